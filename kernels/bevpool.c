@@ -10,7 +10,8 @@
 
 /* clang-format off */
 const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
-    [BEV_FP32] = {"fp32", "FP32", 32, 1, 8, 0, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX, "none"},
+    [BEV_FP32] = {"fp32", "FP32", 32, 1, 8, 0, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX,
+                  "none"},
     [BEV_FP16] = {"fp16", "FP16", 16, 1, 5, 0, BEV_FP16, BEV_FP16, 0x1p-11, 0x1p-24, 65504, "none"},
     [BEV_BF16] = {"bf16", "BF16", 16, 1, 8, 0, BEV_BF16, BEV_BF16, 0x1p-8, 0x1p-133, 0x1.fep127,
                   "none"},
@@ -21,7 +22,8 @@ const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
                   "per tensor or channel"},
     [BEV_INT8_FP16] = {"int8_fp16", "I8/16", 8, 1, 0, 0, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
                        "per tensor or channel"},
-    [BEV_UINT8] = {"uint8", "UINT8", 8, 0, 0, 0, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255, "per tensor"},
+    [BEV_UINT8] = {"uint8", "UINT8", 8, 0, 0, 0, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255,
+                   "per tensor"},
     [BEV_E5M2] = {"e5m2", "E5M2", 8, 1, 5, 0, BEV_E5M2, BEV_E5M2, 0x1p-3, 0x1p-16, 57344, "none"},
 };
 /* clang-format on */

@@ -26,8 +26,8 @@ extern "C" {
 
 /* ---- number formats ---------------------------------------------------------------------- */
 
-/* UINT8 is an element format, of depths that go with INT8 features: they are never negative. E5M2 is
- * a format of codes alone (codec.h): no kernel has it. */
+/* UINT8 is an element format, of depths that go with INT8 features: they are never negative. E5M2
+ * is a format of codes alone (codec.h): no kernel has it. */
 typedef enum {
     BEV_FP32,
     BEV_FP16,

@@ -111,7 +111,8 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
         choice.why, sizeof choice.why,
         "%s: estimated %.0f thousand cycles, the other form %.0f thousand, with a longest interval "
         "of %lld points. The article's rule, size against L2, takes %s by the footprint, %.1f MB "
-        "(L2 %.3g MiB, %s), and %s by the article's own size, %.2f MB gathered: features and depth a "
+        "(L2 %.3g MiB, %s), and %s by the article's own size, %.2f MB gathered: features and depth "
+        "a "
         "point, indices once, an FP32 output",
         choice.kernel->name, fmin(small, large) * 1e-3, fmax(small, large) * 1e-3,
         (long long)workload->longest, choice.published->name, workload->footprint_bytes * 1e-6,

@@ -51,7 +51,8 @@ int64_t bev_longest_interval(const BevMap *map);
 /* The number of each cell's interval, -1 without points. The caller frees it. NULL: no memory. */
 int32_t *bev_intervals_of_cells(const BevMap *map, int64_t cells);
 
-/* Instructions of a warp for each channel and point beside the load: conversion and multiply-add. */
+/* Instructions of a warp for each channel and point beside the load: conversion and
+ * multiply-add. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu);
 
 /* A first estimate, in cycles, for kernels whose owners are cells or intervals: the root of the

@@ -17,7 +17,7 @@
     ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3) ROW(cpu_v4)                                             \
     ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
     ROW(v2_tiles) ROW(v2_chw) ROW(v2) ROW(v2_do)                                                   \
-    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3) ROW(v3_compact)                                       \
+    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3) ROW(v3_compact)                               \
     ROW(v4)                                                                                        \
     ROW(grad_reference) ROW(cpu_grad_owner) ROW(cpu_grad_v4)                                       \
     ROW(grad_atomic) ROW(grad_block) ROW(grad_v2) ROW(grad_owner) ROW(grad_v4)                     \

@@ -2,7 +2,8 @@
  *
  * IDEA    Both gradients of a point belong to its pixel: the features' gradient to the pixel, the
  *         depth's to one of the pixel's bins. So the points are sorted once more, by pixel, and
- *         whoever owns a pixel writes all that it gets: nothing is added twice to memory, no atomics.
+ *         whoever owns a pixel writes all that it gets: nothing is added twice to memory, no
+ *         atomics.
  *
  * WHO     A thread owns a pixel at a time, with all its bins; whoever is free takes the next ones.
  *
@@ -15,8 +16,8 @@
  *         each point: neighbouring bins lie in neighbouring cells, far apart where y differs. The
  *         elements of grad_depth are a whole image apart from bin to bin.
  *
- * COST    8 bytes a point (12 with a weight), P C elements of grad_out, each element of the features
- *         and of both gradients once, 4 P C operations. No atomics.
+ * COST    8 bytes a point (12 with a weight), P C elements of grad_out, each element of the
+ *         features and of both gradients once, 4 P C operations. No atomics.
  *
  * LIMITS  A pixel's points have one owner; a row of grad_out is gathered by every pixel that looks
  *         at its cell, 11 to 13 of a column of 16 rows, 22 to 24 of 32.

@@ -4,8 +4,8 @@
  *         the world. Their rows of grad_out are gathered once, decoded once and lie side by side,
  *         and both gradients of the column are products with that one small matrix G: features
  *         times G transposed are the dot products of grad_depth, depths times G is grad_feat. Each
- *         row of G that is loaded serves both. A pixel's features and its gradient stay in registers
- *         while its points go by.
+ *         row of G that is loaded serves both. A pixel's features and its gradient stay in
+ *         registers while its points go by.
  *
  * WHO     A thread owns a few neighbouring columns; whoever is free takes the next.
  *
@@ -20,8 +20,9 @@
  * COST    8 bytes a point (12 with a weight), C elements for each cell of each column, each element
  *         of features and gradients once, P depths, 4 P C operations and P sums across a register.
  *
- * LIMITS  Products leave the zeros out, so each point needs a sum across lanes. A map without columns
- *         has as many rows in G as the column has points: right, and no faster than the owner's way.
+ * LIMITS  Products leave the zeros out, so each point needs a sum across lanes. A map without
+ *         columns has as many rows in G as the column has points: right, and no faster than the
+ *         owner's way.
  *
  * TRY     Point at grad_out itself instead of gathering G: what is the copy worth in FP32, what in
  *         FP16? Let two pixels pass at a time, with each row of G loaded once for both. */
@@ -117,8 +118,8 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-/* Numbers the cells of one column in the order in which its points meet them. seen[cell] is the last
- * column (from 1) that met the cell, number[cell] its row there. */
+/* Numbers the cells of one column in the order in which its points meet them. seen[cell] is the
+ * last column (from 1) that met the cell, number[cell] its row there. */
 static void number_cells(BevPlan *plan, const BevMap *map, const int32_t *order, int64_t column,
                          int64_t first, int64_t end, int32_t *seen, int32_t *number) {
     int32_t begin = plan->cell_starts[column], count = begin;

@@ -14,8 +14,8 @@
  * LIMITS  A pixel has about as many points as there are depth bins, and they all add to one row of
  *         grad_feat: on the canonical rig 50 additions to every address, where the forward way has
  *         13. They arrive in any order, so that two runs may differ in the last bits.
- * TRY     Time `bench canonical -k grad_atomic,grad_block`, then with `--channels 40`. Which gradient
- *         costs more? */
+ * TRY     Time `bench canonical -k grad_atomic,grad_block`, then with `--channels 40`. Which
+ *         gradient costs more? */
 #include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__

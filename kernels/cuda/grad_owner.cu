@@ -7,8 +7,8 @@
  *             grad_feat   every lane adds depth * grad_out to its own channels
  *             grad_depth  lane 0  lane 1  lane 3         32 bins are stored together
  *
- * MEMORY  Rows of grad_out coalesced, one a point, four under way at a time. The elements of a pixel
- *         are feat_h * feat_w apart: each store of grad_depth is a sector of its own.
+ * MEMORY  Rows of grad_out coalesced, one a point, four under way at a time. The elements of a
+ *         pixel are feat_h * feat_w apart: each store of grad_depth is a sector of its own.
  * COST    points * channels elements of grad_out, 8 bytes of indices a point (12 with weights), one
  *         depth a point; features and both gradients once. Five shuffles a point.
  * LIMITS  Neighbouring pixels of a column read the same rows again: 11 to 24 times in all. Needs

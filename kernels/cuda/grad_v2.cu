@@ -14,7 +14,8 @@
  *         indices a point for grad_depth, 8 a point and channel for grad_feat: indices, depth and
  *         weight are read again for every channel. No atomics. Both gradients are cleared before.
  * LIMITS  The whole problem has as many threads as pixels: 4,224 on the canonical rig, 132 warps
- *         for a GPU that holds several thousand. Each thread has the loads of four points under way.
+ *         for a GPU that holds several thousand. Each thread has the loads of four points under
+ *         way.
  * TRY     Give each pixel to a warp and its channels to the lanes: that is `grad_owner`. Which of
  *         the two changes it more, the number of threads or the coalescing? */
 #include "kernels/cuda/grad_row.h"

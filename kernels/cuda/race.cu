@@ -17,7 +17,8 @@
  *         depends on timing, so the error changes from run to run. The gates must fail it.
  *         Formats below FP32 add into an FP32 workspace, encoded at the end of the launch.
  * TRY     Verify it twice and compare the numbers of bad cells. Then look at where they are:
- *         cells with many points that count lose most. A map with one point per cell makes the kernel right. */
+ *         cells with many points that count lose most. A map with one point per cell makes the
+ *         kernel right. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

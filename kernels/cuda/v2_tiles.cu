@@ -9,8 +9,8 @@
  *
  * MEMORY  Sums are the output itself, in FP32 (12.8 MB of the published 49 MB), added to by
  *         atomics: V3's writes "avoid atomics relative to the V2-style path".
- * COST    Tiles n = ceil(channels / 8). Per point 12 x n bytes of indices and n depths, per channel a
- *         feature and an atomic. C = 80: 25.1 MB of indices where 2.51 MB would do.
+ * COST    Tiles n = ceil(channels / 8). Per point 12 x n bytes of indices and n depths, per channel
+ *         a feature and an atomic. C = 80: 25.1 MB of indices where 2.51 MB would do.
  * LIMITS  Read from the article's text and byte counts, not from its code, so what is shown for it
  *         is the model's and the published figures, never a measurement.
  * TRY     Compare its index bytes with those of `atomic`, where the tiles of a point are
@@ -20,7 +20,8 @@
 /* clang-format off */
 CUDA_ROW(v2_tiles) = {
     .name = "v2_tiles", .title = "V2 as published",
-    .idea = "Each tile of 8 channels is a pass over all points, by atomics, and reads the indices again.",
+    .idea = "Each tile of 8 channels is a pass over all points, by atomics, and reads the indices "
+            "again.",
     .published = "V2", .where = BEV_CUDA, .model_only = true, .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,

@@ -79,7 +79,8 @@ bool longest_interval(const BevMap &map, int32_t *longest, Err *err) {
 bool gpu_facts_of(int device, BevGpuFacts *gpu, Err *err) {
     int l2_bytes, major, minor;
     TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-    TRY_CUDA("v3", cudaDeviceGetAttribute(&gpu->multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY_CUDA("v3",
+             cudaDeviceGetAttribute(&gpu->multiprocessors, cudaDevAttrMultiProcessorCount, device));
     TRY_CUDA("v3", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     TRY_CUDA("v3", cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
     gpu->l2_bytes = l2_bytes;

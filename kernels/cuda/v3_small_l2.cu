@@ -10,9 +10,9 @@
  *             channels      0..15    16..31    32..47    48..63    64..79     (C = 80: 5, not 10)
  *             threadIdx.y   one cell each; empty cells are written as zeros
  *
- * MEMORY  Index, depth and weight once per point and warp (broadcast). 32 bytes of features a thread
- *         and point in FP16, as two 16-byte loads; neighbours side by side. Each output element is
- *         written exactly once, by evict-first stores; no clear.
+ * MEMORY  Index, depth and weight once per point and warp (broadcast). 32 bytes of features a
+ *         thread and point in FP16, as two 16-byte loads; neighbours side by side. Each output
+ *         element is written exactly once, by evict-first stores; no clear.
  * COST    Per point: 8 index bytes, one depth, a feature per channel; channels / 2 half2 fused
  *         multiply-adds instead of channels FP32 ones and as many conversions.
  * LIMITS  Half sums keep 11 bits and end at 65,504. They are folded into FP32 every 8 points, so

@@ -151,7 +151,8 @@ static double largest_feature(const BevProblem *problem) {
     return finite_range(backward ? &problem->grad_out : &problem->feat, true);
 }
 
-/* Backward the gradient of a logit has two depths and a stored gradient of a depth in each product. */
+/* Backward the gradient of a logit has two depths and a stored gradient of a depth in each
+ * product. */
 static void add_view(Rounding *r, const BevProblem *problem, bool of_logits) {
     const BevDtypeInfo *depth = &bev_dtypes[problem->depth.dtype];
     double x = 1.4427 * finite_range(&problem->depth, false) / problem->view.temperature;
@@ -175,7 +176,8 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
         .u_out = output->dtype == BEV_INT8 ? 0 : out->unit_roundoff, /* steps of equal size */
         .u_acc = acc->unit_roundoff,
         .eta_out = out->smallest / 2 * output->scale,
-        .eta_acc = acc->smallest * fmax(fmax(scale * problem->feat.scale, 1), fmax(scale, 1) * feature),
+        .eta_acc =
+            acc->smallest * fmax(fmax(scale * problem->feat.scale, 1), fmax(scale, 1) * feature),
         .largest = out->largest * output->scale,
         .saturates = out->bits == 8,
         .whole = bev_is_whole(problem->dtype) && !problem->map.weights && accumulate == BEV_FP32,
@@ -187,7 +189,8 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
 
 /* `unit`: what one is worth in a sum of whole numbers. */
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms, double unit) {
-    double sum = ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
+    double sum =
+        ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
     if (r->whole && abs_sum < 0x1p24 * unit)
         sum = 4 * r->u_acc * fabs(want);
     return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;

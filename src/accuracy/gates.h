@@ -87,9 +87,9 @@ typedef struct {
  * in FP32, whose arguments have at most x = 1.44·(largest - smallest finite logit) / temperature,
  * and the rounding to the format add (u_depth + (16 + 4x)·2^-24)·S, and its underflow, of depths
  * below 2^-126 in any format, n·max(η_depth, 2^-126)·F. Where r is infinite NaN is right, too: a
- * depth that underflows is multiplied by infinity. Backward a logit's gradient has two such depths and a stored gradient of a depth in each term, n
- * is the most of a bin of its pixel and the bins, and a depth counts in S as at least η_depth /
- * u_depth.
+ * depth that underflows is multiplied by infinity. Backward a logit's gradient has two such depths
+ * and a stored gradient of a depth in each term, n is the most of a bin of its pixel and the bins,
+ * and a depth counts in S as at least η_depth / u_depth.
  *
  * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
  * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of
@@ -104,8 +104,8 @@ void gate_describe_place(const GateResult *result, char *text, size_t size);
 /* Gate B, format: format_error compares outputs with `fp64_original` (gate_values), FP64 over the
  * original inputs; gate_format applies the limits of the format. Underflow of FP32 is no cost of a
  * format: where FP64 and the output are both at most n times 2^-149, both count as 0. Stage VIEW:
- * n·2^-126·max(1, F), of a logit's gradient n·2^-126·max(1, 2·F·max|feature| / temperature). Its counts of values that are
- * finite where they should not be, or the other way round, must be 0. */
+ * n·2^-126·max(1, F), of a logit's gradient n·2^-126·max(1, 2·F·max|feature| / temperature). Its
+ * counts of values that are finite where they should not be, or the other way round, must be 0. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
 /* As format_error, for each class of cells, forward only: errors[class[cell]] for classes below

@@ -132,7 +132,8 @@ static SensitivityRow row_of(const char *scene, const Workload *workload, const 
                           .align = view->align,
                           .tensor = tensor,
                           .grid_channels = view->out.row_len};
-    snprintf(row.scales, sizeof row.scales, "%s", ranges_label(workload->features->scales, view->dtype));
+    snprintf(row.scales, sizeof row.scales, "%s",
+             ranges_label(workload->features->scales, view->dtype));
     return row;
 }
 

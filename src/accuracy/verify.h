@@ -19,7 +19,8 @@ typedef struct {
     double time_s;       /* the moment */
     double at_m[2];      /* centre of the cell with the largest error; NaN: not known */
     WorldClass class;    /* of the cell with the largest error; CLASS_COUNT: unknown */
-    FormatError by_class[CLASS_COUNT]; /* forward, of cells of each class; judged 0: none, unknown */
+    /* forward, of cells of each class; judged 0: none, unknown */
+    FormatError by_class[CLASS_COUNT];
     bool same_bits;      /* a second run on gate A's problem gave the same output */
     bool passed; /* all gates and the identity, and same_bits where the kernel is deterministic */
 } VerifyRow;

@@ -12,8 +12,8 @@
 /* The scene on which a lesson begins that names none. */
 static const char first_scene[] = "canonical";
 
-/* How long a lesson waits for figures after all were taken once. Figures that are still unknown then
- * count as unknown. */
+/* How long a lesson waits for figures after all were taken once. Figures that are still unknown
+ * then count as unknown. */
 enum { PATIENCE_MS = 12000 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */

@@ -16,7 +16,8 @@ static bool prepare_stack(Err *err) {
                    (unsigned long long)limit.rlim_max >> 10, STACK_KB);
 }
 
-/* At the hard limit the system kills; at a lower soft limit it sends SIGXCPU, which displays answer. */
+/* At the hard limit the system kills; at a lower soft limit it sends SIGXCPU, which displays
+ * answer. */
 static void prepare_cpu_time(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur != limit.rlim_max ||

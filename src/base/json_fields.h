@@ -73,8 +73,8 @@ json_t *fields_text(const char *text);
  * this hint where it is no JSON. */
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err);
 
-/* Reads a JSON file of at most `limit` bytes whose root is such an object. Lists in `target` are the
- * caller's to free, also after a failure. */
+/* Reads a JSON file of at most `limit` bytes whose root is such an object. Lists in `target` are
+ * the caller's to free, also after a failure. */
 bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
                       Err *err);
 

@@ -1,5 +1,5 @@
-/* Published times of whole perception networks, stage by stage: what pooling is a part of. A network
- * is a file as samples/networks/bevdet.json; copy it to describe your own. */
+/* Published times of whole perception networks, stage by stage: what pooling is a part of. A
+ * network is a file as samples/networks/bevdet.json; copy it to describe your own. */
 #pragma once
 
 #include "kernels/err.h"
@@ -14,7 +14,8 @@ typedef enum {
     NETWORK_HEAD,    /* boxes and their postprocessing */
     NETWORK_PARTS
 } NetworkPart;
-extern const char *const network_parts[NETWORK_PARTS]; /* as on screen and, in lower case, in files */
+/* as on screen and, in lower case, in files */
+extern const char *const network_parts[NETWORK_PARTS];
 
 typedef struct {
     char title[32], gpu[32];

@@ -65,8 +65,8 @@ typedef struct {
  * NULL: there are none. */
 const Timeline *timeline_find(const Timelines *timelines, const char *scene, const char *kernel);
 
-/* Reads an entry of the array "timelines" in a recording; the label is the caller's to set. False: *problem says what is
- * wrong; its text is constant. */
+/* Reads an entry of the array "timelines" in a recording; the label is the caller's to set. False:
+ * *problem says what is wrong; its text is constant. */
 bool timeline_read(const json_t *object, Timeline *timeline, const char **problem);
 
 #ifdef __cplusplus

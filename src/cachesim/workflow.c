@@ -90,8 +90,9 @@ static const char *tiles_text(const MemoryModel *model, int *modelled) {
             continue;
         bool pieces =
             row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
-        text = pieces ? "no columns that cells share: V4 takes pieces of cells, without tensor cores"
-                      : "V4 finds columns that cells share: tiles on tensor cores";
+        text = pieces
+                   ? "no columns that cells share: V4 takes pieces of cells, without tensor cores"
+                   : "V4 finds columns that cells share: tiles on tensor cores";
     }
     return text;
 }

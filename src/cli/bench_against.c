@@ -24,7 +24,7 @@ struct Against {
     char groups[MAX_BARS][GROUP_TEXT], labels[MAX_BARS][64];
 };
 
-/* ---- the old file ------------------------------------------------------------------------------ */
+/* ---- the old file ---------------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
@@ -120,7 +120,7 @@ void against_close(Against *against) {
     free(against);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool same_number(const json_t *old, const char *key, double value) {
     double then = number_of(old, key);
@@ -204,7 +204,7 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
     report_add(report, "against_passed", NULL, 0, cell_if(known, cell_bool(!fails)));
 }
 
-/* ---- the figure and the gate ------------------------------------------------------------------- */
+/* ---- the figure and the gate ----------------------------------------------------------------- */
 
 static bool draw(const Against *against, Err *err) {
     char title[100], subtitle[300];
@@ -221,8 +221,9 @@ static bool draw(const Against *against, Err *err) {
     PlotMark one = {.x = 1, .label = "as before", .strong = true};
     ChartSpec spec = {.title = title,
                       .subtitle = subtitle,
-                      .note = "Ratio of medians; shorter is faster. ±: the larger noise of the two, "
-                              "interquartile range over median. Within it nothing is said.",
+                      .note =
+                          "Ratio of medians; shorter is faster. ±: the larger noise of the two, "
+                          "interquartile range over median. Within it nothing is said.",
                       .x = {.title = "new / old", .lo = 0, .hi = end},
                       .part_names = verdict_words,
                       .part_count = VERDICT_COUNT,
@@ -242,10 +243,11 @@ bool against_judge(const Against *against, Err *err) {
     if (against->options->png && !draw(against, err))
         return false;
     if (against->compared < against->found)
-        fprintf(stderr,
-                "bevscope: bench: %d of %d rows did not settle, here or in the old file, perhaps as "
-                "other programs ran: nothing is said of them\n",
-                against->found - against->compared, against->found);
+        fprintf(
+            stderr,
+            "bevscope: bench: %d of %d rows did not settle, here or in the old file, perhaps as "
+            "other programs ran: nothing is said of them\n",
+            against->found - against->compared, against->found);
     return !against->failed ||
            err_set(err, ERR_GATE, "bench", "",
                    "%d of %d rows are slower by more than %g%% and noise, the worst %s",

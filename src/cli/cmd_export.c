@@ -1,4 +1,5 @@
-/* bevscope export: a scene's tensors and map as a .npz file, and the numbers that a kernel computes. */
+/* bevscope export: a scene's tensors and map as a .npz file, and the numbers that a kernel
+ * computes. */
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "src/base/data.h"
@@ -142,11 +143,11 @@ static bool write_all(const Export *export, Err *err) {
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
-/* Pools the workload with --kernel and --dtype. Writes the grid to --pooled, float32 (ny, nx, C), with height (nz, ny, nx, C):
- * the stored values, decoded. With --direction backward or both, three more files:
- * NAME-grad_out.npy, the gradient of the output that was used (random numbers of a fixed seed, as
- * stored), NAME-grad_depth.npy (camera, D, h, w) and NAME-grad_feat.npy (camera, h, w, C). Nothing
- * is written before all is computed. */
+/* Pools the workload with --kernel and --dtype. Writes the grid to --pooled, float32 (ny, nx, C),
+ * with height (nz, ny, nx, C): the stored values, decoded. With --direction backward or both, three
+ * more files: NAME-grad_out.npy, the gradient of the output that was used (random numbers of a
+ * fixed seed, as stored), NAME-grad_depth.npy (camera, D, h, w) and NAME-grad_feat.npy (camera, h,
+ * w, C). Nothing is written before all is computed. */
 static bool export_pooled(const Options *options, Workload *workload, BevAlign align, Err *err) {
     Export export = {.options = options, .dtype = BEV_FP32, .align = align};
     bool ok = choose(&export, err) && run_all(&export, workload, err) && write_all(&export, err);
@@ -155,7 +156,7 @@ static bool export_pooled(const Options *options, Workload *workload, BevAlign a
     return ok;
 }
 
-/* ---- bevscope export ----------------------------------------------------------------------------- */
+/* ---- bevscope export ------------------------------------------------------------------------- */
 
 static bool check_export(const Options *options, Err *err) {
     const char *const needless[] = {options->kernel, options->dtype, options->direction};

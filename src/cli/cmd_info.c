@@ -35,7 +35,8 @@ typedef struct {
     const char *scene;
 } Facts;
 
-/* Where each camera looks: a file in another frame, or with poses the other way round, shows here. */
+/* Where each camera looks: a file in another frame, or with poses the other way round, shows
+ * here. */
 static void add_cameras(Facts *facts, const Scene *scene) {
     Report *report = &facts->cameras;
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
@@ -119,8 +120,8 @@ static void add_conventions(Report *report, const Scene *scene) {
     int used = snprintf(text, sizeof text, "%lld of %lld points", (long long)agreement->same,
                         (long long)agreement->points);
     if (agreement->edges)
-        snprintf(text + used, sizeof text - (size_t)used, ", %lld by FP32 rounding at a cell's edge",
-                 (long long)agreement->edges);
+        snprintf(text + used, sizeof text - (size_t)used,
+                 ", %lld by FP32 rounding at a cell's edge", (long long)agreement->edges);
     report_add(report, "rounding", NULL, 0,
                cell_text(scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL));
     report_add(report, "arrays_agree", NULL, 0, cell_text(agreement->points ? text : NULL));

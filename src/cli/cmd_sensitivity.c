@@ -134,7 +134,8 @@ static void say_left_out(const Harms *all) {
         const Harm *harm = &all->harms[i];
         bool first = !harm->sum.channels;
         for (int j = 0; j < i; j++)
-            first = first && (all->harms[j].sum.channels || strcmp(all->harms[j].scene, harm->scene));
+            first =
+                first && (all->harms[j].sum.channels || strcmp(all->harms[j].scene, harm->scene));
         if (first)
             output_left_out(harm->scene, harm->sum.error.left_out, NAN, harm->moments);
     }

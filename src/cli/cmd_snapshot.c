@@ -365,7 +365,8 @@ static const char *latency_note(LatencyWanted latency, const TableRow *rows, int
     return NULL;
 }
 
-/* The column "recorded us" becomes "recorded", and its numbers say their unit: "238 ms", not 238482.
+/* The column "recorded us" becomes "recorded", and its numbers say their unit: "238 ms", not
+ * 238482.
  */
 static void use_unit(char *text, size_t size, const char *head) {
     enum { WORD = 8 }; /* of "recorded" and "measured" */
@@ -427,9 +428,9 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
                    cell_if(now > 0, cell_real(now)));
         report_add(report, "speedup_over_v2", "over V2", 3,
                    cell_real(speedup_of(row, rows, count)));
-        report_add(
-            report, "scales", "scales", 0,
-            cell_text(ranges_label(snapshot->workload.features->scales, snapshot->pooled[0].config.dtype)));
+        report_add(report, "scales", "scales", 0,
+                   cell_text(ranges_label(snapshot->workload.features->scales,
+                                          snapshot->pooled[0].config.dtype)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
         report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
         report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows of moments, put together ------------------------------------------------------------- */
+/* ---- rows of moments, put together ----------------------------------------------------------- */
 
 /* The worst errors of one class of cells, over all moments. */
 typedef struct {
@@ -162,7 +162,7 @@ static void add_moment(const VerifyRow *row, void *context) {
     report_moment(&verified->moments, row, passed);
 }
 
-/* ---- what failed ------------------------------------------------------------------------------- */
+/* ---- what failed ----------------------------------------------------------------------------- */
 
 /* Begins a line on standard error: the table has room for the verdict only. */
 static void begin_line(const Verified *verified, const VerifyRow *row) {
@@ -257,7 +257,7 @@ static void say_left_out(const Verified *verified, int number) {
                         own->moments_left_out);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 /* `many`: people see the moment too. */
 static void add_place(Report *report, const Selected *selected, bool many) {

@@ -51,7 +51,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "DRAM bytes and the latency with its "
      "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
      "recorded and published latencies stand beside it where known. With --counters, what the "
-     "hardware counted stands beside it, and how many rows agree. Forward findings of pooling end with the four "
+     "hardware counted stands beside it, and how many rows agree. Forward findings of pooling end "
+     "with the four "
      "steps: "
      "classify, remove traffic, map, validate; the last one has the commands for Nsight Compute "
      "and Nsight Systems.",

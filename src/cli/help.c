@@ -68,10 +68,11 @@ void help_command(CommandId command, FILE *out) {
     if (command == COMMAND_LIVE)
         print_keys(out);
     if (strstr(commands[command].synopsis, "SCENE"))
-        fputs("\nSCENE is a .json or .npz file, a folder of .npz files (a clip) or of an operator's\n"
-              "arrays, a sample or a configuration: see bevscope --list, which also names the\n"
-              "arrays of a .npz.\n",
-              out);
+        fputs(
+            "\nSCENE is a .json or .npz file, a folder of .npz files (a clip) or of an operator's\n"
+            "arrays, a sample or a configuration: see bevscope --list, which also names the\n"
+            "arrays of a .npz.\n",
+            out);
 }
 
 void help_program(FILE *out) {
@@ -127,7 +128,9 @@ static void man_controls(FILE *out) {
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
           "\\fICOLUMNS ROWS\\fR, \\fBpixel\\fR \\fICAMERA X Y\\fR for the mouse over a camera "
           "view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
-          "comments.\n.PP\nThe palette opens with \\fB:\\fR: type a name, a value or what you want. The mouse: a right click opens it, too; kernels, camera views and the hints on the key bar can be "
+          "comments.\n.PP\nThe palette opens with \\fB:\\fR: type a name, a value or what you "
+          "want. The mouse: a right click opens it, too; kernels, camera views and the hints on "
+          "the key bar can be "
           "clicked; over the grid the wheel zooms and a drag moves. In the window a click pins the "
           "cell; in the terminal it puts the cursor there, and another one there pins it. Where "
           "terminals report the mouse, they select text with Shift held down; "
@@ -158,19 +161,21 @@ static void man_glossary(FILE *out) {
 
 static const char operator_files[] =
     "An operator is a folder of ranks_depth.npy, ranks_feat.npy, ranks_bev.npy (point), depth.npy "
-    "(n) and feat.npy (row, C), where n is a multiple of the rows; weights.npy and bev_shape.npy may "
+    "(n) and feat.npy (row, C), where n is a multiple of the rows; weights.npy and bev_shape.npy "
+    "may "
     "be there.";
 
 static void man_files(FILE *out) {
     SceneArrayHelp help;
     const char *group = "";
-    fputs(".SH FILES\nA .npz scene, as numpy.savez writes it and \\fBbevscope export\\fR does, holds "
-          "the arrays below under these names and no others; samples/export_scene.py writes one. "
-          "D depth bins, h x w feature pixels, C channels, H x W image pixels. A folder of "
-          "such files, one a moment, in the order of their names, is a clip: they follow each "
-          "other evenly, as their timestamps do on average (without: every 0.5 s), and after the "
-          "last the first comes again.\n",
-          out);
+    fputs(
+        ".SH FILES\nA .npz scene, as numpy.savez writes it and \\fBbevscope export\\fR does, holds "
+        "the arrays below under these names and no others; samples/export_scene.py writes one. "
+        "D depth bins, h x w feature pixels, C channels, H x W image pixels. A folder of "
+        "such files, one a moment, in the order of their names, is a clip: they follow each "
+        "other evenly, as their timestamps do on average (without: every 0.5 s), and after the "
+        "last the first comes again.\n",
+        out);
     for (int i = 0; scene_array_help(i, &help); i++) {
         if (help.group != group) {
             group = help.group;
@@ -330,7 +335,7 @@ bool help_list(FILE *out, Err *err) {
     return ok;
 }
 
-/* ---- bevscope glossary --------------------------------------------------------------------------- */
+/* ---- bevscope glossary ----------------------------------------------------------------------- */
 
 /* A kernel, by its title, as a word: its idea. */
 static bool print_kernel(const char *title) {

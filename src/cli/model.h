@@ -202,8 +202,8 @@ bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 
-/* info --objects and plot objects: where the mass of each true object lands, by a rig with the fault
- * of the options and by the rig without it in FP32, nearest. */
+/* info --objects and plot objects: where the mass of each true object lands, by a rig with the
+ * fault of the options and by the rig without it in FP32, nearest. */
 typedef struct {
     Objects objects;
     ObjectError *errors, *baseline; /* [objects.count] */

@@ -69,7 +69,8 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (workload->loaded->scene.clip && options->fault.delay_ms)
         return err_set(err, ERR_USAGE, "--delay", "choose a world, such as intersection",
                        "boxes of a clip do not say where their objects stood before");
-    if (!find_objects(workload, table, err))
+    bool fault;
+    if (!select_fault(options, &fault, err) || !find_objects(workload, table, err))
         return false;
     size_t count = (size_t)table->objects.count;
     if (!count)
@@ -318,10 +319,11 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
     ChartSpec spec = {
         .title = "How far the mass of each object is off",
         .subtitle = subtitle,
-        .note = "Computed by map and depth, for any kernel: from where the pixels' rays meet the "
-                "object to the centroid of its mass in the grid. A narrow object's pixels have "
-                "depth of what is behind, too. An object without mass in the grid has no dot; one that "
-                "a fault does not move has one.",
+        .note =
+            "Computed by map and depth, for any kernel: from where the pixels' rays meet the "
+            "object to the centroid of its mass in the grid. A narrow object's pixels have "
+            "depth of what is behind, too. An object without mass in the grid has no dot; one that "
+            "a fault does not move has one.",
         .x = {"range of the object, m", false, 0, ceil(far_m / 10) * 10, "m"},
         .y = {"off, m", false, 0, ceil(most_m), "m"},
         .series = series + hidden,

@@ -101,7 +101,8 @@ typedef struct {
 /* In the order of CommandId. The functions are in cmd_*.c, plots.c and help.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
-    cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate, cmd_sensitivity;
+    cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,
+    cmd_sensitivity;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

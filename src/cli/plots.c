@@ -101,7 +101,8 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
     if (ok) {
         const FormatError error =
             format_error(&pooled.problem.view, pooled.codes, *fp64_original, points);
-        *rel_l2 = error.left_out ? NAN : error.rel_l2; /* a chart has no room for what is left out */
+        *rel_l2 =
+            error.left_out ? NAN : error.rel_l2; /* a chart has no room for what is left out */
     }
     free(points);
     pooled_free(&pooled);

@@ -1,5 +1,5 @@
-/* The tables of regime: the kernels' requests, the model's predictions, and hardware counters beside
- * the model. */
+/* The tables of regime: the kernels' requests, the model's predictions, and hardware counters
+ * beside the model. */
 #include "src/cli/model.h"
 
 #include <math.h>
@@ -263,7 +263,8 @@ static bool are_pair(const Report *report, int a, int b) {
     static const char *const keys[] = {"dtype", "align", "machine"};
     bool pair = isfinite(real_of(report, b, "predicted_us"));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        pair = pair && !strcmp(cell_of(report, a, keys[i])->text, cell_of(report, b, keys[i])->text);
+        pair =
+            pair && !strcmp(cell_of(report, a, keys[i])->text, cell_of(report, b, keys[i])->text);
     return pair;
 }
 

@@ -60,7 +60,8 @@ static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *er
     made->outlier = job->outlier;
     made->align = job->config.align;
     made->scene = job->scales_scene;
-    made->open = workload_open(&made->workload, other ? made->scene : loaded->path, &conditions, err);
+    made->open =
+        workload_open(&made->workload, other ? made->scene : loaded->path, &conditions, err);
     if (!made->open || !tensor_histograms_init(&made->histograms, channels, err)) {
         calibration_free(made);
         loaded->calibration = NULL;

@@ -1,7 +1,7 @@
-/* The way from a job to what a kernel is given: scene, features, camera views, scatter map. Commands
- * and the display go it. Each input is reference counted (src/base/ref.h) and does not change once it
- * is made. A function that makes one is given the input made before, `have` (NULL: none), and gives
- * that again where it is still valid. */
+/* The way from a job to what a kernel is given: scene, features, camera views, scatter map.
+ * Commands and the display go it. Each input is reference counted (src/base/ref.h) and does not
+ * change once it is made. A function that makes one is given the input made before, `have` (NULL:
+ * none), and gives that again where it is still valid. */
 #pragma once
 
 #include "src/base/give_up.h"
@@ -34,7 +34,8 @@ typedef struct {
 
 /* The job's scene, at `path`. `ahead`: the moments of a clip are loaded before they are asked for.
  * NULL: failed. */
-LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead, Err *err);
+LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
+                          Err *err);
 
 /* Whether the scene's file has a map of this align. */
 bool scene_has_map(const Scene *scene, BevAlign align);
@@ -144,8 +145,8 @@ typedef struct BuiltMap {
     double took_us;    /* to build; 0: borrowed */
 } BuiltMap;
 
-/* Builds maps on a GPU: `build` fills map, rig's own, and what releases it, or returns false, and the
- * CPU builds the map then. A zeroed one builds none. */
+/* Builds maps on a GPU: `build` fills map, rig's own, and what releases it, or returns false, and
+ * the CPU builds the map then. A zeroed one builds none. */
 typedef struct MapMaker {
     bool (*build)(void *gpu, BuiltMap *built);
     void *gpu;

@@ -57,7 +57,8 @@ typedef struct {
         RigState rig; /* the same */
     };
     const char *scales_file;  /* the menu's; NULL: none */
-    bool photo_features;      /* features are made from the photographs, of a world from its pictures */
+    /* features are made from the photographs, of a world from its pictures */
+    bool photo_features;
     OperatorChange sizes;     /* of an operator scene */
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
     int slice;          /* what the picture shows of a grid with height: slice.h */

@@ -1,5 +1,6 @@
 /* The scatter map of a rig with its calibration errors and its cameras, built when one of them
- * changes: on the GPU where the job has one that builds, else on the CPU; the same map, bit for bit. */
+ * changes: on the GPU where the job has one that builds, else on the CPU; the same map, bit for
+ * bit. */
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"

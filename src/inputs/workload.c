@@ -21,7 +21,8 @@ static bool check_channels(const Scene *scene, const Job *job, Err *err) {
 bool workload_use(Workload *workload, const Job *job, Err *err) {
     const SeenNeeds needs = {.draft = false};
     workload->job = *job;
-    SeenFeatures *seen = inputs_features(workload->seen, workload->loaded, &workload->job, &needs, err);
+    SeenFeatures *seen =
+        inputs_features(workload->seen, workload->loaded, &workload->job, &needs, err);
     ref_drop(workload->seen);
     workload->seen = seen;
     if (!seen)
@@ -52,7 +53,6 @@ void workload_close(Workload *workload) {
     free(workload->grad_out);
     *workload = (Workload){.loaded = NULL};
 }
-
 
 /* ---- moments --------------------------------------------------------------------------------- */
 
@@ -110,8 +110,8 @@ void workload_title(const Workload *workload, char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, " (outlier %g)", job->outlier);
     for (int i = 0; i < scene->rig.camera_count; i++)
         if (used < size && camera_faults(job, i, faults, sizeof faults))
-            used += (size_t)snprintf(text + used, size - used, " (%s%s)", scene->rig.cameras[i].name,
-                                     faults);
+            used += (size_t)snprintf(text + used, size - used, " (%s%s)",
+                                     scene->rig.cameras[i].name, faults);
 }
 
 Photos workload_photos(const Workload *workload) {

@@ -1,5 +1,5 @@
-/* The inputs of a command: one job's scene, features and maps, each made when it is asked for and kept
- * as long as the job stays; no threads. */
+/* The inputs of a command: one job's scene, features and maps, each made when it is asked for and
+ * kept as long as the job stays; no threads. */
 #pragma once
 
 #include "src/inputs/inputs.h"
@@ -20,21 +20,21 @@ typedef struct {
     const Features *features;        /* of this moment, borrowed */
 } Workload;
 
-/* Loads scene `name` (scene_load) and renders its features. `job` NULL: the scene as it is. The caller
- * closes with workload_close; after a failure there is nothing to close. */
+/* Loads scene `name` (scene_load) and renders its features. `job` NULL: the scene as it is. The
+ * caller closes with workload_close; after a failure there is nothing to close. */
 bool workload_open(Workload *workload, const char *name, const Job *job, Err *err);
 void workload_close(Workload *workload);
 
-/* Goes on with another job on the same scene. Problems and maps that borrow from the workload are no
- * longer valid. After a failure only workload_close may be called. */
+/* Goes on with another job on the same scene. Problems and maps that borrow from the workload are
+ * no longer valid. After a failure only workload_close may be called. */
 bool workload_use(Workload *workload, const Job *job, Err *err);
 
 /* How many moments there are from the job's first one on: of a clip up to its end, of a world any
  * number, else one. */
 int workload_moments(const Workload *workload);
 
-/* Goes on to moment `number`, 0 the job's first one. Moments are those of a clip; of a world, half a
- * second apart. As workload_use. */
+/* Goes on to moment `number`, 0 the job's first one. Moments are those of a clip; of a world, half
+ * a second apart. As workload_use. */
 bool workload_move(Workload *workload, int number, Err *err);
 
 /* The time of the moment that the workload is at. */

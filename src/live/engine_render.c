@@ -60,7 +60,8 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
 }
 
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each
- * frame has new values: the accuracy is then a moment old, and not stale unless channels, temperature, outlier or scales changed. */
+ * frame has new values: the accuracy is then a moment old, and not stale unless channels,
+ * temperature, outlier or scales changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     SeenFeatures *now = inputs->features, *before = engine->shown.features;

@@ -48,8 +48,8 @@ typedef struct {
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Whether the display judges such a grid: the gates take 50 bytes of a value, and seconds of a large
- * grid. `bevscope verify` judges all. */
+/* Whether the display judges such a grid: the gates take 50 bytes of a value, and seconds of a
+ * large grid. `bevscope verify` judges all. */
 bool inputs_judged(const BevShape *shape);
 
 /* False with an error: the display's grids would break LIVE_BUDGET_MB. */

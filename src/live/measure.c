@@ -258,8 +258,8 @@ static TimedKernel *longer_waiting(TimedKernel *a, TimedKernel *b) {
     return !a || b->turn <= a->turn ? b : a;
 }
 
-/* Selection and baseline come first until they have a figure. Then all kernels take turns, whether a
- * turn brings a figure or not. */
+/* Selection and baseline come first until they have a figure. Then all kernels take turns, whether
+ * a turn brings a figure or not. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);

@@ -21,9 +21,9 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
  * its grid; NULL: none. */
 void measure_want_grid(Measure *measure, const KernelConfig *config);
 
-/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); selection and
- * baseline in turns, until there are enough pairs; kernels without a figure; figures that have to
- * settle or are a second old. */
+/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); selection
+ * and baseline in turns, until there are enough pairs; kernels without a figure; figures that have
+ * to settle or are a second old. */
 typedef enum { MEASURE_SELECTION, MEASURE_PAIRS, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
 
 /* The kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes first.

@@ -76,8 +76,8 @@ const char *timed_kernel_scene(const FrameInputs *inputs);
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live);
 
-/* The ratio of the medians of the job's baseline and selection; unknown where no recording has both.
- * A kernel beside itself: 1. */
+/* The ratio of the medians of the job's baseline and selection; unknown where no recording has
+ * both. A kernel beside itself: 1. */
 void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, int64_t channels,
                                    const Job *job, LiveSpeedup *speedup);
 

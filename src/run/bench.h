@@ -38,7 +38,8 @@ typedef struct {
     double effective_gbps;  /* traffic_mb / median */
     Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
                                after this row */
-    double speedup;         /* timing_ratio(&baseline, &timing); `baseline` is zero where there is none */
+    /* timing_ratio(&baseline, &timing); `baseline` is zero where there is none */
+    double speedup;
 } BenchRow;
 
 /* Calls `row` for each result in the order scene, direction, align, dtype, kernel,
@@ -51,9 +52,9 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *con
 /* Whether the plan selects the kernel. */
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
 
-/* Calls `visit` for each problem that the plan selects, in the order scene, moment, direction, align,
- * dtype, until a call fails; problems of pooling come before views. Backward and of views, formats
- * that they do not have are left out. The arguments are valid during the call. */
+/* Calls `visit` for each problem that the plan selects, in the order scene, moment, direction,
+ * align, dtype, until a call fails; problems of pooling come before views. Backward and of views,
+ * formats that they do not have are left out. The arguments are valid during the call. */
 typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
                        const HostProblem *problem, Err *err);
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);

@@ -91,8 +91,8 @@ typedef struct {
     int inner; /* launches in each sample; its time is divided by them */
 } Timing;
 
-/* How many times as long as `b` takes `a`. NaN where one of them did not settle or is zero: no ratio,
- * verdict or exit status is built on such a figure. */
+/* How many times as long as `b` takes `a`. NaN where one of them did not settle or is zero: no
+ * ratio, verdict or exit status is built on such a figure. */
 double timing_ratio(const Timing *a, const Timing *b);
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;

@@ -26,7 +26,8 @@ typedef struct {
 } ScaleRanges;
 
 /* Chooses ranges from histograms for features of `dtype`. NaN and infinite values have no part in
- * them; the label says so. Fails where all other values of a tensor are 0, or so small that a format's scale is subnormal. A channel of zeros gets the tensor's range. */
+ * them; the label says so. Fails where all other values of a tensor are 0, or so small that a
+ * format's scale is subnormal. A channel of zeros gets the tensor's range. */
 typedef struct {
     ScaleMethod method;
     double percentile;

@@ -36,14 +36,16 @@ static void add_words(char *text, size_t size, const char *words) {
 }
 
 static void describe(const Rig *rig, const Reading *reading, char *text, size_t size) {
-    static const char *const flips[] = {"", "mirrored in x", "mirrored in y", "turned by 180 degrees"};
+    static const char *const flips[] = {"", "mirrored in x", "mirrored in y",
+                                        "turned by 180 degrees"};
     const int flip = reading->flip_x + 2 * reading->flip_y;
     char words[160];
     text[0] = '\0';
     if (reading->frame) {
         double degrees = atan2(reading->turn[2], reading->turn[0]) * 180 / M_PI;
         bool mirrored = reading->turn[0] * reading->turn[3] < reading->turn[1] * reading->turn[2];
-        snprintf(words, sizeof words, "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
+        snprintf(words, sizeof words,
+                 "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
                  mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees,
                  reading->shift_m[0], reading->shift_m[1]);
         add_words(text, size, words);
@@ -90,7 +92,8 @@ static int64_t cell_by(const Both *both, const Reading *reading, const double eg
     int64_t at[3] = {0};
     if (!place(both, reading, ego_m, at))
         return -1;
-    int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0], y = reading->flip_y ? ny - 1 - at[1] : at[1];
+    int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0],
+            y = reading->flip_y ? ny - 1 - at[1] : at[1];
     if (reading->order == X_MAJOR)
         return (at[2] * nx + x) * ny + y;
     if (reading->order == HEIGHT_LAST)
@@ -244,8 +247,9 @@ static void explain(const Both *both, MapAgreement found, char *remark, size_t s
     MapAgreement then = count_same(both, &reading, 1);
     char words[256];
     describe(both->rig, &reading, words, sizeof words);
-    int used = snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
-                        (long long)found.same, (long long)found.points);
+    int used =
+        snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
+                 (long long)found.same, (long long)found.points);
     if (words[0] && share(then) > (reading.frame ? FRAME_EXPLAINS : EXPLAINS))
         snprintf(remark + used, size - (size_t)used, ", %lld of %lld with %s", (long long)then.same,
                  (long long)then.points, words);

@@ -173,7 +173,8 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
 static bool read_headers(Clip *clip, Err *err) {
     Header *headers = malloc(2 * sizeof *headers);
     clip->starts_s = malloc((size_t)clip->count * sizeof *clip->starts_s);
-    bool ok = (headers && clip->starts_s) || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
+    bool ok =
+        (headers && clip->starts_s) || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
     for (int i = 0; ok && i < clip->count; i++) {
         ok = read_header(clip, i, &headers[i > 0], headers, err);
         clip->starts_s[i] = headers[i > 0].time_s;

@@ -126,7 +126,8 @@ double frustum_bin_at(const Frustum *frustum, double depth_m) {
 }
 
 void frustum_set_bins(Frustum *frustum, const double *depths_m, int64_t count) {
-    double last = depths_m[count - 1], step = count > 1 ? (last - depths_m[0]) / (double)(count - 1) : 1;
+    double last = depths_m[count - 1],
+           step = count > 1 ? (last - depths_m[0]) / (double)(count - 1) : 1;
     frustum->bins.count = count;
     memcpy(frustum->bins.m, depths_m, (size_t)count * sizeof *depths_m);
     frustum->depth_start_m = depths_m[0];

@@ -78,7 +78,8 @@ void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double ro
 /* Sets K from the focal length and the principal point, in pixels of the camera's own image. */
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px);
 
-/* Number of depth bins: of the row, or the length of arange(start, stop, step). 0 for an empty range. */
+/* Number of depth bins: of the row, or the length of arange(start, stop, step). 0 for an empty
+ * range. */
 int64_t frustum_depth_bins(const Frustum *frustum);
 
 /* Depth of bin d in metres; the edges of a bin are at d - 0.5 and d + 0.5. */
@@ -134,8 +135,8 @@ int grid_slices(const Grid *grid);
 /* The shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);
 
-/* Where a camera looks: heading anticlockwise from the x axis, tilt upwards, degrees; the row of the
- * network's input at which the horizon crosses the middle column, NaN where it does not. */
+/* Where a camera looks: heading anticlockwise from the x axis, tilt upwards, degrees; the row of
+ * the network's input at which the horizon crosses the middle column, NaN where it does not. */
 typedef struct {
     double heading_deg, tilt_deg, horizon_px;
 } CameraView;

@@ -142,7 +142,8 @@ static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tai
  * file up to the end of its comment; NumPy ignores the bytes behind. */
 static bool check_end(const Npz *npz, const ZipBytes *bytes, uint64_t *archive, Err *err) {
     size_t length = bytes->length < 2 * TAIL_BYTES ? (size_t)bytes->length : 2 * TAIL_BYTES;
-    unsigned char *tail = malloc(length + 1); /* later the directory, which lies in it or is smaller */
+    /* later the directory, which lies in it or is smaller */
+    unsigned char *tail = malloc(length + 1);
     bool ok = tail ? check_tail(npz, bytes, tail, length, archive, err)
                    : refuse_zip(npz, "out of memory", err);
     free(tail);
@@ -168,7 +169,8 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
     if (length < 5 || length - 4 >= NPZ_MAX_NAME || strcmp(stat.name + length - 4, ".npy") != 0)
-        return err_set(err, ERR_FAILED, where, "save arrays, or tensors of a .pth, with numpy.savez",
+        return err_set(err, ERR_FAILED, where,
+                       "save arrays, or tensors of a .pth, with numpy.savez",
                        "not an array: the name must end in .npy and be short");
     if (stat.encryption_method != ZIP_EM_NONE)
         return err_set(err, ERR_FAILED, where, "", "encrypted");
@@ -221,7 +223,8 @@ static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
                           err);
     bool ok = add_members(npz, err);
     if (ok && !agrees)
-        ok = refuse_zip(npz, "broken zip: its directory and the heads of its entries disagree", err);
+        ok =
+            refuse_zip(npz, "broken zip: its directory and the heads of its entries disagree", err);
     if (!ok)
         npz_close(npz);
     return ok;
@@ -517,8 +520,8 @@ bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t 
                      void *context, Err *err) {
     Stream stream;
     bool ok = open_stream(&stream, npz, member, err) && check_again(&stream, array, err) &&
-              (array->fortran ? take_transposed : take_in_order)(&stream, array, most, take, context,
-                                                             err) &&
+              (array->fortran ? take_transposed : take_in_order)(&stream, array, most, take,
+                                                                 context, err) &&
               finish(&stream, err);
     close_stream(&stream);
     return ok;

@@ -87,9 +87,9 @@ typedef struct {
     NpzMember members[NPZ_MAX_MEMBERS];
 } Npz;
 
-/* Opens an archive, zip64 too, with a comment or other bytes behind its end. Checks its directory: at
- * most NPZ_MAX_MEMBERS arrays, all names different, nothing encrypted, each stored or deflated, no
- * size that the file cannot hold. `bytes` must stay valid until npz_close. */
+/* Opens an archive, zip64 too, with a comment or other bytes behind its end. Checks its directory:
+ * at most NPZ_MAX_MEMBERS arrays, all names different, nothing encrypted, each stored or deflated,
+ * no size that the file cannot hold. `bytes` must stay valid until npz_close. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);
@@ -100,8 +100,9 @@ int npz_find(const Npz *npz, const char *name);
 /* Reads a member's header and checks that the data after it has exactly the size that it says. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Reads the elements of a member, whose array is as npz_read_array gave it, in C order and as `type`:
- * F4 and F8 from any number; I4 where each value fits, U1 from U1. Its checksum is verified. */
+/* Reads the elements of a member, whose array is as npz_read_array gave it, in C order and as
+ * `type`: F4 and F8 from any number; I4 where each value fits, U1 from U1. Its checksum is
+ * verified. */
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
@@ -112,8 +113,8 @@ typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned
 bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
                      void *context, Err *err);
 
-/* Reads texts into `texts`, one of `size` bytes for each element, as clean UTF-8 (kernels/clean.h). A
- * text that does not fit is an error. */
+/* Reads texts into `texts`, one of `size` bytes for each element, as clean UTF-8 (kernels/clean.h).
+ * A text that does not fit is an error. */
 bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
                     Err *err);
 

@@ -63,8 +63,8 @@ namespace {
 
 // ---- from a point to its cells, with the arithmetic of scatter.c -------------------------------
 
-__device__ void add_neighbour(const Frame &frame, int64_t first, int x, int y, double weight, uint32_t *key,
-                              float *weight_out) {
+__device__ void add_neighbour(const Frame &frame, int64_t first, int x, int y, double weight,
+                              uint32_t *key, float *weight_out) {
     bool exists = x >= 0 && x < frame.shape.nx && y >= 0 && y < frame.rows;
     if (!exists || !((float)weight > 0))
         return;
@@ -73,8 +73,8 @@ __device__ void add_neighbour(const Frame &frame, int64_t first, int x, int y, d
         *weight_out = (float)weight;
 }
 
-__device__ void splat_bilinear(const Frame &frame, int64_t first, double x, double y, uint32_t *keys,
-                               float *weights) {
+__device__ void splat_bilinear(const Frame &frame, int64_t first, double x, double y,
+                               uint32_t *keys, float *weights) {
     if (!(x > -1 && x < (double)frame.shape.nx && y > -1 && y < (double)frame.rows))
         return;
     double x0 = floor(x), y0 = floor(y), right = x - x0, up = y - y0;

@@ -132,7 +132,8 @@ void preset_apply(const Preset *preset, Scene *scene) {
     rig->frustum.feat_h = preset->feat_h;
     rig->grid.nx = rig->grid.ny = preset->cells;
     if (preset->slices)
-        rig->grid = (Grid){-40, 40, -40, 40, -1, 5.4, preset->cells, preset->cells, preset->slices, 0};
+        rig->grid =
+            (Grid){-40, 40, -40, 40, -1, 5.4, preset->cells, preset->cells, preset->slices, 0};
     scene->channels = preset->channels;
     scene->shape = rig_shape(rig, preset->channels);
 }
@@ -211,12 +212,14 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
          "save depth, feat and the others with numpy.savez"},
         {"\x1f\x8b", "compressed by gzip", "gunzip it first"},
         {"\x80", "a pickle", "load it in Python and save its arrays with numpy.savez"},
-        {"\x89PNG", "a picture, but a scene has tensors", "samples/moment.py makes a scene of pictures"},
+        {"\x89PNG", "a picture, but a scene has tensors",
+         "samples/moment.py makes a scene of pictures"},
         {"\xff\xd8\xff", "a picture, but a scene has tensors",
          "samples/moment.py makes a scene of pictures"},
         {"\x89HDF", "HDF5", "save its arrays with numpy.savez"},
     };
-    static const char json_starts[] = "{[ \t\r\n", a_scene[] = "a scene is JSON, or a .npz of arrays";
+    static const char json_starts[] = "{[ \t\r\n",
+                      a_scene[] = "a scene is JSON, or a .npz of arrays";
     if (!memcmp(start, "PK", 2))
         return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

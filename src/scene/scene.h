@@ -86,20 +86,23 @@ typedef struct Scene {
     bool photo_features; /* the features are made from the photographs */
     bool has_map;       /* the map from the file is used: always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
-    bool has_operator;  /* made by a rule: neither rig nor world; its tensors and map as from a file */
+    /* made by a rule: neither rig nor world; its tensors and map as from a file */
+    bool has_operator;
     OperatorSpec operator_spec;
     BevShape shape;     /* of the pooling problem */
     int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
-    MapAgreement agreement; /* of the file's index arrays with its calibration; points 0: not compared */
+    /* of the file's index arrays with its calibration; points 0: not compared */
+    MapAgreement agreement;
     char remark[512];    /* a likely other meaning of the file, in a line; or "" */
 } Scene;
 
-/* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz file,
- * recognised by its content, or from a folder of .npz files. Of several moments: the first. The first bad field is reported in one line. */
+/* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz
+ * file, recognised by its content, or from a folder of .npz files. Of several moments: the first.
+ * The first bad field is reported in one line. */
 bool scene_load(const char *name_or_path, Scene *scene, Err *err);
 
-/* Whether its features are an embedding of class, colour and height, by `channels` and `seed`: those
- * of worlds, and of a LiDAR's sweep of one. */
+/* Whether its features are an embedding of class, colour and height, by `channels` and `seed`:
+ * those of worlds, and of a LiDAR's sweep of one. */
 bool scene_has_embedding(const Scene *scene);
 
 /* Frees what the scene owns and zeroes it. */
@@ -118,8 +121,8 @@ bool scene_check_sample(const char *name, char title[128], Err *err);
  * where the file cannot be read. */
 void scene_title(const char *name, char title[128]);
 
-/* Lists at most `max` names, *count of them: presets in table order, then samples by name. False: the
- * folder of samples could not be read, and what was found until then is listed. */
+/* Lists at most `max` names, *count of them: presets in table order, then samples by name. False:
+ * the folder of samples could not be read, and what was found until then is listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Reads a file of one kind from memory. Error messages start with `where`. */
@@ -152,8 +155,8 @@ bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *
                            const char *other_name, Err *err);
 
 /* Writes a .npz file that numpy.load and scene_load can read: depth, feat, the calibration when the
- * scene has one, the five index arrays of `map` and bev_shape, and its photos. `half`: tensors in float16. The
- * write is atomic (data_write), and the same input gives the same bytes. */
+ * scene has one, the five index arrays of `map` and bev_shape, and its photos. `half`: tensors in
+ * float16. The write is atomic (data_write), and the same input gives the same bytes. */
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err);
 

@@ -87,8 +87,8 @@ static void describe_shape(const char *shape, char *text, size_t size) {
     snprintf(text + used, size - used, ")");
 }
 
-/* Depth with an axis more: the moments of a clip, or a batch. The command makes a folder of moments of
- * a file as far as its arrays have that axis. */
+/* Depth with an axis more: the moments of a clip, or a batch. The command makes a folder of moments
+ * of a file as far as its arrays have that axis. */
 static bool refuse_moments(const ArrayReader *reader) {
     const NpyArray *depth = &reader->array[ARRAY_DEPTH];
     char shape[96], hint[256], one[] = "save one sample, depth[0] and feat[0]";
@@ -100,9 +100,10 @@ static bool refuse_moments(const ArrayReader *reader) {
              "[savez(f'clip/{t:05}', **{k: d[k][t] if d[k].ndim>n.get(k,9) else d[k] for k in d}) "
              "for t in range(len(d['depth']))]\"",
              strlen(path) <= 12 ? path : "FILE");
-    return ARRAYS_REFUSE(reader, ARRAY_DEPTH, depth->shape[0] > 1 ? hint : one,
-                         "shape %s: %lld moments or samples in one file; a clip is a folder of files",
-                         shape, (long long)depth->shape[0]);
+    return ARRAYS_REFUSE(
+        reader, ARRAY_DEPTH, depth->shape[0] > 1 ? hint : one,
+        "shape %s: %lld moments or samples in one file; a clip is a folder of files", shape,
+        (long long)depth->shape[0]);
 }
 
 /* What to do about a wrong shape, where there is one clear answer. */

@@ -23,10 +23,11 @@ enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
     ROW(CAM2EGO, "cam2ego", CALIBRATION, PRECISE, F8, "N44", -SCENE_FAR_M, SCENE_FAR_M,     \
         "camera (x right, y down, z forward) to ego (x forward, y left, z up), metres")           \
     ROW(IMAGE_SIZE, "image_size", CALIBRATION, NUMBERS, I4, "2|N2",                            \
-        1, 65536, "height and width of the network's input; one size, also where it stands by camera")                                      \
-    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "|1|N|N2",                                      \
-        1e-3, 1e3, "input = resize * own image - crop; by camera also x, y")                                           \
-    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4|2|N4|N2",                                         \
+        1, 65536, "height and width of the network's input; one size, "                           \
+        "also where it stands by camera")                                                         \
+    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "|1|N|N2",                                    \
+        1e-3, 1e3, "input = resize * own image - crop; by camera also x, y")                      \
+    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4|2|N4|N2",                                      \
         0, 0, "x, y, or x, y, x2, y2")                                                            \
     ROW(DEPTH_RANGE, "depth_range", CALIBRATION, NUMBERS, F8, "3",                          \
         1e-3, 1e4, "start, stop, step of the depth bins, metres")                                 \

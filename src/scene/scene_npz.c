@@ -359,7 +359,8 @@ static int64_t count_non_finite(const float *values, int64_t count) {
 }
 
 /* Adds to the line about what may be meant otherwise. */
-__attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const char *format,
+                                                             ...) {
     size_t used = strlen(scene->remark), room = sizeof scene->remark;
     va_list arguments;
     if (used)
@@ -379,9 +380,10 @@ static void remark_rig(Scene *scene) {
             continue;
         add_remark(scene, "camera %d stands %.4g m %s the ground: %s", i, fabs(height_m),
                    height_m < 0 ? "below" : "above",
-                   height_m < 0 ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
-                                  "shows headings)"
-                                : "are poses in mm, or in the world's frame?");
+                   height_m < 0
+                       ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
+                         "shows headings)"
+                       : "are poses in mm, or in the world's frame?");
         return;
     }
 }
@@ -536,7 +538,8 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
             return false;
     }
     const char *rounding = scene->has_rig && scene->rig.grid.truncate ? scene_rounding(1) : NULL;
-    return (!rounding || npz_writer_add_texts(npz, "rounding", 1, rounding, strlen(rounding) + 1, err)) &&
+    return (!rounding ||
+            npz_writer_add_texts(npz, "rounding", 1, rounding, strlen(rounding) + 1, err)) &&
            photos_write(npz, scene, err);
 }
 

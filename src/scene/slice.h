@@ -31,8 +31,8 @@ int64_t slice_place(const Slice *slice, int64_t cell);
 
 /* For each cell of the picture the cell of the grid that is shown, `shown` (slice->nx * slice->ny):
  * the cell with the largest norm, NaN before all; in a run of empty cells the lowest. `values`
- * (cell, c) NULL: the cell with the most points is shown. For a single slice nothing is compared. `map` may be NULL where there are
- * values: then all cells are compared. False: no memory. */
+ * (cell, c) NULL: the cell with the most points is shown. For a single slice nothing is compared.
+ * `map` may be NULL where there are values: then all cells are compared. False: no memory. */
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
                   int32_t *shown);
 

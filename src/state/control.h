@@ -38,8 +38,8 @@ static inline int wrapped(int value, int count) {
     return ((value % count) + count) % count;
 }
 
-/* The position in its list of values that a command picks: a neighbour of `now`, or the one named by
- * the argument. -1, and a line in the log, where no value has that name. */
+/* The position in its list of values that a command picks: a neighbour of `now`, or the one named
+ * by the argument. -1, and a line in the log, where no value has that name. */
 int control_pick(State *state, const Command *command, int now);
 
 /* A number after the command: its argument, or `now` plus one step. */
@@ -129,8 +129,8 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y);
 unsigned log_say(Log *log, Action action, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The newest line waits for the figures of job `serial`, to compare them with `before`; `values_only`:
- * for the error alone. */
+/* The newest line waits for the figures of job `serial`, to compare them with `before`;
+ * `values_only`: for the error alone. */
 void log_await(Log *log, uint64_t serial, const Headline *before, bool values_only);
 
 /* Completes the line that waits for these figures. */

@@ -300,8 +300,8 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
         snprintf(hints[count++].key, sizeof hints->key, "%s", hint_rows[i].key);
     }
     for (const KeyRow *row = next_by_rank(NULL); row; row = next_by_rank(row))
-        if ((open == OPEN_NOTHING || open >= OPEN_LESSON) && row->direct && row->action != ACTION_HELP &&
-            row->action != ACTION_COMMANDS)
+        if ((open == OPEN_NOTHING || open >= OPEN_LESSON) && row->direct &&
+            row->action != ACTION_HELP && row->action != ACTION_COMMANDS)
             hints[count++] = hint_of(row->action);
     hints[count++] = hint_of(ACTION_COMMANDS);
     hints[count++] = hint_of(ACTION_HELP);

@@ -72,7 +72,8 @@ typedef unsigned ControlHandler(State *state, const Command *command);
 /* Writes the control's value: "FP16", "on", "+0.5 deg". */
 typedef void ControlValue(const State *state, char *text, size_t size);
 
-/* A value that a control can be set to: its word in scripts, and its title where that is another. */
+/* A value that a control can be set to: its word in scripts, and its title where that is
+ * another. */
 typedef struct {
     const char *name, *title;
     const char *help; /* what the value is, in a line; NULL: the control's help says enough */

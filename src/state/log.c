@@ -44,8 +44,8 @@ static double value_of(const Reading *reading) {
     return certain(reading) ? reading->value : NAN;
 }
 
-/* The figure before the change counts even where it was stale: the reader saw it. A figure of another
- * source is not compared. */
+/* The figure before the change counts even where it was stale: the reader saw it. A figure of
+ * another source is not compared. */
 static double value_before(const Reading *before, const Reading *after) {
     return before->source == after->source && !before->doubtful ? before->value : NAN;
 }

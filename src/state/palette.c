@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- how well a row fits ---------------------------------------------------------------------- */
+/* ---- how well a row fits --------------------------------------------------------------------- */
 
 enum { MOST_ROWS = 1024, MOST_WORDS = 8, NO_MATCH = 40 };
 
@@ -96,7 +96,7 @@ static void offer(Search *search, const Candidate *candidate) {
     added->order = search->count++;
 }
 
-/* ---- the candidates --------------------------------------------------------------------------- */
+/* ---- the candidates -------------------------------------------------------------------------- */
 
 static bool is_hidden(Action action) {
     return action == ACTION_COMMANDS || action == ACTION_ESCAPE || action == ACTION_KERNEL_ROW;
@@ -173,7 +173,7 @@ static void offer_line(Search *search, const State *state) {
     search->list[search->count++] = candidate;
 }
 
-/* ---- what is typed ---------------------------------------------------------------------------- */
+/* ---- what is typed --------------------------------------------------------------------------- */
 
 static int group_named(const char *text) {
     for (int i = 0; i < GROUP_COUNT; i++)
@@ -287,7 +287,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
     return count;
 }
 
-/* ---- a row ------------------------------------------------------------------------------------ */
+/* ---- a row ----------------------------------------------------------------------------------- */
 
 /* Tried on a copy. A command that changes nothing, and logs a line, is not possible here. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
@@ -337,7 +337,7 @@ void palette_remember(State *state, const Command *command) {
     palette->recent[0] = *command;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static PaletteDoes retype(State *state, const char *text) {
     char copy[PALETTE_TEXT];

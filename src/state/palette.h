@@ -11,7 +11,8 @@ typedef enum { PALETTE_CONTROL, PALETTE_VALUE, PALETTE_GROUP } PaletteKind;
 
 typedef struct {
     PaletteKind kind;
-    Command command; /* what Enter does: a step of a control, or a value; GROUP: its first control */
+    /* what Enter does: a step of a control, or a value; GROUP: its first control */
+    Command command;
     char name[PALETTE_NAME]; /* "dtype", "dtype fp8", "Compare" */
     char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
     const char *help;         /* of the value, or else of the control */

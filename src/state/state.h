@@ -114,7 +114,8 @@ typedef struct {
 /* A control's request for a lesson; src/learn, above the state, carries it out. */
 /* clang-format off */
 typedef enum {
-    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_WORKFLOW, WISH_NEXT, WISH_BACK, WISH_SKIP
+    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_WORKFLOW, WISH_NEXT,
+    WISH_BACK, WISH_SKIP
 } LessonWish;
 /* clang-format on */
 

@@ -66,7 +66,8 @@ typedef enum {
     ACCESS_STACK
 } JobAccess;
 
-/* At the start of the outputs: written by the runner, whose memory a kernel can write to as well. */
+/* At the start of the outputs: written by the runner, whose memory a kernel can write to as
+ * well. */
 typedef struct {
     int state;                          /* JobState */
     int signal;                         /* JOB_SIGNAL */

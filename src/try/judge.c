@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define NOT_A_TIME "times are taken in the kernel's own process: does it write to memory that is not its own?"
+#define NOT_A_TIME                                                                                 \
+    "times are taken in the kernel's own process: does it write to memory that is not its own?"
 
 enum { SEED = 1, MAP_COLUMNS = 60, MAP_ROWS = 20, TEXT = 200 };
 
@@ -298,8 +299,8 @@ static bool time_outside(const TryKernel *kernel, const BevProblem *problem, int
     return ok;
 }
 
-/* Whether calls take about as long as the runner says, and stay right. Other programs may have the cores,
- * and printing takes longer than a median says. */
+/* Whether calls take about as long as the runner says, and stay right. Other programs may have the
+ * cores, and printing takes longer than a median says. */
 static bool confirm(const TryKernel *kernel, const BevProblem *problem, double limit_s,
                     double median_us, Err *err) {
     const double long_enough_us = 2e5, slack_us = 3e5, most = 4e6, factor = 20;

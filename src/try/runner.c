@@ -296,8 +296,8 @@ static void limit(int resource, rlim_t soft, rlim_t hard) {
 }
 
 /* Limits of this process before it loads the learner's kernel. Seconds count over all threads.
- * AddressSanitizer reserves more address space than a limit allows. The limit of processes counts all
- * threads of the user; those of the whole system are at least as many. */
+ * AddressSanitizer reserves more address space than a limit allows. The limit of processes counts
+ * all threads of the user; those of the whole system are at least as many. */
 static void limit_process(void) {
     rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = address_bytes();
     rlim_t cpu_s = (rlim_t)(runner.header->limit_s * (double)cores) + 1;

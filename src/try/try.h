@@ -1,10 +1,10 @@
 /* A learner's own kernel: a file with one function, compiled here, run in a process of its own,
  * judged on the cases of checkbev and timed as bench does.
  *
- * A run ends at a time limit. Its process has no terminal, limits of time, memory and processes, and an
- * output that is cut. It has the rights of the user, and can write to all of its own memory, the runner's
- * page of results included. So results are judged from the outputs alone, by values that are computed
- * after the run, and times are confirmed by the clock of the judge. */
+ * A run ends at a time limit. Its process has no terminal, limits of time, memory and processes,
+ * and an output that is cut. It has the rights of the user, and can write to all of its own memory,
+ * the runner's page of results included. So results are judged from the outputs alone, by values
+ * that are computed after the run, and times are confirmed by the clock of the judge. */
 #pragma once
 
 #include "src/accuracy/cases.h"

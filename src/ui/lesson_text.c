@@ -128,7 +128,8 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
 /* Text has no pictures: an animation is over at once. */
 static bool end_animations(Script *script, Err *err) {
     bool ok = true;
-    while (ok && script->app.desk.open && lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
+    while (ok && script->app.desk.open &&
+           lesson_run_wants(&script->app.desk.run) == LESSON_WANTS_PAUSE)
         ok = script_lesson_tick(script, err);
     return ok;
 }
@@ -264,7 +265,8 @@ static bool put_picture(Export *export, Err *err) {
     char name[300];
     Image image = {0};
     bool same = export->pictures && export->drawn == script->app.state.job.serial &&
-                export->chart == script->app.state.chart && export->view == script->app.state.view &&
+                export->chart == script->app.state.chart &&
+                export->view == script->app.state.view &&
                 export->compare == script->app.state.compare;
     if (same)
         return true;
@@ -275,9 +277,9 @@ static bool put_picture(Export *export, Err *err) {
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->app.state.lesson;
     script->app.state.lesson.open = false;
-    bool ok =
-        window_image(1280, 860, 1, &script->app.state, app_live(&script->app), app_picture(&script->app), &image, err) &&
-        script_write_image(script, name, &image, err);
+    bool ok = window_image(1280, 860, 1, &script->app.state, app_live(&script->app),
+                           app_picture(&script->app), &image, err) &&
+              script_write_image(script, name, &image, err);
     script->app.state.lesson = pane;
     image_free(&image);
     fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);

@@ -1,6 +1,6 @@
 /* The live display: terminal and window on the main thread, the engine on its own threads. The main
- * thread pools and decodes nothing: it waits for input, signals and frames, gives events to the App,
- * and lays out and draws the screens. src/README.md draws the way of a key. */
+ * thread pools and decodes nothing: it waits for input, signals and frames, gives events to the
+ * App, and lays out and draws the screens. src/README.md draws the way of a key. */
 #pragma once
 
 #include "src/app/app.h"

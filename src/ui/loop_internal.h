@@ -51,7 +51,7 @@ void pace_closed(PaceMeter *meter, Screen screen);
 /* Median and 99th percentile of the latest keys, moments a second, time to the first picture. */
 Pace pace_figures(const PaceMeter *meter);
 
-/* ---- slow.c: a picture that takes long --------------------------------------------------------- */
+/* ---- slow.c: a picture that takes long ------------------------------------------------------- */
 
 /* The keys that wait for a picture; all zero: none does. */
 typedef struct {
@@ -118,7 +118,7 @@ typedef struct {
     bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
 } Loop;
 
-/* ---- loop_app.c: what the App leaves to the screens -------------------------------------------- */
+/* ---- loop_app.c: what the App leaves to the screens ------------------------------------------ */
 
 /* Carries out the screens' part of the events and notes so far. */
 void loop_serve(Loop *loop);
@@ -137,7 +137,7 @@ double loop_echo_in_ms(const Loop *loop);
 void loop_slow(Loop *loop); /* says what a slow picture waits for */
 void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
 
-/* ---- loop_screens.c: terminal and window ------------------------------------------------------ */
+/* ---- loop_screens.c: terminal and window ----------------------------------------------------- */
 
 unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 bool loop_open_terminal(Loop *loop, Err *err);
@@ -156,7 +156,7 @@ void loop_draw(Loop *loop);
 /* Milliseconds until a dirty screen may be drawn; INFINITY: none is dirty. */
 double loop_draw_in_ms(const Loop *loop);
 
-/* ---- loop_plain.c: lines where there is no terminal ------------------------------------------- */
+/* ---- loop_plain.c: lines where there is no terminal ------------------------------------------ */
 
 void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as in scripts */
 void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */

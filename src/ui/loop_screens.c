@@ -89,7 +89,8 @@ bool loop_open_terminal(Loop *loop, Err *err) {
         return false;
     const TermFacts facts = term_facts(loop->term);
     if (facts.console && facts.unicode && !loop->options->ascii)
-        app_note(&loop->app, "where this console shows boxes for blocks, --ascii draws without them");
+        app_note(&loop->app,
+                 "where this console shows boxes for blocks, --ascii draws without them");
     loop->cells.ascii = loop->options->ascii || !facts.unicode;
     loop->cells.color = facts.color;
     loop->app.state.light = facts.light;
@@ -116,8 +117,8 @@ static void draw_terminal(Loop *loop) {
     loop->term_ms = clock_ms();
     const Picture *picture = app_picture(&loop->app);
     loop->cells.light = loop->app.state.light;
-    dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app), picture ? &picture->bev : NULL,
-                   &loop->spots);
+    dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app),
+                   picture ? &picture->bev : NULL, &loop->spots);
     loop->term_dirty = false;
     if (loop->hover.over) {
         hover_move(&loop->hover, &loop->spots.clicks, loop->hover.x, loop->hover.y);
@@ -259,7 +260,8 @@ static bool stop_for_key(void *context) {
 /* A drawing of the window stops when a key arrives. Two drawings are finished nevertheless: one
  * that answers a key, and one after a stopped drawing. Keys held down must not stop the world. */
 static GiveUp give_up_drawing(Loop *loop) {
-    bool owed = loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
+    bool owed =
+        loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
     return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
 }
 

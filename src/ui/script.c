@@ -259,7 +259,8 @@ static bool make_folder(const char *path, Err *err) {
 }
 
 bool script_open(Script *script, const ScriptOptions *options, Err *err) {
-    const EngineOptions engine = {.where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
+    const EngineOptions engine = {
+        .where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
     script->options = options;
     if (!cells_init(&script->cells, options->columns, options->rows, err))
         return false;

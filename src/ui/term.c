@@ -1,7 +1,7 @@
-/* The terminal through ncurses, which knows its type and sends what has changed. ncurses writes to a
- * file descriptor of its own: rescue.c puts /dev/null in its place when the program is to end while
- * the terminal does not read. What resets the terminal is prepared once, as one text, and written by
- * rescue_restore whatever ends the display. */
+/* The terminal through ncurses, which knows its type and sends what has changed. ncurses writes to
+ * a file descriptor of its own: rescue.c puts /dev/null in its place when the program is to end
+ * while the terminal does not read. What resets the terminal is prepared once, as one text, and
+ * written by rescue_restore whatever ends the display. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term.h"
 
@@ -117,7 +117,8 @@ static void keep_capability(const char *capability) {
         tputs(tigetstr(capability), 1, keep);
 }
 
-/* Prepares the bytes that give the terminal back: inside a signal handler nothing can be looked up. */
+/* Prepares the bytes that give the terminal back: inside a signal handler nothing can be looked
+ * up. */
 static void arm(const Term *term, int rows) {
     bytes.length = 0;
     if (term->xterm)
@@ -355,8 +356,8 @@ static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     return palette_nearest(picture ? palette_vivid(color) : color, term->colors);
 }
 
-/* The pair of ink and paper. Eight colours have no greys: text or a bar that would get the colour of
- * the background gets another one. */
+/* The pair of ink and paper. Eight colours have no greys: text or a bar that would get the colour
+ * of the background gets another one. */
 static int pair_of(const Term *term, const CellStyle *style, bool light) {
     enum { BLUE = 4, CYAN = 6 };
     if (!term->colors)

@@ -73,7 +73,8 @@ void term_suspend(Term *term);
 /* The next drawing repaints everything. */
 void term_redraw(Term *term);
 
-/* Takes it over again after a SIGCONT that did not end a term_suspend: others may have used the screen. */
+/* Takes it over again after a SIGCONT that did not end a term_suspend: others may have used the
+ * screen. */
 void term_resume(Term *term);
 
 /* The last line that was written to standard error since the last call; false: none. */

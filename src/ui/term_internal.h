@@ -42,7 +42,7 @@ void capture_end(Capture *capture);
 /* The last line that was captured since the last call; false: none. */
 bool capture_line(Capture *capture, char *line, size_t size);
 
-/* ---- term_keys.c: from what ncurses reads to keys --------------------------------------------- */
+/* ---- term_keys.c: from what ncurses reads to keys -------------------------------------------- */
 
 typedef struct {
     struct _win_st *window; /* of ncurses, which reads for it; never drawn */

@@ -105,8 +105,8 @@ static void take_answer(TermKeys *typed, int letter, const char *text) {
     pixels_answer(&typed->answers, letter, text);
 }
 
-/* The next byte or code of ncurses, or ANSWERS_ESCAPE, behind the answers that are owed; ERR: nothing
- * comes within `ms`. */
+/* The next byte or code of ncurses, or ANSWERS_ESCAPE, behind the answers that are owed; ERR:
+ * nothing comes within `ms`. */
 static int next(TermKeys *typed, int ms) {
     struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
     int code = 0, letter;
@@ -163,7 +163,7 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
     return true;
 }
 
-/* ---- sequences that ncurses does not know ----------------------------------------------------- */
+/* ---- sequences that ncurses does not know ---------------------------------------------------- */
 
 /* Reads parameters, up to the letter that ends them, into `text`; parameters beyond its size are
  * lost. A key or a control character among them stays to be read. Returns the letter; ERR: none. */
@@ -279,8 +279,8 @@ static int32_t read_escape(TermKeys *typed) {
     }
 }
 
-/* Behind an Escape that was a key and '[': a report whose Escape came so long before is put together
- * again. */
+/* Behind an Escape that was a key and '[': a report whose Escape came so long before is put
+ * together again. */
 static int32_t read_late(TermKeys *typed) {
     int less = next(typed, 0), digit = less == '<' ? next(typed, 0) : ERR;
     give_back(typed, digit);

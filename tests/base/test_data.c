@@ -18,8 +18,8 @@
 #include <sys/un.h>
 #include <time.h>
 
-/* The open() below replaces the C library's. With this flag set it behaves like a file system without
- * O_TMPFILE. */
+/* The open() below replaces the C library's. With this flag set it behaves like a file system
+ * without O_TMPFILE. */
 static bool refuse_nameless;
 
 int open(const char *path, int flags, ...) {

@@ -71,9 +71,9 @@ TAP_SUITE(omp_wait) {
     tap_need(pclose(measured) == 0 && said, "the policy is changed by a process of its own");
     if (before_ms < least_ms)
         tap_skip_suite("teams of this OpenMP library do not spin here");
-    tap_note(
-        "processor time of %d ms with next to no work: %.2f ms, passive %.2f, active %.2f, after %.2f",
-        WAIT_MS, before_ms, passive_ms, active_ms, after_ms);
+    tap_note("processor time of %d ms with next to no work: %.2f ms, passive %.2f, active %.2f, "
+             "after %.2f",
+             WAIT_MS, before_ms, passive_ms, active_ms, after_ms);
     tap_ok_unless_loaded(passive_ms < least_ms, &before, "teams sleep while they wait");
     tap_ok(active_ms >= least_ms, "where the policy is active they spin");
     tap_ok(after_ms >= least_ms, "and afterwards as before");

@@ -138,7 +138,8 @@ static void test_faster_kernel(void) {
     wrong.wrong_on_purpose = true;
     model.kernels[1].kernel = &wrong;
     tap_ok(find(findings) == 1, "a kernel that is wrong is no advice");
-    model.kernels[1].predicted[0] = model.kernels[0].predicted[0]; /* of which something can be said */
+    /* of which something can be said */
+    model.kernels[1].predicted[0] = model.kernels[0].predicted[0];
     bool none = findings_of(&model, &wrong, 0, NULL, &lengths, findings) == 0;
     wrong.wrong_on_purpose = false;
     tap_ok(none && findings_of(&model, &wrong, 0, NULL, &lengths, findings) > 0,

@@ -1,4 +1,5 @@
-/* Whole networks, of which pooling is a part: the two that come with the program, and Amdahl's law. */
+/* Whole networks, of which pooling is a part: the two that come with the program, and Amdahl's
+ * law. */
 #include "src/cachesim/network.h"
 #include "tests/support/tap.h"
 
@@ -18,7 +19,8 @@ static void test_shipped(void) {
 static void test_speedup(void) {
     const Network network = {.part_ms = {[NETWORK_IMAGE] = 60, [NETWORK_POOLING] = 40}};
     tap_ok(network_speedup(&network, 1) == 1, "the same pooling: the same network");
-    tap_ok(fabs(network_speedup(&network, 4) - 100 / 70.0) < 1e-12, "a quarter of 40 leaves 70 of 100");
+    tap_ok(fabs(network_speedup(&network, 4) - 100 / 70.0) < 1e-12,
+           "a quarter of 40 leaves 70 of 100");
     tap_ok(fabs(network_speedup(&network, INFINITY) - 100 / 60.0) < 1e-12, "the bound is the rest");
 }
 

@@ -124,7 +124,8 @@ static void test_recorded(const char *config) {
             }
     }
     tap_ok(10 * close >= 9 * rows, "within 30 %%: %d of %d", close, rows);
-    tap_ok(10 * right >= (config ? 6 : 9) * pairs, "the order is right in %d of %d pairs", right, pairs);
+    tap_ok(10 * right >= (config ? 6 : 9) * pairs, "the order is right in %d of %d pairs", right,
+           pairs);
 }
 
 /* The one hardware counter that was written down there: v2_do, canonical, caches cleared. */

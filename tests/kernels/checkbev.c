@@ -103,10 +103,11 @@ static void note_gate(const Trial *trial, const BevKernel *kernel, const char *g
     const BevShape *shape = &trial->random.judged.host.view.shape;
     char place[96];
     gate_describe_place(result, place, sizeof place);
-    tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (%s): got %.9g, want %.9g +- %.3g",
-             kernel->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name,
-             trial->c->name, gate, (long long)result->bad, (long long)result->checked, place,
-             result->got, result->want, result->bound);
+    tap_note(
+        "%s %s %s, case %s, gate %s: %lld of %lld bad, first (%s): got %.9g, want %.9g +- %.3g",
+        kernel->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name, trial->c->name,
+        gate, (long long)result->bad, (long long)result->checked, place, result->got, result->want,
+        result->bound);
     if (trial->direction == BEV_BACKWARD)
         return; /* its rows are no cells */
     char *map = bad_cells_map(bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
@@ -115,8 +116,8 @@ static void note_gate(const Trial *trial, const BevKernel *kernel, const char *g
     free(map);
 }
 
-/* Poisons the outputs, runs and reads them. Fails if the kernel changed an input or wrote outside an
- * array. */
+/* Poisons the outputs, runs and reads them. Fails if the kernel changed an input or wrote outside
+ * an array. */
 static bool run_clean(Session *session, const Subject *subject, void *codes, Err *err) {
     if (!session_poison(session, err) || !session_run(session, err) ||
         !session_read(session, codes, err) || !session_inputs_untouched(session, err))

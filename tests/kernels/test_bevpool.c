@@ -183,9 +183,10 @@ TAP_SUITE(bevpool_models) {
            "index traffic: V2 25.1 MB, V3 2.51 MB");
     tap_ok(v2_do.index == 4.0 * 209009 + 12.0 * 16007,
            "V2+DO: one rank a point, one record a cell");
-    tap_ok(isnan(v4.index) && v4.feat == v3.feat && v4.out_write == v3.out_write,
-           "V4's index traffic is unknown without the map's arrays; features it asks a nearer cache "
-           "for");
+    tap_ok(
+        isnan(v4.index) && v4.feat == v3.feat && v4.out_write == v3.out_write,
+        "V4's index traffic is unknown without the map's arrays; features it asks a nearer cache "
+        "for");
     tap_ok(isnan(bev_traffic_total(traffic_of("v4", &problem))) &&
                isnan(bev_rank_bytes(bev_kernel_find("v4"), &problem)),
            "and so are all bytes of V4 on a GPU");

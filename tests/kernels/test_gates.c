@@ -111,7 +111,8 @@ static void test_block_scales(void) {
         moved[i] = wrong.feat.block_scales[i ? i - 1 : 0];
     wrong.feat.block_scales = moved;
     tap_ok(4 * own > blocks && caught(&exact, &wrong, judged_c),
-           "nvfp4: scales of the block before: %zu of %zu differ, gate C catches them", own, blocks);
+           "nvfp4: scales of the block before: %zu of %zu differ, gate C catches them", own,
+           blocks);
     free(moved);
     judged_free(&exact);
     case_free(&data);
@@ -278,7 +279,8 @@ static void test_bound(void) {
            "NaN against NaN alone compares nothing: no verdict but fail");
 }
 
-/* The bound is the formula of gates.h, term by term, and src/accuracy/README.md states the same line. */
+/* The bound is the formula of gates.h, term by term, and src/accuracy/README.md states the same
+ * line. */
 static void test_formula(void) {
     enum { POINTS = 5 };
     Toy toy;

@@ -140,6 +140,7 @@ static void test_kernels(void) {
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
         BenchPlan plan = {.scenes = scenes,
                           .scene_count = 1,
+                          .job = job_plain(),
                           .where = 1u << BEV_CPU,
                           .dtypes = direction == BEV_FORWARD ? (1u << BEV_DTYPE_COUNT) - 1
                                                              : backward_dtypes,

@@ -126,15 +126,17 @@ static void test_infinite_feature(const CaseData *data) {
     judged_run(bev_kernel_find("cpu_view"), &subject.host.view);
     int64_t underflows = 0;
     for (int64_t i = 0; i < gate_values(&subject.host.view); i++)
-        underflows += isinf(subject.reference[i]) && isnan(((float *)subject.host.view.out.data)[i]);
+        underflows +=
+            isinf(subject.reference[i]) && isnan(((float *)subject.host.view.out.data)[i]);
     GateResult a = judged_a(&subject);
     tap_ok(underflows > 0 && a.verdict == GATE_PASS,
            "NaN for infinity is right of a view, %lld times", (long long)underflows);
     judged_free(&subject);
 }
 
-/* Of one pixel every bin has its own cell and the feature is 1: the output is the depth. Its quotient
- * by the first one is an exponential, 2.5e-7 off, of an argument and with a quotient that are rounded. */
+/* Of one pixel every bin has its own cell and the feature is 1: the output is the depth. Its
+ * quotient by the first one is an exponential, 2.5e-7 off, of an argument and with a quotient that
+ * are rounded. */
 static void test_exponential(const char *kernel) {
     enum { BINS = 64 };
     float logits[BINS], feat = 1, out[BINS];

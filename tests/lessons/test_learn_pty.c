@@ -59,7 +59,8 @@ static void test_lesson(Pty *pty) {
     tap_ok(progress_says("trial 1 4 2 1 2 0\n"),
            "and kept at once: who leaves now has not hidden it");
     pty_type(pty, "(");
-    tap_ok(screen_says(pty, "1 of 2 right") && screen_says(pty, ":skip skips"), "back to the question");
+    tap_ok(screen_says(pty, "1 of 2 right") && screen_says(pty, ":skip skips"),
+           "back to the question");
     pty_type(pty, "B");
     tap_ok(!screen_says(pty, "BEV, color") || !pty_wait_text(pty, "Which of", pty->length, 0.5),
            "the lesson is closed");

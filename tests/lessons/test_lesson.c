@@ -332,7 +332,8 @@ static void test_sources(void) {
     tap_ok(named == figure_count, "%d figures have a name of their own", figure_count);
 }
 
-/* A picture that another kernel pooled, or one beside itself: nothing is judged, and the lesson waits.
+/* A picture that another kernel pooled, or one beside itself: nothing is judged, and the lesson
+ * waits.
  */
 static void test_other_pictures(void) {
     static const LiveDifference none = {0}, itself = {.known = true, .alike = true},
@@ -348,7 +349,8 @@ static void test_other_pictures(void) {
     const LessonInput answer = {.kind = INPUT_ANSWER, .text = "7"};
     LiveData of = live;
     Err err;
-    tap_need(parse("title T\nask How many?\nnumber 0 9\nexpect moved_cells within 0\n", &err), "read");
+    tap_need(parse("title T\nask How many?\nnumber 0 9\nexpect moved_cells within 0\n", &err),
+             "read");
     lesson_run_init(&run, &lesson, 0);
     serve();
     lesson_run_input(&run, &answer);
@@ -376,7 +378,8 @@ static void test_unsettled(void) {
     row->median_us = reading(50, SOURCE_MEASURED);
     row->recorded_us = reading(40, SOURCE_RECORDED);
     row->unsettled = true;
-    tap_ok(!value_of("latency(v2)", &evaluation, &value, text), "an unsettled median is waited for");
+    tap_ok(!value_of("latency(v2)", &evaluation, &value, text),
+           "an unsettled median is waited for");
     of.complete = true;
     tap_ok(value_of("latency(v2)", &evaluation, &value, text) && value.number == 40,
            "then the recorded one is taken: %s", text);

@@ -323,7 +323,8 @@ static bool judged_alike(Err *err) {
                    pane_row(&run->reveal, 0));
 }
 
-/* One input. The first question of a lesson that runs a control is judged again after a way back. */
+/* One input. The first question of a lesson that runs a control is judged again after a way
+ * back. */
 static bool go_on_live(bool *went_back, Err *err) {
     const LessonRun *run = &app->desk.run;
     if (lesson_run_wants(run) == LESSON_WANTS_PAUSE)

@@ -70,7 +70,7 @@ const BevKernel *bev_kernel_find(const char *name) {
 }
 
 static const char *const toy[] = {"toy"};
-static const BenchPlan toy_plan = {.scenes = toy,
+static BenchPlan toy_plan = {.scenes = toy,
                                    .scene_count = 1,
                                    .where = 1u << BEV_CPU,
                                    .dtypes = 1u << BEV_FP32,
@@ -113,6 +113,7 @@ static bool stands(const BenchRow *row) {
 static void test_bench(void) {
     Err err = {0};
     disturbed = true;
+    toy_plan.job = job_plain();
     bool ok = bench_run(&toy_plan, keep_row, NULL, &err);
     if (!tap_ok(ok && row_count == 4 && slow_launches > 5, "bench: four rows, V2 slow at first: %s",
                 err.what))

@@ -32,8 +32,8 @@ static bool load(void) {
     return keep_line(scene_load(folder, &scene, &err));
 }
 
-/* The moment that is newest at a time, of moments at `times_s`; the last one lasts as long as the others
- * on average. By stepping through the clip again and again. */
+/* The moment that is newest at a time, of moments at `times_s`; the last one lasts as long as the
+ * others on average. By stepping through the clip again and again. */
 static int newest(const double *times_s, int count, double at_s) {
     double mean_s = (times_s[count - 1] - times_s[0]) / (count - 1), begun_s = 0;
     for (int i = 0;; i = (i + 1) % count) {
@@ -54,7 +54,8 @@ static void test_gaps(void) {
         double times_s[MOST] = {10};
         start_second(10);
         for (int i = 0; i < count; i++) {
-            double gap_s = random_below(&state, 3) ? 0.5 : 0.25 * (double)(1 + random_below(&state, 40));
+            double gap_s =
+                random_below(&state, 3) ? 0.5 : 0.25 * (double)(1 + random_below(&state, 40));
             times_s[i] = i ? times_s[i - 1] + gap_s : 10;
             get("timestamps")->values[0] = times_s[i];
             save(names[i]);
@@ -131,10 +132,11 @@ static void test_period(void) {
     save("1.npz");
     start_second(19);
     save("2.npz");
-    tap_ok(load() && scene.clip->count == 3 && !scene.clip->untimed && clip_at(scene.clip, 0.4) == 0 &&
-               clip_at(scene.clip, 0.5) == 1 && clip_at(scene.clip, 8.9) == 1 &&
-               clip_at(scene.clip, 9) == 2 && clip_at(scene.clip, 13.4) == 2 &&
-               clip_at(scene.clip, 13.6) == 0 && clip_played_at(scene.clip, 4.5) == 1,
+    tap_ok(load() && scene.clip->count == 3 && !scene.clip->untimed &&
+               clip_at(scene.clip, 0.4) == 0 && clip_at(scene.clip, 0.5) == 1 &&
+               clip_at(scene.clip, 8.9) == 1 && clip_at(scene.clip, 9) == 2 &&
+               clip_at(scene.clip, 13.4) == 2 && clip_at(scene.clip, 13.6) == 0 &&
+               clip_played_at(scene.clip, 4.5) == 1,
            "a gap: each moment at its own time; the player gives each as long");
     unlink(in_folder("2.npz"));
     unlink(in_folder("1.npz"));

@@ -1,6 +1,6 @@
 /* The scatter map: published sizes, every point compared with its geometry, bilinear weights by the
- * functions that they must reproduce. Maps from files: every defect is found, and a sound map of 2 M
- * points is checked in milliseconds. */
+ * functions that they must reproduce. Maps from files: every defect is found, and a sound map of 2
+ * M points is checked in milliseconds. */
 #include "src/base/clock.h"
 #include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
@@ -467,9 +467,10 @@ TAP_SUITE(scatter_pruned) {
         need(scatter_prune(&whole, &toy->shape, depth, &prunes[i], &a, &kept, &err) &&
                  scatter_prune(&whole, &toy->shape, magnitudes, &prunes[i], &b, &same, &err),
              &err);
-        bool alike = kept.points_kept == same.points_kept && kept.mass == same.mass &&
-                     kept.mass_kept == same.mass_kept && a.points == b.points &&
-                     !memcmp(a.ranks_depth, b.ranks_depth, (size_t)a.points * sizeof *a.ranks_depth);
+        bool alike =
+            kept.points_kept == same.points_kept && kept.mass == same.mass &&
+            kept.mass_kept == same.mass_kept && a.points == b.points &&
+            !memcmp(a.ranks_depth, b.ranks_depth, (size_t)a.points * sizeof *a.ranks_depth);
         tap_ok(alike && kept.mass_kept >= 0 && kept.mass_kept <= kept.mass,
                "pruned %s by magnitude: %lld of %lld points stay, mass %g of %g",
                prune_text(&prunes[i]).text, (long long)kept.points_kept, (long long)kept.points,

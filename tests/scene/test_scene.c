@@ -144,7 +144,8 @@ static void test_photographs(void) {
     tap_ok(!scene_use_photo_features(&scene, &err) && scene.channels == 80 &&
                err.kind == ERR_USAGE,
            "features of no photographs: %s (%s)", err.what, err.hint);
-    tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.cameras == 1, "a world's photographs");
+    tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.cameras == 1,
+           "a world's photographs");
     const uint8_t *srgb = scene.photos.srgb;
     tap_ok(scene_take_photos(&scene, 0, &err) && scene.photos.srgb == srgb, "are taken once");
     tap_ok(scene_use_photo_features(&scene, &err) && scene.shape.channels == PHOTO_CHANNELS,

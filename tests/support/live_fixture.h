@@ -210,8 +210,10 @@ static inline const MemoryModel *fixture_model(void) {
         fixture_kernel(&model, &format->small_l2, 6, &fixture_kernels[6]);
         fixture_kernel(&model, &format->large_l2, 7, &fixture_kernels[7]);
     }
-    model.networks = (Networks){2, {{"A network", "RTX A4000", "v2", "a paper", 100, {0, 9.1, 0.2, 4, 0.6}},
-                                    {"Another one", "AGX Orin", "v2_do", "an issue", 50, {20, 13, 1.6, 10, 10}}}};
+    model.networks =
+        (Networks){2,
+                   {{"A network", "RTX A4000", "v2", "a paper", 100, {0, 9.1, 0.2, 4, 0.6}},
+                    {"Another one", "AGX Orin", "v2_do", "an issue", 50, {20, 13, 1.6, 10, 10}}}};
     fixture_timeline(&model.timelines);
     return &model;
 }

@@ -348,7 +348,8 @@ TAP_WAITING_SUITE(pixels_pty_torn) {
     }
     pty_read(&pty, 1.5);
     ok = ok && screen_says(&pty, "BF16: ");
-    tap_ok(ok && pty_wait_text(&pty, SIXEL_SENT, 0, PATIENCE_S), "only the key acts, and pictures come");
+    tap_ok(ok && pty_wait_text(&pty, SIXEL_SENT, 0, PATIENCE_S),
+           "only the key acts, and pictures come");
     quits(&pty, "torn", ok);
 }
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many files lie in a folder of the working folder, those of its folders included: of all, or of
- * those that are being written. */
+/* How many files lie in a folder of the working folder, those of its folders included: of all, or
+ * of those that are being written. */
 static int files_in(const char *path, bool half) {
     char below[512];
     int count = 0;
@@ -55,8 +55,8 @@ static bool counts_seconds(Pty *pty) {
     return false;
 }
 
-/* The line appears, advances, and Ctrl-C ends all within 300 ms where the machine is quiet. `frames`: it
- * writes some before, which stay. */
+/* The line appears, advances, and Ctrl-C ends all within 300 ms where the machine is quiet.
+ * `frames`: it writes some before, which stay. */
 static void test_command(const char *name, const char *words, bool frames) {
     enum { SLOW = 4 };
     Pty pty;

@@ -125,7 +125,8 @@ TAP_WAITING_SUITE(term_pty_suspend) {
     pty_end(&pty);
 }
 
-/* Keys that wait in the terminal while there is no display: before it opens, and while it is stopped.
+/* Keys that wait in the terminal while there is no display: before it opens, and while it is
+ * stopped.
  */
 TAP_WAITING_SUITE(term_pty_early) {
     enum { STOPPED_S = 6 };

@@ -44,7 +44,8 @@ TAP_SUITE(color_luminance) {
     const Colormap *map = colormap_find("signed");
     Rgb zero = colormap_at(map, 0.5);
     tap_ok(rises(map, 128, 255) && !rises(map, 0, 125), "signed gets brighter away from zero");
-    tap_ok(!memcmp(&zero, &panel_theme.background, sizeof zero), "its zero is the ground of the BEV");
+    tap_ok(!memcmp(&zero, &panel_theme.background, sizeof zero),
+           "its zero is the ground of the BEV");
 }
 
 TAP_SUITE(color_contrast) {
@@ -69,14 +70,15 @@ TAP_SUITE(color_contrast) {
 
 TAP_SUITE(color_linear_light) {
     tap_ok(same(rgb_lifted(rgb_hex(0xffffff)), 0xffffff) && same(rgb_lifted(rgb_hex(0)), 0) &&
-               same(rgb_lifted(rgb_hex(0x404040)), 0x838383) && same(rgb_lifted(rgb_hex(0x800000)), 0xff0000),
+               same(rgb_lifted(rgb_hex(0x404040)), 0x838383) &&
+               same(rgb_lifted(rgb_hex(0x800000)), 0xff0000),
            "dark surfaces are lifted, white and hues stay");
     tap_ok(same(rgb_blend(rgb_hex(0), rgb_hex(0xffffff), 0.5), 0xbcbcbc), "half of white as light");
     tap_ok(same(rgb_from_linear(0, 0.5, 1), 0x00bcff), "half the light is code 188 in sRGB");
     tap_ok(same(rgb_from_linear(-1, NAN, 9), 0x0000ff), "colours outside 0..1 are clamped");
 }
 
-/* ---- roles: what means different things looks different ---------------------------------------- */
+/* ---- roles: what means different things looks different -------------------------------------- */
 
 /* The least difference to usual, protan and deutan vision. */
 static double difference_of(Rgb a, Rgb b) {

@@ -54,17 +54,17 @@ struct ColumnPlace {
     }
 };
 
-// A chunk is at most 16 depth bins of a column, one after the other, that fall into at most 16 cells.
-// The chunks of a column have all its bins, in order. A chunk without bins does not exist.
+// A chunk is at most 16 depth bins of a column, one after the other, that fall into at most 16
+// cells. The chunks of a column have all its bins, in order. A chunk without bins does not exist.
 constexpr int CHUNK_BINS = 16, NO_SLOT = CHUNK_CELLS;
 
 struct alignas(8) Chunk {
     int first_bin, bins;
 };
 
-// The table of a chunk: for each bin and pixel the slots, a byte each, of the cells that the pixel's
-// points are in: LAYERS of them, NO_SLOT where there is no point. A lane finds those of its pixel
-// in one piece: 16 bins of a map with one layer, 4 of a map with four.
+// The table of a chunk: for each bin and pixel the slots, a byte each, of the cells that the
+// pixel's points are in: LAYERS of them, NO_SLOT where there is no point. A lane finds those of its
+// pixel in one piece: 16 bins of a map with one layer, 4 of a map with four.
 constexpr int WEIGHTED_LAYERS = 4;
 
 struct ColumnMap {

@@ -3,8 +3,8 @@
 
 #include "kernels/cuda/grad_v4/products.cuh"
 
-// They are read before the sums and replaced by their gradients, bin by bin. Pixels lie by image row,
-// then by image column, so that the neighbours of a row are loaded and stored together.
+// They are read before the sums and replaced by their gradients, bin by bin. Pixels lie by image
+// row, then by image column, so that the neighbours of a row are loaded and stored together.
 template <BevDtype D> struct BlockDepths {
     const ColumnShape &shape;
     Code<D> *codes; // [bins][rows][width]

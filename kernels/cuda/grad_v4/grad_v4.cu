@@ -3,9 +3,9 @@
  *         rows x features, grad_feat is (depth summed by cell and pixel) x rows. Tensor cores do
  *         them with FP32 sums. Up to 80 channels features are read once, every output is written
  *         once, and no atomics are needed: a pixel belongs to one column and a bin to one warp.
- * WHO     A column is 32 pixels: 32 rows of one image column, or 16 rows of two. Some warps of a block
- *         own it; a warp owns a chunk of it, depth bins that fall into at most 16 cells, and its
- *         lanes own the pixels. Few columns: one a block, with 16 warps; more: two with 4 warps
+ * WHO     A column is 32 pixels: 32 rows of one image column, or 16 rows of two. Some warps of a
+ *         block own it; a warp owns a chunk of it, depth bins that fall into at most 16 cells, and
+ *         its lanes own the pixels. Few columns: one a block, with 16 warps; more: two with 4 warps
  *         each; many: four with 4, FP32 two with 8.
  *
  *             cells of a chunk      features          dots        table: slot by bin, pixel
@@ -28,10 +28,10 @@
  *         About 25 instructions a bin around them. Each warp goes through the code once or a few
  *         times, so that fetching it counts: loops that are not hot are not unrolled.
  * LIMITS  A bin with more than 16 cells, a pixel with more than four points in a bin, fewer than
- *         three points a bin and cell (a camera that rolls, random ranks) or 24 a chunk, or a number
- *         of channels that is not 80 nor a multiple of 64, and the warps of `grad_owner` serve
- *         instead. FP32 takes plain arithmetic: tensor cores would round its products. A sum that
- *         is no finite number is computed again point by point.
+ *         three points a bin and cell (a camera that rolls, random ranks) or 24 a chunk, or a
+ *         number of channels that is not 80 nor a multiple of 64, and the warps of `grad_owner`
+ *         serve instead. FP32 takes plain arithmetic: tensor cores would round its products. A sum
+ *         that is no finite number is computed again point by point.
  * TRY     A third of the time on large problems is depths on their way in and out: eight bytes of a
  *         sector of 32. Give neighbouring blocks a cluster, and let each fetch whole sectors for
  *         all of them. What we tried, and what we predicted wrongly, is in
@@ -169,7 +169,8 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
     if (channels != 80 && channels % 64)
         return grad_owner_traffic(problem);
     double points = (double)problem->map.points;
-    double rows = points / (double)(problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
+    double rows =
+        points / (double)(problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
     traffic.out_read *= rows / (points > 0 ? points : 1);
     traffic.index = rows / (double)GRAD_ROWS_A_CHUNK * (double)GRAD_CHUNK_BYTES;
     traffic.depth = (double)bev_tensor_bytes(&problem->depth);
@@ -197,11 +198,13 @@ static BevTraffic grad_view_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_v4) = {
     .name = "grad_v4", .title = "V4",
-    .idea = "Backward: a camera's columns as matrices: both gradients are products with the same rows.",
+    .idea = "Backward: a camera's columns as matrices: both gradients are products with the same "
+            "rows.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
-    .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch), .bytes = grad_v4_bytes,
+    .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch),
+    .bytes = grad_v4_bytes,
 };
 
 CUDA_ROW(grad_view) = {

@@ -1,5 +1,5 @@
-// grad_v4 on columns: WARPS warps own a column of 32 pixels, each of them chunks of its depth bins; a
-// block has one or more neighbouring columns.
+// grad_v4 on columns: WARPS warps own a column of 32 pixels, each of them chunks of its depth bins;
+// a block has one or more neighbouring columns.
 #pragma once
 
 #include "kernels/cuda/grad_v4/depths.cuh"
@@ -37,8 +37,8 @@ template <int WARPS> __device__ inline void column_barrier() {
     asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "n"(WARPS * WARP) : "memory");
 }
 
-// One element of grad_feat point by point: multiplying whole chunks lets an infinite or NaN gradient
-// reach pixels that do not see its cell, as 0 x infinity, and factors may overflow a half.
+// One element of grad_feat point by point: multiplying whole chunks lets an infinite or NaN
+// gradient reach pixels that do not see its cell, as 0 x infinity, and factors may overflow a half.
 template <BevDtype D, bool W>
 __device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map,
                                                   int column, int lane, int64_t element, int c) {
@@ -260,8 +260,8 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         put_depths(part, number);
     }
 
-    // The column's grad_feat takes the place of its features, which no warp needs any more, and goes
-    // from there in pieces of 16 bytes.
+    // The column's grad_feat takes the place of its features, which no warp needs any more, and
+    // goes from there in pieces of 16 bytes.
     __device__ void put_features(FeatSums<D, CHANNELS, WARPS> &sums, int c0) {
         constexpr int EACH = Shared::PAD, WORDS = CHANNELS / EACH;
         sums.each([&](int p, int c, const float pair[2]) {
@@ -328,8 +328,8 @@ __device__ void column_run(ColumnWarp<D, W, CHANNELS, WARPS> &self, const BlockD
 }
 
 // blockIdx.x: neighbouring columns, threadIdx.y: which of them; blockIdx.y: slab of any camera;
-// blockIdx.z: which CHANNELS channels. The blocks of the first channels also compute grad_depth, for
-// which they read all channels.
+// blockIdx.z: which CHANNELS channels. The blocks of the first channels also compute grad_depth,
+// for which they read all channels.
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
 __global__ void __launch_bounds__(16 * WARP, 1)
     grad_v4_kernel(const __grid_constant__ Grad grad, const __grid_constant__ ColumnMap map) {
@@ -338,7 +338,8 @@ __global__ void __launch_bounds__(16 * WARP, 1)
     const ColumnShape &s = map.shape;
     int columns = blockDim.y, strip = blockIdx.x * columns + threadIdx.y;
     int camera = s.slabs == 1 ? blockIdx.y : blockIdx.y / s.slabs;
-    int h0 = ((int)blockIdx.y - camera * s.slabs) * s.rows, w0 = (blockIdx.x * columns) << s.log_cols;
+    int h0 = ((int)blockIdx.y - camera * s.slabs) * s.rows, w0 = (blockIdx.x * columns)
+                                                                 << s.log_cols;
     size_t bytes = Shared::column_bytes(grad.channels);
     Code<D> *codes = (Code<D> *)((char *)memory + columns * bytes);
     int lane = threadIdx.x % WARP, c0 = (int)blockIdx.z * CHANNELS;

@@ -1,4 +1,5 @@
-// The two products of a chunk: on tensor cores for FP16 and BF16, by plain FP32 arithmetic for FP32.
+// The two products of a chunk: on tensor cores for FP16 and BF16, by plain FP32 arithmetic for
+// FP32.
 #pragma once
 
 #include "kernels/cuda/grad_v4/columns.cuh"
@@ -24,7 +25,8 @@ template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
     alignas(16) Code<D> factors[WARPS][PARTS<D>][CHUNK_CELLS][SUMS_STRIDE];
     alignas(16) float sums[WARPS][CHUNK_CELLS + 1][SUMS_STRIDE];
 
-    // The column's features follow: [32][channels + PAD]; after all columns of the block its depths.
+    // The column's features follow: [32][channels + PAD]; after all columns of the block its
+    // depths.
     __host__ __device__ static constexpr int feat_stride(int channels) {
         return channels + PAD;
     }
@@ -130,7 +132,8 @@ template <> struct Dots<BEV_FP32> {
             for (int i = 0; i < 4; i++)
 #pragma unroll
                 for (int j = 0; j < 4; j++)
-                    v[i][j] += a[i].x * b[j].x + a[i].y * b[j].y + a[i].z * b[j].z + a[i].w * b[j].w;
+                    v[i][j] +=
+                        a[i].x * b[j].x + a[i].y * b[j].y + a[i].z * b[j].z + a[i].w * b[j].w;
         }
     }
     __device__ void store(float (*sums)[SUMS_STRIDE]) const {

@@ -39,8 +39,8 @@ struct Front {
     int depth_blocks; // of a camera
 };
 
-// A block of depths has a slab of 8 neighbouring columns. A warp has a row group of it, which stands
-// side by side in transposed depth, and every FRONT_LANES-th bin.
+// A block of depths has a slab of 8 neighbouring columns. A warp has a row group of it, which
+// stands side by side in transposed depth, and every FRONT_LANES-th bin.
 struct FrontPixel {
     int camera, slab, row, first_w, column, place, bin; // bin: the first
 

@@ -1,5 +1,6 @@
 // V4 where tensor cores do not help: odd channel counts, maps without a camera's structure.
-// A row of threads, 8 or 16 channels each, adds a share of a cell's points; long cells have many rows.
+// A row of threads, 8 or 16 channels each, adds a share of a cell's points; long cells have many
+// rows.
 #pragma once
 
 #include "kernels/cuda/v4/v4.cuh"

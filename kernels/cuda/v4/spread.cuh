@@ -1,7 +1,7 @@
 // The kernel behind V4 where the output has channels first. A tile's cells look at the same image
 // columns and lie scattered over the grid: written one by one with channels first, each would touch
-// a sector for every channel. So tiles write rows of channels into the workspace, only of cells with
-// points, and this kernel brings them into order and zeroes all others.
+// a sector for every channel. So tiles write rows of channels into the workspace, only of cells
+// with points, and this kernel brings them into order and zeroes all others.
 #pragma once
 
 #include "kernels/cuda/v4/overlap.cuh"
@@ -24,8 +24,8 @@ template <typename Code> struct SpreadTile {
 };
 
 // A thread's share of the rows of cells [first, first + 64), channels [c0, c0 + count): EACH words
-// of 16 bytes. Which cells have points it reads before it waits for the kernel in front: that is the
-// plan's.
+// of 16 bytes. Which cells have points it reads before it waits for the kernel in front: that is
+// the plan's.
 template <typename Code> struct SpreadWords {
     static constexpr int PARTS = SPREAD_WORDS / 4; // of a row, at most
     static constexpr int EACH = SPREAD_CELLS * PARTS / SPREAD_THREADS;

@@ -153,5 +153,6 @@ constexpr int NO_CELL = -1;
 
 struct PieceMap {
     Shares shares;      // owners are cells
-    const int4 *owners; // [cells]: first point, points, cell, parts; those without a point come last
+    /* [cells]: first point, points, cell, parts; those without a point come last */
+    const int4 *owners;
 };

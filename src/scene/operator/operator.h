@@ -76,8 +76,8 @@ static inline bool operator_same_change(const OperatorChange *a, const OperatorC
     return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points;
 }
 
-/* Makes a loaded operator scene anew with these sizes; no change needs no work. Other scenes with a change are an error. The scene is whole after a
- * failure. */
+/* Makes a loaded operator scene anew with these sizes; no change needs no work. Other scenes with a
+ * change are an error. The scene is whole after a failure. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 
 /* Appends the changes to a scene's name: ", skew 1.2, 65536 points". */

@@ -262,8 +262,10 @@ static void worst_differences(const BevContent *content, const BevContent *other
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = decode_vector(content, cell);
-        Difference d = other ? from_other(got, decode_vector(other, cell), channels)
-                             : from_fp64(got, content->fp64_original + decode_row(content, cell) * channels, channels);
+        Difference d =
+            other ? from_other(got, decode_vector(other, cell), channels)
+                  : from_fp64(got, content->fp64_original + decode_row(content, cell) * channels,
+                              channels);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
         if (d.unknown || field->state[cell] == CELL_NAN)

@@ -222,8 +222,8 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
     if (input->room == ROOM_BOX)
         snprintf(title, TEXT, "%s: %.0f %% of its L2 roof", predicted->title, share);
     else
-        snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s binds", predicted->title, share,
-                 term_names[p.binding]);
+        snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s binds", predicted->title,
+                 share, term_names[p.binding]);
 }
 
 /* The power of ten below the smaller one. */
@@ -392,10 +392,11 @@ static void fill_working_set(ChartData *data) {
         share_of(accessed, l2_bytes(input, gpu), bar);
     }
     chart_describe(input, data->subtitle);
-    snprintf(data->note, sizeof data->note,
-             "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). Gather "
-             "traffic: features and depth once a point, as published, but the output in its own "
-             "format. An L2 need not hold more than the footprint; what is read again may be less.");
+    snprintf(
+        data->note, sizeof data->note,
+        "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). Gather "
+        "traffic: features and depth once a point, as published, but the output in its own "
+        "format. An L2 need not hold more than the footprint; what is read again may be less.");
     if (!low) {
         double bytes = 0;
         for (int i = 0; i < ARRAYS; i++)

@@ -141,7 +141,8 @@ static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     return count;
 }
 
-/* One bar for the latency, in the colour of the term that binds: terms overlap and do not add up. */
+/* One bar for the latency, in the colour of the term that binds: terms overlap and do not add
+ * up. */
 static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
     const Prediction *p = &ranked->predicted;
     char us[32], recorded[48];

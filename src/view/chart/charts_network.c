@@ -69,16 +69,17 @@ static void network_note(ChartData *data, const double *gains) {
     chart_describe_gpu(data->input, on, sizeof on);
     for (int i = 0; i < networks->count && at < size; i++)
         if (isfinite(gains[i]))
-            at += (size_t)snprintf(data->note + at, size - at,
-                                   at ? "; %s's by %.1f, %s over it"
-                                      : "The published pooling is divided: %s's by %.1f, %s over the "
-                                        "selection",
-                                   networks->list[i].title, gains[i],
-                                   bev_kernel_find(networks->list[i].kernel)->title);
+            at +=
+                (size_t)snprintf(data->note + at, size - at,
+                                 at ? "; %s's by %.1f, %s over it"
+                                    : "The published pooling is divided: %s's by %.1f, %s over the "
+                                      "selection",
+                                 networks->list[i].title, gains[i],
+                                 bev_kernel_find(networks->list[i].kernel)->title);
     if (at && at < size)
-        at += (size_t)snprintf(data->note + at, size - at,
-                               " (model of %s). Softmax and transpositions are within other stages.",
-                               on);
+        at += (size_t)snprintf(
+            data->note + at, size - at,
+            " (model of %s). Softmax and transpositions are within other stages.", on);
     for (int i = 0; i < networks->count && at < size; i++)
         at += (size_t)snprintf(data->note + at, size - at, "%s%s: %s.", at ? "\n" : "",
                                networks->list[i].title, networks->list[i].source);

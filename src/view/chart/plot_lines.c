@@ -48,7 +48,10 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_move_to(cr, x, y);
         open = there;
     }
-    pen_stroke(frame->pen, color_of(frame, spec, series), 1, series->strong ? 4 : frame->dense ? 1.5 : 2);
+    pen_stroke(frame->pen, color_of(frame, spec, series), 1,
+               series->strong ? 4
+               : frame->dense ? 1.5
+                              : 2);
     cairo_restore(cr);
 }
 

@@ -61,7 +61,8 @@ const Colormap colormaps[] = {
     {"cividis", "blue to yellow, looks the same with and without colour blindness", false,
      cividis_rgb},
     {"turbo", "rainbow with high contrast; steps are not even in lightness", false, turbo_rgb},
-    {"signed", "light blue, dark at zero, light orange: for errors and differences", true, signed_rgb},
+    {"signed", "light blue, dark at zero, light orange: for errors and differences", true,
+     signed_rgb},
 };
 const int colormap_count = sizeof colormaps / sizeof *colormaps;
 

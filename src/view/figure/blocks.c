@@ -26,8 +26,8 @@ static void describe(const FigureSpec *spec, char *text, size_t size) {
                  known(a->dtype), known(a->align), known(b->kernel), known(b->dtype),
                  known(b->align));
     else
-        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s (%s, %s)", view,
-                 channel, slice, slice[0] ? ", " : "", known(a->kernel), known(a->dtype),
+        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s (%s, %s)",
+                 view, channel, slice, slice[0] ? ", " : "", known(a->kernel), known(a->dtype),
                  known(a->align));
 }
 

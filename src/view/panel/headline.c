@@ -192,7 +192,8 @@ static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figu
         snprintf(text, sizeof text, "%s %s", figure->number, figure->unit);
         sheet_text(sheet, area.x, y + rows / 2, area.w, cell_bold(figure->ink), text);
     }
-    const char *note = sheet_width(sheet, figure->note) <= area.w ? figure->note : figure->short_note;
+    const char *note =
+        sheet_width(sheet, figure->note) <= area.w ? figure->note : figure->short_note;
     if (sheet_width(sheet, note) <= area.w)
         sheet_text(sheet, area.x, y + rows, area.w, cell_style(INK_MUTED), note);
 }

@@ -126,7 +126,8 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
                  turn.name, close.name);
     else
-        snprintf(note, sizeof note, "%s or %s closes; : finds everything else", turn.name, close.name);
+        snprintf(note, sizeof note, "%s or %s closes; : finds everything else", turn.name,
+                 close.name);
     const char *title = state->glossary ? "Glossary" : "Help";
     const char *select = sheet->pixels ? "; mouse: wheel zooms, drag moves, right click finds"
                                        : "; Shift + mouse selects text";

@@ -314,7 +314,8 @@ static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const Pl
     for (int part = 0; part < spec->part_count; part++) {
         sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
         double end = sum > 0 ? fmax(chart_along(&spec->x, sum), 0) : 0;
-        segments[part] = (Segment){end - at, plot_inks[part % PLOT_COLORS], textures[part % PLOT_COLORS]};
+        segments[part] =
+            (Segment){end - at, plot_inks[part % PLOT_COLORS], textures[part % PLOT_COLORS]};
         at = end;
     }
     for (int i = 0; i < spec->mark_count; i++)
