@@ -294,9 +294,11 @@ static BevTraffic access_traffic(const BevAccess *access, const BevProblem *prob
         traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * n;
     if (access->owner == BEV_OWNS_PIECE)
         traffic.index += pieces_of(access, problem) * access->owner_bytes * n;
+    /* A splat is BEV_SPLAT_CELLS points of the map, with a weight each. Its feature and its depth
+     * are read once. */
     if (access->owner == BEV_OWNS_SPLAT) {
         traffic.feat /= BEV_SPLAT_CELLS;
-        traffic.depth /= BEV_SPLAT_CELLS; /* as many weights a splat as it has points */
+        traffic.depth /= BEV_SPLAT_CELLS;
     }
     if (access->sums)
         sums_traffic(access, problem, &traffic);

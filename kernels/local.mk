@@ -8,6 +8,6 @@ libkernels_a_SOURCES = %D%/bevpool.c %D%/clean.c %D%/codec.c %D%/cpu/cpu.c %D%/c
 	%D%/tiles.c %D%/variants.c
 libkernels_a_SOURCES += %D%/cuda/atomic.cu %D%/cuda/bev_align.cu %D%/cuda/block_atomic.cu \
 	%D%/cuda/grad_atomic.cu %D%/cuda/grad_block.cu %D%/cuda/grad_owner.cu %D%/cuda/grad_sort.cu \
-	%D%/cuda/grad_v2.cu %D%/cuda/grad_v4/grad_v4.cu %D%/cuda/race.cu %D%/cuda/v2.cu %D%/cuda/v2_chw.cu \
-	%D%/cuda/v2_do.cu %D%/cuda/v2_tiles.cu %D%/cuda/v3.cu %D%/cuda/v3_compact.cu %D%/cuda/v3_large_l2.cu \
+	%D%/cuda/grad_v2.cu %D%/cuda/grad_v4/grad_v4.cu %D%/cuda/race.cu %D%/cuda/transpose.cu %D%/cuda/v2.cu \
+	%D%/cuda/v2_chw.cu %D%/cuda/v2_do.cu %D%/cuda/v2_tiles.cu %D%/cuda/v3.cu %D%/cuda/v3_compact.cu %D%/cuda/v3_large_l2.cu \
 	%D%/cuda/v3_small_l2.cu %D%/cuda/v4/v4.cu %D%/cuda/view_parts.cu

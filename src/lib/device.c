@@ -11,6 +11,7 @@
 #include <string.h>
 
 #ifdef HAVE_CUDA
+#include "kernels/cuda/transpose.h"
 #include "src/lib/lib_cuda.h"
 
 static BevpoolStatus enter_gpu(int32_t device, int *before, BevpoolError *error) {
@@ -198,7 +199,7 @@ BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t b
 #ifdef HAVE_CUDA
     Err err;
     if (device != BEVPOOL_CPU)
-        return passed(lib_cuda_transpose(from, to, bytes, outer, a, b, stream, &err), &err, error);
+        return passed(cuda_transpose(from, to, bytes, outer, a, b, stream, &err), &err, error);
 #endif
     (void)device, (void)stream, (void)error;
     int64_t rows = (a + EDGE - 1) / EDGE;

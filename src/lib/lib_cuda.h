@@ -30,8 +30,6 @@ bool lib_cuda_ready(void *stream, Err *err);
 
 /* The GPU that a stream was created on; -1: it cannot be told. */
 int lib_cuda_stream_gpu(void *stream);
-bool lib_cuda_transpose(const void *from, void *to, size_t bytes, int64_t outer, int64_t a,
-                        int64_t b, void *stream, Err *err);
 
 #ifdef __cplusplus
 }

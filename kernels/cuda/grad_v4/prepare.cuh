@@ -10,7 +10,9 @@ struct ColumnFindings {
     int column_chunks; // of the column that has most
 };
 
-// A point's key: column, bin, cell and pixel, from the highest bits to the lowest.
+// A point's key is ((column * bins + bin) * cells + cell) * WARP + pixel, so points that are sorted
+// by it are sorted by column, then bin, then cell, then pixel. The key divided by WARP names the
+// entry.
 static __global__ void v4_point_keys_kernel(Grad grad, ColumnShape s, int64_t cells, GradKeys keys,
                                             ColumnFindings *findings) {
     int64_t t = thread_number();
@@ -56,7 +58,7 @@ static __global__ void v4_entries_kernel(Grad grad, ColumnShape s, int64_t cells
     if (i >= grad.points || !starts_entry(keys.keys, i))
         return;
     int e = heads[i];
-    uint64_t bundle = keys.keys[i] / WARP;
+    uint64_t entry_key = keys.keys[i] / WARP;
     uint32_t pixels = 0;
     int64_t j = i;
     do {
@@ -67,8 +69,8 @@ static __global__ void v4_entries_kernel(Grad grad, ColumnShape s, int64_t cells
         j++;
     } while (j < grad.points && !starts_entry(keys.keys, j));
     out.pixels[e] = pixels;
-    out.bins[e] = (int)(bundle / (uint64_t)cells % (uint64_t)s.bins);
-    out.cells[e] = (int)(bundle % (uint64_t)cells);
+    out.bins[e] = (int)(entry_key / (uint64_t)cells % (uint64_t)s.bins);
+    out.cells[e] = (int)(entry_key % (uint64_t)cells);
 }
 
 // Thread i in [0, columns]: the first entry of column i.

@@ -25,7 +25,7 @@ V4_CONST(TILE_LARGEST, 3);         /* the largest class that one block holds: 2^
 V4_CONST(PAIR_CLASS, 4);           /* the class of tiles with two blocks: 2^4 warps */
 V4_CONST(PAIRS, 128);              /* at most so many tiles have two blocks */
 V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
-V4_CONST(PORTIONS, 5);             /* a warp should get at most 3, 4, 6, 8 or 12 steps: choices */
+V4_CONST(PORTIONS, 5);             /* choices of portion_of() */
 V4_CONST(MANY_STEPS, 256);         /* tiles of so many steps or more are counted together */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
@@ -39,9 +39,10 @@ V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
 V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get, */
 V4_CONST(MANY_POINTS, 1 << 20);    /* or twice as many, of so many points and eights of channels */
 
-/* At least 2: so every worker of a tile has a step. */
+/* Steps that a warp should get at most. At least 2, so that every worker of a tile has a step. */
 V4_BOTH int portion_of(int config) {
-    return (3 + config % 2) << config / 2;
+    const int portions[PORTIONS] = {3, 4, 6, 8, 12};
+    return portions[config];
 }
 
 /* Class of an owner with `size` units of work when a worker should get `portion` of them. */

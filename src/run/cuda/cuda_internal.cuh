@@ -38,6 +38,8 @@ struct Buffer {
     size_t offset, bytes;
     const void *source;
     void **pointer;
+    const BevTensor *last; // the host's, channels last, of a tensor with channels first here
+    int64_t outer;         // and its samples
 };
 
 // The `state` of SessionBackend.
@@ -51,10 +53,9 @@ struct CudaSession {
     size_t arena_bytes;
     std::vector<Buffer> buffers;
     size_t value_buffers; // the first buffers: depth, features, grad_out; then map and outputs
-    std::vector<char> transposed_feat; // channels-first features, if the kernel needs them
-    std::vector<char> transposed_grad_out;
-    char *transposed_out;              // on the device: the output, channels last, once it was read
-    Staging staging;                   // the outputs on the host, once session_output was called
+    char *other_order;    // on the device: a tensor in the other order of channels and rows
+    size_t other_order_bytes;
+    Staging staging;      // the outputs on the host, once session_output was called
     char *workspace;                   // the kernel's scratch, then a guard band; NULL: none
     size_t workspace_bytes;
 };

@@ -1,6 +1,7 @@
 // Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the outputs
 // copied back.
 #include "kernels/codec.h"
+#include "kernels/cuda/transpose.h"
 #include "src/base/clock.h"
 #include "src/run/cuda/cuda_internal.cuh"
 
@@ -18,27 +19,9 @@ size_t round_up(size_t bytes) {
     return (bytes + GUARD - 1) / GUARD * GUARD;
 }
 
-// Calls `action` with a value of the unsigned type that is as wide as a code of the format.
-template <typename Action> void with_code_type(BevDtype dtype, Action action) {
-    switch (bev_dtypes[dtype].bits) {
-    case 8:
-        return action(uint8_t());
-    case 16:
-        return action(uint16_t());
-    default:
-        return action(uint32_t());
-    }
-}
-
-// (outer, a, b) -> (outer, b, a), in squares that fit the first cache on both sides.
-template <typename T> void transpose(const T *from, T *to, int64_t outer, int64_t a, int64_t b) {
-    constexpr int64_t EDGE = 32;
-    for (int64_t o = 0; o < outer; o++, from += a * b, to += a * b)
-        for (int64_t i0 = 0; i0 < a; i0 += EDGE)
-            for (int64_t j0 = 0; j0 < b; j0 += EDGE)
-                for (int64_t j = j0; j < std::min(j0 + EDGE, b); j++)
-                    for (int64_t i = i0; i < std::min(i0 + EDGE, a); i++)
-                        to[j * a + i] = from[i * b + j];
+// Of an element; only formats with whole bytes lie with channels first.
+size_t code_bytes(const BevTensor *tensor) {
+    return bev_dtypes[tensor->dtype].bits / 8;
 }
 
 // Whether the kernel reads features, and writes its output, with channels first.
@@ -52,38 +35,22 @@ bool first_out(const CudaSession *s, const BevTensor *output) {
     return output == &s->problem.out && (s->kernel->channels_first || s->host->out_samples);
 }
 
-// A copy of the host's rows of channels with channels first, in `copy`.
-const void *with_first(const BevTensor *tensor, int64_t outer, std::vector<char> *copy) {
-    copy->resize(bev_code_bytes(tensor->dtype, tensor->rows, tensor->row_len));
-    with_code_type(tensor->dtype, [&](auto code) {
-        using Code = decltype(code);
-        transpose((const Code *)tensor->data, (Code *)copy->data(), outer, tensor->rows / outer,
-                  tensor->row_len);
-    });
-    return copy->data();
-}
-
-// What to upload: arrays of the host, or, with channels first, transposed copies.
-const void *feat_source(CudaSession *s) {
-    return first_in(s) ? with_first(&s->host->feat, s->host->shape.cameras, &s->transposed_feat)
-                       : s->host->feat.data;
-}
-
-const void *grad_out_source(CudaSession *s) {
-    const BevTensor *grad_out = &s->host->grad_out;
-    return grad_out->data && s->host->out_samples
-               ? with_first(grad_out, s->host->out_samples, &s->transposed_grad_out)
-               : grad_out->data;
-}
-
 // Adds a buffer for `pointer` to the arena; no source and not the output: none is needed.
 template <typename T>
 void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool output = false) {
     if (!source && !output)
         return;
     size_t offset = s->arena_bytes ? s->arena_bytes : GUARD;
-    s->buffers.push_back({offset, bytes, source, (void **)pointer});
+    s->buffers.push_back({offset, bytes, source, (void **)pointer, NULL, 0});
     s->arena_bytes = offset + round_up(bytes) + GUARD;
+}
+
+// Places a tensor of the host; `outer` > 0: with channels first, in so many samples.
+void place_tensor(CudaSession *s, BevTensor *tensor, const BevTensor *host, int64_t outer) {
+    place(s, &tensor->data, host->data,
+          bev_code_bytes(host->dtype, host->rows, host->row_len));
+    if (host->data && outer)
+        s->buffers.back().last = host, s->buffers.back().outer = outer;
 }
 
 // Places a tensor that the kernel writes.
@@ -102,12 +69,12 @@ void plan_arena(CudaSession *s) {
     const BevTensor *feat = &host->feat, *depth = &host->depth;
     place(s, &p->depth.data, depth->data,
           bev_code_bytes(depth->dtype, depth->rows, depth->row_len));
-    place(s, &p->feat.data, feat_source(s), bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
+    place_tensor(s, &p->feat, feat, first_in(s) ? host->shape.cameras : 0);
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.channel_scales, feat->channel_scales,
           feat->channel_scales ? feat->row_len * sizeof(float) : 0);
-    place(s, &p->grad_out.data, grad_out_source(s), bev_tensor_bytes(&host->grad_out));
+    place_tensor(s, &p->grad_out, &host->grad_out, host->out_samples);
     s->value_buffers = s->buffers.size();
     place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
     place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
@@ -121,13 +88,33 @@ void plan_arena(CudaSession *s) {
     place_output(s, &p->grad_feat);
 }
 
+// Memory on the device for a tensor in the other order of channels and rows.
+bool take_other_order(CudaSession *s, size_t bytes, Err *err) {
+    if (bytes <= s->other_order_bytes)
+        return true;
+    cudaFree(s->other_order);
+    s->other_order = NULL;
+    s->other_order_bytes = 0;
+    if (!cuda_allocate((void **)&s->other_order, bytes, s->kernel->name, err))
+        return device_failed(err);
+    s->other_order_bytes = bytes;
+    return true;
+}
+
 // Copies the first `count` buffers from the host.
 bool upload(CudaSession *s, size_t count, Err *err) {
     for (size_t i = 0; i < count; i++) {
         const Buffer &b = s->buffers[i];
-        if (b.source && b.bytes)
-            TRY(cudaMemcpyAsync(s->arena + b.offset, b.source, b.bytes, cudaMemcpyHostToDevice,
-                                s->stream));
+        if (!b.source || !b.bytes)
+            continue;
+        if (b.last && !take_other_order(s, b.bytes, err))
+            return false;
+        char *to = s->arena + b.offset;
+        TRY(cudaMemcpyAsync(b.last ? s->other_order : to, b.source, b.bytes, cudaMemcpyHostToDevice,
+                            s->stream));
+        if (b.last && !cuda_transpose(s->other_order, to, code_bytes(b.last), b.outer,
+                                      b.last->rows / b.outer, b.last->row_len, s->stream, err))
+            return device_failed(err);
     }
     TRY(cudaStreamSynchronize(s->stream));
     return true;
@@ -190,8 +177,6 @@ bool update(void *state, Err *err) {
     if (!device_usable(err))
         return false;
     Range range("update");
-    feat_source(s);
-    grad_out_source(s);
     s->problem.depth.scale = s->host->depth.scale;
     s->problem.feat.scale = s->host->feat.scale;
     s->problem.out.scale = s->host->out.scale;
@@ -221,42 +206,15 @@ bool run(void *state, Err *err) {
     return true;
 }
 
-constexpr int TILE = 32, TILE_ROWS = 8;
-
-// blockIdx.z: (a, b) -> (b, a), square by square through shared memory, so that reads and writes
-// are whole rows.
-template <typename T> __global__ void transpose_kernel(const T *from, T *to, int64_t a, int64_t b) {
-    __shared__ T tile[TILE][TILE + 1];
-    int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x, row = (int64_t)blockIdx.y * TILE;
-    from += blockIdx.z * a * b, to += blockIdx.z * a * b;
-    for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
-        if (row + i < a && column < b)
-            tile[i][threadIdx.x] = from[(row + i) * b + column];
-    __syncthreads();
-    column = row + threadIdx.x;
-    row = (int64_t)blockIdx.x * TILE;
-    for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
-        if (row + i < b && column < a)
-            to[(row + i) * a + column] = tile[threadIdx.x][i];
-}
-
 // An output with channels first in the order of all others: of a grid (c, cell) -> (cell, c), of
 // features likewise, camera by camera.
 bool transpose_output(CudaSession *s, const BevTensor *output, Err *err) {
     int64_t outer = output == &s->problem.grad_feat ? s->problem.shape.cameras : 1;
-    int64_t channels = output->row_len, rows = output->rows / outer;
-    if (!s->transposed_out &&
-        !cuda_allocate((void **)&s->transposed_out, bev_tensor_bytes(output), s->kernel->name, err))
-        return device_failed(err);
-    dim3 blocks((unsigned)((rows + TILE - 1) / TILE), (unsigned)((channels + TILE - 1) / TILE),
-                (unsigned)outer);
-    with_code_type(output->dtype, [&](auto code) {
-        using Code = decltype(code);
-        transpose_kernel<<<blocks, dim3(TILE, TILE_ROWS), 0, s->stream>>>(
-            (const Code *)output->data, (Code *)s->transposed_out, channels, rows);
-    });
-    TRY(cudaGetLastError());
-    return true;
+    if (!take_other_order(s, bev_tensor_bytes(output), err))
+        return false;
+    return cuda_transpose(output->data, s->other_order, code_bytes(output), outer, output->row_len,
+                          output->rows / outer, s->stream, err) ||
+           device_failed(err);
 }
 
 bool read(void *state, void *codes, Err *err) {
@@ -272,7 +230,7 @@ bool read(void *state, void *codes, Err *err) {
         bool first = first_out(s, outputs[i]);
         if (first && !transpose_output(s, outputs[i], err))
             return false;
-        TRY(cudaMemcpyAsync(to, first ? s->transposed_out : outputs[i]->data,
+        TRY(cudaMemcpyAsync(to, first ? s->other_order : outputs[i]->data,
                             bev_tensor_bytes(outputs[i]), cudaMemcpyDeviceToHost, s->stream));
     }
     TRY(cudaStreamSynchronize(s->stream));
@@ -351,7 +309,7 @@ void cuda_session_close(void *state) {
         if (s->kernel->release)
             s->kernel->release(s->plan);
         cudaFree(s->arena);
-        cudaFree(s->transposed_out);
+        cudaFree(s->other_order);
         cudaFree(s->workspace);
         if (s->stream)
             cudaStreamDestroy(s->stream);
