@@ -23,7 +23,7 @@ with those of the call before, so that no change is missed. Arrays on a GPU are 
 their version: a change is missed if PyTorch does not count it, which is so of `.data`, of DLPack and of
 tensors made under torch.inference_mode(). After such a change pass new tensors.
 
-The library is the file that BEVPOOL_LIBRARY names, else libbevpool.so.0 beside this file (a wheel of
+The library is the file that BEVPOOL_LIBRARY names, else libbevpool.so.1 beside this file (a wheel of
 `make wheel` has it there), else that on the usual paths.
 """
 import collections
@@ -101,13 +101,13 @@ _GRADIENTS = [_DATA[role] for role in (DEPTH, FEAT, GRAD_OUT, GRAD_DEPTH, GRAD_F
 
 
 def _load():
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libbevpool.so.0")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libbevpool.so.1")
     name = os.environ.get("BEVPOOL_LIBRARY") or \
-        (beside if os.path.exists(beside) else "libbevpool.so.0")
+        (beside if os.path.exists(beside) else "libbevpool.so.1")
     try:
         library = ctypes.CDLL(name)
     except OSError as error:
-        advice = "make install and ldconfig, or name the file: BEVPOOL_LIBRARY=PREFIX/lib/libbevpool.so.0"
+        advice = "make install and ldconfig, or name the file: BEVPOOL_LIBRARY=PREFIX/lib/libbevpool.so.1"
         if "libgomp" in str(error):  # libbevpool is there
             advice = "install OpenMP's runtime: the package libgomp1 of Debian and Ubuntu, else libgomp"
         raise ImportError(f"{error} ({advice})") from None

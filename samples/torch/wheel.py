@@ -33,7 +33,7 @@ def files(version, library, tag):
     info = f"bevpool-{version}.dist-info"
     with open(os.path.join(HERE, "bevpool.py"), "rb") as module, open(library, "rb") as shared:
         yield "bevpool/__init__.py", module.read()
-        yield "bevpool/libbevpool.so.0", shared.read()
+        yield "bevpool/libbevpool.so.1", shared.read()
     yield f"{info}/METADATA", (f"Metadata-Version: 2.1\nName: bevpool\nVersion: {version}\n"
                                "Summary: BEV pooling and view transforms for NumPy and PyTorch\n"
                                "Requires-Python: >=3.8\nRequires-Dist: numpy\n").encode()

@@ -19,7 +19,7 @@ TRT_CXXFLAGS = -std=c++17 -fvisibility-inlines-hidden $(STRICT_CXXFLAGS) $(HARDE
 # Shared, with the names of bevpool_* alone, and static: one object whose other names are its own.
 # A change that breaks programs that are linked already counts the last digit of the soname up.
 bevpool_rest = libscene.a libscales.a libbase.a libkernels.a
-bevpool_soname = libbevpool.so.0
+bevpool_soname = libbevpool.so.1
 bevpool_shared = libbevpool.so.$(PACKAGE_VERSION)
 
 lib/$(bevpool_shared): libapi.a $(bevpool_rest) $(srcdir)/%D%/bevpool.map

@@ -29,7 +29,7 @@ for file in libbevpool.so libbevpool.a; do
     [ -z "$names" ]
     tap_ok $? "$file: no other names"
 done
-readelf -d "$libdir/libbevpool.so" | grep -q 'SONAME.*\[libbevpool.so.0\]'
+readelf -d "$libdir/libbevpool.so" | grep -q 'SONAME.*\[libbevpool.so.1\]'
 tap_ok $? "its soname has a version"
 
 plugin=$libdir/libbevpool_trt.so
@@ -38,7 +38,7 @@ if [ -f "$plugin" ]; then
         tr '\n' ' ')
     [ "$names" = "getCreators setLoggerFinder " ]
     tap_ok $? "the TensorRT plugin exports what TensorRT's loader looks for: $names"
-    ldd "$plugin" | grep -q "libbevpool.so.0 => .*$(basename "$libdir")/libbevpool.so.0"
+    ldd "$plugin" | grep -q "libbevpool.so.1 => .*$(basename "$libdir")/libbevpool.so.1"
     tap_ok $? "and finds libbevpool beside itself"
 else
     tap_skip "the TensorRT plugin" "built without TensorRT"
