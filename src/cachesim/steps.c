@@ -337,20 +337,6 @@ int step_alike(const Steps *steps, const Step *step, int from) {
     return count;
 }
 
-TraceCount steps_count(const Steps *steps, TraceArray array, bool write) {
-    TraceCount count = {0};
-    for (int i = 0; i < steps->instruction_count; i++) {
-        const StepInstruction *in = &steps->instructions[i];
-        bool counts = in->access == ACCESS_ADD || write == (in->access != ACCESS_READ);
-        if (in->array != array || !counts)
-            continue;
-        count.bytes += in->bytes;
-        count.requests += in->repeats;
-        count.sectors += in->sectors;
-    }
-    return count;
-}
-
 /* ---- questions ------------------------------------------------------------------------------- */
 
 int step_lines(const Steps *steps, const StepInstruction *in) {

@@ -148,10 +148,6 @@ void steps_totals_text(const Steps *steps, int number, char *text, size_t size);
 /* How many instructions of a step, from its instruction `from` on, access the same array alike. */
 int step_alike(const Steps *steps, const Step *step, int from);
 
-/* Sums over the instructions that access an array like this, as the replay counts them. A plain +=
- * counts as a read and as a write. */
-TraceCount steps_count(const Steps *steps, TraceArray array, bool write);
-
 /* The lines of 128 bytes that an instruction touches. */
 int step_lines(const Steps *steps, const StepInstruction *in);
 

@@ -4,6 +4,7 @@
 #include "src/base/units.h"
 #include "src/run/machine.h"
 #include "src/state/glossary.h"
+#include "src/view/term/cells_sheet.h"
 #include "src/view/term/chart_cells.h"
 
 #include <langinfo.h>
@@ -142,7 +143,8 @@ static bool print_standing(const Standing *s, Err *err) {
     if (!cells_init(&cells, COLUMNS, rows, err))
         return false;
     cells.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    chart_cells_draw(&cells, (Area){0, 0, COLUMNS, rows}, &s->spec, "measured");
+    Sheet sheet = cells_sheet(&cells);
+    chart_cells_draw(&sheet, (Area){0, 0, COLUMNS, rows}, &s->spec, "measured");
     char *text = cells_to_text(&cells);
     cells_free(&cells);
     if (!text)

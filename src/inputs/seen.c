@@ -154,7 +154,7 @@ static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
                                      .rays = seen->draft ? sub_rays_draft : sub_rays_full,
                                      .give_up = give_up};
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
-           features_render_into(&request, &seen->values, seen->pictures ? &seen->views : NULL, err);
+           features_render(&request, &seen->values, seen->pictures ? &seen->views : NULL, err);
 }
 
 /* Features of the pictures of a world's cameras, in place of the rendered ones. */

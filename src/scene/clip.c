@@ -56,7 +56,7 @@ static bool list_folder(Clip *clip, Err *err) {
     return ok;
 }
 
-static void path_of(const Clip *clip, int moment, char path[PATH_MAX]) {
+void clip_path(const Clip *clip, int moment, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/%s", clip->path, clip->names[moment]);
 }
 
@@ -158,7 +158,7 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
     char path[PATH_MAX];
     Npz npz;
     ArrayReader *reader = malloc(sizeof *reader);
-    path_of(clip, moment, path);
+    clip_path(clip, moment, path);
     bool ok = reader || err_set(err, ERR_FAILED, path, "", "out of memory");
     if (ok && npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err)) {
         ok = arrays_open(reader, &npz, err) && fill_header(reader, header) &&
@@ -224,28 +224,4 @@ int clip_at(const Clip *clip, double time_s) {
 int clip_played_at(const Clip *clip, double time_s) {
     double moment = floor(time_s / clip->period_s + rounding);
     return moment > 0 ? (int)fmod(moment, clip->count) : 0;
-}
-
-bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
-    char path[PATH_MAX];
-    path_of(clip, moment, path);
-    if (!scene_load_npz(path, scene, err))
-        return false;
-    scene_folder_name(scene->name, clip->path);
-    return true;
-}
-
-bool clip_move(Scene *scene, double time_s, Err *err) {
-    Clip *clip = scene->clip;
-    int moment = clip ? clip_at(clip, time_s) : 0;
-    Scene next;
-    if (!moment)
-        return true;
-    if (!clip_load(clip, moment, &next, err))
-        return false;
-    next.clip = clip;
-    scene->clip = NULL;
-    scene_free(scene);
-    *scene = next;
-    return true;
 }

@@ -4,6 +4,8 @@
 
 #include "src/scene/scene.h"
 
+#include <limits.h>
+
 enum { CLIP_MAX_MOMENTS = 10000 };
 
 extern const double clip_period_s; /* between two moments that have no timestamps */
@@ -29,8 +31,8 @@ int clip_at(const Clip *clip, double time_s);
 /* The same for a player that shows all moments equally long, period_s each: the live display. */
 int clip_played_at(const Clip *clip, double time_s);
 
-/* Loads a moment. The scene has the name of the clip's folder, and no clip of its own. */
-bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
+/* The path of a moment's file. */
+void clip_path(const Clip *clip, int moment, char path[PATH_MAX]);
 
-/* Replaces the scene of a clip by its moment at `time_s`. Other scenes stay. */
-bool clip_move(Scene *scene, double time_s, Err *err);
+/* Loads a moment (scene_load.c). The scene has the name of the clip's folder, and no clip of its own. */
+bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);

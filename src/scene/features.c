@@ -321,7 +321,7 @@ static bool render_open(Render *render, Err *err) {
            camera_views_alloc(render->views, shape->cameras, shape->feat_h, shape->feat_w, err);
 }
 
-bool features_render_into(const FeaturesRequest *request, const Features *features,
+bool features_render(const FeaturesRequest *request, const Features *features,
                           CameraViews *views, Err *err) {
     Render render = {.request = request, .features = features, .views = views};
     bool done = render_open(&render, err);
@@ -341,18 +341,6 @@ bool features_render_into(const FeaturesRequest *request, const Features *featur
     free_snapshots(render.snapshots);
     free(render.mass);
     return done;
-}
-
-bool features_render(const FeaturesRequest *request, Features *features, CameraViews *views,
-                     Err *err) {
-    const BevShape shape = rig_shape(request->rig, request->channels);
-    features->depth = malloc(features_depth_count(&shape) * sizeof *features->depth);
-    features->feat = malloc(features_feat_count(&shape) * sizeof *features->feat);
-    bool ok = (features->depth && features->feat) || no_memory(&shape, err);
-    if (ok && features_render_into(request, features, views, err))
-        return true;
-    features_free(features);
-    return false;
 }
 
 void features_add_outlier(const BevShape *shape, const Features *features, double factor) {

@@ -93,18 +93,14 @@ typedef struct {
  *   metres, at least a quarter bin. The pixel's sum is raised to 1 / temperature and normalised to
  *   1.
  * - Sky and hits beyond the last bin have a zero feature and put their share into the last bin.
- * `views` may be NULL. The caller frees with features_free and camera_views_free. The result does
- * not depend on the number of threads. `give_up` is asked once per line of pixels. Returns false
+ * `features` are arrays of the caller, `views` may be NULL. The caller frees with camera_views_free.
+ * The result does not depend on the number of threads. `give_up` is asked once per line of pixels. Returns false
  * after an error, and after give_up, which leaves `err` unchanged; then nothing is to be freed. */
-bool features_render(const FeaturesRequest *request, Features *features, CameraViews *views,
+bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,
                      Err *err);
 
 /* The error of stereo depth grows with z^2: this is 2 m at 50 m, about one pixel of disparity. */
 #define SIGMA_AT_10M_M 0.08
-
-/* As features_render, into arrays that the caller owns. */
-bool features_render_into(const FeaturesRequest *request, const Features *features,
-                          CameraViews *views, Err *err);
 
 /* Number of floats in `depth` and in `feat`. */
 size_t features_depth_count(const BevShape *shape);

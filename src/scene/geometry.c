@@ -166,11 +166,6 @@ bool rig_has_one_cut(const Rig *rig) {
     return true;
 }
 
-void rig_set_cut(Rig *rig, const ImageCut *cut) {
-    for (int i = 0; i < rig->camera_count; i++)
-        rig->cameras[i].cut = *cut;
-}
-
 bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m) {
     return grid->truncate ? at_m > min_m - cell_m : at_m >= min_m;
 }

@@ -120,9 +120,6 @@ bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *
 /* Whether all cameras have the same cut. */
 bool rig_has_one_cut(const Rig *rig);
 
-/* Gives all cameras that cut. */
-void rig_set_cut(Rig *rig, const ImageCut *cut);
-
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
 

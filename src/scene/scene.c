@@ -1,21 +1,12 @@
 #include "src/scene/scene.h"
+
+#include "src/scene/clip.h"
+#include "src/scene/scatter.h"
 #include "src/scene/scene_internal.h"
 
-#include "src/base/data.h"
-#include "src/base/nearest.h"
-#include "src/scene/clip.h"
-#include "src/scene/operator/operator_internal.h"
-#include "src/scene/scatter.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <jansson.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void scene_free(Scene *scene) {
     if (!scene)
@@ -60,12 +51,11 @@ bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *
                    (long long)a->ny, (long long)a->nx, (long long)a->channels);
 }
 
-/* ---- photographs ----------------------------------------------------------------------------- */
-
-bool scene_take_photos(Scene *scene, double time_s, Err *err) {
-    return !scene->has_world || scene->photos.srgb ||
-           photos_of_world(&scene->rig, &scene->world, time_s, &scene->photos, err);
+const char *scene_rounding(int index) {
+    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
 }
+
+/* ---- photographs ----------------------------------------------------------------------------- */
 
 void scene_copy_camera(const Scene *from, int camera, const Features *to, uint8_t *srgb) {
     const BevShape *shape = &from->shape;
@@ -136,220 +126,4 @@ void preset_apply(const Preset *preset, Scene *scene) {
             (Grid){-40, 40, -40, 40, -1, 5.4, preset->cells, preset->cells, preset->slices, 0};
     scene->channels = preset->channels;
     scene->shape = rig_shape(rig, preset->channels);
-}
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-void scene_folder_name(char name[64], const char *path) {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    snprintf(name, 64, "%.*s", (int)(end - start), path + start);
-}
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(((const SceneName *)a)->name, ((const SceneName *)b)->name);
-}
-
-/* Adds the samples behind the `first` names that are there. */
-static bool add_samples(SceneName *names, size_t max, size_t first, size_t *count, Err *err) {
-    char folder[PATH_MAX];
-    if (!data_path("samples", folder, sizeof folder, err))
-        return false;
-    DIR *directory = opendir(folder);
-    if (!directory)
-        return err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(errno));
-    errno = 0;
-    for (struct dirent *entry; *count < max && (entry = readdir(directory));)
-        if (data_has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
-            names[*count].is_preset = false;
-            data_stem(entry->d_name, names[*count].name, sizeof names->name);
-            ++*count;
-        }
-    int error = errno;
-    closedir(directory);
-    qsort(names + first, *count - first, sizeof *names, compare_names);
-    return !error || err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(error));
-}
-
-bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
-    *count = 0;
-    for (int i = 0; i < preset_total && *count < max; i++, ++*count) {
-        names[*count].is_preset = true;
-        snprintf(names[*count].name, sizeof names->name, "%s", presets[i].name);
-    }
-    return add_samples(names, max, *count, count, err);
-}
-
-static bool unknown_name(const char *name, Err *err) {
-    SceneName known[128];
-    const char *words[128];
-    size_t count;
-    if (strchr(name, '/') || data_has_suffix(name, ".npz") || data_has_suffix(name, ".json"))
-        return err_set(err, ERR_USAGE, name, "bevscope --list shows the scenes that have names",
-                       "neither a file nor a known scene");
-    if (!scene_names(known, 128, &count, err))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        words[i] = known[i].name;
-    char hint[128];
-    nearest_hint(name, words, count, "bevscope --list shows the names", hint, sizeof hint);
-    return err_set(err, ERR_USAGE, name, hint, "neither a file nor a known scene");
-}
-
-/* ---- loading --------------------------------------------------------------------------------- */
-
-/* Files that are neither an archive nor JSON, by their first bytes. JSON's errors would not help
- * there. */
-static bool refuse_other(const char *path, const char start[4], Err *err) {
-    static const struct {
-        const char *start, *what, *hint;
-    } others[] = {
-        {"\x93NUM", "one array, but a scene is a .npz of several",
-         "save depth, feat and the others with numpy.savez"},
-        {"\x1f\x8b", "compressed by gzip", "gunzip it first"},
-        {"\x80", "a pickle", "load it in Python and save its arrays with numpy.savez"},
-        {"\x89PNG", "a picture, but a scene has tensors",
-         "samples/moment.py makes a scene of pictures"},
-        {"\xff\xd8\xff", "a picture, but a scene has tensors",
-         "samples/moment.py makes a scene of pictures"},
-        {"\x89HDF", "HDF5", "save its arrays with numpy.savez"},
-    };
-    static const char json_starts[] = "{[ \t\r\n",
-                      a_scene[] = "a scene is JSON, or a .npz of arrays";
-    if (!memcmp(start, "PK", 2))
-        return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!memcmp(start, others[i].start, strlen(others[i].start)))
-            return err_set(err, ERR_FAILED, path, others[i].hint, "%s", others[i].what);
-    if (!start[0])
-        return err_set(err, ERR_FAILED, path, a_scene, "an empty file");
-    if (data_has_suffix(path, ".npz") && !strchr(json_starts, start[0]))
-        return err_set(err, ERR_FAILED, path, "write it again with numpy.savez",
-                       "not a .npz: it does not begin as a zip archive");
-    return strchr(json_starts, start[0]) ||
-           err_set(err, ERR_FAILED, path, a_scene, "neither JSON nor a zip archive");
-}
-
-/* Reads the first four bytes of a file, which tell its kind. Refuses files that cannot be a
- * scene. */
-static bool read_start(const char *path, char start[4], Err *err) {
-    FILE *file = data_open(path, err);
-    if (!file)
-        return false;
-    size_t got = fread(start, 1, 4, file);
-    fclose(file);
-    memset(start + got, 0, 4 - got);
-    return refuse_other(path, start, err);
-}
-
-static bool load_json(const char *path, Scene *scene, Err *err) {
-    char *text;
-    size_t length;
-    if (!data_read(path, SCENE_MAX_JSON_BYTES, &text, &length, err))
-        return false;
-    bool ok = scene_read_json(text, length, path, scene, err);
-    free(text);
-    return ok;
-}
-
-static bool is_folder(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* Whether a folder holds the arrays of an operator, not the moments of a clip. */
-static bool holds_arrays(const char *path) {
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-    bool found = false;
-    while (directory && !found && (entry = readdir(directory)))
-        found = data_has_suffix(entry->d_name, ".npy");
-    if (directory)
-        closedir(directory);
-    return found;
-}
-
-static bool load_folder(const char *path, Scene *scene, Err *err) {
-    Clip *clip;
-    if (holds_arrays(path)) {
-        bool ok = scene_load_folder(path, scene, err);
-        if (ok)
-            scene_folder_name(scene->name, path);
-        return ok;
-    }
-    if (!clip_open(path, &clip, err))
-        return false;
-    if (!clip_load(clip, 0, scene, err)) {
-        clip_free(clip);
-        return false;
-    }
-    scene->clip = clip;
-    return true;
-}
-
-static bool load_file(const char *path, Scene *scene, Err *err) {
-    char start[4];
-    if (is_folder(path))
-        return load_folder(path, scene, err);
-    if (!read_start(path, start, err))
-        return false;
-    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
-                                                 : load_json(path, scene, err);
-    if (ok)
-        data_stem(path, scene->name, sizeof scene->name);
-    return ok;
-}
-
-static bool sample_path(const char *name, char path[PATH_MAX], Err *err) {
-    char relative[128];
-    snprintf(relative, sizeof relative, "samples/%.64s.json", name);
-    return data_path(relative, path, PATH_MAX, err);
-}
-
-bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
-    char path[PATH_MAX];
-    memset(scene, 0, sizeof *scene);
-    const Preset *preset = preset_find(name_or_path);
-    if (preset) {
-        if (!sample_path(preset_world, path, err) || !load_file(path, scene, err))
-            return false;
-        preset_apply(preset, scene);
-        return true;
-    }
-    if (!strchr(name_or_path, '/') && sample_path(name_or_path, path, NULL))
-        return load_file(path, scene, err);
-    if (access(name_or_path, F_OK) != 0)
-        return unknown_name(name_or_path, err);
-    return load_file(name_or_path, scene, err);
-}
-
-bool scene_check_sample(const char *name, char title[128], Err *err) {
-    char path[PATH_MAX], *text;
-    size_t length;
-    if (!sample_path(name, path, err) ||
-        !data_read(path, SCENE_MAX_JSON_BYTES, &text, &length, err))
-        return false;
-    bool ok = scene_check_json(text, length, path, title, err);
-    free(text);
-    return ok;
-}
-
-void scene_title(const char *name, char title[128]) {
-    const Preset *preset = preset_find(name);
-    char path[PATH_MAX];
-    title[0] = '\0';
-    if (preset)
-        snprintf(title, 128, "%d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld",
-                 preset->feat_w, preset->feat_h, preset->depth_step_m, preset->cells, preset->cells,
-                 preset->slices ? " x " : "", preset->slices, (long long)preset->channels);
-    else if (sample_path(name, path, NULL)) {
-        json_t *root = json_load_file(path, 0, NULL);
-        const char *text = json_string_value(json_object_get(root, "title"));
-        snprintf(title, 128, "%s", text ? text : "");
-        json_decref(root);
-    }
 }

@@ -81,7 +81,7 @@ typedef struct Scene {
     uint64_t seed;      /* of the feature embedding */
     double temperature; /* of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
     Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
-    Photos photos;      /* from the file; of a world empty until scene_take_photos() */
+    Photos photos;      /* from the file; a world has none (photos_of_world) */
     struct Clip *clip;   /* this is one of its moments (clip.h); NULL: none */
     bool photo_features; /* the features are made from the photographs */
     bool has_map;       /* the map from the file is used: always without a rig; see above */
@@ -127,17 +127,10 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Reads a file of one kind from memory. Error messages start with `where`. */
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);
-
-/* Reads it as scene_read_json does, keeps the title, and builds no data of an operator. */
-bool scene_check_json(const char *text, size_t length, const char *where, char title[128],
-                      Err *err);
 bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err);
 
 /* The same from a file, read array by array: a bad file needs little memory. */
 bool scene_load_npz(const char *path, Scene *scene, Err *err);
-
-/* Fills the photos of a world at a moment; does nothing where there are some, or no world. */
-bool scene_take_photos(Scene *scene, double time_s, Err *err);
 
 /* Copies one camera's depth, features and photograph over those in `to` and `srgb`, which have the
  * scene's shape. `srgb` NULL: no photographs. */

@@ -138,7 +138,8 @@ static bool refuse_shape(const ArrayReader *reader, int id) {
     return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
 
-bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
+/* Checks a size of an array against its bounds and against the arrays before it. */
+static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
     if (value < sizes[e].min || value > sizes[e].max)
         return ARRAYS_REFUSE(reader, id, "", "%lld %s, must be %lld to %lld", (long long)value,
                              sizes[e].title, (long long)sizes[e].min, (long long)sizes[e].max);
@@ -176,7 +177,7 @@ static bool check_shape(ArrayReader *reader, int id) {
         return refuse_shape(reader, id);
     for (int i = 0; i < array->rank; i++) {
         int size = size_of(shape[i]);
-        if (size >= 0 && !arrays_bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
+        if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
             return false;
     }
     return true;

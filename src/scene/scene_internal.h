@@ -122,9 +122,6 @@ void arrays_types_text(unsigned types, char *text, size_t size);
  * bounds or differ between arrays are errors. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
-/* Checks a size of an array against its bounds and against the arrays before it. */
-bool arrays_bind_size(ArrayReader *reader, ArrayId id, ArraySize size, int64_t value);
-
 /* Reads all elements. */
 bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements);
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
@@ -141,9 +138,6 @@ bool arrays_has(const ArrayReader *reader, ArrayId id);
 /* Checks that element i of an array, `value`, lies between the bounds. */
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
-
-/* Sets `name` to the name of a folder, whose path may end in a slash. */
-void scene_folder_name(char name[64], const char *path);
 
 /* ---- photos_npz.c: photographs, boxes and LiDAR ---------------------------------------------- */
 

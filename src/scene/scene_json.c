@@ -66,10 +66,6 @@ static const char *class_word(int index) {
     return index < CLASS_COUNT ? world_classes[index].name : NULL;
 }
 
-const char *scene_rounding(int index) {
-    return index < 2 ? rounding_names[ROUNDING_FLOOR + index] : NULL;
-}
-
 static const char *patch_word(int index) {
     static const char *const words[] = {[PATCH_RECT] = "rect", [PATCH_CHECKER] = "checker"};
     return index < 2 ? words[index] : NULL;
@@ -363,7 +359,12 @@ static bool check_amount(const Check *check, const char *text, size_t length) {
     return true;
 }
 
-static json_t *parse(const Check *check, const char *text, size_t length) {
+Check scene_check_of(const char *where, Err *err) {
+    size_t name = strlen(where), most = 100; /* shows the end of a long path */
+    return (Check){name > most ? where + name - most : where, err};
+}
+
+json_t *scene_parse(const Check *check, const char *text, size_t length) {
     if (length > SCENE_MAX_JSON_BYTES) {
         FIELD_REFUSE(check, root, "", "%zu bytes of JSON, must be at most %zu", length,
                      SCENE_MAX_JSON_BYTES);
@@ -380,7 +381,7 @@ static json_t *parse(const Check *check, const char *text, size_t length) {
     return json;
 }
 
-static bool read_world(const Check *check, const json_t *json, Scene *scene) {
+bool scene_of_json(const Check *check, const json_t *json, Scene *scene) {
     SceneFields fields = {0};
     bool ok = fields_read(check, root, &scene_table, json, &fields) &&
               check_fields(check, &fields) && build_scene(check, &fields, scene);
@@ -390,41 +391,16 @@ static bool read_world(const Check *check, const json_t *json, Scene *scene) {
     return ok;
 }
 
-/* What becomes of an operator scene. */
-typedef enum { OPERATOR_REFUSED, OPERATOR_CHECKED, OPERATOR_BUILT } OperatorEnd;
-
-/* The key "operator" marks an operator scene. */
-static bool read_any(const char *text, size_t length, const char *where, OperatorEnd end,
-                     Scene *scene, Err *err) {
+bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
+    const Check check = scene_check_of(where, err);
+    json_t *json = scene_parse(&check, text, length);
     memset(scene, 0, sizeof *scene);
-    size_t name = strlen(where), most = 100; /* shows the end of a long path */
-    const Check check = {name > most ? where + name - most : where, err};
-    json_t *json = parse(&check, text, length);
-    bool is_operator = json && json_object_get(json, "operator"), ok = json != NULL;
-    if (is_operator && end == OPERATOR_REFUSED)
-        ok = FIELD_REFUSE(&check, root, "", "is an operator, must be a scene with cameras");
-    ok = ok && (is_operator ? operator_read_json(&check, json, end == OPERATOR_BUILT, scene)
-                            : read_world(&check, json, scene));
+    bool ok = json && !json_object_get(json, "operator")
+                  ? scene_of_json(&check, json, scene)
+                  : json && FIELD_REFUSE(&check, root, "",
+                                         "is an operator, must be a scene with cameras");
     json_decref(json);
     if (!ok)
         scene_free(scene);
     return ok;
-}
-
-bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    return read_any(text, length, where, OPERATOR_BUILT, scene, err);
-}
-
-bool scene_check_json(const char *text, size_t length, const char *where, char title[128],
-                      Err *err) {
-    Scene scene;
-    if (!read_any(text, length, where, OPERATOR_CHECKED, &scene, err))
-        return false;
-    snprintf(title, 128, "%s", scene.title);
-    scene_free(&scene);
-    return true;
-}
-
-bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    return read_any(text, length, where, OPERATOR_REFUSED, scene, err);
 }

@@ -173,23 +173,6 @@ static BevProblem problem_of(void *const inputs[JOB_INPUTS], float *out) {
         .out = {.rows = shape->nx * shape->ny, .row_len = channels, .data = out, .scale = 1}};
 }
 
-/* The same as the learner's function gets it. */
-Pool runner_pool(const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    return (Pool){.points = map->points,
-                  .intervals = map->intervals,
-                  .channels = problem->shape.channels,
-                  .cells = problem->shape.nx * problem->shape.ny,
-                  .ranks_depth = map->ranks_depth,
-                  .ranks_feat = map->ranks_feat,
-                  .ranks_bev = map->ranks_bev,
-                  .interval_starts = map->interval_starts,
-                  .interval_lengths = map->interval_lengths,
-                  .depth = problem->depth.data,
-                  .feat = problem->feat.data,
-                  .out = problem->out.data};
-}
-
 /* ---- judging: one call after the other ------------------------------------------------------- */
 
 static bool call_on_gpu(const BevProblem *problem) {

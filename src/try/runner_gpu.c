@@ -28,6 +28,22 @@ static bool device_open(int index, Err *err) {
 
 enum { MAX_SOURCE = 1 << 20, MAX_IMAGE = 1 << 26 };
 
+Pool runner_pool(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    return (Pool){.points = map->points,
+                  .intervals = map->intervals,
+                  .channels = problem->shape.channels,
+                  .cells = problem->shape.nx * problem->shape.ny,
+                  .ranks_depth = map->ranks_depth,
+                  .ranks_feat = map->ranks_feat,
+                  .ranks_bev = map->ranks_bev,
+                  .interval_starts = map->interval_starts,
+                  .interval_lengths = map->interval_lengths,
+                  .depth = problem->depth.data,
+                  .feat = problem->feat.data,
+                  .out = problem->out.data};
+}
+
 bool gpu_possible(Err *err) {
     return HAS_CUDA || device_open(0, err);
 }

@@ -10,6 +10,10 @@ enum { ASKED = STEP_RUN | STEP_LOOK };
 
 enum { ECHO_MS = 80 }; /* a key whose picture takes longer is acknowledged before it */
 
+unsigned loop_screens(const Loop *loop) {
+    return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
+}
+
 static void draw_all(Loop *loop) {
     loop->term_dirty = loop->window_dirty = true;
 }

@@ -120,6 +120,8 @@ typedef struct {
 
 /* ---- loop_app.c: what the App leaves to the screens ------------------------------------------ */
 
+unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
+
 /* Carries out the screens' part of the events and notes so far. */
 void loop_serve(Loop *loop);
 
@@ -139,7 +141,6 @@ void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
 
 /* ---- loop_screens.c: terminal and window ----------------------------------------------------- */
 
-unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);

@@ -14,10 +14,6 @@
 
 enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the next */
 
-unsigned loop_screens(const Loop *loop) {
-    return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
-}
-
 /* ---- tooltips -------------------------------------------------------------------------------- */
 
 /* The log row of the terminal takes the tooltip. */

@@ -24,6 +24,22 @@ static StepChoice of_cell(int64_t cell) {
     return (StepChoice){.cell = cell, .block = -1, .warp = -1};
 }
 
+/* Sums over the instructions that access an array like this, as the replay counts them. A plain +=
+ * counts as a read and as a write. */
+static TraceCount steps_count(const Steps *steps, TraceArray array, bool write) {
+    TraceCount count = {0};
+    for (int i = 0; i < steps->instruction_count; i++) {
+        const StepInstruction *in = &steps->instructions[i];
+        bool counts = in->access == ACCESS_ADD || write == (in->access != ACCESS_READ);
+        if (in->array != array || !counts)
+            continue;
+        count.bytes += in->bytes;
+        count.requests += in->repeats;
+        count.sectors += in->sectors;
+    }
+    return count;
+}
+
 static bool same(const TraceCount *steps, const TraceCount *replay, const char *array,
                  const char *what) {
     bool equal = steps->bytes == replay->bytes && steps->requests == replay->requests &&

@@ -70,6 +70,8 @@ static Features render_with(const Scene *scene, double temperature, double time_
                                      .temperature = temperature,
                                      .time_s = time_s,
                                      .rays = rays};
+    features.depth = malloc(features_depth_count(&scene->shape) * sizeof *features.depth);
+    features.feat = malloc(features_feat_count(&scene->shape) * sizeof *features.feat);
     need(features_render(&request, &features, views, &err), &err);
     return features;
 }

@@ -1,6 +1,7 @@
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another; and in the window, beside the BEV or in its place. */
 #include "src/view/chart/live_chart.h"
+#include "src/view/term/cells_sheet.h"
 #include "src/view/term/chart_cells.h"
 #include "src/view/window/window_image.h"
 #include "tests/support/live_fixture.h"
@@ -115,7 +116,8 @@ static int in_cells(const ChartSpec *spec, const char *const *words, bool plain)
         return 0;
     cells.color = !plain;
     cells.ascii = plain;
-    chart_cells_draw(&cells, (Area){0, 0, 60, 12}, spec, "note");
+    Sheet sheet = cells_sheet(&cells);
+    chart_cells_draw(&sheet, (Area){0, 0, 60, 12}, spec, "note");
     char *text = cells_to_text(&cells);
     for (; text && *words; words++)
         found += strstr(text, *words) != NULL;
@@ -374,7 +376,8 @@ static void test_timeline(void) {
     Cells cells;
     char text[101];
     tap_need(cells_init(&cells, 100, 8, &err), "cells");
-    chart_cells_draw(&cells, (Area){0, 0, 100, 8}, spec, "recorded");
+    Sheet sheet = cells_sheet(&cells);
+    chart_cells_draw(&sheet, (Area){0, 0, 100, 8}, spec, "recorded");
     covered(&cells, 1, text);
     int first = (int)strspn(text, "#"), gap = (int)strspn(text + first, ".");
     int second = (int)strspn(text + first + gap, "#");

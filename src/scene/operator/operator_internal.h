@@ -11,6 +11,15 @@ bool operator_read_json(const Check *check, const json_t *json, bool build, Scen
 /* Reads a folder of arrays (scene.h). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);
 
+/* What checks report at: the end of a long path. */
+Check scene_check_of(const char *where, Err *err);
+
+/* Parses text that is not larger than any scene; the caller owns the value. NULL: an error. */
+json_t *scene_parse(const Check *check, const char *text, size_t length);
+
+/* The scene of cameras that a value describes; the caller frees it, also after a failure. */
+bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
+
 /* Reads a sample's world: a scene of cameras. Operator scenes are refused, so that none can contain
  * itself. */
 bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err);

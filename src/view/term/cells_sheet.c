@@ -145,7 +145,7 @@ static void frame(Sheet *sheet, Area area) {
 }
 
 static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    chart_cells_draw(cells_of(sheet), area, spec, note);
+    chart_cells_draw(sheet, area, spec, note);
 }
 
 static const SheetBackEnd in_cells = {

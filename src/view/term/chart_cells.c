@@ -1,7 +1,6 @@
 #include "src/view/term/chart_cells.h"
 
 #include "src/view/draw/ticks.h"
-#include "src/view/term/cells_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -225,7 +224,8 @@ static void draw_legend(Cells *cells, Area row, const ChartSpec *spec) {
         }
 }
 
-static void draw_lines(Cells *cells, Area area, const ChartSpec *spec) {
+static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
+    Cells *cells = sheet->surface;
     bool legend = area.h > LEAST_LINES + AXIS_ROWS;
     Area chart = {area.x + LABEL_W, area.y, area.w - LABEL_W, area.h - AXIS_ROWS - legend};
     Area foot = {chart.x, chart.y + chart.h, chart.w, 1};
@@ -307,8 +307,9 @@ static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const Plot
     }
 }
 
-static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const PlotBar *bar,
+static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const PlotBar *bar,
                          const BarColumns *columns) {
+    Cells *cells = sheet->surface;
     Segment segments[PLOT_PARTS];
     double sum = 0, at = 0, limit = NAN;
     for (int part = 0; part < spec->part_count; part++) {
@@ -333,8 +334,7 @@ static void draw_bar_row(Cells *cells, Area row, const ChartSpec *spec, const Pl
         draw_spans(cells, (Area){end, row.y, bar_w, 1}, spec, bar);
         end += bar_w + 1;
     } else if (sum > 0) { /* else the text says why there is none */
-        Sheet sheet = cells_sheet(cells);
-        sheet_stack(&sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
+        sheet_stack(sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
         end += bar_w + 1;
     }
     cells_text(cells, end, row.y, row.x + row.w - end, style, text);
@@ -352,7 +352,8 @@ static int all_bar_rows(const ChartSpec *spec) {
     return rows;
 }
 
-static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
+static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
+    Cells *cells = sheet->surface;
     int first = 0, end = area.y + area.h - spec->in_order, y = area.y;
     BarColumns columns = bar_columns(spec, area.w);
     /* Where not all bars have room, the strong one comes first. */
@@ -366,7 +367,7 @@ static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
             break;
         if (bar->group)
             cells_text(cells, area.x, y++, area.w, cell_bold(INK_TEXT), bar->group);
-        draw_bar_row(cells, (Area){area.x, y++, area.w, 1}, spec, bar, &columns);
+        draw_bar_row(sheet, (Area){area.x, y++, area.w, 1}, spec, bar, &columns);
     }
     if (y >= area.y + area.h)
         return;
@@ -382,8 +383,7 @@ int chart_cells_want(const ChartSpec *spec) {
     return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES + AXIS_ROWS);
 }
 
-void chart_cells_draw(Cells *cells, Area area, const ChartSpec *spec, const char *note) {
-    Sheet sheet = cells_sheet(cells);
-    area = sheet_title(&sheet, area, spec->title, note);
-    (spec->part_count ? draw_bars : draw_lines)(cells, area, spec);
+void chart_cells_draw(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
+    area = sheet_title(sheet, area, spec->title, note);
+    (spec->part_count ? draw_bars : draw_lines)(sheet, area, spec);
 }

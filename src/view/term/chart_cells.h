@@ -3,11 +3,12 @@
 #pragma once
 
 #include "src/view/chart/chart.h"
+#include "src/view/panel/sheet.h"
 #include "src/view/term/cells.h"
 
 /* Rows that the chart would like to have, title included. */
 int chart_cells_want(const ChartSpec *spec);
 
-/* The title with `note` at its end, the chart, and a legend where there is a row for it. Bars that
+/* On a sheet of cells: the title with `note` at its end, the chart, and a legend where there is a row for it. Bars that
  * have no room are left out, the strong one last. */
-void chart_cells_draw(Cells *cells, Area area, const ChartSpec *spec, const char *note);
+void chart_cells_draw(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
