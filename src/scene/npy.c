@@ -10,11 +10,9 @@
 
 const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
     [NPY_F2] = {"<f2", "float16", 2}, [NPY_F4] = {"<f4", "float32", 4},
-    [NPY_F8] = {"<f8", "float64", 8}, [NPY_I1] = {"|i1", "int8", 1},
-    [NPY_I2] = {"<i2", "int16", 2},   [NPY_I4] = {"<i4", "int32", 4},
+    [NPY_F8] = {"<f8", "float64", 8}, [NPY_I4] = {"<i4", "int32", 4},
     [NPY_I8] = {"<i8", "int64", 8},   [NPY_U1] = {"|u1", "uint8", 1},
-    [NPY_U2] = {"<u2", "uint16", 2},  [NPY_U4] = {"<u4", "uint32", 4},
-    [NPY_U8] = {"<u8", "uint64", 8},  [NPY_S] = {"|S", "bytes", 1},
+    [NPY_U4] = {"<u4", "uint32", 4},  [NPY_S] = {"|S", "bytes", 1},
     [NPY_U] = {"<U", "str", 4},
 };
 
@@ -23,7 +21,7 @@ bool npy_is_float(NpyType type) {
 }
 
 bool npy_is_whole(NpyType type) {
-    return type >= NPY_I1 && type <= NPY_U8;
+    return type >= NPY_I4 && type <= NPY_U4;
 }
 
 int64_t npy_place(const NpyArray *array, int64_t i) {
@@ -61,7 +59,7 @@ bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *w
     return true;
 }
 
-/* ---- the header's text: a Python dictionary with three keys ---------------------------------- */
+/* ---- the header's text: a Python dictionary of three keys in NumPy's order ------------------- */
 
 typedef struct {
     const char *at, *end;
@@ -73,48 +71,24 @@ static bool broken(const Parser *parser, const char *what) {
     return err_set(parser->err, ERR_FAILED, parser->where, "", "broken npy header: %s", what);
 }
 
-static void skip_space(Parser *parser) {
+static bool accept(Parser *parser, const char *word) {
+    const size_t length = strlen(word);
     while (parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n'))
         parser->at++;
-}
-
-static char peek(Parser *parser) {
-    skip_space(parser);
-    return parser->at < parser->end ? *parser->at : '\0';
-}
-
-static bool accept(Parser *parser, char wanted) {
-    if (peek(parser) != wanted)
-        return false;
-    parser->at++;
-    return true;
-}
-
-static bool accept_word(Parser *parser, const char *word) {
-    size_t length = strlen(word);
-    skip_space(parser);
     if ((size_t)(parser->end - parser->at) < length || memcmp(parser->at, word, length) != 0)
         return false;
     parser->at += length;
     return true;
 }
 
-/* A quoted string. Escapes are not supported: none of the known strings has one. */
-static bool parse_string(Parser *parser, char *text, size_t size) {
-    char quote = peek(parser);
-    if (quote != '\'' && quote != '"')
-        return broken(parser, "a string is missing");
-    const char *start = ++parser->at;
-    const char *stop = memchr(start, quote, (size_t)(parser->end - start));
-    if (!stop)
-        return broken(parser, "a string without an end");
-    snprintf(text, size, "%.*s", stop - start < 255 ? (int)(stop - start) : 255, start);
-    parser->at = stop + 1;
-    return true;
+static bool expect(Parser *parser, const char *word) {
+    char what[32];
+    snprintf(what, sizeof what, "%s is missing", word);
+    return accept(parser, word) || broken(parser, what);
 }
 
 static bool refuse_type(const Parser *parser, const char *descr) {
-    const char *hint = "known: float16 to float64, int8 to int64, uint8 to uint64, str";
+    const char *hint = "known: float16 to float64, int32, int64, uint8, uint32, str";
     const char *kind = "unknown dtype";
     if (strchr(descr, 'O')) {
         kind = "object dtype";
@@ -143,11 +117,16 @@ static bool parse_characters(const Parser *parser, const char *digits, NpyArray 
 
 static bool parse_type(Parser *parser, NpyArray *array) {
     char descr[64];
-    if (peek(parser) == '[')
+    if (accept(parser, "["))
         return err_set(parser->err, ERR_FAILED, parser->where, "save one array per field",
                        "structured dtype");
-    if (!parse_string(parser, descr, sizeof descr))
+    if (!expect(parser, "'"))
         return false;
+    const char *start = parser->at, *stop = memchr(start, '\'', (size_t)(parser->end - start));
+    if (!stop)
+        return broken(parser, "a dtype without an end");
+    snprintf(descr, sizeof descr, "%.*s", stop - start < 255 ? (int)(stop - start) : 255, start);
+    parser->at = stop + 1;
     array->characters = 1;
     for (int type = 0; type < NPY_TYPE_COUNT; type++) {
         bool text = type == NPY_S || type == NPY_U;
@@ -161,34 +140,33 @@ static bool parse_type(Parser *parser, NpyArray *array) {
 }
 
 static bool parse_order(Parser *parser, NpyArray *array) {
-    array->fortran = accept_word(parser, "True");
-    return array->fortran || accept_word(parser, "False") ||
+    array->fortran = accept(parser, "True");
+    return array->fortran || accept(parser, "False") ||
            broken(parser, "fortran_order is neither True nor False");
 }
 
 static bool parse_extent(Parser *parser, int64_t *extent) {
-    if (peek(parser) < '0' || *parser->at > '9')
-        return broken(parser, "shape is not a tuple of whole numbers");
+    const char *digits = parser->at;
     for (*extent = 0; parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9';
          parser->at++)
         if (__builtin_mul_overflow(*extent, 10, extent) ||
             __builtin_add_overflow(*extent, *parser->at - '0', extent))
             return err_set(parser->err, ERR_FAILED, parser->where, "",
                            "shape has a size that does not fit 64 bits");
-    return true;
+    return parser->at > digits || broken(parser, "shape is not a tuple of whole numbers");
 }
 
 static bool parse_shape(Parser *parser, NpyArray *array) {
-    if (!accept(parser, '('))
-        return broken(parser, "shape is not a tuple");
-    while (!accept(parser, ')')) {
+    if (!expect(parser, "("))
+        return false;
+    while (!accept(parser, ")")) {
         if (array->rank == NPY_MAX_RANK)
             return err_set(parser->err, ERR_FAILED, parser->where, "",
                            "shape has more than %d axes", NPY_MAX_RANK);
         if (!parse_extent(parser, &array->shape[array->rank++]))
             return false;
-        if (!accept(parser, ',') && peek(parser) != ')')
-            return broken(parser, "shape is not a tuple");
+        if (!accept(parser, ",") && (parser->at == parser->end || *parser->at != ')'))
+            return broken(parser, "shape is not a tuple of whole numbers");
     }
     return true;
 }
@@ -210,39 +188,20 @@ static bool multiply_shape(const Parser *parser, NpyArray *array) {
 
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
                      Err *err) {
-    static const char *const keys[] = {"descr", "fortran_order", "shape"};
-    enum { KEYS = sizeof keys / sizeof *keys };
     Parser parser = {text, text + length, where, err};
-    unsigned seen = 0;
     memset(array, 0, sizeof *array);
-    if (!accept(&parser, '{'))
-        return broken(&parser, "not a dictionary");
-    while (!accept(&parser, '}')) {
-        char key[64];
-        if (!parse_string(&parser, key, sizeof key))
-            return false;
-        unsigned k = 0;
-        while (k < KEYS && strcmp(key, keys[k]) != 0)
-            k++;
-        if (k == KEYS)
-            return broken(&parser, "a key that is not descr, fortran_order or shape");
-        if (seen & 1u << k)
-            return broken(&parser, "a key twice");
-        seen |= 1u << k;
-        if (!accept(&parser, ':'))
-            return broken(&parser, "a key without a value");
-        if (!(k == 0   ? parse_type(&parser, array)
-              : k == 1 ? parse_order(&parser, array)
-                       : parse_shape(&parser, array)))
-            return false;
-        if (!accept(&parser, ',') && peek(&parser) != '}')
-            return broken(&parser, "not a dictionary");
-    }
-    if (seen != (1u << KEYS) - 1)
-        return broken(&parser, "descr, fortran_order or shape is missing");
-    if (peek(&parser) || parser.at < parser.end)
-        return broken(&parser, "text after the dictionary");
-    return multiply_shape(&parser, array);
+    if (!expect(&parser, "{") || !expect(&parser, "'descr'") || !expect(&parser, ":") ||
+        !parse_type(&parser, array) || !expect(&parser, ",") ||
+        !expect(&parser, "'fortran_order'") || !expect(&parser, ":") ||
+        !parse_order(&parser, array) || !expect(&parser, ",") || !expect(&parser, "'shape'") ||
+        !expect(&parser, ":") || !parse_shape(&parser, array))
+        return false;
+    accept(&parser, ",");
+    if (!expect(&parser, "}"))
+        return false;
+    accept(&parser, "");
+    return parser.at == parser.end ? multiply_shape(&parser, array)
+                                   : broken(&parser, "text after the dictionary");
 }
 
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {

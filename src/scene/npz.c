@@ -17,13 +17,10 @@ static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
 
 /* ---- the end of an archive ------------------------------------------------------------------- */
 
-enum {
-    END_BYTES = 22,
-    END64_BYTES = 56,
-    LOCATOR_BYTES = 20,
-    TAIL_BYTES = 0xffff + END_BYTES + LOCATOR_BYTES, /* the part that libzip and NumPy search */
-    DIRECTORY_MAX_BYTES = 64 * 1024
-};
+enum { END_BYTES = 22, LOCATOR_BYTES = 20, DIRECTORY_MAX_BYTES = 64 * 1024 };
+
+/* libzip tries every end record in this many bytes, and makes room for its entries. */
+enum { TAIL_BYTES = 0xffff + END_BYTES + LOCATOR_BYTES };
 
 /* An archive in memory, or an open file when `memory` is NULL. */
 typedef struct {
@@ -31,12 +28,6 @@ typedef struct {
     int fd;
     uint64_t length;
 } ZipBytes;
-
-/* Where the directory is, by the end record. */
-typedef struct {
-    uint64_t count, size, offset;
-    uint64_t end; /* of the directory: where the end records begin */
-} ZipEnd;
 
 static uint64_t little_endian(const unsigned char *bytes, int count) {
     uint64_t value = 0;
@@ -51,17 +42,8 @@ static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, s
     return bytes->memory || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
 }
 
-/* The last end record: NumPy takes this one. */
-static const unsigned char *last_end(const unsigned char *tail, size_t length) {
-    const size_t searched = length < TAIL_BYTES ? length : TAIL_BYTES;
-    for (size_t left = END_BYTES; left <= searched; left++)
-        if (memcmp(tail + length - left, "PK\5\6", 4) == 0)
-            return tail + length - left;
-    return NULL;
-}
-
-/* An end record before the last one, which libzip would try as well. Array data does not look like
- * an end record by chance: 10 bytes would have to match. */
+/* An end record before the last one. Array data does not look like one by chance: 10 bytes would
+ * have to match. */
 static bool has_other_end(const unsigned char *tail, const unsigned char *last) {
     for (const unsigned char *at = tail;
          (at = memmem(at, (size_t)(last + 7 - at), "PK\5\6\0\0\0\0", 8)); at++)
@@ -70,82 +52,51 @@ static bool has_other_end(const unsigned char *tail, const unsigned char *last) 
     return false;
 }
 
-/* Reads the end record, which lies at `position`, and the one of zip64 where there is one. */
-static bool read_end(const Npz *npz, const ZipBytes *bytes, const unsigned char *record,
-                     uint64_t position, ZipEnd *end, Err *err) {
-    const unsigned char *locator = record - LOCATOR_BYTES;
-    unsigned char wide[END64_BYTES];
-    *end = (ZipEnd){little_endian(record + 10, 2), little_endian(record + 12, 4),
-                    little_endian(record + 16, 4), position};
-    if (position < LOCATOR_BYTES || memcmp(locator, "PK\6\7", 4) != 0)
-        return true;
-    end->end = little_endian(locator + 8, 8);
-    if (position < LOCATOR_BYTES + END64_BYTES ||
-        end->end > position - LOCATOR_BYTES - END64_BYTES ||
-        !read_at(bytes, end->end, wide, sizeof wide) || memcmp(wide, "PK\6\6", 4) != 0)
-        return refuse_zip(npz, "broken zip: its zip64 end record is not where it is declared", err);
-    end->count = little_endian(wide + 32, 8);
-    end->size = little_endian(wide + 40, 8);
-    end->offset = little_endian(wide + 48, 8);
-    return true;
-}
-
 /* Checks that a directory has as many entries as declared. libzip makes room for 65,536 more where
  * others follow. */
-static bool check_entries(const Npz *npz, const unsigned char *directory, const ZipEnd *end,
-                          Err *err) {
+static bool check_entries(const Npz *npz, const unsigned char *directory, uint64_t size,
+                          uint64_t declared, Err *err) {
     enum { ENTRY_BYTES = 46 };
     uint64_t at = 0, count = 0;
-    for (; at + ENTRY_BYTES <= end->size && memcmp(directory + at, "PK\1\2", 4) == 0; count++)
+    for (; at + ENTRY_BYTES <= size && memcmp(directory + at, "PK\1\2", 4) == 0; count++)
         at += ENTRY_BYTES + little_endian(directory + at + 28, 2) +
               little_endian(directory + at + 30, 2) + little_endian(directory + at + 32, 2);
-    if (count > end->count)
-        return refuse_zip(npz, "broken zip: more directory entries than declared", err);
-    if (count < end->count)
-        return refuse_zip(npz, "broken zip: fewer directory entries than declared", err);
-    return at == end->size ||
-           refuse_zip(npz, "broken zip: its last entry does not end with the directory", err);
+    return (count == declared && at == size) ||
+           refuse_zip(npz, "broken zip: its directory has other entries than declared", err);
 }
 
 static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tail, size_t length,
-                       uint64_t *archive, Err *err) {
-    const uint64_t before = bytes->length - length;
-    const unsigned char *record =
-        read_at(bytes, before, tail, length) ? last_end(tail, length) : NULL;
-    ZipEnd end;
-    if (!record)
+                       Err *err) {
+    const unsigned char *record = tail + length - END_BYTES;
+    const uint64_t end = bytes->length - END_BYTES;
+    if (length < END_BYTES || !read_at(bytes, bytes->length - length, tail, length) ||
+        memcmp(record, "PK\5\6\0\0\0\0", 8) != 0 || little_endian(record + 20, 2) != 0)
         return refuse_zip(npz, "truncated zip: it does not end with its directory", err);
-    *archive = before + (uint64_t)(record - tail) + END_BYTES + little_endian(record + 20, 2);
-    if (*archive > bytes->length)
-        return refuse_zip(npz, "truncated zip: its comment ends beyond the file", err);
-    if (little_endian(record + 4, 4) != 0 ||
-        little_endian(record + 8, 2) != little_endian(record + 10, 2))
-        return refuse_zip(npz, "broken zip: a part of several disks", err);
+    if (length >= END_BYTES + LOCATOR_BYTES && !memcmp(record - LOCATOR_BYTES, "PK\6\7", 4))
+        return refuse_zip(npz, "broken zip: a directory of zip64, which so small files lack", err);
     if (has_other_end(tail, record))
         return refuse_zip(npz, "broken zip: a second end record", err);
-    if (!read_end(npz, bytes, record, before + (uint64_t)(record - tail), &end, err))
-        return false;
-    if (end.count > NPZ_MAX_MEMBERS || end.size > DIRECTORY_MAX_BYTES)
+    const uint64_t count = little_endian(record + 10, 2), size = little_endian(record + 12, 4);
+    const uint64_t offset = little_endian(record + 16, 4);
+    if (count > NPZ_MAX_MEMBERS || size > DIRECTORY_MAX_BYTES)
         return err_set(err, ERR_FAILED, npz->where, "",
                        "zip directory of %llu entries in %llu bytes, must be at most %d in %d",
-                       (unsigned long long)end.count, (unsigned long long)end.size,
-                       NPZ_MAX_MEMBERS, DIRECTORY_MAX_BYTES);
-    if (end.size > end.end || end.offset != end.end - end.size)
+                       (unsigned long long)count, (unsigned long long)size, NPZ_MAX_MEMBERS,
+                       DIRECTORY_MAX_BYTES);
+    if (size > end || offset != end - size)
         return refuse_zip(npz, "truncated zip: the directory is not where it is declared", err);
-    return (read_at(bytes, end.offset, tail, (size_t)end.size) ||
+    return (read_at(bytes, offset, tail, (size_t)size) ||
             refuse_zip(npz, "cannot read the zip directory", err)) &&
-           check_entries(npz, tail, &end, err);
+           check_entries(npz, tail, size, count, err);
 }
 
-/* Checks the end of an archive before libzip reads it. libzip allocates memory for as many entries
- * as an end record declares, and tries every end record in the tail. *archive: the bytes of the
- * file up to the end of its comment; NumPy ignores the bytes behind. */
-static bool check_end(const Npz *npz, const ZipBytes *bytes, uint64_t *archive, Err *err) {
-    size_t length = bytes->length < 2 * TAIL_BYTES ? (size_t)bytes->length : 2 * TAIL_BYTES;
+/* Checks the end of an archive before libzip reads it. */
+static bool check_end(const Npz *npz, const ZipBytes *bytes, Err *err) {
+    size_t length = bytes->length < TAIL_BYTES ? (size_t)bytes->length : TAIL_BYTES;
     /* later the directory, which lies in it or is smaller */
     unsigned char *tail = malloc(length + 1);
-    bool ok = tail ? check_tail(npz, bytes, tail, length, archive, err)
-                   : refuse_zip(npz, "out of memory", err);
+    bool ok =
+        tail ? check_tail(npz, bytes, tail, length, err) : refuse_zip(npz, "out of memory", err);
     free(tail);
     return ok;
 }
@@ -203,28 +154,21 @@ static bool add_members(Npz *npz, Err *err) {
     return true;
 }
 
-/* Takes ownership of the source. An archive whose parts disagree is opened nevertheless: the error
- * message then does not depend on libzip's version. */
+/* Takes ownership of the source. */
 static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     if (!source)
         return refuse_zip(npz, "out of memory", err);
     zip_error_t error;
     zip_error_init(&error);
     npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
-    const bool agrees = npz->zip;
-    if (!agrees)
-        npz->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
-    if (!npz->zip)
-        zip_source_free(source);
     const bool no_memory = zip_error_code_zip(&error) == ZIP_ER_MEMORY;
     zip_error_fini(&error);
-    if (!npz->zip)
+    if (!npz->zip) {
+        zip_source_free(source);
         return refuse_zip(npz, no_memory ? "out of memory" : "broken zip: its directory is damaged",
                           err);
+    }
     bool ok = add_members(npz, err);
-    if (ok && !agrees)
-        ok =
-            refuse_zip(npz, "broken zip: its directory and the heads of its entries disagree", err);
     if (!ok)
         npz_close(npz);
     return ok;
@@ -238,12 +182,11 @@ static void init(Npz *npz, const char *where) {
 
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
     init(npz, where);
-    uint64_t archive;
-    return check_end(npz, &(ZipBytes){bytes, -1, length}, &archive, err) &&
-           open_source(npz, zip_source_buffer_create(bytes, archive, 0, NULL), err);
+    return check_end(npz, &(ZipBytes){bytes, -1, length}, err) &&
+           open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
 }
 
-static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, uint64_t *archive, Err *err) {
+static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return refuse_zip(npz, "not a regular file", err);
@@ -251,7 +194,7 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, uint64_t *arc
     if (length > max_bytes)
         return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, must be at most %llu",
                        (unsigned long long)length, (unsigned long long)max_bytes);
-    return check_end(npz, &(ZipBytes){NULL, fd, length}, archive, err);
+    return check_end(npz, &(ZipBytes){NULL, fd, length}, err);
 }
 
 /* libzip gets the open file that is checked: nobody can exchange the file in between. */
@@ -261,12 +204,11 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     FILE *file = data_open(path, &why);
     if (!file)
         return err_set(err, ERR_FAILED, npz->where, "", "%s", why.what);
-    uint64_t archive;
-    if (!check_file(npz, fileno(file), max_bytes, &archive, err)) {
+    if (!check_file(npz, fileno(file), max_bytes, err)) {
         fclose(file);
         return false;
     }
-    zip_source_t *source = zip_source_filep_create(file, 0, (zip_int64_t)archive, NULL);
+    zip_source_t *source = zip_source_filep_create(file, 0, -1, NULL);
     if (!source)
         fclose(file);
     return open_source(npz, source, err);
@@ -382,13 +324,10 @@ double npy_element(NpyType type, const unsigned char *bytes) {
         uint16_t u2;
         float f4;
         double f8;
-        int8_t i1;
-        int16_t i2;
         int32_t i4;
         int64_t i8;
         uint8_t u1;
         uint32_t u4;
-        uint64_t u8;
     } value;
     memcpy(&value, bytes, npy_types[type].bytes);
     switch (type) {
@@ -398,20 +337,12 @@ double npy_element(NpyType type, const unsigned char *bytes) {
         return value.f4;
     case NPY_F8:
         return value.f8;
-    case NPY_I1:
-        return value.i1;
-    case NPY_I2:
-        return value.i2;
     case NPY_I4:
         return value.i4;
     case NPY_I8:
         return (double)value.i8; /* beyond 2^53 rounded, but still above int32 */
-    case NPY_U2:
-        return value.u2;
     case NPY_U4:
         return value.u4;
-    case NPY_U8:
-        return (double)value.u8;
     default:
         return value.u1;
     }

@@ -13,8 +13,7 @@
  * points of 4 bytes, both padded with zeros. */
 /* clang-format off */
 typedef enum {
-    NPY_F2, NPY_F4, NPY_F8, NPY_I1, NPY_I2, NPY_I4, NPY_I8, NPY_U1, NPY_U2, NPY_U4, NPY_U8,
-    NPY_S, NPY_U, NPY_TYPE_COUNT
+    NPY_F2, NPY_F4, NPY_F8, NPY_I4, NPY_I8, NPY_U1, NPY_U4, NPY_S, NPY_U, NPY_TYPE_COUNT
 } NpyType;
 /* clang-format on */
 
@@ -87,9 +86,10 @@ typedef struct {
     NpzMember members[NPZ_MAX_MEMBERS];
 } Npz;
 
-/* Opens an archive, zip64 too, with a comment or other bytes behind its end. Checks its directory:
- * at most NPZ_MAX_MEMBERS arrays, all names different, nothing encrypted, each stored or deflated,
- * no size that the file cannot hold. `bytes` must stay valid until npz_close. */
+/* Opens an archive that ends as numpy.savez ends it: without a comment, without zip64's directory.
+ * Checks its directory: at most NPZ_MAX_MEMBERS arrays, all names different, nothing encrypted,
+ * each stored or deflated, no size that the file cannot hold. `bytes` must stay valid until
+ * npz_close. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);

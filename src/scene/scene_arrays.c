@@ -87,23 +87,18 @@ static void describe_shape(const char *shape, char *text, size_t size) {
     snprintf(text + used, size - used, ")");
 }
 
-/* Depth with an axis more: the moments of a clip, or a batch. The command makes a folder of moments
- * of a file as far as its arrays have that axis. */
+/* Depth with an axis more: the moments of a clip, or a batch. */
 static bool refuse_moments(const ArrayReader *reader) {
     const NpyArray *depth = &reader->array[ARRAY_DEPTH];
-    char shape[96], hint[256], one[] = "save one sample, depth[0] and feat[0]";
-    const char *path = reader->npz->where;
+    char shape[96];
     npy_shape_text(depth, shape, sizeof shape);
-    snprintf(hint, sizeof hint,
-             "mkdir clip; python3 -c \"from numpy import *; d=load('%.12s'); "
-             "n=dict(depth=4,feat=4,images=4,intrinsics=3,cam2ego=3,timestamps=0); "
-             "[savez(f'clip/{t:05}', **{k: d[k][t] if d[k].ndim>n.get(k,9) else d[k] for k in d}) "
-             "for t in range(len(d['depth']))]\"",
-             strlen(path) <= 12 ? path : "FILE");
-    return ARRAYS_REFUSE(
-        reader, ARRAY_DEPTH, depth->shape[0] > 1 ? hint : one,
-        "shape %s: %lld moments or samples in one file; a clip is a folder of files", shape,
-        (long long)depth->shape[0]);
+    return ARRAYS_REFUSE(reader, ARRAY_DEPTH,
+                         depth->shape[0] > 1
+                             ? "save moment t with its arrays[t] as clip/00000.npz, clip/00001.npz"
+                             : "save one sample, depth[0] and feat[0]",
+                         "shape %s: %lld moments or samples in one file; a clip is a folder of "
+                         "files",
+                         shape, (long long)depth->shape[0]);
 }
 
 /* What to do about a wrong shape, where there is one clear answer. */

@@ -8,7 +8,7 @@
 #include "src/scene/scene.h"
 
 enum { FLOATS = 1u << NPY_F2 | 1u << NPY_F4 | 1u << NPY_F8, PRECISE = FLOATS & ~(1u << NPY_F2) };
-enum { WHOLE = (1u << (NPY_U8 + 1)) - (1u << NPY_I1), NUMBERS = FLOATS | WHOLE };
+enum { WHOLE = (1u << (NPY_U4 + 1)) - (1u << NPY_I4), NUMBERS = FLOATS | WHOLE };
 enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 
 /* The arrays, as ROW(id, members of ArrayRow). */

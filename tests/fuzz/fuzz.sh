@@ -1,6 +1,5 @@
 #!/bin/sh
-# Fuzzes a loader for a time, with clang's libFuzzer, both sanitizers, a dictionary and, for .npz, a
-# mutator that keeps lengths and CRCs right.
+# Fuzzes a loader for a time, with clang's libFuzzer, both sanitizers and a dictionary.
 #
 #     tests/fuzz/fuzz.sh npz|npy|json SECONDS FOLDER [OPTIONS OF LIBFUZZER...]
 #
@@ -29,17 +28,10 @@ compile() {
         -fno-sanitize-recover=undefined "$@"
 }
 
-# Only the loaders count as coverage: not the target, and not the mutator, which is without
-# sanitizers as well.
 if [ ! -x "$fuzzer" ]; then
     compile -DFUZZING -fsanitize=address,undefined -c "tests/fuzz/fuzz_$target.c" -o "$fuzzer.o"
-    mutator=
-    if [ "$target" = npz ]; then
-        mutator=$folder/mutate_npz.o
-        compile -O2 -c tests/fuzz/mutate_npz.c -o "$mutator"
-    fi
     # shellcheck disable=SC2046,SC2086
-    compile -fsanitize=fuzzer,address,undefined "$fuzzer.o" $mutator src/base/json_fields.c \
+    compile -fsanitize=fuzzer,address,undefined "$fuzzer.o" src/base/json_fields.c \
         src/base/data.c $(ls src/scene/*.c src/scene/operator/*.c | grep -vE 'problem|workload') \
         "$build/libbase.a" "$build/libkernels.a" -ljansson -lzip -lz -lm -lgomp -lpthread -o "$fuzzer"
 fi

@@ -140,32 +140,19 @@ static bool check_shapes(Folder *folder, BevShape *shape) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Puts values of a file in Fortran order into C order. */
-static bool turn_values(Folder *folder, int id) {
-    const NpyArray *array = &folder->array[id];
-    double *values = malloc((size_t)array->count * sizeof *values);
-    if (!values)
-        return REFUSE(folder, id, "", "out of memory");
-    for (int64_t i = 0; i < array->count; i++)
-        values[i] = folder->values[id][npy_place(array, i)];
-    free(folder->values[id]);
-    folder->values[id] = values;
-    return true;
-}
-
 static bool read_values(Folder *folder, int id) {
     const NpyArray *array = &folder->array[id];
-    size_t size = npy_types[array->type].bytes;
-    double *values = folder->values[id] = malloc((size_t)array->count * sizeof *values);
-    if (!values)
-        return REFUSE(folder, id, "", "out of memory");
-    for (int64_t i = 0; i < array->count; i++) {
-        unsigned char bytes[8];
-        if (fread(bytes, size, 1, folder->open[id]) != 1)
-            return REFUSE(folder, id, "", "cannot read element %lld", (long long)i);
-        values[i] = npy_element(array->type, bytes);
-    }
-    return !array->fortran || turn_values(folder, id);
+    const size_t count = (size_t)array->count, size = npy_types[array->type].bytes;
+    double *values = folder->values[id] = malloc(count * sizeof *values);
+    unsigned char *bytes = malloc(count * size);
+    bool ok = values && bytes ? fread(bytes, size, count, folder->open[id]) == count ||
+                                    REFUSE(folder, id, "", "cannot read its elements")
+                              : REFUSE(folder, id, "", "out of memory");
+    for (size_t i = 0; ok && i < count; i++)
+        values[i] =
+            npy_element(array->type, bytes + (size_t)npy_place(array, (int64_t)i) * size);
+    free(bytes);
+    return ok;
 }
 
 static bool check_range(Folder *folder, int id, int64_t end) {
