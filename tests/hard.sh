@@ -11,7 +11,6 @@
 #     HARD_SLOW (20)  terminals that hardly read       HARD_KEYS (3000)  random keys, HARD_MS (20)
 #     HARD_WORDS (500)  random words on plain lines
 #     HARD_BUDGET (300)  random keys on xlarge_c256    HARD_FUZZ (60)  seconds of each fuzz target
-#     HARD_DRIVER (8)  calls of a fake libcuda that fail in turn
 # An hour of keys, on a terminal and then with a window on an X server of its own (xvfb-run):
 # HARD_KEYS=36000 HARD_MS=100. Fuzzing that goes on where the last run ended: HARD_CORPUS=FOLDER keeps
 # the inputs that it finds. Needs a build with its tests (`make check TESTS=`).
@@ -69,8 +68,6 @@ if command -v xvfb-run >/dev/null; then
 else
     echo "| keys, window | 0 | 0 | not run: there is no xvfb-run |"
 fi
-${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" tests/run/fake_cuda.c
-part driver "${HARD_DRIVER:-8}" --line "$BUILD/tests/device_line" --library "$folder"
 if [ "${HARD_BUDGET:-300}" != 0 ]; then
     BEVSCOPE=$BEVSCOPE BUDGET_KEYS=${HARD_BUDGET:-300} BUDGET_MS=150 "$BUILD/tests/check_hard" --filter budget \
         >"$folder/out"

@@ -66,10 +66,8 @@ tests_check_view_SOURCES = %D%/view/test_cells.c %D%/view/test_chart.c \
 	%D%/view/test_steps_controls.c %D%/view/test_text.c %D%/view/test_view.c
 # These put kernels of their own in place of kernels/variants.c.
 tests_check_bench_SOURCES = %D%/run/test_bench.c
-tests_check_device_lost_SOURCES = %D%/ui/test_device_lost.c
-tests_checkbev_SOURCES = %D%/kernels/checkbev.c
 tests_device_line_SOURCES = %D%/run/device_line.c
-tests_nvml_line_SOURCES = %D%/run/nvml_line.c
+tests_checkbev_SOURCES = %D%/kernels/checkbev.c
 # The first ring, `make check`, and the second, `make \
 	check-hard`: see tests/README.md.
 # Those that take longest begin first, so that none of them runs alone at the end.
@@ -84,14 +82,13 @@ hard_programs =
 # Scripts are found by their names: those in hard/ belong to the second ring.
 hard_tests = $(hard_programs) tests/check_base tests/check_cachesim tests/check_kernels \
 	tests/check_lessons tests/check_lib tests/check_live tests/check_ui tests/check_view tests/checkbev $(call here,tests/hard/test_*.sh)
-helper_programs = tests/device_line tests/nvml_line
+helper_programs = tests/device_line
 
 if HAVE_NCURSES
 tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
 tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
-	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_steps_pty.c %D%/ui/test_tables_pty.c \
+	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_tables_pty.c \
 	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c
-short_tests += tests/check_device_lost
 hard_programs += tests/check_hard
 endif
 if HAVE_SDL

@@ -30,27 +30,19 @@ done <<'REFUSED'
 2~did you mean --dtype~bench --dtpye fp8
 2~bevscope --help shows the commands, --list the scenes~qq
 2~known: .*h200~regime toy --gpu xx
-2~known: reference, ~bench toy -k nonsense
-2~did you mean fp16~bench toy --dtype fp61
 2~known: .*viridis|did you mean viridis~snapshot toy --colormap virdis -o X.png
 2~no picture is named~snapshot toy
 2~'v2,v4' names several .snapshot draws one; --compare draws a second~snapshot toy -k v2,v4 -o X.png
 2~names several .live takes one~toy -k v2,v4 --plain
-2~usage: bevscope snapshot~snapshot -o X.png
 2~suffix~snapshot toy -o X.jpg
 2~--yaw: which camera is not said .add --camera~snapshot toy --device cpu --yaw 3 -o X.png
 2~there is no camera 'nobody'~snapshot toy --device cpu --camera nobody --dirty -o X.png
 2~an operator: it has no cameras~snapshot voxelize --device cpu --camera 0 --dirty -o X.png
 2~this grid is flat~snapshot toy --device cpu --slice 3 -o X.png
-2~is no slice: 0 to 15~snapshot occupancy --device cpu --slice 16 -o X.png
-2~LOW:HIGH~snapshot toy --device cpu --range 3:1 -o X.png
 2~not a whole number~snapshot toy --channels 2.5 -o X.png
-2~not a whole number~snapshot toy --channels 0 -o X.png
 2~takes no value~snapshot toy --table=3 -o X.png
 2~add --backward~snapshot toy --cell 1,1 -o X.png
-2~add --backward~snapshot toy --loss box -o X.png
 2~shows one run~snapshot toy --backward --compare fp8 -o X.png
-2~shows one run~snapshot toy --backward --table -o X.png
 2~cells are 0,0 to 2,4~snapshot toy --backward --cell 200,3 -o X.png --device cpu
 2~is not X,Y~snapshot toy --backward --cell 7 -o X.png --device cpu
 2~no point falls into that cell~snapshot toy --backward --cell 0,0 --device cpu -o X.png
@@ -118,8 +110,6 @@ tap_expect 0 '' verify clip --moments 2 $one
 cp out spread
 "$BEVSCOPE" export highway clip/3.npz -c 8 --bare >/dev/null
 tap_expect 1 'clip/3.npz: feat: shape .*, 8), but 0.* has .*, 16)' verify clip $one
-tap_expect 2 'not a whole number from 1 to 10000' verify highway --moments 0
-tap_expect 2 'no-clip: neither a file nor a known scene' verify no-clip --device cpu
 tap_expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp out line
 tap_has 'verify --cosine says what is below the line' err 'cosine .* is below the line' \
@@ -167,24 +157,6 @@ assert large["fp8"]["channels_l2"] < 1.5 * plain["fp8"]["channels_l2"], large["f
 assert large["nvfp4"]["channels_l2"] > 2 * plain["nvfp4"]["channels_l2"], large["nvfp4"]
 assert large["nvfp4"]["rel_l2"] < plain["nvfp4"]["rel_l2"], large["nvfp4"]
 PY
-# INT8 with one scale collapses, with a scale a channel it stands.
-int8="verify toy -c 32 -k cpu_v4 -d int8_fp16 -a nearest --device cpu --format json"
-for outlier in 1 100; do
-    tap_expect 0 '' $int8 --scales channel --outlier $outlier
-    cp out "$folder/channel-$outlier"
-done
-tap_expect 0 '' $int8
-cp out tensor-1
-tap_expect 0 '' $int8 --outlier 100
-tap_run 'verify --outlier: INT8 with a scale a tensor collapses, with a scale a channel it stands' \
-    python3 - tensor-1 channel-1 out channel-100 <<'PY'
-import json, sys
-one, channel, large, channel_large = (json.load(open(name))["results"][0] for name in sys.argv[1:])
-assert large["gate_a"] == "pass", large
-assert large["channels_l2"] > 20 * one["channels_l2"], (one, large)
-assert abs(channel_large["channels_l2"] / channel["channels_l2"] - 1) < 0.01, (channel, channel_large)
-PY
-tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier 0
 tap_expect 2 'outlier.*not a number from 1 to 1000' verify toy --outlier nan
 
 # All kernels in one format, one kernel in all.
@@ -250,7 +222,6 @@ tap_expect 2 'measured on Z80, but this is .* .figures of two machines' $again -
 tap_expect 2 'no latency that bench measured' $again --against whole
 tap_expect 2 'launches in a row .leave --single out' $again --against fast.json --single
 tap_expect 2 'there is nothing to compare with .add --against' $again --fail 5%
-tap_expect 2 "'fast' is no percentage" $again --against fast.json --fail fast
 tap_expect 2 'recorded figures are not compared' bench --recorded --against fast.json
 
 for format in table markdown csv; do
@@ -283,23 +254,11 @@ tap_expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
 tap_has "bench --recorded: the scene's own skew is no other scene" out 'histogram  *v4 ' '!skew'
 tap_expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
 tap_expect 2 'need a scene' bench --recorded --skew 2
-tap_expect 2 'need a scene' bench --recorded --evenness 1
 tap_expect 0 '' bench --recorded canonical --evenness 1
 tap_has 'bench --recorded --evenness shows that evenness only' out 'canonical, evenness 1  *v4 ' \
     '!canonical  ' '!evenness 0.5'
 tap_expect 0 '' regime canonical --evenness 1 --gpu h200 --format json
 tap_has 'regime: what was recorded of the same map stands beside the model' out '"recorded_us": [0-9]'
-for format in fp32 fp16 nvfp4; do
-    tap_expect 0 '' regime canonical --gpu h200 --dtype $format --format json
-    tap_run "regime: in $format the model is within 30 % of what was recorded, warm and cold" python3 - out <<'PY'
-import json, sys
-rows = [row for row in json.load(open(sys.argv[1]))["results"] if row["recorded_us"]]
-assert len(rows) >= 3, rows
-for row in rows:
-    assert 0.7 < row["predicted_warm_us"] / row["recorded_us"] < 1.3, row
-    assert 0.7 < row["predicted_cold_us"] / row["recorded_cold_us"] < 1.3, row
-PY
-done
 tap_expect 0 '' regime canonical --channels 40 --gpu pro6000,h200 --format json
 tap_has 'regime: with other channels nothing is recorded or published' out '"recorded_us": null' \
     '!"(recorded|published)_us": [0-9]'
@@ -438,14 +397,6 @@ grep -q '^wipe at 30 %' out && grep -q '^theme light' out &&
 tap_ok $? 'plain: quick words lose no answer'
 tap_has 'plain: a key is told its word' out '^"q" is a key; its word here is "quit"$'
 
-# A fault of a camera: the same map in a file and in the display.
-printf 'camera front\nyaw 10\ntick 0\n' >fault.keys
-"$BEVSCOPE" export toy fault.npz --camera front --yaw 10 --bare >out &&
-    "$BEVSCOPE" live toy --script fault.keys --frames fault --size 200x60 &&
-    points=$(sed -n 's/.* \([0-9]*\) points.*/\1/p' out) &&
-    [ "$points" -gt 0 ] && [ "$points" -lt 12 ] &&
-    grep -q " $points points" fault/frame-0001.txt
-tap_ok $? "a camera's yaw error in a file is that of the display ($points points)"
 "$BEVSCOPE" snapshot small --camera back --dirty -o dirty.svg &&
     ! "$BEVSCOPE" snapshot small -o clean.svg --camera back | grep -q . &&
     ! cmp -s dirty.svg clean.svg

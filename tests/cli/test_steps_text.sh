@@ -38,17 +38,12 @@ tap_ok $? 'the picture is a PNG, the same twice'
 
 tap_expect 2 'cells are 0,0 to 2,4' steps toy --cell 3,0
 tap_expect 2 'is not X,Y' steps toy --cell 3
-tap_expect 2 'is not X,Y' steps toy --cell 1,2,3
 tap_expect 2 'no warp works on cell' steps toy -k v2 --cell 2,4
 tap_expect 2 'has blocks 0 to' steps toy -k v2 --block 99
 tap_expect 2 'a block has warps 0 to 7' steps toy -k v2 --block 0 --warp 9
-tap_expect 2 'owns anything' steps toy -k v2 --block 0 --warp 7
-tap_expect 2 'not known' steps toy -k v9
-tap_expect 2 'not one kernel or two' steps toy -k v2,v2_do,v4
 tap_expect 2 'only those of CUDA kernels' steps toy -k cpu_v2
 tap_expect 2 'choose v3_small_l2 or v3_large_l2' steps toy -k v3
 tap_expect 2 'steps 1 to 4' steps toy -k v2 --from 99
-tap_expect 1 'folder|directory' steps toy -k v2 --png none/a.png
 
 tap_keys steps.keys 'steps-at 2; kernel v2; steps on; tick 0; steps-at; steps-at 4; tick 0;
     steps-at -; baseline on; kernel v2_do; size 160 50; tick 0; kernel reference; tick 0;
@@ -78,7 +73,6 @@ tap_ok $? 'the passes of channel tiles are counted'
 "$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >block.txt &&
     [ "$(grep -o 'cell 123,100' block.txt | wc -l)" -ge 2 ]
 tap_ok $? 'of a block, the second kernel follows the same cell'
-tap_expect 2 '0 to 31' steps toy -k v2 --lane 32
 
 tap_keys run.keys 'kernel v2; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
     tick 0.25; steps-pair v2_chw,v2; steps-at 2; tick 0; steps-of; tick 0; steps-of; steps-of;

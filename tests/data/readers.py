@@ -48,14 +48,14 @@ def thin(path, columns):
     np.fromfile(path, "<f4").reshape(-1, columns)[::16].tofile(path)
 
 
-def defects(wrong):
-    """Of many planted defects some; with WHOLE=1 (tests/hard/test_whole.sh) all."""
-    return wrong if os.environ.get("WHOLE") else wrong[::4]
+def some_of(ways):
+    """Of many ways to spoil a file some; with WHOLE=1 (tests/hard/test_whole.sh) all."""
+    return ways if os.environ.get("WHOLE") else ways[::4]
 
 
 def tells(wrong, offs, holds):
     """Each planted defect, (name, owner, part, replacement), makes an error that offs() measures."""
-    for name, owner, part, replacement in defects(wrong):
+    for name, owner, part, replacement in wrong:
         with mock.patch.object(owner, part, replacement):
             found = offs()
         ok(not holds(*found), f"told: {name} (off {', '.join(f'{value:.3g}' for value in found)})")
@@ -95,7 +95,7 @@ def every_file(refusals, more):
         ("missing", gone(file)), ("empty", cut(file, 0)),
         ("half", cut(file, (refusals.data / file).stat().st_size // 2 | 1)))]
     out, wanted, wrong = refusals.folder / "every.npz", None, []
-    for file, how, spoil in [(None, "whole", None), *defects(ways)]:
+    for file, how, spoil in [(None, "whole", None), *some_of(ways)]:
         result = refusals.spoilt(spoil, "-o", out, *more, *refusals.usual)
         arrays = dict(np.load(out)) if result.returncode == 0 else {}
         out.unlink(missing_ok=True)

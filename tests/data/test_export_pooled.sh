@@ -136,11 +136,8 @@ refuses() {
 }
 
 refuses 2 'no file is named' export toy
-refuses 2 'name it FILE.npy' export toy --pooled grid.npz
 refuses 2 'add --pooled' export toy a.npz --dtype fp16
-refuses 2 'add --pooled' export toy a.npz --direction backward
 refuses 2 'call it once for each' export toy a.npz --align nearest,bilinear
 refuses 2 'none in FP8' export toy --pooled a.npy --dtype fp8 --direction backward
 refuses 2 'computes gradients' export toy --pooled a.npy --kernel grad_reference
-refuses 1 'cannot create' export toy --pooled /nowhere/a.npy
 tap_done

@@ -98,8 +98,8 @@ ok(len(up) > 50000 and np.abs(up - 1).max() < 1e-3, "each LiDAR point lies on a 
 
 # ---- every sign and axis -------------------------------------------------------------------------
 
-picture, points, turned, fit, key_frames, project, box = (
-    from_nuscenes.read_picture, from_nuscenes.read_points, from_nuscenes.rotation, moment.Rig.fit,
+picture, points, turned, key_frames, project, box = (
+    from_nuscenes.read_picture, from_nuscenes.read_points, from_nuscenes.rotation,
     from_nuscenes.NuScenes.key_frames, moment.project, from_nuscenes.NuScenes.box)
 
 
@@ -112,50 +112,26 @@ def one_ego(self, token):
     return {name: (row, mount, lidar[2]) for name, (row, mount, _) in cameras.items()}, lidar
 
 
-def no_crop(self, cameras):
-    fit(self, cameras)
-    self.crop_y = 0
-
-
 def along_the_ray(at, camera, rig):
     row, column, z_m = project(at, camera, rig)
     u = np.linspace(0, rig.width - 1, rig.columns)[column] / rig.resize - camera.intrinsics[0, 2]
     return row, column, z_m * np.hypot(1, u / camera.intrinsics[0, 0])
 
 
-def changed_box(change):
-    def changed(self, annotation, world2ego):
-        values = box(self, annotation, world2ego)
-        change(values)
-        return values
-    return changed
+def yaw_mirrored(self, annotation, world2ego):
+    values = box(self, annotation, world2ego)
+    values[6] = -values[6]
+    return values
 
 
-def swap(values):
-    values[3], values[4] = values[4], values[3]
-
-
+# One defect of each kind: the check above can fail.
 WRONG = [
     ("pictures mirrored", from_nuscenes, "read_picture", lambda *a: picture(*a)[:, ::-1]),
-    ("pictures upside down", from_nuscenes, "read_picture", lambda *a: picture(*a)[::-1]),
-    ("blue before red", from_nuscenes, "read_picture", lambda *a: picture(*a)[..., ::-1]),
-    ("LiDAR with x the other way", from_nuscenes, "read_points", flipped(-1, 1, 1)),
     ("LiDAR with y the other way", from_nuscenes, "read_points", flipped(1, -1, 1)),
-    ("LiDAR with z the other way", from_nuscenes, "read_points", flipped(1, 1, -1)),
-    ("LiDAR with x and y swapped", from_nuscenes, "read_points", lambda *a: points(*a)[:, [1, 0, 2, 3, 4]]),
-    ("quaternions the other way round", from_nuscenes, "rotation", lambda q: turned(q).T),
     ("quaternions with w last", from_nuscenes, "rotation", lambda q: turned(q[[3, 0, 1, 2]])),
-    ("the sign of x in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, -1, 1, 1])),
-    ("the sign of y in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, 1, -1, 1])),
-    ("the sign of z in quaternions", from_nuscenes, "rotation", lambda q: turned(q * [1, 1, 1, -1])),
     ("one ego pose for all sensors", from_nuscenes.NuScenes, "key_frames", one_ego),
-    ("no crop", moment.Rig, "fit", no_crop),
     ("depth along the ray", moment, "project", along_the_ray),
-    ("length and width of boxes swapped", from_nuscenes.NuScenes, "box", changed_box(swap)),
-    ("yaw of boxes the other way", from_nuscenes.NuScenes, "box",
-     changed_box(lambda values: values.__setitem__(6, -values[6]))),
-    ("velocities in the world's frame", from_nuscenes.NuScenes, "box", lambda self, a, e: [
-        *box(self, a, e)[:7], *self.velocity(a)[:2]]),
+    ("yaw of boxes the other way", from_nuscenes.NuScenes, "box", yaw_mirrored),
 ]
 readers.tells(WRONG, offs, holds)
 with mock.patch.object(from_nuscenes, "rotation", lambda q: turned(-q)):
@@ -210,26 +186,19 @@ ok(result.returncode == 0 and (folder / "made.png").read_bytes()[1:4] == b"PNG" 
 
 refuses = readers.Refusals(from_nuscenes, data, folder, USUAL)
 refuses("no token 'nobody'", "an unknown sample", None, "--sample", "nobody")
-refuses("no scene 'nobody'", "an unknown scene", None, "--scene", "nobody")
 refuses("no */sample.json there", "no data set", gone("v1.0-mini/sample.json"))
-refuses("ego_pose.json: cannot be read", "a table is missing", gone("v1.0-mini/ego_pose.json"))
 refuses("sensor.json: no table", "a table is cut off", cut("v1.0-mini/sensor.json", 99))
 refuses("no field 'filename'", "a field is missing", replaced("sample_data", b'"filename"', b'"file"'))
-refuses("no token 'mount CAM_BACK'", "a row is missing", rows("calibrated_sensor", '"mount CAM_BACK"', token=""))
 refuses("rotation: [1, 0], must be 4 numbers", "half a quaternion",
         rows("calibrated_sensor", "LIDAR", rotation=[1, 0]))
-refuses("a quaternion of length 0", "no rotation", rows("calibrated_sensor", "LIDAR", rotation=[0, 0, 0, 0]))
 refuses("must have cameras", "a sample without key frames", rows("sample_data", is_key_frame=False))
 refuses("CAM_FRONT/sample0.jpg: the picture is missing", "a picture is missing", gone(FRONT))
 refuses("the picture cannot be read", "half a picture", cut(FRONT, 9000))
 refuses("%d x %d pixels, must be 1600 x %d" % (*picture_px, picture_px[1]), "a picture of another size",
         rows("sample_data", width=1600))
-refuses("the LiDAR sweep cannot be read", "a sweep is missing", gone(SWEEP))
 refuses("9999 bytes, must be points of 20 bytes", "half a sweep", cut(SWEEP, 9999))
-refuses("0 bytes, must be points", "an empty sweep", cut(SWEEP, 0))
 refuses("point 2 is", "no number in a sweep", lambda copy: replace(
     copy / SWEEP, lambda content: content[:40] + b"\xff" * 8 + content[48:]))
-refuses("no depth there", "no such depth", None, *USUAL, "--depth", "/nowhere.npy")
 OTHER_BINS = *GRID, "--depth", world.depth, "--depth-range", "1:60:2"
 refuses(f"must be (6, 30, {feat_h}, {feat_w})", "depth of other bins", None, *USUAL, *OTHER_BINS)
 refuses("must be finite", "NaN in depth", lambda copy: np.save(copy / "n.npy", world.arrays["depth"] * np.nan),
@@ -301,47 +270,6 @@ ok("lidar" not in found and np.array_equal(found["depth"], world.arrays["depth"]
 refuses("has no LiDAR, from which depth would come", "no LiDAR and no depth", without_lidar)
 
 
-def fields():
-    """Each field of each table with values of other types: JSON that no reader may trip over."""
-    tables = {path.name: json.loads(path.read_text()) for path in sorted(data.glob("v1.0-mini/*.json"))}
-    values = None, 7, 1e999, "", "x\0", [], [[]], {}, {"token": []}, True, -1, 10**400
-    number = 0
-    for name, rows in tables.items():
-        for field in rows[0] if rows else ():
-            for value in values[number % 3::3]:
-                yield name, field, value, [row | {field: value} for row in rows]
-            number += 1
-        for whole in None, 7, {}, "rows", [7], [[]], [None], [rows]:
-            yield name, "the table", whole, whole
-
-
-def trip():
-    """Runs the reader in this process over all of them; the first that is no Refused."""
-    count = 0
-    for name, field, value, rows in fields():
-        path = data / "v1.0-mini" / name
-        before = path.read_bytes()
-        path.write_text(json.dumps(rows))
-        try:
-            for call in (lambda nu: nu.list(), lambda nu: nu.scene_samples("scene-0001"),
-                         lambda nu: nu.moment(tokens[0])):
-                try:
-                    call(from_nuscenes.NuScenes(data, None))
-                except moment.Refused as refused:
-                    if "\n" in str(refused) or len(str(refused)) > 400:
-                        return count, f"{name}, {field} = {value!r:.40}: {refused}"
-        except Exception as error:
-            return count, f"{name}, {field} = {value!r:.40}: {type(error).__name__} {error}"
-        finally:
-            path.write_bytes(before)
-        count += 1
-    return count, ""
-
-
-with mock.patch("from_nuscenes.read_picture", lambda path, size: np.zeros((4, 4, 3), np.uint8)), \
-        mock.patch("builtins.print"):
-    count, why = trip()
-ok(count > 200 and not why, f"{count} tables with fields of other types: one line each", why)
 path = data / "v1.0-mini/sensor.json"
 before = path.read_bytes()
 path.write_text("[" * 100000)

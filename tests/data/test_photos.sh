@@ -49,22 +49,17 @@ tap_run "of a world" snapshot street.json --lidar -o world-dots.png
 snapshot street.json --cameras -o world-none.png
 tap_run "too" larger world-dots.png world-none.png
 tap_refuses "came without a LiDAR" "a file without" snapshot bare.npz --lidar -o never.png
-tap_refuses "came without its cameras" "an operator" snapshot histogram --lidar -o never.png
 tap_refuses "the way back lights" "gradients" snapshot street.json --lidar --backward -o never.png
 printf 'lidar on\ntick 0.1\nyaw 3\ntick 0.1\nlidar off\ntick 0.1\nlidar on\ntick 0\n' >keys
 tap_run "in the display" frames street.json
 grep -q 'LiDAR points over the camera pictures: blue near, red far' frames/frame-0001.txt
 tap_ok $? "which says so"
 tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
-tap_refuses "not known" "an unknown strip" snapshot a.npz --strip heat -o never.png
 
 tap_run "three channels" snapshot a.npz --rgb 3,1,2:0:1 -o rgb.png
 tap_refuses "'3,1' is not three channels" "two channels" snapshot a.npz --rgb 3,1 -o never.png
-tap_refuses "is not three channels" "an empty range" snapshot a.npz --rgb 0:1:1,1,2 -o never.png
-tap_refuses "is not below" "a channel too far" snapshot a.npz --rgb 0,1,5000 -o never.png
 tap_run "pooled photographs" snapshot a.npz --photo-features --title T -o above.png
 tap_run "the same of the world" snapshot street.json --photo-features --title T --no-outlines -o above-world.png
-tap_refuses "no photographs to make features" "of none" snapshot bare.npz --photo-features -o n.png
 
 # ---- comparisons ---------------------------------------------------------------------------------
 tap_run "another file" tap_quiet "$BEVSCOPE" export street.json c.npz --temperature 4

@@ -1,16 +1,14 @@
-"""Attacks the live display on a terminal of its own, and the question for a GPU, many times.
+"""Attacks the live display on a terminal of its own, many times.
 
     hard.py PART BEVSCOPE [--times N | --seconds S] [--seed N] [--window] [--device cuda]
-            [--line DEVICE_LINE --library FOLDER]
 
 PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
 from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
 (N random keys of all controls, lessons and undo among them, with pauses in which the background works,
 and after every twentieth how long the page of help takes; with --window, which needs a display, in a
 window as well), words (N random control words on plain lines, in many runs, some of them written before
-the first picture: every scene and kernel, lessons and undo, with pauses too), driver (the N first calls
-of the driver library fail in turn, with every error). Keys and words take seconds in place of a number;
-with AddressSanitizer they print its reports. For half an hour each, from the root of the project:
+the first picture: every scene and kernel, lessons and undo, with pauses too). Keys and words take seconds
+in place of a number; with AddressSanitizer they print its reports. For half an hour each, from the root of the project:
 
     HARD_SEED=1 HARD_SECONDS=1800 python3 tests/hard/hard.py words build-sanitize/bevscope
     HARD_SEED=1 HARD_SECONDS=1800 python3 tests/hard/hard.py keys build-sanitize/bevscope
@@ -417,32 +415,9 @@ def run_words(args, count):
     count.note = "%.0f s, all scenes and kernels of the CPU" % (time.monotonic() - begun)
 
 
-# ---- the driver ------------------------------------------------------------------------------
-
-
-def run_driver(args, count):
-    """Each call of the fake driver library fails in turn, with each of these errors."""
-    calls = 0
-    for code in (1, 2, 3, 100, 101, 201, 700, 802, 803, 999):
-        for call in range(1, args.times + 1):
-            env = dict(os.environ, FAKE_CUDA_FAIL="%d:%d" % (call, code), LD_LIBRARY_PATH=args.library)
-            result = subprocess.run([args.line, "0"], env=env, stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
-            lines = result.stdout.decode().strip().splitlines()
-            usable = result.returncode == 0
-            problem = "" if result.returncode in (0, 4) and len(lines) == 1 else "exit %d, %d lines" % (
-                result.returncode, len(lines))
-            if usable:
-                problem = problem or ("" if call > 1 else "usable though its first call failed")
-            else:
-                calls = max(calls, call)
-            count.check("call %d fails with %d" % (call, code), problem)
-    count.note = "the %d calls that a usable GPU needs, 10 errors each" % calls
-
-
 def main():
     parts = {"signals": run_signals, "sizes": run_sizes, "slow": run_slow, "keys": run_keys,
-             "words": run_words, "driver": run_driver}
+             "words": run_words}
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=parts)
     parser.add_argument("program")
@@ -452,13 +427,10 @@ def main():
     parser.add_argument("--window", action="store_true", help="keys: a window beside the terminal")
     parser.add_argument("--device", default="cpu", help="keys: cpu or cuda")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("HARD_SEED", 1)))
-    parser.add_argument("--line", help="tests/device_line")
-    parser.add_argument("--library", help="folder of the fake libcuda.so.1")
     args = parser.parse_args()
     random.seed(args.seed)
     count = Count(args.part + (", window" if args.window else ""))
-    for name in ("program", "line", "library"):
-        setattr(args, name, getattr(args, name) and os.path.abspath(getattr(args, name)))
+    args.program = os.path.abspath(args.program)
     os.environ.setdefault("BEVSCOPE_DATA", os.getcwd())
     with tempfile.TemporaryDirectory() as folder: # snapshots, progress in lessons, reports
         os.chdir(folder)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A quick sample of the attacks on the live display: signals at random moments, sizes, terminals that
-# read slowly, random keys and words, a driver whose calls fail, the corpus of the fuzzer. tests/hard.sh has many
+# read slowly, random keys and words, the corpus of the fuzzer. tests/hard.sh has many
 # more of each.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
@@ -11,8 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 
 # part NAME WORDS...: a part of hard.py.
 part() {
-    python3 "$SRCDIR/tests/hard/hard.py" "$1" "$BEVSCOPE" --times "$2" --line "$BUILDDIR/tests/device_line" \
-        --library "$folder" >"$folder/out" 2>&1
+    python3 "$SRCDIR/tests/hard/hard.py" "$1" "$BEVSCOPE" --times "$2" >"$folder/out" 2>&1
     tap_ok $? "$3"
     sed 's/^/# /' "$folder/out"
 }
@@ -22,8 +21,6 @@ part sizes 3 "from 1 x 1 to 32,768 x 32,768: it goes on and quits in order"
 part slow 2 "a terminal that reads slowly or not at all: a signal ends it soon"
 part keys 60 "random keys: it goes on and quits in order"
 part words 60 "random words, some before the first picture: it goes on and quits in order"
-${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/run/fake_cuda.c"
-part driver 8 "each call of the driver fails in turn: one line, exit 0 or 4"
 if grep -qE '__(asan|tsan|msan)_init' "$BEVSCOPE"; then
     tap_skip "the fuzzer of .npz" "a build with sanitizers of its own"
 elif grep -q __cudaRegisterFatBinary "$BUILDDIR/libkernels.a"; then

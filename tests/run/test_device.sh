@@ -40,12 +40,17 @@ says 4 'no process can be started that asks the NVIDIA driver: Too many open fil
 FAKE_CUDA_DEVICES=0 says 4 'driver finds no GPU' 0
 FAKE_CUDA_INIT=803 says 4 'driver does not start: error 803' 0
 FAKE_CUDA_DEVICES=2 says 4 'GPU 2 was asked for, the last one is 1' 2
-FAKE_CUDA_DEVICES=2 says 0 '^usable' 1
 FAKE_CUDA_CAPABILITY=52 says 4 'no code for GPU 0, Fake GPU 0, compute capability 5.2: built for 8.6, 8.9, 9.0, 12.0 .*CUDA_ARCH=52' 0
-FAKE_CUDA_CAPABILITY=80 says 4 'no code for GPU 0' 0
-FAKE_CUDA_CAPABILITY=100 says 4 'no code for GPU 0' 0
-FAKE_CUDA_CAPABILITY=87 says 0 '^usable' 0
 FAKE_CUDA_CAPABILITY=121 says 0 '^usable' 0
+
+# What the GPU reports about itself; where the library hangs, nobody waits.
+cp "$folder/libcuda.so.1" "$folder/libnvidia-ml.so.1"
+nothing="^SM nan MHz, memory nan MHz, nan C, nan of nan W, throttle ''$"
+says 0 "^SM 1980 MHz, memory 2619 MHz, 41 C, 131.5 of 700 W, throttle 'none'$" sensors 0000:1b:00.0
+says 0 "$nothing" sensors 0000:99:00.0
+FAKE_NVML_REASONS=0x4044 says 0 "throttle 'power cap, thermal" sensors 0000:1b:00.0
+FAKE_NVML_STATUS=3 says 0 "$nothing" sensors 0000:1b:00.0
+FAKE_NVML_HANG=60 says 0 "$nothing" sensors 0000:1b:00.0
 
 # A driver that lacks its functions, or is no library at all, is broken, not absent.
 mkdir "$folder/broken"

@@ -1,5 +1,4 @@
-/* Whatever ends the live display, the terminal is as it was before: every signal that ends a
- * program, limits of the shell, a terminal that does not read, sizes beyond all sense, standard
+/* Whatever ends the live display, the terminal is as it was before: limits of the shell, a terminal that does not read, sizes beyond all sense, standard
  * files that are closed. And it ends soon, whatever it computes. */
 #include "tests/support/load.h"
 #include "tests/support/pty_check.h"
@@ -12,43 +11,6 @@
 static bool start_scene(Pty *pty, const char *scene) {
     return pty_bevscope(pty, 100, 30, NULL, "%s --no-window --device cpu", scene) &&
            pty_wait_text(pty, READY, 0, PATIENCE_S);
-}
-
-/* ---- signals --------------------------------------------------------------------------------- */
-
-/* Those whose default action ends a program, and that rescue.c handles. */
-static bool ends_programs(int number) {
-    static const int stay[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,   SIGTSTP, SIGTTIN,
-                               SIGTTOU, SIGURG,  SIGWINCH, SIGSTKFLT, SIGPWR};
-    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
-        if (stay[i] == number)
-            return false;
-    return true;
-}
-
-static void test_signal(int number) {
-    Pty pty;
-    int status = 0;
-    char name[32];
-    snprintf(name, sizeof name, "signal %d", number);
-    bool ok = start_scene(&pty, "toy") && !pty_same_modes(&pty);
-    kill(pty.program, number);
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
-         WTERMSIG(status) == number;
-    check_end(&pty, name, "bevscope: ", ok);
-    pty_end(&pty);
-}
-
-/* All of them with BEVSCOPE_HARD, else one of each kind beyond those of test_term_pty. */
-static void test_signals(void) {
-    const int some[] = {SIGPIPE, SIGUSR1, SIGALRM, SIGTRAP, SIGSYS, SIGXCPU};
-    if (!getenv("BEVSCOPE_HARD"))
-        for (size_t i = 0; i < sizeof some / sizeof *some; i++)
-            test_signal(some[i]);
-    else
-        for (int number = 1; number <= SIGSYS; number++)
-            if (ends_programs(number))
-                test_signal(number);
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -224,7 +186,6 @@ static void test_soon(const char *scene, double typed_s) {
 }
 
 TAP_WAITING_SUITE(ends_pty) {
-    test_signals();
     test_cpu_limit();
     test_file_limit();
     test_unread(SIGTERM);

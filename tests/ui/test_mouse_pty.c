@@ -47,14 +47,6 @@ static void test_kernel(void) {
     tap_ok(find("V2+DO FP16", 0, &other_x, &other_y) && other_y == 0, "the header says so");
 }
 
-static void test_figure(void) {
-    int x = 0, y = 0;
-    bool found = shows_soon("footprint ", 8) && find("footprint ", 8, &x, &y);
-    click(x + 14, y);
-    tap_ok(found && shows_soon("computed: bytes from shapes and map", 0),
-           "a click on a figure tells where it comes from");
-}
-
 static void test_moves(void) {
     int x = 0, y = 0;
     char report[32];
@@ -78,28 +70,6 @@ static void test_moves(void) {
            pty.length - from);
 }
 
-static void test_hint(void) {
-    int x = 0, y = 0;
-    bool found = find("?  help", ROWS - 2, &x, &y);
-    click(x + 4, y);
-    tap_ok(found && shows_soon("Shift + mouse selects text", 0),
-           "a click on a key hint presses the key");
-    pty_read(&pty, 0.5); /* the rest of the page */
-    pty_type(&pty, "\033");
-    tap_ok(gone_soon("Shift + mouse selects text") && shows_soon("Kernels,", 0),
-           "and Escape goes back");
-}
-
-static void test_cell(int x, int y) {
-    click(x, y);
-    tap_ok(shows_soon("cell ", 0) && shows_soon(" points, norm", 0),
-           "a click on the BEV puts the cursor on a cell");
-    click(x, y);
-    tap_ok(shows_soon("pinned ", ROWS - 5), "another one there pins it");
-    click(x, y);
-    tap_ok(shows_soon("cell let go", ROWS - 5), "and a third one lets it go");
-}
-
 /* A hundred reports in one piece: drawn once, or twice where the program read them in two. */
 static void test_wheel(int x, int y) {
     enum { TURNS = 50 };
@@ -121,40 +91,6 @@ static void test_wheel(int x, int y) {
            2 * TURNS + 1, pty.length - from, whole);
 }
 
-static void test_broken(void) {
-    static Vt before;
-    static const char *const pieces[] = {"\033[<0;0;0M",
-                                         "\033[<0;999;999M",
-                                         "\033[<0;999;999m",
-                                         "\033[<64;500;1M",
-                                         "\033[<0;123456789;1M",
-                                         "\033[<;;M",
-                                         "\033[M qq",
-                                         "\033[<0;1",
-                                         ";2M\033[<0;1;2m",
-                                         "\033[<32;9999;1M",
-                                         "\033[<0;5;5;5;5;5;5M",
-                                         "\033[<3;5;5M",
-                                         "\033[<0;",
-                                         "999;999M"};
-    int changed = 1; /* a figure that settles meanwhile changes rows as well, but not three times */
-    for (int attempt = 0; changed && attempt < 3; attempt++) {
-        pty_read(&pty, 0.5);
-        vt_follow(&screen, &pty);
-        before = screen;
-        for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-            pty_type(&pty, pieces[i]);
-            pty_read(&pty, 0.1);
-        }
-        pty_read(&pty, 0.5);
-        vt_follow(&screen, &pty);
-        changed = 0;
-        for (int y = ROWS - 6; y < ROWS; y++)
-            changed += strcmp(before.cells[y], screen.cells[y]) != 0;
-    }
-    tap_ok(!changed, "broken reports, in pieces, say and do nothing (%d rows changed)", changed);
-}
-
 TAP_WAITING_SUITE(mouse_pty_clicks) {
     int x = 0, y = 0;
     vt_open(&screen, COLUMNS, ROWS);
@@ -162,16 +98,12 @@ TAP_WAITING_SUITE(mouse_pty_clicks) {
     tap_ok(pty_last(&pty, MOUSE_ON) > pty_last(&pty, ENTER), "the terminal is asked for reports");
     pty_type(&pty, " ");
     test_kernel();
-    test_figure();
     test_moves();
-    test_hint();
     bool bev = shows_soon(" m left", 0) && find("BEV,", 0, &x, &y);
     tap_ok(bev, "the BEV is shown");
     if (!bev)
         show();
-    test_cell(x + 8, y + 5);
     test_wheel(x + 8, y + 5);
-    test_broken();
     quits(&pty, "quit after clicks", true);
 }
 

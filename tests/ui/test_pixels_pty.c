@@ -335,24 +335,6 @@ TAP_WAITING_SUITE(pixels_pty_refused) {
     quits(&pty, "late", ok);
 }
 
-/* All answers, cut behind each Escape, and a key in between. */
-TAP_WAITING_SUITE(pixels_pty_torn) {
-    static const char *const pieces[] = {
-        "\033", "_Gi=31;EINVAL:no\033", "\\\033", "P>|xterm(390)\033", "\\\033", "[6;20", "d",
-        ";10t\033",         "[?1003;2$y\033", "[?62;4;6;", "7;14c"};
-    Pty pty;
-    bool ok = open_toy(&pty, "", NULL);
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-        pty_type(&pty, pieces[i]);
-        pty_read(&pty, 0.3);
-    }
-    pty_read(&pty, 1.5);
-    ok = ok && screen_says(&pty, "BF16: ");
-    tap_ok(ok && pty_wait_text(&pty, SIXEL_SENT, 0, PATIENCE_S),
-           "only the key acts, and pictures come");
-    quits(&pty, "torn", ok);
-}
-
 TAP_WAITING_SUITE(pixels_pty_asked) {
     static const struct {
         char *type, *more;

@@ -209,32 +209,6 @@ static void test_reports(void) {
            "a report whose Escape came a second before: no other key");
 }
 
-static void test_random_reports(void) {
-    enum { REPORTS = 10000 };
-    static const char *const forms[] = {"\033[<%d;%d;%dM", "\033[<%d;%d;%dm", "\033[<%d;%d;%d;7M",
-                                        "\033[<%d;%d;-%dM", "\033[<%d;0%d;%d99999m"};
-    int keys_found = 0, mouse_found = 0, outside = 0;
-    srand(2);
-    for (int i = 0; i < REPORTS; i++) {
-        char bytes[64];
-        int form = rand() % 8;
-        snprintf(bytes, sizeof bytes, forms[form < 5 ? form : 0], rand() % 70, rand() % 300,
-                 rand() % (i % 10 ? 100 : 100000));
-        size_t length = strlen(bytes), cut = 1 + (size_t)rand() % (length - 1);
-        type(bytes, cut, 1);
-        type(bytes + cut, length - cut, 1);
-        for (int k = read_keys(3); k > 0; k--) {
-            mouse_found += found[k - 1] == TERM_MOUSE;
-            keys_found += found[k - 1] != TERM_MOUSE;
-            outside += typed.mouse.column < 0 || typed.mouse.row < 0;
-        }
-    }
-    tap_ok(!keys_found && !outside && mouse_found > REPORTS / 100,
-           "%d random reports, each in two pieces: %d of them of the first button or the wheel, no "
-           "key",
-           REPORTS, mouse_found);
-}
-
 static void test_endless(void) {
     char junk[4000];
     memset(junk, '1', sizeof junk);
@@ -286,7 +260,6 @@ TAP_SUITE(term_keys) {
     test_rows();
     test_escape();
     test_reports();
-    test_random_reports();
     test_endless();
     test_random();
 }

@@ -30,6 +30,8 @@ static const struct {
     {SIGHUP, "SIGHUP", "hung up"},          {SIGQUIT, "SIGQUIT", "quit signal"},
     {SIGSEGV, "SIGSEGV", "(SIGSEGV); the"}, {SIGABRT, "SIGABRT", "(SIGABRT); the"},
     {SIGBUS, "SIGBUS", "(SIGBUS); the"},    {SIGFPE, "SIGFPE", "(SIGFPE); the"},
+    {SIGPIPE, "SIGPIPE", "bevscope: "},     {SIGUSR1, "SIGUSR1", "bevscope: "},
+    {SIGSYS, "SIGSYS", "bevscope: "},       {SIGXCPU, "SIGXCPU", "bevscope: "},
 };
 
 TAP_WAITING_SUITE(term_pty_signals) {
