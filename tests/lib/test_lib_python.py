@@ -205,8 +205,8 @@ def test_gradients(device):
         of_map, of_view, how = (grid.shape, True, *grid.arrays), (True, 0.5), (geom * 3, 3, 4, True)
         given = torch.from_numpy(x).to(device)
         for name, inputs, rest in (
-                ("pool", (d, f), (*of_map, None, 0.0)), ("pool_grad", (g, d, f), of_map),
-                ("view", (given,), (*of_map, *of_view, 0.0)), ("view_grad", (g, given), (*of_map, *of_view)),
+                ("pool", (d, f), (*of_map, None)), ("pool_grad", (g, d, f), of_map),
+                ("view", (given,), (*of_map, *of_view)), ("view_grad", (g, given), (*of_map, *of_view)),
                 ("voxel", (volume,), how), ("voxel_grad", (g[:, :, 0].contiguous(),), how)):
             leaves = [leaf.clone().requires_grad_() for leaf in inputs]
             torch.library.opcheck(getattr(torch.ops.bevpool, name).default, (*leaves, *rest))

@@ -258,6 +258,20 @@ bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
     return true;
 }
 
+// Copies a buffer from the arena, in the host's order of channels.
+bool download(CudaSession *s, const Buffer &b, char *to, Err *err) {
+    const char *from = s->arena + b.offset;
+    if (b.last) {
+        if (!cuda_transpose(from, s->other_order, code_bytes(b.last), b.outer, b.last->row_len,
+                            b.last->rows / b.outer, s->stream, err))
+            return device_failed(err);
+        from = s->other_order;
+    }
+    TRY(cudaMemcpyAsync(to, from, b.bytes, cudaMemcpyDeviceToHost, s->stream));
+    TRY(cudaStreamSynchronize(s->stream));
+    return true;
+}
+
 // Everything in the arena except the outputs must be as it was filled: inputs, and the guards
 // between buffers.
 bool inputs_untouched(void *state, Err *err) {
@@ -274,6 +288,8 @@ bool inputs_untouched(void *state, Err *err) {
     };
     for (const Buffer &b : s->buffers) {
         guards = guards && intact(next, b.offset);
+        if (b.last && !download(s, b, &found[b.offset], err))
+            return false;
         inputs = inputs && (!b.source || !memcmp(&found[b.offset], b.source, b.bytes));
         next = b.offset + b.bytes;
     }
