@@ -1,6 +1,7 @@
 #include "src/cachesim/memory_model.h"
 
-#include "kernels/regime.h"
+#include "kernels/threads.h"
+#include "src/base/progress.h"
 
 #include <assert.h>
 #include <math.h>
@@ -76,9 +77,20 @@ const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *k
     return NULL;
 }
 
-const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu) {
+const PredictedKernel *model_next(const MemoryModel *model, const PredictedKernel *kernel) {
+    const PredictedKernel *next = kernel ? kernel + 1 : model->kernels;
+    while (next < model->kernels + model->kernel_count && !next->kernel)
+        next++;
+    return next < model->kernels + model->kernel_count ? next : NULL;
+}
+
+BevV3Choice model_v3_choice(const ModelFormat *format, const Gpu *gpu) {
     BevGpuFacts facts = gpu_facts(gpu);
-    bool large = bev_v3_choose(&format->workload, &facts).kernel == bev_v3()->large_l2;
+    return bev_v3_choose(&format->workload, &facts);
+}
+
+const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu) {
+    bool large = model_v3_choice(format, gpu).kernel == bev_v3()->large_l2;
     const PredictedKernel *form = large ? &format->large_l2 : &format->small_l2;
     return form->kernel ? form : NULL;
 }
@@ -167,7 +179,8 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         const Gpu *on = &model->gpus[gpu];
         kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, true);
         kernel.predicted[gpu] = predict_at(profile, on, &kernel.own_l2[gpu]);
-        kernel.recorded_us[gpu] = NAN;
+        kernel.cold[gpu] = predict(profile, on, false);
+        kernel.recorded_us[gpu] = kernel.recorded_cold_us[gpu] = NAN;
     }
     for (int divided = 0; divided < 2; divided++)
         for (int i = 0; i < MODEL_L2S; i++)
@@ -192,11 +205,54 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
 }
 
 void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
-                        double us) {
+                        double warm_us, double cold_us) {
     ModelFormat *format = &model->formats[dtype];
     PredictedKernel *rows[] = {&model->kernels[traced_place(row)], &format->small_l2,
                                &format->large_l2};
     for (int i = dtype == model->dtype ? 0 : 1; i < 3; i++)
-        if (rows[i]->kernel == row)
-            rows[i]->recorded_us[gpu] = us;
+        if (rows[i]->kernel == row) {
+            rows[i]->recorded_us[gpu] = warm_us;
+            rows[i]->recorded_cold_us[gpu] = cold_us;
+        }
+}
+
+unsigned model_bits(const BevKernel *kernel) {
+    if (kernel && kernel->large_l2)
+        return model_bits(kernel->small_l2) | model_bits(kernel->large_l2);
+    return kernel && kernel->access.owner ? 1u << traced_place(kernel) : 0;
+}
+
+double model_work(const BevShape *shape) {
+    return 1e-9 * (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w) *
+           (double)shape->channels;
+}
+
+static bool takes(const BevProblem *problem, unsigned kernels, int place) {
+    return kernels >> place & 1 && !bev_refuses(traced_kernel(place), problem);
+}
+
+bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernels, Err *err) {
+    int count = 0;
+    bool ok = true;
+    for (int i = 0; i < model->kernel_count; i++)
+        count += takes(problem, kernels, i);
+    progress_expect(count * model_work(&problem->shape));
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
+    for (int i = 0; i < model->kernel_count; i++) {
+        Profile profile;
+        Err own;
+        if (!takes(problem, kernels, i))
+            continue;
+        bool made = profile_make(traced_kernel(i), problem, NULL, &profile, &own);
+#pragma omp critical(model_replay)
+        if (made)
+            model_add(model, problem, &profile);
+        else
+            *err = own;
+        if (made)
+            profile_free(&profile);
+        progress_done(model_work(&problem->shape));
+        ok = made && ok;
+    }
+    return ok;
 }

@@ -44,7 +44,9 @@ typedef struct {
     bool sampled; /* some lines stood for all; else all lines were followed through L2 */
     double miss_ratio[MODEL_SIZES];     /* of reads, L2 warm; at model_size_mib() */
     Prediction predicted[MODEL_GPUS];   /* L2 warm */
-    double recorded_us[MODEL_GPUS];     /* L2 warm; NaN: unknown, as model_add leaves it */
+    Prediction cold[MODEL_GPUS];
+    double recorded_us[MODEL_GPUS];      /* L2 warm; NaN: unknown, as model_add leaves it */
+    double recorded_cold_us[MODEL_GPUS]; /* the same, L2 cold */
     Profile profile;                    /* to predict changed GPUs; its curves are empty */
     L2Answer own_l2[MODEL_GPUS];        /* L2 warm */
     L2Answer what_if_l2[2][MODEL_L2S];  /* L2 warm, of one partition and of two */
@@ -103,10 +105,16 @@ const BevKernel *model_row(const BevKernel *kernel);
 /* The prediction of a row with accesses; NULL: not replayed (yet). */
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel);
 
+/* The replayed kernel after that one, in the order of the rows; after NULL the first. NULL: none. */
+const PredictedKernel *model_next(const MemoryModel *model, const PredictedKernel *kernel);
+
 /* The prediction of the row that stands for a kernel, with an L2 of that size; NULL: none, or not
  * yet. */
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
                                        const Gpu *gpu);
+
+/* Which of its forms V3 takes on that GPU, and why. */
+BevV3Choice model_v3_choice(const ModelFormat *format, const Gpu *gpu);
 
 /* The form of V3 that runs on that GPU; NULL: not replayed (yet). */
 const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu);
@@ -125,4 +133,15 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
 
 /* What was recorded of a row that was added in that format, on that GPU of the model. */
 void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
-                        double us);
+                        double warm_us, double cold_us);
+
+/* A set of kernels as bits by traced_place(). Of V3 the bits of both forms, of a kernel without
+ * accesses and of NULL none. */
+enum { MODEL_ALL = (1 << MODEL_KERNELS) - 1 };
+unsigned model_bits(const BevKernel *kernel);
+
+/* How long the replay of one kernel takes on a problem of this shape, in units of progress.h. */
+double model_work(const BevShape *shape);
+
+/* Replays and adds those of the kernels that take the problem, on all cores. */
+bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernels, Err *err);

@@ -231,7 +231,7 @@ static bool draw(const Against *against, Err *err) {
                       .bar_count = against->bar_count,
                       .marks = &one,
                       .mark_count = 1};
-    return output_chart(&spec, against->options->png, err);
+    return output_chart(against->options, &spec, against->options->png, err);
 }
 
 bool against_judge(const Against *against, Err *err) {

@@ -409,7 +409,7 @@ static bool draw_channels(const PlotRequest *request, const TensorHistograms *hi
         .y = {"magnitude that is kept", true, chart.least / 1.2, one.most * 1.2, NULL},
         .series = chart.series,
         .series_count = LINES};
-    return plots_chart(request, &spec, err);
+    return output_chart(request->options, &spec, request->options->output, err);
 }
 
 /* ---- the chart of a histogram ---------------------------------------------------------------- */
@@ -453,7 +453,7 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
         "method values saturate; beside its name: relative L2 error after quantisation.\nBelow "
         "half a step values become 0: the smaller the range, the fewer.",
         100 * (double)tensor->histogram->zeros / (double)tensor->histogram->values);
-    bool ok = plots_chart(request, spec, err);
+    bool ok = output_chart(options, spec, options->output, err);
     free(chart);
     return ok;
 }

@@ -19,13 +19,13 @@ typedef struct {
     char label[160]; /* of the machine; "": nothing was measured */
 } Regime;
 
-/* The kernels of --kernel, or their CUDA twins, as bits of kernel_bits; all without the option. */
+/* The kernels of --kernel, or their CUDA twins, as model_bits; all without the option. */
 static unsigned chosen_kernels(const Options *options) {
     KernelSet rows = choices_kernels(options->kernel, ~(KernelSet)0);
     unsigned kernels = 0;
     for (int i = 0; bev_kernels[i]; i++)
         if (rows >> i & 1)
-            kernels |= kernel_bits(model_row(bev_kernels[i]));
+            kernels |= model_bits(model_row(bev_kernels[i]));
     return kernels;
 }
 
@@ -43,7 +43,8 @@ static bool open_models(Regime *regime, Err *err) {
         const KernelConfig *format = &formats[i];
         SceneModel *model = &regime->models[regime->model_count++];
         progress_step(bev_dtypes[format->dtype].title, i / (double)count, (i + 1) / (double)count);
-        if (!scene_model_open(model, scene, &workload, format->dtype, format->align, kernels, err))
+        if (!scene_model_open(model, scene, &workload, format->dtype, format->align,
+                              &regime->chosen, kernels, err))
             return false;
         select_say_if_empty(scene, format->align, model->problem.view.map.points,
                             &model->workload.maps[format->align]->intervals.pruned);
@@ -163,8 +164,8 @@ static void say_parts(const ChosenGpus *chosen, FILE *out) {
 static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
     for (int i = 0; i < regime->model_count; i++) {
-        regime_add(&traffic, REGIME_TRAFFIC, &regime->models[i], &regime->chosen);
-        regime_add(&predictions, REGIME_PREDICTIONS, &regime->models[i], &regime->chosen);
+        regime_add(&traffic, REGIME_TRAFFIC, &regime->models[i], regime->chosen.count);
+        regime_add(&predictions, REGIME_PREDICTIONS, &regime->models[i], regime->chosen.count);
         print_head(regime, &regime->models[i], out);
     }
     findings_first(regime->models, regime->model_count, &regime->chosen, out);
@@ -236,7 +237,7 @@ static bool print_all(const Regime *regime, Err *err) {
     }
     Report report = {0};
     for (int i = 0; i < regime->model_count; i++)
-        regime_add(&report, REGIME_ALL, &regime->models[i], &regime->chosen);
+        regime_add(&report, REGIME_ALL, &regime->models[i], regime->chosen.count);
     json_t *root = regime_json(regime);
     bool csv = !strcmp(regime->options->format, "csv") && regime->options->counters;
     bool ok = output_report(regime->options, csv ? &regime->counted : &report, root, err);

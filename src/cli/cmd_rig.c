@@ -3,6 +3,7 @@
 #include "src/base/data.h"
 #include "src/base/progress.h"
 #include "src/base/units.h"
+#include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 
@@ -61,27 +62,14 @@ static void print_rig(const SceneModel *model, FILE *out) {
     fputc('\n', out);
 }
 
-/* The row that a GPU runs fastest by the model, and what it and V2 take. */
-static const BevKernel *fastest(const SceneModel *model, const Gpu *gpu, Prediction *best,
-                                double *v2_us) {
-    const BevKernel *found = NULL;
-    for (int i = 0; i < model->profile_count; i++) {
-        const BevKernel *kernel = model->profiles[i].kernel;
-        Prediction p = predict(&model->profiles[i], gpu, true);
-        if (kernel == model_row(bev_baseline(BEV_CPU, BEV_FORWARD)))
-            *v2_us = p.latency_us;
-        if (!kernel->wrong_on_purpose && (!found || p.latency_us < best->latency_us)) {
-            found = kernel;
-            *best = p;
-        }
-    }
-    return found;
-}
-
-static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu) {
-    Prediction best = {0};
-    double v2_us = NAN, bytes = bev_footprint_total(bev_footprint(&model->problem.view));
-    const BevKernel *kernel = fastest(model, gpu, &best, &v2_us);
+static void add_gpu(Report *report, const SceneModel *model, int place) {
+    const Gpu *gpu = &model->memory->gpus[place];
+    const BevKernel *v2 = model_row(bev_baseline(BEV_CPU, BEV_FORWARD));
+    const PredictedKernel *baseline = model_kernel(model->memory, v2);
+    Prediction best = {.latency_us = NAN};
+    const PredictedKernel *kernel = findings_fastest(model->memory, place, NULL, &best);
+    double v2_us = baseline ? baseline->predicted[place].latency_us : NAN;
+    double bytes = bev_footprint_total(model->memory->footprint);
     report_row(report);
     report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
     report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
@@ -89,10 +77,10 @@ static void add_gpu(Report *report, const SceneModel *model, const Gpu *gpu) {
     report_add(report, "regime", "regime", 0,
                cell_text(bev_regimes[bev_regime(bytes, gpu->l2_bytes)].name));
     report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : NULL));
-    report_add(report, "model_us", "model us", 3, cell_real(kernel ? best.latency_us : NAN));
+    report_add(report, "model_us", "model us", 3, cell_real(best.latency_us));
     report_add(report, "binds", "binds", 0, cell_text(kernel ? term_names[best.binding] : NULL));
     static char over[48]; /* lives as long as the report; the row, as three are called V2 */
-    snprintf(over, sizeof over, "over %s", model_row(bev_baseline(BEV_CPU, BEV_FORWARD))->name);
+    snprintf(over, sizeof over, "over %s", v2->name);
     report_add(report, "over_v2", over, 3, cell_real(v2_us / best.latency_us));
 }
 
@@ -100,7 +88,7 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
                       Err *err) {
     Report report = {0};
     for (int i = 0; i < chosen->count; i++)
-        add_gpu(&report, model, &chosen->gpus[i]);
+        add_gpu(&report, model, i);
     Options to_screen = *options; /* -o is the rig's file */
     to_screen.output = NULL;
     if (output_printer(options))
@@ -111,10 +99,11 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
 }
 
 /* Models the rig in `path`, and all kernels on it. */
-static bool open_rig(const Options *options, const char *path, SceneModel *model, Err *err) {
+static bool open_rig(const Options *options, const char *path, const ChosenGpus *chosen,
+                     SceneModel *model, Err *err) {
     const Job usual = select_job(options);
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
-    return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, ALL_KERNELS, err) &&
+    return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, chosen, MODEL_ALL, err) &&
            (model->problem.view.map.points ||
             err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
                     "no camera sees a cell"));
@@ -125,7 +114,7 @@ static bool describe(const Options *options, const char *path, Err *err) {
     SceneModel model = {0};
     progress_begin("rig", options->quiet);
     bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-              open_rig(options, path, &model, err);
+              open_rig(options, path, &chosen, &model, err);
     progress_end();
     ok = ok && print_all(options, &model, &chosen, err);
     scene_model_close(&model);

@@ -169,7 +169,6 @@ static bool try_once(const Options *options, Err *err) {
     Trial trial = {.options = options};
     Workload workload = {0};
     HostProblem host = {0};
-    const bool svg = options->output && output_is_svg(options->output);
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
     if (options->output && !output_picture(options, "try", err))
@@ -179,8 +178,7 @@ static bool try_once(const Options *options, Err *err) {
     if (ok && select_open(&workload, scene, &wanted, err)) {
         ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
              judge_all(&trial, &host.view, err) &&
-             try_ladder(options, &trial.kernel, trial.scene, &host.view, limit_of(options), svg,
-                        err);
+             try_ladder(options, &trial.kernel, trial.scene, &host.view, limit_of(options), err);
         problem_free(&host);
         workload_close(&workload);
     } else

@@ -1,4 +1,5 @@
-/* The model beside the latencies that were published and recorded, over the six configurations. */
+/* plot published: the latencies that were published and recorded beside the model's, over the six
+ * configurations. */
 #include "src/cli/model.h"
 
 #include "kernels/threads.h"
@@ -6,82 +7,85 @@
 #include "src/scene/scene.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef struct {
+    const Gpu *gpu;
+    const char *config, *kernel; /* the published column, or the recorded kernel */
+    BevDtype dtype;
+    double known_us;
+    bool recorded; /* else published */
+    Prediction model;
+} ComparisonRow;
+
+enum { COMPARISON_ROWS = 128 };
+
+typedef struct {
+    ComparisonRow rows[COMPARISON_ROWS];
+    int count;
+    double calibration;  /* the factor on the longest interval of predict_with_chain, of one GPU */
+    int calibrated_from; /* number of latencies of V2+DO it was found from */
+} Comparison;
 
 /* The kernels with a published or recorded latency. The ones with atomics are left to the table of
  * each scene. */
 static unsigned compared_kernels(BevDtype dtype) {
-    unsigned kernels = kernel_bits(bev_v3());
+    unsigned kernels = model_bits(bev_v3());
     for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
         if (bev_kernels[i]->direction == BEV_FORWARD &&
             (bev_kernels[i]->published || bev_kernels[i]->is_baseline))
-            kernels |= kernel_bits(bev_kernels[i]);
+            kernels |= model_bits(bev_kernels[i]);
     return kernels;
 }
 
-static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
-    if (!isfinite(row.known_us) || comparison->count == COMPARISON_ROWS)
-        return;
-    row.model = predict(profile, row.gpu, true);
-    row.calibrated_us = NAN;
-    comparison->rows[comparison->count++] = row;
-}
-
-static void add_latencies(Comparison *comparison, const SceneModel *model, const ChosenGpus *chosen,
-                          bool recorded) {
+static void add_rows(Comparison *part, const SceneModel *model, bool recorded) {
     for (int g = 0; g < gpu_count; g++)
-        for (int i = 0; i < model->profile_count; i++) {
-            const Profile *profile = &model->profiles[i];
-            const BevKernel *kernel = profile->kernel;
-            double known_us = recorded ? chosen_recorded_us(chosen, &gpus[g], model, kernel->name,
-                                                            CACHE_WARM, NULL)
-                                       : chosen_published_us(&gpus[g], model, kernel);
-            ComparisonRow row = {.gpu = &gpus[g],
-                                 .config = model->scene,
-                                 .kernel = kernel->title,
-                                 .dtype = profile->dtype,
-                                 .recorded = recorded,
-                                 .known_us = known_us};
-            add_row(comparison, row, profile);
+        for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
+            double known_us = recorded ? kernel->recorded_us[g]
+                                       : chosen_published_us(&gpus[g], model, kernel->kernel);
+            if (isfinite(known_us) && part->count < COMPARISON_ROWS)
+                part->rows[part->count++] = (ComparisonRow){.gpu = &gpus[g],
+                                                            .config = model->scene,
+                                                            .kernel = kernel->title,
+                                                            .dtype = model->memory->dtype,
+                                                            .recorded = recorded,
+                                                            .known_us = known_us,
+                                                            .model = kernel->predicted[g]};
         }
 }
 
-/* Finds one factor on chains, for the GPU of published_calibrated, from that column alone. */
+/* The GPU of published_calibrated: one factor on chains is found from that column alone. */
+static bool is_calibrated(const ComparisonRow *row) {
+    return !row->recorded && row->gpu == gpu_find("pro6000");
+}
+
 static void calibrate(Comparison *comparison) {
     Prediction predictions[COMPARISON_ROWS];
     double known_us[COMPARISON_ROWS];
-    const Gpu *gpu = gpu_find("pro6000");
     int count = 0;
     for (int i = 0; i < comparison->count; i++) {
         const ComparisonRow *row = &comparison->rows[i];
-        if (row->recorded || row->gpu != gpu || strcmp(row->kernel, published_calibrated))
+        if (!is_calibrated(row) || strcmp(row->kernel, published_calibrated))
             continue;
         predictions[count] = row->model;
         known_us[count++] = row->known_us;
     }
     comparison->calibration = predict_calibration(predictions, known_us, count);
     comparison->calibrated_from = count;
-    for (int i = 0; i < comparison->count; i++) {
-        ComparisonRow *row = &comparison->rows[i];
-        if (!row->recorded && row->gpu == gpu)
-            row->calibrated_us = predict_with_chain(&row->model, comparison->calibration);
-    }
 }
 
 enum { FORMATS = 2, PARTS = 2 * 6 };
 
 /* Configuration and format number n. The last ones take longest. */
-static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err) {
+static bool compare(const ChosenGpus *all, int n, Comparison *part, Err *err) {
     SceneModel model;
     const char *config = presets[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
-    bool ok =
-        scene_model_open(&model, config, NULL, dtype, BEV_NEAREST,
-                         compared_kernels(dtype), err);
-    if (ok) {
-        add_latencies(part, &model, chosen, false);
-        add_latencies(part, &model, chosen, true);
-    }
+    bool ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, all,
+                               compared_kernels(dtype), err);
+    for (int recorded = 0; ok && recorded < 2; recorded++)
+        add_rows(part, &model, recorded);
     scene_model_close(&model);
     return ok;
 }
@@ -96,24 +100,27 @@ static double compared_work(void) {
                           .feat_w = preset->feat_w,
                           .channels = preset->channels};
         int kernels = __builtin_popcount(compared_kernels(n % FORMATS ? BEV_FP8 : BEV_FP16));
-        work += kernels * shape_work(&shape);
+        work += kernels * model_work(&shape);
     }
     return work;
 }
 
-/* The parts run in parallel, each on one core. */
-bool comparison_make(const ChosenGpus *chosen, Comparison *comparison, Err *err) {
+/* Replays all six configurations (half a minute of one core): the parts run in parallel, each on
+ * one core. */
+static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *err) {
     static Comparison parts[PARTS];
+    static ChosenGpus all; /* the GPUs of the table */
     Err errs[PARTS] = {0};
     bool ok = true;
+    all = (ChosenGpus){.count = gpu_count, .recorded = chosen->recorded};
+    memcpy(all.gpus, gpus, (size_t)gpu_count * sizeof *gpus);
     progress_plan(compared_work());
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        ok = compare(chosen, n, &parts[n], &errs[n]) && ok;
+        ok = compare(&all, n, &parts[n], &errs[n]) && ok;
     }
-    comparison->count = 0;
     for (int n = 0; n < PARTS; n++) {
         if (errs[n].kind)
             *err = errs[n];
@@ -122,4 +129,81 @@ bool comparison_make(const ChosenGpus *chosen, Comparison *comparison, Err *err)
     }
     calibrate(comparison);
     return ok;
+}
+
+/* ---- the chart ------------------------------------------------------------------------------- */
+
+enum { TEXT = 200, MAX_BARS = 64 };
+enum { PUBLISHED, RECORDED, MODELLED, CALIBRATED, COMPARED_PARTS };
+static const char *const compared_parts[COMPARED_PARTS] = {"published", "recorded", "model",
+                                                           "model, calibrated"};
+
+static PlotBar compared_bar(const char *group, int part, double us, double known_us) {
+    PlotBar bar = {.group = group, .label = compared_parts[part]};
+    for (int i = 0; i < PLOT_PARTS; i++)
+        bar.parts[i] = i == part ? us : NAN;
+    char text[32];
+    figure_text(UNIT_US, us, text, sizeof text);
+    if (part < MODELLED)
+        snprintf(bar.text, sizeof bar.text, "%s", text);
+    else
+        snprintf(bar.text, sizeof bar.text, "%s (%.2f times)", text, us / known_us);
+    return bar;
+}
+
+/* The bars of one configuration; a chart of all six would be too long to read. */
+static int compared_bars(const Comparison *comparison, const char *config, PlotBar *bars,
+                         char groups[][TEXT]) {
+    int count = 0, group = 0;
+    for (int i = 0; i < comparison->count && count + COMPARED_PARTS <= MAX_BARS; i++) {
+        const ComparisonRow *row = &comparison->rows[i];
+        if (strcmp(row->config, config))
+            continue;
+        snprintf(groups[group], TEXT, "%s %s, %s", row->kernel, bev_dtypes[row->dtype].title,
+                 row->gpu->title);
+        bars[count++] = compared_bar(groups[group++], row->recorded ? RECORDED : PUBLISHED,
+                                     row->known_us, row->known_us);
+        bars[count++] = compared_bar(NULL, MODELLED, row->model.latency_us, row->known_us);
+        if (is_calibrated(row))
+            bars[count++] =
+                compared_bar(NULL, CALIBRATED,
+                             predict_with_chain(&row->model, comparison->calibration),
+                             row->known_us);
+    }
+    return count;
+}
+
+bool plot_published(const PlotRequest *request, Err *err) {
+    static Comparison compared;
+    const Comparison *comparison = &compared;
+    PlotBar bars[MAX_BARS];
+    char groups[MAX_BARS][TEXT], note[800];
+    const char *config = request->model->scene;
+    if (!compare_all(request->chosen, &compared, err))
+        return false;
+    int count = compared_bars(comparison, config, bars, groups);
+    if (count == 0)
+        count = compared_bars(comparison, config = "canonical", bars, groups);
+    snprintf(
+        note, sizeof note,
+        "The article timed a TensorRT plugin. Calibrated: longest intervals times %.2f, one "
+        "factor from its figures of V2+DO on the RTX PRO 6000 (%d size%s).\n"
+        "The model replays our map, whose longest intervals bind; the article's map is not "
+        "published.\n"
+        "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. In the model its longest "
+        "interval binds, in the article DRAM does: agreement would prove nothing. "
+        "README and regime show the model without that factor.",
+        comparison->calibration, comparison->calibrated_from,
+        comparison->calibrated_from == 1 ? "" : "s", gpu_find("pro6000")->note);
+    ChartSpec spec = {
+        .title = "Published and recorded latencies beside the model",
+        .subtitle = config,
+        .note = note,
+        .x = {.title = "µs", .log = true, .lo = 1, .hi = 5000},
+        .part_names = compared_parts,
+        .part_count = COMPARED_PARTS,
+        .bars = bars,
+        .bar_count = count,
+    };
+    return output_chart(request->options, &spec, request->options->output, err);
 }

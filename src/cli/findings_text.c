@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model of the scene's problem on the chosen GPUs, until the next call. */
-static const MemoryModel *model_of(const SceneModel *scene, const ChosenGpus *chosen) {
-    static MemoryModel model; /* too large for some stacks */
-    model_begin(&model, &scene->problem.view, chosen->gpus, chosen->count);
-    for (int i = 0; i < scene->profile_count; i++)
-        model_add(&model, &scene->problem.view, &scene->profiles[i]);
-    return &model;
-}
-
 static IntervalLengths lengths_of(const SceneModel *scene) {
     const BevProblem *problem = &scene->problem.view;
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
@@ -57,12 +48,12 @@ static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE 
 }
 
 static void print_kernel(const SceneModel *scene, const Finding *findings, int count,
-                         const PredictedKernel *kernel, const MemoryModel *model, int gpu, bool all,
-                         FILE *out) {
-    const Prediction prediction = model_predict(model, kernel, gpu, NULL);
+                         const PredictedKernel *kernel, int gpu, bool all, FILE *out) {
+    const Prediction prediction = kernel->predicted[gpu];
     char us[24];
     unit_text(UNIT_US, prediction.latency_us, us, sizeof us);
-    fprintf(out, "%s %s on %s, ", kernel->title, format_of(scene), model->gpus[gpu].title);
+    fprintf(out, "%s %s on %s, ", kernel->title, format_of(scene),
+            scene->memory->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);
     if (!count)
@@ -76,8 +67,8 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
 
 /* The workflow of an operator scene, or of forward pooling, with its fastest kernel; *kernel NULL:
  * none. */
-static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
-                    const PredictedKernel **kernel, Finding steps[WORKFLOW_STEPS]) {
+static int workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
+                    Finding steps[WORKFLOW_STEPS]) {
     const Scene *of = scene->workload.scene;
     const IntervalLengths lengths = lengths_of(scene);
     Prediction prediction;
@@ -85,8 +76,9 @@ static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
                                              : of->operator_spec.kind == OPERATOR_HISTOGRAM
                                                  ? WORKFLOW_COUNTING
                                                  : WORKFLOW_OPERATOR};
-    *kernel = findings_fastest(model, gpu, NULL, &prediction);
-    return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps) : 0;
+    *kernel = findings_fastest(scene->memory, gpu, NULL, &prediction);
+    return *kernel ? workflow_of(scene->memory, (*kernel)->kernel, gpu, NULL, &lengths, &sum, steps)
+                   : 0;
 }
 
 /* Bytes of a shell's word (clean_for_shell), which may have blanks between single quotes. */
@@ -120,13 +112,13 @@ static void print_command(const char *text, FILE *out) {
     fputs("\n", out);
 }
 
-static void print_workflow(const SceneModel *scene, const MemoryModel *model, int gpu, FILE *out) {
+static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     Finding steps[WORKFLOW_STEPS];
     const PredictedKernel *kernel;
-    int count = workflow(scene, model, gpu, &kernel, steps);
+    int count = workflow(scene, gpu, &kernel, steps);
     if (count)
-        fprintf(out, "Workflow on %s, with %s (lesson %d):\n", model->gpus[gpu].title,
-                kernel->title, steps->lesson);
+        fprintf(out, "Workflow on %s, with %s (lesson %d):\n",
+                scene->memory->gpus[gpu].title, kernel->title, steps->lesson);
     for (int i = 0; i < count; i++) {
         fputs("  ", out);
         text_put(steps[i].text, out);
@@ -139,17 +131,14 @@ static void print_workflow(const SceneModel *scene, const MemoryModel *model, in
 
 void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
     Finding findings[FINDINGS_MAX];
-    const MemoryModel *model = model_of(scene, chosen);
+    const MemoryModel *model = scene->memory;
     const IntervalLengths lengths = lengths_of(scene);
     for (int gpu = 0; gpu < chosen->count; gpu++) {
-        for (int i = 0; i < model->kernel_count; i++) {
-            const PredictedKernel *kernel = &model->kernels[i];
-            if (!kernel->kernel)
-                continue;
+        for (const PredictedKernel *kernel = NULL; (kernel = model_next(model, kernel));) {
             int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
-            print_kernel(scene, findings, count, kernel, model, gpu, all, out);
+            print_kernel(scene, findings, count, kernel, gpu, all, out);
         }
-        print_workflow(scene, model, gpu, out);
+        print_workflow(scene, gpu, out);
     }
 }
 
@@ -170,18 +159,16 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
     Best best[FIRST + 1] = {{0}};
     Finding findings[FINDINGS_MAX];
     for (int s = 0; s < scene_count; s++) {
-        const MemoryModel *model = model_of(&scenes[s], chosen);
+        const MemoryModel *model = scenes[s].memory;
         const IntervalLengths lengths = lengths_of(&scenes[s]);
-        for (int at = 0; at < model->kernel_count * chosen->count; at++) {
-            const PredictedKernel *kernel = &model->kernels[at % model->kernel_count];
-            int gpu = at / model->kernel_count;
-            if (kernel->kernel &&
-                findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings)) {
-                best[FIRST] = (Best){kernel->kernel->title, format_of(&scenes[s]),
-                                     chosen->gpus[gpu].title, *findings};
+        for (int gpu = 0; gpu < chosen->count; gpu++)
+            for (const PredictedKernel *kernel = NULL; (kernel = model_next(model, kernel));) {
+                if (!findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings))
+                    continue;
+                best[FIRST] = (Best){kernel->title, format_of(&scenes[s]), chosen->gpus[gpu].title,
+                                     *findings};
                 qsort(best, FIRST + 1, sizeof *best, by_gain);
             }
-        }
     }
     fputs(best->kernel ? "\nThe largest findings (model) without a change of kernel, all of them "
                          "at the end\n\n"
@@ -193,36 +180,37 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
     }
 }
 
-static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
-                            const PredictedKernel *kernel, int gpu, const Finding *finding) {
-    return json_pack("{so ss ss ss ss sf ss ss si}", "scene", fields_text(scene->scene), "dtype",
-                     bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name,
-                     "kernel", kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain,
-                     "finding", finding->text, "evidence", finding->evidence, "lesson",
-                     finding->lesson);
+/* Adds findings of a kernel on a GPU to the array; false: out of memory. */
+static bool add_json(json_t *array, const SceneModel *scene, const PredictedKernel *kernel, int gpu,
+                     const Finding *findings, int count) {
+    bool whole = array != NULL;
+    for (int i = 0; whole && i < count; i++)
+        whole = json_array_append_new(
+                    array,
+                    json_pack("{so ss ss ss ss sf ss ss si}", "scene", fields_text(scene->scene),
+                              "dtype", bev_dtypes[scene->memory->dtype].name, "align",
+                              bev_aligns[scene->memory->align].name, "kernel", kernel->name, "gpu",
+                              scene->memory->gpus[gpu].title, "gain", findings[i].gain, "finding",
+                              findings[i].text, "evidence", findings[i].evidence, "lesson",
+                              findings[i].lesson)) == 0;
+    return whole;
 }
 
 json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
     Finding findings[FINDINGS_MAX];
-    const MemoryModel *model = model_of(scene, chosen);
+    const MemoryModel *model = scene->memory;
     const IntervalLengths lengths = lengths_of(scene);
     json_t *array = json_array();
     bool whole = array != NULL;
     for (int gpu = 0; gpu < chosen->count; gpu++) {
-        for (int i = 0; i < model->kernel_count; i++) {
-            const PredictedKernel *kernel = &model->kernels[i];
-            int count = !kernel->kernel ? 0
-                                        : findings_of(model, kernel->kernel, gpu, NULL, &lengths,
-                                                      findings);
-            for (int f = 0; whole && f < count; f++)
-                whole = json_array_append_new(
-                            array, finding_json(scene, model, kernel, gpu, &findings[f])) == 0;
+        int count;
+        const PredictedKernel *kernel = NULL;
+        while ((kernel = model_next(model, kernel))) {
+            count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
+            whole = whole && add_json(array, scene, kernel, gpu, findings, count);
         }
-        const PredictedKernel *fastest;
-        int count = workflow(scene, model, gpu, &fastest, findings);
-        for (int f = 0; whole && f < count; f++)
-            whole = json_array_append_new(
-                        array, finding_json(scene, model, fastest, gpu, &findings[f])) == 0;
+        count = workflow(scene, gpu, &kernel, findings);
+        whole = whole && add_json(array, scene, kernel, gpu, findings, count);
     }
     if (whole)
         return array;

@@ -13,44 +13,31 @@
 #include "src/view/chart/chart.h"
 #include "src/scene/objects.h"
 
-/* ---- a scene, and the access profile of every kernel on it ---------------------------------- */
+typedef struct ChosenGpus ChosenGpus;
 
-enum { SCENE_KERNELS = 24, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
+/* ---- a scene and its memory model ------------------------------------------------------------ */
 
 typedef struct {
     const char *scene; /* as the command line names it */
     char label[300];   /* workload_label() of it */
     Workload workload;
     HostProblem problem;
-    Profile profiles[SCENE_KERNELS]; /* of the kernels that take the problem, in table order */
-    int profile_count;
+    MemoryModel *memory; /* on the chosen GPUs, in their order, then on all others of the table */
 } SceneModel;
 
-/* Loads the scene and replays the accesses of the kernels in `kernels` (bits of kernel_bits) on all
- * cores. Call scene_model_close also after a failure. */
+/* Loads the scene and replays the accesses of the kernels in `kernels` (model_bits) on all cores.
+ * Call scene_model_close also after a failure. */
 bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevDtype dtype,
-                      BevAlign align, unsigned kernels, Err *err);
+                      BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
-/* ---- rig_change.c: the rig of bevscope rig ----------------------------------------------------
- */
+/* Adds kernels on the scene's problem in another number format, and what was recorded of them. */
+bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
+                        unsigned kernels, Err *err);
 
-/* The text of the rig of --from, changed by the other options, malloc'd: a sound scene. */
-bool rig_changed_text(const Options *options, char **text, Err *err);
-
-/* The bit of a kernel that has accesses, the bits of both forms of V3, else 0. NULL: 0. */
-unsigned kernel_bits(const BevKernel *kernel);
-
-/* The profile of a kernel; NULL when it was not replayed. */
-const Profile *scene_model_profile(const SceneModel *model, const char *kernel);
-
-/* How long the profile of one kernel takes on a problem of this shape, in units of progress.h. */
-double shape_work(const BevShape *shape);
-
-/* The profiles of a problem that belongs to no scene. Free each with profile_free, also after a
- * failure. */
-bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
-                          int *count, Err *err);
+/* Gives each GPU the ceilings that probes found: measured, where such a GPU is here and --device
+ * allows it; else recorded. */
+void scene_model_ceilings(SceneModel *model, const Options *options, const ChosenGpus *chosen);
 
 /* Whether a recorded row was taken on the model's problem. */
 bool scene_model_is(const SceneModel *model, const RecordedRow *row);
@@ -72,17 +59,22 @@ void scene_model_bytes(const SceneModel *model, char footprint[32], char gathere
  * name more than one. */
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
+/* ---- rig_change.c: the rig of bevscope rig ---------------------------------------------------- */
+
+/* The text of the rig of --from, changed by the other options, malloc'd: a sound scene. */
+bool rig_changed_text(const Options *options, char **text, Err *err);
+
 /* ---- the GPUs, and what is known of them ---------------------------------------------------- */
 
 enum { CHOSEN_GPUS = 16 };
 
-typedef struct {
+struct ChosenGpus {
     Gpu gpus[CHOSEN_GPUS];
     char titles[CHOSEN_GPUS][128]; /* of GPUs that --dram-gbps, --sms or --clock-ghz change */
     int count;
     GpuFile file;
     RecordedSet recorded; /* empty where nothing is recorded */
-} ChosenGpus;
+};
 
 /* The GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gbps, --sms and --clock-ghz, and all
  * recordings. Without --gpu and --gpu-file: the
@@ -93,30 +85,19 @@ void chosen_close(ChosenGpus *chosen);
 /* Mask of the article's two GPUs and the one that results were recorded on. */
 unsigned chosen_usual(void);
 
-/* Whether more than the L2 of a GPU of the table is changed. */
-bool chosen_is_changed(const Gpu *gpu);
-
 /* Whether a recording was taken on that GPU, and none of the GPU's figures was changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
-/* The recorded and the published latency of a kernel on that GPU, published with warm caches; NaN:
- * unknown. `from` (may be NULL) receives the recording. */
-double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
-                          const char *kernel, CacheState cache, const Recording **from);
+/* The published latency of a kernel on that GPU with warm caches; NaN: unknown. */
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
-
-/* The limits of a GPU: measured, where such a GPU is here and --device allows it; else recorded;
- * else unknown. */
-Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
-                     FigureSource *source);
 
 /* ---- tables (regime_tables.c) --------------------------------------------------------------- */
 
 typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 
-/* Adds a row for every kernel: its traffic, its predictions on every GPU, or both in one row. */
-void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
-                const ChosenGpus *chosen);
+/* Adds a row for every kernel: its traffic, its predictions on the first `on`
+ * GPUs of the model, or both in one row. */
+void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on);
 
 /* Prints at most three findings, those with the largest gain. */
 void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus *chosen, FILE *out);
@@ -141,48 +122,19 @@ void counted_sources(const Report *report, FILE *out);
 /* How many rows, and pairs of kernels of one machine, format and align, agree with the model. */
 void counted_verdict(const Report *report, FILE *out);
 
-/* ---- the model beside latencies, over the six configurations (comparison.c) ----------------- */
-
-enum { COMPARISON_ROWS = 128 };
-
-typedef struct {
-    const Gpu *gpu;
-    const char *config, *kernel; /* the published column, or the recorded kernel */
-    BevDtype dtype;
-    double known_us;
-    bool recorded; /* else published */
-    Prediction model;
-    double calibrated_us; /* NaN: this GPU has no published V2+DO to calibrate with */
-} ComparisonRow;
-
-typedef struct {
-    ComparisonRow rows[COMPARISON_ROWS];
-    int count;
-    double calibration;  /* factor on the longest interval, of the RTX PRO 6000:
-                            predict_with_chain */
-    int calibrated_from; /* number of latencies of V2+DO it was found from */
-} Comparison;
-
-/* Replays all six configurations on all cores (half a minute of one core). */
-bool comparison_make(const ChosenGpus *chosen, Comparison *comparison, Err *err);
-
 /* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */
 
 /* The inputs of a chart; all borrowed. */
 typedef struct {
-    const SceneModel *model;
-    const ChosenGpus *chosen;     /* charts of one GPU show the first */
-    const Comparison *comparison; /* for the published tables; else NULL */
-    const Options *options;
-    bool svg; /* else PNG */
-    uint8_t **bytes; /* the drawn file; the caller frees it */
-    size_t *length;
+    SceneModel *model;
+    const ChosenGpus *chosen; /* charts of one GPU show the first */
+    const Options *options;   /* --output names the file */
 } PlotRequest;
 
 typedef struct {
     const char *name, *summary;
-    bool needs_profiles, needs_comparison; /* of every kernel */
-    Chart chart;                           /* of the memory model, as the live display has it */
+    bool needs_profiles; /* of every kernel */
+    Chart chart;         /* of the memory model, as the live display has it */
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 
@@ -197,8 +149,8 @@ bool plot_calibration(const PlotRequest *request, Err *err);
 bool plot_objects(const PlotRequest *request, Err *err);
 bool plot_prune(const PlotRequest *request, Err *err);
 
-/* output.c: the chart as a PNG or SVG file, in the theme that was asked for. */
-bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err);
+/* comparison.c: published and recorded latencies beside the model's. */
+bool plot_published(const PlotRequest *request, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 

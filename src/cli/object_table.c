@@ -329,7 +329,7 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
         .series = series + hidden,
         .series_count = 2 - hidden,
     };
-    bool ok = plots_chart(request, &spec, err);
+    bool ok = output_chart(request->options, &spec, request->options->output, err);
     free(values);
     return ok;
 }

@@ -151,14 +151,10 @@ bool output_picture(const Options *options, const char *command, Err *err) {
                    "the suffix does not say which format");
 }
 
-bool plots_chart(const PlotRequest *request, ChartSpec *spec, Err *err) {
-    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-    return plot_file(spec, request->svg, request->bytes, request->length, err);
-}
-
-bool output_chart(const ChartSpec *spec, const char *path, Err *err) {
+bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err) {
     uint8_t *bytes = NULL;
     size_t length = 0;
+    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
     bool ok = plot_file(spec, output_is_svg(path), &bytes, &length, err) &&
               data_write(path, bytes, length, err);
     free(bytes);

@@ -24,14 +24,14 @@ static const int settings[OVER_COUNT][SWEEP_MAX] = {
     [OVER_POINTS] = {8, 15, 30, 59, 90, 118, 177, 236, 354},
 };
 
-enum { KERNELS = SCENE_KERNELS };
+enum { KERNELS = MODEL_KERNELS };
 
 typedef struct {
     double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
     int count;
     const BevKernel *kernels[KERNELS];
     int kernel_count;
-    unsigned mask; /* the same kernels as bits of kernel_bits */
+    unsigned mask; /* the same kernels as model_bits */
 } Sweep;
 
 static bool is_default(const BevKernel *kernel) {
@@ -44,7 +44,7 @@ static void choose_kernels(Sweep *sweep) {
         if (bev_kernels[i]->direction == BEV_FORWARD &&
             (bev_kernels[i]->is_baseline || is_default(bev_kernels[i]) ||
              (bev_kernels[i]->published && !bev_kernels[i]->model_only)))
-            sweep->mask |= kernel_bits(bev_kernels[i]);
+            sweep->mask |= model_bits(bev_kernels[i]);
     for (int i = 0; i < KERNELS; i++)
         if (sweep->mask >> i & 1)
             sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
@@ -67,18 +67,16 @@ static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
 
 static bool predict_all(const PlotRequest *request, const BevProblem *problem, Sweep *sweep,
                         Err *err) {
-    Profile profiles[SCENE_KERNELS] = {0};
-    int count;
-    bool ok = scene_model_profiles(problem, sweep->mask, profiles, &count, err);
-    for (int r = 0; r < sweep->kernel_count; r++)
-        sweep->latency[r][sweep->count] = NAN;
-    for (int i = 0; i < count; i++) {
-        for (int r = 0; ok && r < sweep->kernel_count; r++)
-            if (profiles[i].kernel == sweep->kernels[r])
-                sweep->latency[r][sweep->count] =
-                    predict(&profiles[i], &request->chosen->gpus[0], true).latency_us;
-        profile_free(&profiles[i]);
+    MemoryModel *memory = malloc(sizeof *memory);
+    if (!memory)
+        return err_set(err, ERR_FAILED, "plot", "", "out of memory");
+    model_begin(memory, problem, request->chosen->gpus, 1);
+    bool ok = model_replay(memory, problem, sweep->mask, err);
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        const PredictedKernel *kernel = model_kernel(memory, sweep->kernels[r]);
+        sweep->latency[r][sweep->count] = kernel ? kernel->predicted[0].latency_us : NAN;
     }
+    free(memory);
     return ok;
 }
 
@@ -111,7 +109,7 @@ static double sweep_work(const Sweep *sweep, const PlotRequest *request, Over ov
         int64_t channels = request->model->problem.view.shape.channels;
         apply(over, settings[over][i], &rig, &channels);
         BevShape shape = rig_shape(&rig, channels);
-        work += sweep->kernel_count * shape_work(&shape);
+        work += sweep->kernel_count * model_work(&shape);
     }
     return work;
 }
@@ -183,7 +181,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
         .mark_count = mark_count,
     };
     limits(sweep, &spec.y);
-    return plots_chart(request, &spec, err);
+    return output_chart(request->options, &spec, request->options->output, err);
 }
 
 bool plot_sweep(const PlotRequest *request, Err *err) {
@@ -314,7 +312,7 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
         .series = series,
         .series_count = 3,
     };
-    return plots_chart(request, &spec, err);
+    return output_chart(request->options, &spec, request->options->output, err);
 }
 
 bool plot_prune(const PlotRequest *request, Err *err) {

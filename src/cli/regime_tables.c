@@ -17,41 +17,41 @@ static void add_identity(Report *report, const SceneModel *model, const char *ke
 
 /* ---- traffic and predictions ---------------------------------------------------------------- */
 
-static void add_problem(Report *report, const BevProblem *problem, const TraceCounts *counts) {
-    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    double footprint = bev_footprint_total(bev_footprint(problem));
+static void add_problem(Report *report, const SceneModel *model, const PredictedKernel *kernel) {
+    const BevProblem *problem = &model->problem.view;
+    double footprint = bev_footprint_total(model->memory->footprint);
     report_add(report, "channels", NULL, 0, cell_int(problem->shape.channels));
     report_add(report, "points", NULL, 0, cell_int(problem->map.points));
     report_add(report, "intervals", NULL, 0, cell_int(problem->map.intervals));
-    report_add(report, "longest_interval", "longest chain", 0, cell_int(counts->longest));
+    report_add(report, "longest_interval", "longest chain", 0,
+               cell_int(kernel->profile.counts.longest));
     report_add(report, "footprint_mb", NULL, 4, cell_mb(footprint));
-    report_add(report, "gather_traffic_mb", NULL, 4, cell_mb(bev_traffic_total(gather)));
+    report_add(report, "gather_traffic_mb", NULL, 4,
+               cell_mb(bev_traffic_total(model->memory->gather)));
 }
 
-static void add_traffic(Report *report, const BevProblem *problem, const Profile *profile) {
-    const TraceCounts *counts = &profile->counts;
-    const double atomic_bytes = 4 * counts->atomics;
-    double formula = bev_traffic_total(bev_traffic(profile->kernel, problem));
-    double requested = atomic_bytes;
-    for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
-        requested += counts->read[array].bytes + counts->write[array].bytes;
-    double out_read = counts->read[TRACE_SUMS].bytes + atomic_bytes;
-    double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
-    double coalescing = counts->read[TRACE_FEAT].sectors / counts->read[TRACE_FEAT].requests;
-    report_add(report, "feat_mb", "features MB", 4, cell_mb(counts->read[TRACE_FEAT].bytes));
-    report_add(report, "depth_mb", "depth MB", 3, cell_mb(counts->read[TRACE_DEPTH].bytes));
-    report_add(report, "ranks_mb", "ranks MB", 3, cell_mb(counts->read[TRACE_RANKS].bytes));
+static void add_traffic(Report *report, const BevProblem *problem, const PredictedKernel *kernel) {
+    const TraceCount *read = kernel->profile.counts.read, *write = kernel->profile.counts.write;
+    double atomics = kernel->profile.counts.atomics;
+    report_add(report, "feat_mb", "features MB", 4, cell_mb(read[TRACE_FEAT].bytes));
+    report_add(report, "depth_mb", "depth MB", 3, cell_mb(read[TRACE_DEPTH].bytes));
+    report_add(report, "ranks_mb", "ranks MB", 3, cell_mb(kernel->rank_bytes));
     report_add(report, "ranks_formula_mb", "by formula", 3,
-               cell_mb(bev_rank_bytes(profile->kernel, problem)));
-    report_add(report, "owners_mb", "owners MB", 3, cell_mb(counts->read[TRACE_OWNERS].bytes));
-    report_add(report, "weight_mb", "weights MB", 3, cell_mb(counts->read[TRACE_WEIGHT].bytes));
-    report_add(report, "out_read_mb", "sums read MB", 3, cell_mb(out_read));
-    report_add(report, "out_write_mb", "writes MB", 3, cell_mb(out_write));
-    report_add(report, "requested_mb", "requested MB", 4, cell_mb(requested));
-    report_add(report, "requested_formula_mb", "by formula", 4, cell_mb(formula));
-    report_add(report, "feat_sectors_per_request", "sectors/request", 3, cell_real(coalescing));
-    report_add(report, "atomics", "atomics", 0, cell_int((long long)counts->atomics));
-    report_add(report, "l2_sectors", NULL, 0, cell_int((long long)counts->l2_sectors));
+               cell_mb(bev_rank_bytes(kernel->kernel, problem)));
+    report_add(report, "owners_mb", "owners MB", 3, cell_mb(read[TRACE_OWNERS].bytes));
+    report_add(report, "weight_mb", "weights MB", 3, cell_mb(read[TRACE_WEIGHT].bytes));
+    report_add(report, "out_read_mb", "sums read MB", 3,
+               cell_mb(read[TRACE_SUMS].bytes + 4 * atomics));
+    report_add(report, "out_write_mb", "writes MB", 3,
+               cell_mb(write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes));
+    report_add(report, "requested_mb", "requested MB", 4,
+               cell_mb(bev_traffic_total(kernel->requested)));
+    report_add(report, "requested_formula_mb", "by formula", 4,
+               cell_mb(bev_traffic_total(bev_traffic(kernel->kernel, problem))));
+    report_add(report, "feat_sectors_per_request", "sectors/request", 3,
+               cell_real(kernel->sectors_per_request));
+    report_add(report, "atomics", "atomics", 0, cell_int((long long)atomics));
+    report_add(report, "l2_sectors", NULL, 0, cell_int((long long)kernel->l2_sectors));
 }
 
 /* The terms, what binds, and what is known besides. */
@@ -71,51 +71,46 @@ static void add_terms(Report *report, const Prediction *p) {
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(p->latency_us));
 }
 
-static void add_prediction(Report *report, const SceneModel *model, const ChosenGpus *chosen,
-                           const Profile *profile, const Gpu *gpu) {
-    const BevProblem *problem = &model->problem.view;
-    const BevKernel *kernel = profile->kernel;
-    Prediction warm = predict(profile, gpu, true), cold = predict(profile, gpu, false);
-    double warm_dram = warm.dram_read_bytes + warm.dram_write_bytes;
-    double cold_dram = cold.dram_read_bytes + cold.dram_write_bytes;
-    BevRegime regime = bev_regime(bev_footprint_total(bev_footprint(problem)), gpu->l2_bytes);
+static double dram_bytes(const Prediction *p) {
+    return p->dram_read_bytes + p->dram_write_bytes;
+}
+
+static void add_prediction(Report *report, const SceneModel *model, const PredictedKernel *kernel,
+                           int place) {
+    const Gpu *gpu = &model->memory->gpus[place];
+    const Prediction *warm = &kernel->predicted[place], *cold = &kernel->cold[place];
+    BevRegime regime = bev_regime(bev_footprint_total(model->memory->footprint), gpu->l2_bytes);
     BevV3Choice choice = scene_model_v3_choice(model, gpu);
     report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
     report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
     report_add(report, "regime", "regime", 0, cell_text(bev_regimes[regime].name));
-    report_add(report, "v3_choice", NULL, 0,
-               cell_text(choice.kernel->name));
+    report_add(report, "v3_choice", NULL, 0, cell_text(choice.kernel->name));
     report_add(report, "v3_published_choice", NULL, 0, cell_text(choice.published->name));
     report_add(report, "v3_choice_by_gather", NULL, 0, cell_text(choice.by_gather->name));
-    report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
-    report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(warm_dram));
-    report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
-    report_add(report, "dram_mb_cold", "cold MB", 3, cell_mb(cold_dram));
-    add_terms(report, &warm);
-    report_add(report, "recorded_us", "recorded us", 3,
-               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, CACHE_WARM, NULL)));
-    report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
+    report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm->hit_rate));
+    report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(dram_bytes(warm)));
+    report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold->hit_rate));
+    report_add(report, "dram_mb_cold", "cold MB", 3, cell_mb(dram_bytes(cold)));
+    add_terms(report, warm);
+    report_add(report, "recorded_us", "recorded us", 3, cell_real(kernel->recorded_us[place]));
+    report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold->latency_us));
     report_add(report, "recorded_cold_us", "recorded cold us", 3,
-               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name, CACHE_COLD, NULL)));
+               cell_real(kernel->recorded_cold_us[place]));
     report_add(report, "published_us", "published us", 4,
-               cell_real(chosen_published_us(gpu, model, kernel)));
-    report_add(report, "source", NULL, 0,
-               cell_text(profile_is_sampled(profile) ? "model, sampled" : "model"));
+               cell_real(chosen_published_us(gpu, model, kernel->kernel)));
+    report_add(report, "source", NULL, 0, cell_text(kernel->sampled ? "model, sampled" : "model"));
 }
 
-void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
-                const ChosenGpus *chosen) {
-    int gpu_rows = which == REGIME_TRAFFIC ? 1 : chosen->count;
-    for (int g = 0; g < gpu_rows; g++)
-        for (int i = 0; i < model->profile_count; i++) {
-            const Profile *profile = &model->profiles[i];
-            add_identity(report, model, profile->kernel->name);
+void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on) {
+    for (int g = 0; g < (which == REGIME_TRAFFIC ? 1 : on); g++)
+        for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
+            add_identity(report, model, kernel->name);
             if (which != REGIME_PREDICTIONS) {
-                add_problem(report, &model->problem.view, &profile->counts);
-                add_traffic(report, &model->problem.view, profile);
+                add_problem(report, model, kernel);
+                add_traffic(report, &model->problem.view, kernel);
             }
             if (which != REGIME_TRAFFIC)
-                add_prediction(report, model, chosen, profile, &chosen->gpus[g]);
+                add_prediction(report, model, kernel, g);
         }
 }
 
@@ -124,7 +119,7 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
 typedef struct {
     const SceneModel *model;
     const char *kernel;
-    const Gpu *gpu;     /* whose facts the model takes; NULL: in no table */
+    int gpu;            /* its place in the model; -1: the model does not have it */
     const char *source; /* "measured" or "recorded", on `machine` */
     const char *machine;
     double latency_us;
@@ -135,26 +130,18 @@ static double percent_off(double model, double counted) {
     return 100 * (model / counted - 1);
 }
 
-/* V3 is one of two kernels. */
-static const Profile *profile_of(const Counted *counted) {
-    if (!counted->gpu)
-        return NULL;
-    const char *kernel = counted->kernel;
-    if (!strcmp(kernel, bev_v3()->name))
-        kernel = scene_model_v3_choice(counted->model, counted->gpu).kernel->name;
-    return scene_model_profile(counted->model, kernel);
-}
-
 static void counted_add(Report *report, const Counted *counted) {
-    const BevProblem *problem = &counted->model->problem.view;
     const Counters *counters = &counted->counters;
-    const Profile *profile = profile_of(counted);
-    bool known = profile != NULL;
-    Prediction model = known ? predict(profile, counted->gpu, true) : (Prediction){0};
+    const MemoryModel *memory = counted->model->memory;
+    const BevKernel *row = bev_kernel_find(counted->kernel);
+    const PredictedKernel *kernel =
+        row && counted->gpu >= 0 ? model_of_kernel(memory, row, &memory->gpus[counted->gpu]) : NULL;
+    bool known = kernel != NULL;
+    Prediction model = known ? kernel->predicted[counted->gpu] : (Prediction){0};
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
-    double model_dram = model.dram_read_bytes + model.dram_write_bytes;
+    double model_dram = dram_bytes(&model);
     /* A problem that stays in L2 reads so little from DRAM that a percentage tells nothing. */
-    bool dram_counts = dram > 0.01 * bev_footprint_total(bev_footprint(problem));
+    bool dram_counts = dram > 0.01 * bev_footprint_total(memory->footprint);
     add_identity(report, counted->model, counted->kernel);
     report_add(report, "cache", NULL, 0, cell_text(cache_names[CACHE_WARM]));
     report_add(report, "source", "source", 0, cell_text(counted->source));
@@ -196,14 +183,17 @@ static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *cou
 static bool is_counted(const SceneModel *model, const char *name, bool named) {
     const BevKernel *kernel = bev_kernel_find(name);
     bool same = kernel && kernel->direction == BEV_FORWARD;
-    return same && (!named || scene_model_profile(model, name));
+    return same && (!named || model_kernel(model->memory, kernel));
 }
 
 bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
                      const char *label, bool named, Err *err) {
-    Counted counted = {
-        .model = model, .gpu = gpu_of_device(label), .source = "measured", .machine = label};
+    const Gpu *gpu = gpu_of_device(label);
+    Counted counted = {.model = model, .gpu = -1, .source = "measured", .machine = label};
     bool ok = true;
+    for (int i = 0; gpu && i < model->memory->gpu_count; i++)
+        if (gpu_same(gpu, &model->memory->gpus[i]))
+            counted.gpu = i;
     for (int i = 0; ok && bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view) ||
@@ -216,25 +206,22 @@ bool counted_measure(Report *report, CounterReader *reader, const SceneModel *mo
     return ok;
 }
 
-static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
-                   const Recording *recording, bool named) {
-    for (int i = 0; i < recording->counted_count; i++) {
-        const RecordedRow *row = &recording->counted[i];
-        if (is_counted(model, row->kernel, named) && scene_model_is(model, row))
-            counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
-                                           row->median_us, row->counters});
-    }
-}
-
 void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen, bool named) {
     for (int g = 0; g < chosen->count; g++)
-        for (int i = 0; i < chosen->recorded.count; i++)
-            if (chosen_recorded_on(&chosen->recorded.recordings[i], &chosen->gpus[g]))
-                recall(report, model, &chosen->gpus[g], &chosen->recorded.recordings[i], named);
+        for (int i = 0; i < chosen->recorded.count; i++) {
+            const Recording *from = &chosen->recorded.recordings[i];
+            for (int j = 0; chosen_recorded_on(from, &chosen->gpus[g]) && j < from->counted_count;
+                 j++) {
+                const RecordedRow *row = &from->counted[j];
+                if (is_counted(model, row->kernel, named) && scene_model_is(model, row))
+                    counted_add(report, &(Counted){model, row->kernel, g, "recorded", from->label,
+                                                   row->median_us, row->counters});
+            }
+        }
 }
 
 void counted_columns(Report *report, const SceneModel *model) {
-    counted_add(report, &(Counted){.model = model, .kernel = ""});
+    counted_add(report, &(Counted){.model = model, .kernel = "", .gpu = -1});
     report_clear(report);
 }
 

@@ -4,9 +4,8 @@
 
 #include "src/base/kernel_config.h"
 #include "src/base/memory_stream.h"
-#include "src/cli/options.h"
+#include "src/cli/output_chart.h"
 #include "src/run/machine.h"
-#include "src/view/chart/chart.h"
 #include "src/view/figure/figure.h"
 
 #include <jansson.h>
@@ -107,14 +106,6 @@ typedef struct {
 /* As output_report. People see all tables, of the later ones those that have rows. */
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
-
-/* Fails when --output names no file, or one whose suffix is neither .png nor .svg. `command` heads
- * the error. */
-bool output_picture(const Options *options, const char *command, Err *err);
-bool output_is_svg(const char *path);
-
-/* Writes a chart to `path`, as SVG where the suffix says so, else as PNG. */
-bool output_chart(const ChartSpec *spec, const char *path, Err *err);
 
 /* Says on standard error that a table's errors leave out `values` values of a scene, where FP64 is
  * not finite; says nothing where `values` is 0. `time_s`: the first moment of `moments`; NaN: the

@@ -3,100 +3,130 @@
 
 #include "config.h"
 #include "kernels/cuda/v4/choices.h"
-#include "kernels/threads.h"
-#include "src/base/progress.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- profiles ------------------------------------------------------------------------------- */
+/* ---- a scene and its memory model ------------------------------------------------------------ */
 
-double shape_work(const BevShape *shape) {
-    return 1e-9 * (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w) *
-           (double)shape->channels;
-}
-
-bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
-                          int *count, Err *err) {
-    const BevKernel *chosen[SCENE_KERNELS], *kernel;
-    Err errs[SCENE_KERNELS] = {0};
-    bool ok = true;
-    *count = 0;
-    for (int i = 0; i < SCENE_KERNELS && (kernel = traced_kernel(i)); i++)
-        if (kernels >> i & 1 && !bev_refuses(kernel, problem))
-            chosen[(*count)++] = kernel;
-    progress_expect(*count * shape_work(&problem->shape));
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
-    for (int i = 0; i < *count; i++) {
-        ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
-        progress_done(shape_work(&problem->shape));
+/* The GPUs that were asked for, then all others that are known. */
+static int list_gpus(const ChosenGpus *asked, Gpu list[MODEL_GPUS]) {
+    int count = 0;
+    for (; count < asked->count; count++)
+        list[count] = asked->gpus[count];
+    for (int i = 0; i < gpu_count && count < MODEL_GPUS; i++) {
+        bool known = false;
+        for (int j = 0; j < asked->count; j++)
+            known = known || !strcmp(asked->gpus[j].title, gpus[i].title);
+        if (!known)
+            list[count++] = gpus[i];
     }
-    for (int i = 0; i < *count; i++)
-        if (errs[i].kind)
-            *err = errs[i];
-    return ok;
+    return count;
 }
 
 bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevDtype dtype,
-                      BevAlign align, unsigned kernels, Err *err) {
+                      BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err) {
+    Gpu list[MODEL_GPUS];
     *model = (SceneModel){.scene = scene};
     if (!select_open(&model->workload, scene, job, err))
         return false;
     workload_label(&model->workload.job, scene, model->label, sizeof model->label);
     if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
         return false;
-    return scene_model_profiles(&model->problem.view, kernels, model->profiles,
-                                &model->profile_count, err);
+    model->memory = malloc(sizeof *model->memory);
+    if (!model->memory)
+        return err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+    model_begin(model->memory, &model->problem.view, list, list_gpus(chosen, list));
+    return scene_model_replay(model, chosen, &model->problem.view, kernels, err);
 }
 
 void scene_model_close(SceneModel *model) {
-    for (int i = 0; i < model->profile_count; i++)
-        profile_free(&model->profiles[i]);
+    free(model->memory);
     problem_free(&model->problem);
     workload_close(&model->workload);
     *model = (SceneModel){0};
 }
 
+/* Whether a recorded row was taken on the model's problem, in that number format. */
+static bool is_recorded(const SceneModel *model, BevDtype dtype, const RecordedRow *row) {
+    const BevProblem *problem = &model->problem.view;
+    return workload_as_calibrated(&model->workload) && !strcmp(row->scene, model->label) &&
+           (!row->channels || row->channels == problem->shape.channels) &&
+           !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+           !strcmp(row->align, bev_aligns[problem->align].name);
+}
+
+bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
+    return is_recorded(model, model->problem.view.dtype, row);
+}
+
+/* NaN: it was not recorded on that GPU. */
+static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
+                          const BevKernel *kernel, BevDtype dtype, CacheState cache) {
+    for (int i = 0; i < chosen->recorded.count; i++) {
+        const Recording *recording = &chosen->recorded.recordings[i];
+        for (int j = 0; chosen_recorded_on(recording, gpu) && j < recording->row_count; j++) {
+            const RecordedRow *row = &recording->rows[j];
+            if (!strcmp(row->kernel, kernel->name) && !strcmp(row->cache, cache_names[cache]) &&
+                is_recorded(model, dtype, row))
+                return row->median_us;
+        }
+    }
+    return NAN;
+}
+
+bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
+                        unsigned kernels, Err *err) {
+    const BevKernel *kernel;
+    BevDtype dtype = problem->dtype;
+    if (!model_replay(model->memory, problem, kernels, err))
+        return false;
+    for (int i = 0; (kernel = traced_kernel(i)); i++)
+        for (int g = 0; kernels >> i & 1 && g < chosen->count; g++) {
+            const Gpu *gpu = &chosen->gpus[g];
+            model_set_recorded(model->memory, kernel, dtype, g,
+                               recorded_us(model, chosen, gpu, kernel, dtype, CACHE_WARM),
+                               recorded_us(model, chosen, gpu, kernel, dtype, CACHE_COLD));
+        }
+    return true;
+}
+
 const char *scene_model_sampling(const SceneModel *model) {
     static char text[160];
-    int sampled = 0;
-    for (int i = 0; i < model->profile_count; i++)
-        sampled += profile_is_sampled(&model->profiles[i]);
+    int sampled = 0, count = 0;
+    for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k)); count++)
+        sampled += k->sampled;
     snprintf(text, sizeof text,
              " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
              "followed through L2.",
-             sampled, model->profile_count, TRACE_EXACT_MB, TRACE_ONE_IN);
+             sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
     return sampled ? text : "";
 }
 
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu) {
-    const BevProblem *problem = &model->problem.view;
-    BevWorkload workload = bev_workload(problem, bev_longest_interval(&problem->map));
-    BevGpuFacts facts = gpu_facts(gpu);
-    return bev_v3_choose(&workload, &facts);
+    return model_v3_choice(&model->memory->formats[model->memory->dtype], gpu);
 }
 
 void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]) {
-    const BevProblem *problem = &model->problem.view;
-    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    unit_text(UNIT_BYTES, bev_footprint_total(bev_footprint(problem)), footprint, 32);
-    unit_text(UNIT_BYTES, bev_traffic_total(gather), gathered, 32);
+    unit_text(UNIT_BYTES, bev_footprint_total(model->memory->footprint), footprint, 32);
+    unit_text(UNIT_BYTES, bev_traffic_total(model->memory->gather), gathered, 32);
 }
 
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
     const BevProblem *problem = &model->problem.view;
-    const Profile *profile = NULL;
-    for (int i = 0; i < model->profile_count; i++)
-        if (model->profiles[i].kernel->access.owner == BEV_OWNS_TILE)
-            profile = &model->profiles[i];
-    if (!profile)
+    const PredictedKernel *tiles = NULL;
+    for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k));)
+        if (k->kernel->access.owner == BEV_OWNS_TILE)
+            tiles = k;
+    if (!tiles)
         snprintf(text, size, "%s", "");
     else if (!v4_channels_fit(problem))
         snprintf(text, size, "pieces: the number of channels is none for tensor cores");
-    else if (profile->counts.form->owner == BEV_OWNS_PIECE)
+    else if (tiles->profile.counts.form->owner == BEV_OWNS_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");
     else if (problem->map.weights)
         snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
@@ -106,27 +136,6 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
                  "beyond %d points a multiprocessor; here %.0f)",
                  v4_transposes(problem, gpu->sms) ? "transposed first" : "read as it lies",
                  GATHERED_POINTS, (double)problem->map.points / gpu->sms);
-}
-
-unsigned kernel_bits(const BevKernel *kernel) {
-    if (kernel && kernel->large_l2)
-        return kernel_bits(kernel->small_l2) | kernel_bits(kernel->large_l2);
-    return kernel && kernel->access.owner ? 1u << traced_place(kernel) : 0;
-}
-
-const Profile *scene_model_profile(const SceneModel *model, const char *kernel) {
-    for (int i = 0; i < model->profile_count; i++)
-        if (!strcmp(model->profiles[i].kernel->name, kernel))
-            return &model->profiles[i];
-    return NULL;
-}
-
-bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
-    const BevProblem *problem = &model->problem.view;
-    return workload_as_calibrated(&model->workload) && !strcmp(row->scene, model->label) &&
-           (!row->channels || row->channels == problem->shape.channels) &&
-           !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
-           !strcmp(row->align, bev_aligns[problem->align].name);
 }
 
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err) {
@@ -182,7 +191,8 @@ void chosen_close(ChosenGpus *chosen) {
     recorded_free(&chosen->recorded);
 }
 
-bool chosen_is_changed(const Gpu *gpu) {
+/* Whether more than the L2 of a GPU of the table is changed. */
+static bool chosen_is_changed(const Gpu *gpu) {
     const Gpu *row = gpu_find(gpu->name);
     const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
     Gpu own = row ? gpu_edited(row, &l2) : *gpu;
@@ -199,32 +209,6 @@ unsigned chosen_usual(void) {
            1u << (gpu_find("h200") - gpus);
 }
 
-static const RecordedRow *find_row(const Recording *recording, const SceneModel *model,
-                                   const char *kernel, CacheState cache) {
-    for (int j = 0; j < recording->row_count; j++) {
-        const RecordedRow *row = &recording->rows[j];
-        if (!strcmp(row->kernel, kernel) && !strcmp(row->cache, cache_names[cache]) &&
-            scene_model_is(model, row))
-            return row;
-    }
-    return NULL;
-}
-
-double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
-                          const char *kernel, CacheState cache, const Recording **from) {
-    for (int i = 0; i < chosen->recorded.count; i++) {
-        const Recording *recording = &chosen->recorded.recordings[i];
-        const RecordedRow *row = chosen_recorded_on(recording, gpu)
-                                     ? find_row(recording, model, kernel, cache)
-                                     : NULL;
-        if (row && from)
-            *from = recording;
-        if (row)
-            return row->median_us;
-    }
-    return NAN;
-}
-
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
     const Gpu *known = gpu_find(gpu->name);
@@ -238,8 +222,8 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
     return row ? row->latency_us : NAN;
 }
 
-/* Measures at the first call, once for all charts of a page. NULL: this machine has no such GPU. A
- * device that does not work is no error here: charts need none. */
+/* Measures at the first call. NULL: this machine has no such GPU. A device that does not work is no
+ * error here: charts need none. */
 static const Limits *measured(const Options *options, const Gpu *gpu) {
 #ifdef HAVE_CUDA
     static DeviceInfo info;
@@ -259,14 +243,13 @@ static const Limits *measured(const Options *options, const Gpu *gpu) {
 #endif
 }
 
-Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
-                     FigureSource *source) {
-    if (chosen_is_changed(gpu)) { /* no probe has seen such a GPU */
-        *source = SOURCE_UNKNOWN;
-        return limits_unknown();
+void scene_model_ceilings(SceneModel *model, const Options *options, const ChosenGpus *chosen) {
+    for (int i = 0; i < model->memory->gpu_count; i++) {
+        const Gpu *gpu = &model->memory->gpus[i];
+        if (chosen_is_changed(gpu)) /* no probe has seen such a GPU */
+            continue;
+        const Limits *here = gpu_find(gpu->name) ? measured(options, gpu) : NULL;
+        Limits limits = here ? *here : recorded_limits(&chosen->recorded, gpu);
+        model_set_ceilings(model->memory, i, &limits, here ? SOURCE_MEASURED : SOURCE_RECORDED);
     }
-    const Limits *here = gpu_find(gpu->name) ? measured(options, gpu) : NULL;
-    Limits limits = here ? *here : recorded_limits(&chosen->recorded, gpu);
-    *source = here ? SOURCE_MEASURED : limits_any(&limits) ? SOURCE_RECORDED : SOURCE_UNKNOWN;
-    return limits;
 }

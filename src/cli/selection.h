@@ -104,7 +104,7 @@ bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
 /* Times both on the problem, each in a process of its own, prints the chart, and draws it into
  * --output where that is given. No launch of the kernel takes longer than limit_s. */
 bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
-                const BevProblem *problem, double limit_s, bool svg, Err *err);
+                const BevProblem *problem, double limit_s, Err *err);
 
 /* On a terminal: names the current work on standard error; "" at its end. */
 void try_progress(const char *what);

@@ -1,6 +1,6 @@
+#include "src/cli/output_chart.h"
 #include "src/cli/selection.h"
 
-#include "src/base/data.h"
 #include "src/base/units.h"
 #include "src/run/machine.h"
 #include "src/state/glossary.h"
@@ -156,18 +156,8 @@ static bool print_standing(const Standing *s, Err *err) {
     return true;
 }
 
-static bool draw_standing(const Options *options, Standing *s, bool svg, Err *err) {
-    uint8_t *bytes = NULL;
-    size_t length = 0;
-    s->spec.theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    bool ok = plot_file(&s->spec, svg, &bytes, &length, err) &&
-              data_write(options->output, bytes, length, err);
-    free(bytes);
-    return ok;
-}
-
 bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
-                const BevProblem *problem, double limit_s, bool svg, Err *err) {
+                const BevProblem *problem, double limit_s, Err *err) {
     TimedRow rows[MAX_BARS];
     Standing standing = {.bars = {{0}}};
     int count;
@@ -176,5 +166,5 @@ bool try_ladder(const Options *options, const TryKernel *kernel, const char *sce
     qsort(rows, (size_t)count, sizeof *rows, by_latency);
     fill_standing(&standing, scene, problem, kernel->cuda, rows, count);
     return print_standing(&standing, err) &&
-           (!options->output || draw_standing(options, &standing, svg, err));
+           (!options->output || output_chart(options, &standing.spec, options->output, err));
 }

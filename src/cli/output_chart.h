@@ -1,0 +1,14 @@
+/* Pictures that a command writes to a file. */
+#pragma once
+
+#include "src/cli/options.h"
+#include "src/view/chart/chart.h"
+
+/* Fails when --output names no file, or one whose suffix is neither .png nor .svg. `command` heads
+ * the error. */
+bool output_picture(const Options *options, const char *command, Err *err);
+bool output_is_svg(const char *path);
+
+/* Writes a chart to `path` in the theme that was asked for, as SVG where the suffix says so, else as
+ * PNG. */
+bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err);
