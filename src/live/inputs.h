@@ -43,6 +43,15 @@ typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
+/* Encodes the features of `with` and opens the session of `config`. Tensors and session are kept
+ * where only the values changed. Adds to `times`, and asks `give_up` after encoding. After a
+ * failure the caller clears the runner. */
+bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig *config,
+                    const GiveUp *give_up, StageTimes *times, Err *err);
+
+/* Whether it keeps the session. */
+bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelConfig *config);
+
 /* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
  * after preparing. */
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,

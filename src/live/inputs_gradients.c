@@ -70,29 +70,16 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
 
 /* ---- the gradients --------------------------------------------------------------------------- */
 
-/* The session is kept where only grad_out changed. */
 static bool run(Runner *runner, const Gradients *made, Err *err) {
     const PooledGrid *pooled = made->pooled;
     const BevShape *shape = &pooled->features->shape;
-    const KernelConfig *config = &made->config;
+    const FrameInputs with = {.features = pooled->features, .map = pooled->map};
     const GradOut grad_out = {made->loss.grad_out ? made->loss.grad_out : pooled->values, shape->ny,
                               shape->nx, shape->channels};
-    bool goes_on = runner->session && runner->features == pooled->features &&
-                   runner->map == pooled->map && kernel_config_equal(&runner->config, config);
-    if (!goes_on) {
-        runner_clear(runner);
-        if (!inputs_encode(&runner->problem, pooled->features, pooled->map, config, err))
-            return false;
-        runner->features = ref_keep(pooled->features);
-        runner->map = ref_keep(pooled->map);
-        runner->config = *config;
-    }
-    if (!problem_set_grad_out(&runner->problem, &grad_out, err))
-        return false;
-    bool ready =
-        goes_on ? session_update(runner->session, err)
-                : session_open(&runner->session, config->kernel, &runner->problem.view, err);
-    return ready && session_run(runner->session, err);
+    StageTimes unused = {{0}};
+    return runner_prepare(runner, &with, &made->config, NULL, &unused, err) &&
+           problem_set_grad_out(&runner->problem, &grad_out, err) &&
+           session_update(runner->session, err) && session_run(runner->session, err);
 }
 
 static bool read_back(Runner *runner, Gradients *made, Err *err) {

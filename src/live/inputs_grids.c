@@ -36,49 +36,56 @@ static bool same_shape(const BevShape *a, const BevShape *b) {
     return !memcmp(a, b, sizeof *a);
 }
 
-/* Encodes the values of `next`, unless the runner has them already: into the existing tensors where
+/* Encodes the values of `with`, unless the runner has them already: into the existing tensors where
  * their size fits. */
-static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelConfig *config,
                           StageTimes *times, Err *err) {
+    const bool forward = config->kernel->direction == BEV_FORWARD;
     bool ok, encoded = runner->features != NULL;
-    bool same_values = encoded && runner->features == next->features && runner->map == next->map;
+    bool same_values = encoded && runner->features == with->features && runner->map == with->map;
     bool same_size = encoded && runner->config.dtype == config->dtype &&
-                     same_shape(&runner->features->shape, &next->features->shape);
+                     runner->problem.view.direction == config->kernel->direction &&
+                     same_shape(&runner->features->shape, &with->features->shape);
     if (same_values && same_size)
         return true;
-    double start = clock_us();
-    if (same_size) {
+    double begun = clock_us();
+    if (same_size && forward) {
         runner->problem.view.align = config->align;
-        runner->problem.view.map = next->map->map;
-        ok = problem_update(&runner->problem, &next->features->values, err);
+        runner->problem.view.map = with->map->map;
+        ok = problem_update(&runner->problem, &with->features->values, err);
     } else {
         problem_free(&runner->problem);
-        ok = (config->kernel->where == BEV_CUDA ? problem_encode_for_gpu : problem_encode)(
-            &runner->problem, &next->features->shape, config->dtype, config->align,
-            &next->features->values, &next->map->map, err);
+        ok = forward && config->kernel->where == BEV_CUDA
+                 ? problem_encode_for_gpu(&runner->problem, &with->features->shape, config->dtype,
+                                          config->align, &with->features->values, &with->map->map,
+                                          err)
+                 : inputs_encode(&runner->problem, with->features, with->map, config, err);
     }
-    times->us[STAGE_ENCODE] += clock_us() - start;
-    runner_holds(runner, next);
+    times->us[STAGE_ENCODE] += clock_us() - begun;
+    runner_holds(runner, with);
     return ok;
 }
 
-/* The session is kept where only the values changed. */
-static bool runner_prepare(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                           const GiveUp *give_up, StageTimes *times, Err *err) {
-    bool goes_on = runner->session && runner->map == next->map &&
-                   kernel_config_equal(&runner->config, config) &&
-                   same_shape(&runner->features->shape, &next->features->shape);
-    if (goes_on && runner->features == next->features)
+bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelConfig *config) {
+    return runner->session && runner->map == with->map &&
+           kernel_config_equal(&runner->config, config) &&
+           same_shape(&runner->features->shape, &with->features->shape);
+}
+
+bool runner_prepare(Runner *runner, const FrameInputs *with, const KernelConfig *config,
+                    const GiveUp *give_up, StageTimes *times, Err *err) {
+    bool goes_on = runner_goes_on(runner, with, config);
+    if (goes_on && runner->features == with->features)
         return true;
-    if (!goes_on) {
+    if (!goes_on || config->kernel->direction == BEV_BACKWARD) {
         session_close(runner->session);
         runner->session = NULL;
     }
-    if (!runner_encode(runner, next, config, times, err) || given_up(give_up))
+    if (!runner_encode(runner, with, config, times, err) || given_up(give_up))
         return false;
     double encoded = clock_us();
     runner->config = *config;
-    bool ok = goes_on
+    bool ok = runner->session
                   ? session_update(runner->session, err)
                   : session_open(&runner->session, config->kernel, &runner->problem.view, err);
     times->us[STAGE_UPLOAD] += clock_us() - encoded;

@@ -166,20 +166,18 @@ static void fill_counters(LiveCounters *live, const KernelConfig *config,
 
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err) {
-    HostProblem problem = {0};
-    Session *session = NULL;
+    Runner runner = {.session = NULL};
+    StageTimes unused = {{0}};
     CounterReader *reader = NULL;
     Counters counted;
     if (config->kernel->where != BEV_CUDA)
         return err_set(err, ERR_FAILED, "counters", "choose backend cuda", "only a GPU has them");
-    bool ok = inputs_encode(&problem, inputs->features, inputs->map, config, err) &&
-              session_open(&session, config->kernel, &problem.view, err) &&
+    bool ok = runner_prepare(&runner, inputs, config, NULL, &unused, err) &&
               counters_open(&reader, COUNTERS_LIVE, err) &&
-              counters_read(reader, session, &counted, err);
+              counters_read(reader, runner.session, &counted, err);
     if (ok)
         fill_counters(counters, config, &counted);
     counters_close(reader);
-    session_close(session);
-    problem_free(&problem);
+    runner_clear(&runner);
     return ok;
 }
