@@ -1,22 +1,18 @@
 #include "src/base/tty.h"
 
+#include "src/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdint.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* O_NONBLOCK belongs to the open file, which the shell and other programs share. The flag is set
+/* Writes as many bytes as fit at once; returns how many. -1: nothing can be written any more.
+ * O_NONBLOCK belongs to the open file, which the shell and other programs share. The flag is set
  * for one write only. */
-ssize_t tty_try(int fd, const char *bytes, size_t length) {
+static ssize_t tty_try(int fd, const char *bytes, size_t length) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0)
         return -1;
@@ -32,22 +28,22 @@ ssize_t tty_try(int fd, const char *bytes, size_t length) {
 
 /* poll() tells that the terminal is full or stopped. Where poll() is wrong, the pause saves a
  * core. */
-static void wait_for_room(int fd, int64_t until_ms) {
+static void wait_for_room(int fd, double until_ms) {
     struct pollfd waiting = {.fd = fd, .events = POLLOUT};
-    int64_t left = until_ms - now_ms();
+    double left = until_ms - clock_ms();
     if (left > 0 && poll(&waiting, 1, (int)left) > 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 /* Returns how many bytes were written; *broken: no more can be. */
-static size_t write_until(int fd, const char *bytes, size_t length, int64_t until_ms,
+static size_t write_until(int fd, const char *bytes, size_t length, double until_ms,
                           bool *broken) {
     size_t done = 0;
     *broken = false;
     while (done < length) {
         ssize_t put = tty_try(fd, bytes + done, length - done);
         *broken = put < 0;
-        if (*broken || (put == 0 && now_ms() >= until_ms))
+        if (*broken || (put == 0 && clock_ms() >= until_ms))
             break;
         done += (size_t)put;
         if (put == 0)
@@ -58,12 +54,12 @@ static size_t write_until(int fd, const char *bytes, size_t length, int64_t unti
 
 bool tty_write(int fd, const char *bytes, size_t length, int ms) {
     bool broken;
-    return write_until(fd, bytes, length, now_ms() + ms, &broken) == length;
+    return write_until(fd, bytes, length, clock_ms() + ms, &broken) == length;
 }
 
 bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
     bool broken;
-    size_t done = write_until(fd, bytes, length, now_ms() + ms / 2, &broken);
+    size_t done = write_until(fd, bytes, length, clock_ms() + ms / 2, &broken);
     if (done == length || broken)
         return done == length;
     /* TCOON starts what TCOOFF has stopped; the pair also starts what Ctrl-S has stopped. */

@@ -4,11 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-
-/* Writes as many bytes as fit at once, without waiting; returns how many, possibly 0. -1: nothing
- * can be written any more. */
-ssize_t tty_try(int fd, const char *bytes, size_t length);
 
 /* Writes all bytes, also to files and pipes. False: an error, or not all fitted within `ms`. */
 bool tty_write(int fd, const char *bytes, size_t length, int ms);

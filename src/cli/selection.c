@@ -472,7 +472,7 @@ bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
     const RecordedRow *row = NULL;
     const Recording *from = NULL;
     if (ok && latency == LATENCY_RECORDED && workload_as_recorded(workload))
-        row = recorded_find(recorded, scene, view->shape.channels, &pooled->config, CACHE_WARM,
+        row = recorded_find(recorded, scene, view->shape.channels, &pooled->config,
                             &from);
     if (row) {
         pooled->latency_us = row->median_us;

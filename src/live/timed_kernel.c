@@ -183,7 +183,7 @@ const char *timed_kernel_scene(const FrameInputs *inputs) {
 void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
                            const KernelConfig *config, LiveKernel *live) {
     bool elsewhere = live->median_us.source == SOURCE_RECORDED;
-    if (elsewhere || recorded_find(set, scene, channels, config, CACHE_WARM, NULL))
+    if (elsewhere || recorded_find(set, scene, channels, config, NULL))
         timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
     else
         live->recorded_us = (Reading){.value = 0};
@@ -214,7 +214,7 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
                                 BevDtype dtype, BevAlign align, LiveKernel *live) {
     const KernelConfig config = {live->kernel, dtype, align};
     const Recording *from = NULL;
-    const RecordedRow *row = recorded_find(set, scene, channels, &config, CACHE_WARM, &from);
+    const RecordedRow *row = recorded_find(set, scene, channels, &config, &from);
     live->median_us = live->recorded_us = recorded(row ? row->median_us : NAN);
     live->unsettled = row && row->unsettled;
     live->p95_us = recorded(row ? row->p95_us : NAN);
@@ -236,8 +236,8 @@ void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, in
         speedup->ratio = reading(1, SOURCE_COMPUTED);
     for (int i = 0; i < set->count && !speedup->ratio.source; i++) {
         const RecordedSet one = {&set->recordings[i], 1};
-        const RecordedRow *row = recorded_find(&one, scene, channels, config, CACHE_WARM, NULL);
-        const RecordedRow *base = recorded_find(&one, scene, channels, baseline, CACHE_WARM, NULL);
+        const RecordedRow *row = recorded_find(&one, scene, channels, config, NULL);
+        const RecordedRow *base = recorded_find(&one, scene, channels, baseline, NULL);
         bool known = row && base && !row->unsettled && !base->unsettled;
         if (known)
             speedup->ratio = recorded(base->median_us / row->median_us);

@@ -187,10 +187,9 @@ const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64
 }
 
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const KernelConfig *config, CacheState cache,
-                                 const Recording **from) {
+                                 const KernelConfig *config, const Recording **from) {
     return recorded_row(set, scene, channels, config->kernel->name, config->dtype, config->align,
-                        cache_names[cache], from);
+                        cache_names[CACHE_WARM], from);
 }
 
 Timelines recorded_timelines(const RecordedSet *set) {

@@ -52,11 +52,10 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 bool recorded_load_samples(RecordedSet *set, Err *err);
 void recorded_free(RecordedSet *set);
 
-/* The row of a configuration on a scene with that many channels. `from` (may be NULL)
- * receives the row's recording. NULL if it was not recorded. */
+/* The row of a configuration on a scene with that many channels, with warm caches. `from` (may be
+ * NULL) receives the row's recording. NULL if it was not recorded. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const KernelConfig *config, CacheState cache,
-                                 const Recording **from);
+                                 const KernelConfig *config, const Recording **from);
 
 /* The same by the words that recordings use; `kernel` may be "clear", `cache` "single". */
 const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,

@@ -277,12 +277,7 @@ static bool both_open(Both *both, const Rig *rig, const BevMap *map) {
     memset(both->cells, -1, rays * (size_t)s->depth_bins * sizeof *both->cells);
     for (int64_t i = 0; i < map->points; i++)
         both->cells[map->ranks_depth[i]] = map->ranks_bev[i];
-    double *direction = both->directions, origin_m[3];
-    for (int camera = 0; camera < rig->camera_count; camera++)
-        for (int h = 0; h < s->feat_h; h++)
-            for (int w = 0; w < s->feat_w; w++, direction += 3)
-                camera_ray(&rig->cameras[camera], frustum_u_px(&rig->frustum, w),
-                           frustum_v_px(&rig->frustum, h), origin_m, direction);
+    rig_directions(rig, both->directions);
     return true;
 }
 

@@ -156,6 +156,16 @@ void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, doub
         ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
 }
 
+void rig_directions(const Rig *rig, double *directions) {
+    const Frustum *frustum = &rig->frustum;
+    double origin_m[3];
+    for (int camera = 0; camera < rig->camera_count; camera++)
+        for (int h = 0; h < frustum->feat_h; h++)
+            for (int w = 0; w < frustum->feat_w; w++, directions += 3)
+                camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w),
+                           frustum_v_px(frustum, h), origin_m, directions);
+}
+
 bool rig_has_one_cut(const Rig *rig) {
     for (int i = 1; i < rig->camera_count; i++) {
         const ImageCut *a = &rig->cameras[0].cut, *b = &rig->cameras[i].cut;

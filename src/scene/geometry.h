@@ -120,6 +120,10 @@ bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *
 /* Whether all cameras have the same cut. */
 bool rig_has_one_cut(const Rig *rig);
 
+/* Fills (camera, h, w, 3): the directions of the rays of all feature pixels, as camera_ray has them.
+ */
+void rig_directions(const Rig *rig, double *directions);
+
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
 

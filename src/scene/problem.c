@@ -118,50 +118,6 @@ static float largest_abs(const float *values, int64_t count) {
     return float_of(largest);
 }
 
-/* The largest magnitude that still rounds to a finite value of the format: half a unit in the last
- * place above the largest value. */
-static double reach(BevDtype dtype) {
-    int exponent;
-    frexp(bev_dtypes[dtype].largest, &exponent);
-    return bev_dtypes[dtype].largest + ldexp(bev_dtypes[dtype].unit_roundoff, exponent - 1);
-}
-
-/* Number of finite values with a magnitude above `limit`. */
-static int64_t count_beyond(const float *values, int64_t count, double limit) {
-    int64_t beyond = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double magnitude = fabs((double)values[i]);
-        beyond += magnitude > limit && magnitude <= FLT_MAX;
-    }
-    return beyond;
-}
-
-/* count_beyond() of columns with scales of their own. */
-static int64_t count_beyond_scales(const float *values, const float *scales, int64_t count,
-                                   double limit) {
-    int64_t beyond = 0;
-    for (int64_t i = 0; i < count; i++)
-        beyond += count_beyond(values + i, 1, limit * scales[i]);
-    return beyond;
-}
-
-/* Number of values clipped in columns [first, first + count) of an encoded row. */
-static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
-                               const float *values) {
-    double limit = reach(tensor->dtype) * tensor->scale;
-    if (tensor->channel_scales)
-        return count_beyond_scales(values, tensor->channel_scales + first, count, limit);
-    if (!tensor->block_scales)
-        return count_beyond(values, count, limit);
-    const int64_t block = bev_dtypes[tensor->dtype].block;
-    int64_t saturated = 0, blocks = (tensor->row_len + block - 1) / block;
-    for (int64_t c = 0; c < count; c += block) {
-        double unit = bev_block_scale(tensor, row * blocks + (first + c) / block);
-        saturated += count_beyond(values + c, count - c < block ? count - c : block, limit * unit);
-    }
-    return saturated;
-}
-
 enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all blocks */
 
 /* The scale of a tensor by the magnitude that it keeps; 0: the largest one. */
@@ -199,19 +155,15 @@ static void choose_feat_scales(BevTensor *feat, const float *values, const Scale
         choose_scale(feat, values, ranges ? ranges->feat : 0);
 }
 
-/* Encodes all values by the tensor's scales and returns how many finite ones were clipped. */
-static int64_t encode(BevTensor *tensor, const float *values) {
-    int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
-#pragma omp parallel for num_threads(bev_threads()) schedule(static) reduction(+ : saturated)
+/* Encodes all values by the tensor's scales. */
+static void encode(BevTensor *tensor, const float *values) {
+    int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN;
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t i = 0; i < tensor->rows * spans; i++) {
         int64_t row = i / spans, first = i % spans * SPAN;
         int64_t count = row_len - first < SPAN ? row_len - first : SPAN;
-        const float *from = values + row * row_len + first;
-        bev_span_encode(tensor, row, first, count, from);
-        if (tensor->dtype != BEV_FP32)
-            saturated += count_saturated(tensor, row, first, count, from);
+        bev_span_encode(tensor, row, first, count, values + row * row_len + first);
     }
-    return saturated;
 }
 
 enum { WORKSPACE_ALIGN = 256 };
@@ -271,8 +223,8 @@ bool problem_update(HostProblem *problem, const Features *features, Err *err) {
     const ScaleRanges *ranges = features->scales;
     choose_scale(&problem->view.depth, features->depth, ranges ? ranges->depth : 0);
     choose_feat_scales(&problem->view.feat, features->feat, ranges);
-    problem->saturated = encode(&problem->view.depth, features->depth);
-    problem->saturated += encode(&problem->view.feat, features->feat);
+    encode(&problem->view.depth, features->depth);
+    encode(&problem->view.feat, features->feat);
     return calibrate_out(problem, err);
 }
 
@@ -388,7 +340,7 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
     problem->grad_out = grad_out->values;
     problem->grad_out_nan = nan;
     problem->grad_out_infinite = infinite;
-    problem->grad_out_saturated = encode(&problem->view.grad_out, grad_out->values);
+    encode(&problem->view.grad_out, grad_out->values);
     return true;
 }
 

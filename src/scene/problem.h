@@ -9,11 +9,10 @@ typedef struct {
     BevProblem view;    /* the kernels' view of it */
     Features features;  /* the FP32 originals, borrowed; gate B compares with them */
     float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
-    int64_t saturated;  /* number of finite values that encoding clipped to the format's range */
     float
         *pooled_fp32; /* FP32 pooling, from which the output is scaled; kept for updates; or NULL */
     const float *grad_out; /* backward: the FP32 original, borrowed; NULL: not set */
-    int64_t grad_out_nan, grad_out_infinite, grad_out_saturated; /* of its values */
+    int64_t grad_out_nan, grad_out_infinite; /* of its values */
 } HostProblem;
 
 /* Allocates tensors of zeros with scale 1 for `dtype`. Borrows `map`. Free with problem_free. */

@@ -190,16 +190,6 @@ static void fill_cells(const Sort *sort, BevMap *map) {
 
 /* ---- building ------------------------------------------------------------------------------- */
 
-static void fill_directions(const Sort *sort) {
-    const Frustum *frustum = &sort->rig->frustum;
-    double *direction = sort->directions, origin_m[3];
-    for (int camera = 0; camera < sort->rig->camera_count; camera++)
-        for (int h = 0; h < frustum->feat_h; h++)
-            for (int w = 0; w < frustum->feat_w; w++, direction += 3)
-                camera_ray(&sort->rig->cameras[camera], frustum_u_px(frustum, w),
-                           frustum_v_px(frustum, h), origin_m, direction);
-}
-
 /* malloc for so many numbers of four bytes. */
 static void *array_of(int64_t count) {
     return malloc((size_t)(count > 0 ? count : 1) * sizeof(int32_t));
@@ -232,7 +222,7 @@ static int64_t parts_for(BevAlign align) {
 }
 
 static bool sort_points(Sort *sort, BevMap *map, Err *err) {
-    fill_directions(sort);
+    rig_directions(sort->rig, sort->directions);
     if (!sort_pass(sort, NULL))
         return false;
     counts_to_places(sort, map);

@@ -162,15 +162,11 @@ __global__ void unpack_kernel(Frame frame, const Totals *totals, const uint32_t 
 // uses.
 bool upload_geometry(ScatterGpu *b, const Rig *rig, Err *err) {
     const Frustum *frustum = &rig->frustum;
-    size_t rays = 3 * (size_t)rig->camera_count, next = rays;
-    double origin_m[3];
-    for (int camera = 0; camera < rig->camera_count; camera++) {
-        memcpy(&b->rays[3 * (size_t)camera], rig->cameras[camera].position_m, sizeof origin_m);
-        for (int h = 0; h < frustum->feat_h; h++)
-            for (int w = 0; w < frustum->feat_w; w++, next += 3)
-                camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w),
-                           frustum_v_px(frustum, h), origin_m, &b->rays[next]);
-    }
+    size_t rays = 3 * (size_t)rig->camera_count;
+    size_t next = rays + rays * (size_t)frustum->feat_h * (size_t)frustum->feat_w;
+    for (size_t camera = 0; camera < (size_t)rig->camera_count; camera++)
+        memcpy(&b->rays[3 * camera], rig->cameras[camera].position_m, 3 * sizeof(double));
+    rig_directions(rig, &b->rays[rays]);
     b->frame.origins = b->geometry;
     b->frame.directions = b->geometry + rays;
     b->frame.depths = b->geometry + next;

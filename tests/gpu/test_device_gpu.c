@@ -154,7 +154,7 @@ static bool updated_gives(const BevKernel *kernel, const Workload *workload, Hos
 
 static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
     Features later = later_features(workload);
-    HostProblem problem = {.saturated = 0};
+    HostProblem problem = {.own_weights = NULL};
     bool ok = workload_problem(workload, dtype, align, &problem, &err);
     int good = 0, tried = 0;
     for (int i = 0; ok && bev_kernels[i]; i++) {

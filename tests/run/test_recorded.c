@@ -38,7 +38,7 @@ static bool load(const char *text, RecordedSet *set) {
 static const RecordedRow *find(const RecordedSet *set, const char *kernel, int64_t channels) {
     const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, BEV_NEAREST};
     const Recording *from;
-    return recorded_find(set, "canonical", channels, &config, CACHE_WARM, &from);
+    return recorded_find(set, "canonical", channels, &config, &from);
 }
 
 static void test_rows(const RecordedSet *set) {

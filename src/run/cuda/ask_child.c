@@ -1,15 +1,15 @@
 #include "src/run/cuda/ask_child.h"
 
+#include "src/base/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The child: dies with its parent, prints nothing, runs none of its parent's exit functions. A pipe
@@ -24,17 +24,11 @@ static void answer_parent(void (*work)(const void *context, void *answer), const
     _exit(write(to, answer, size) == (ssize_t)size ? 0 : 1);
 }
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static AskEnd wait_for_answer(int from, void *answer, size_t size, int ms) {
     struct pollfd waiting = {.fd = from, .events = POLLIN};
-    int64_t until = now_ms() + ms, left;
-    while ((left = until - now_ms()) > 0) {
-        int ready = poll(&waiting, 1, (int)left);
+    double until = clock_ms() + ms, left;
+    while ((left = until - clock_ms()) > 0) {
+        int ready = poll(&waiting, 1, (int)left + 1);
         if (ready > 0)
             return read(from, answer, size) == (ssize_t)size ? ASK_ANSWERED : ASK_DIED;
         if (ready < 0 && errno != EINTR)

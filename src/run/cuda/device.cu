@@ -131,7 +131,6 @@ bool device_info(DeviceInfo *info, Err *err) {
                  device.driver_version % 1000 / 10);
     snprintf(info->runtime, sizeof info->runtime, "%d.%d", CUDART_VERSION / 1000,
              CUDART_VERSION % 1000 / 10);
-    info->capability = 10 * properties.major + properties.minor;
     info->multiprocessors = properties.multiProcessorCount;
     info->l2_bytes = properties.l2CacheSize;
     info->memory_bytes = (int64_t)total_bytes;

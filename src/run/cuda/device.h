@@ -34,7 +34,6 @@ typedef struct {
     char driver[32];  /* its version, or "for CUDA 13.0" if only that is known */
     char runtime[32]; /* the CUDA version that this program was built with */
     char pci[32];     /* "0000:1b:00.0"; "": unknown */
-    int capability;   /* 10 * major + minor: 90 */
     int multiprocessors;
     int64_t l2_bytes, memory_bytes, free_bytes;
     double dram_gbps;               /* by its data sheet; 0: unknown */

@@ -20,7 +20,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
                  "depths the power of two next to bins / values, so that a bin of the mean load "
                  "holds about 1",
          .skew = "0: all bins alike; 1: Zipf's law about the middle bin",
-         .torch = "bincount",
          .bars = BARS_CELLS,
          .bars_title = "values of a bin"},
     [OPERATOR_EMBEDDING_BAG] =
@@ -32,7 +31,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
                  "proportion to (r + 1)^-skew, the ranks shuffled over the table; features are "
                  "uniform from -1 to 1, depths 1",
          .skew = "0: all rows alike; 1: Zipf's law, as in text",
-         .torch = "embedding_bag",
          .bars = BARS_SORTED_ROWS,
          .bars_title = "uses of a row, most first"},
     [OPERATOR_VOXELIZE] =
@@ -44,7 +42,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
                  "rings r = 2.5 m + 70 m (b / 64)^(1 + skew) on flat ground; features are the "
                  "world's embedding of class, colour and height, depths 1 / returns of the pillar",
          .skew = "0: rings at equal distances; 1 and more: denser near the car, as a LiDAR's are",
-         .torch = "scatter_reduce",
          .bars = BARS_SORTED_CELLS,
          .bars_title = "returns of a pillar, most first"},
     [OPERATOR_SEGMENTS] =
@@ -55,7 +52,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .rule = "rows lie segment after segment; a segment's length is in proportion to E^skew, E "
                  "exponentially distributed; features are uniform from -1 to 1, depths 1",
          .skew = "0: equal lengths; 1: geometric lengths; more: a few long segments",
-         .torch = "segment_reduce",
          .bars = BARS_SORTED_CELLS,
          .bars_title = "rows of a segment, most first"},
 };

@@ -28,7 +28,6 @@ typedef struct {
     const char *points, *cells; /* "look-ups", "bags" */
     const char *rule;           /* how points, cells and values are drawn from the seed */
     const char *skew;           /* what skew does */
-    const char *torch;          /* the function of PyTorch that does the same */
     BarsOf bars;
     const char *bars_title; /* "uses of a row, most first" */
 } OperatorInfo;

@@ -7,19 +7,15 @@
 enum { CELL_W = 9, CELL_H = 18 };
 
 typedef struct {
-    cairo_t *cr;
+    Pen pen;
     double w, h; /* of a cell, whole pixels */
     double baseline;
     bool light;
 } Page;
 
-static void set_color(const Page *page, Rgb color, double alpha) {
-    cairo_set_source_rgba(page->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
-}
-
 static void fill(const Page *page, double x, double y, double w, double h) {
-    cairo_rectangle(page->cr, x, y, w, h);
-    cairo_fill(page->cr);
+    cairo_rectangle(page->pen.cr, x, y, w, h);
+    cairo_fill(page->pen.cr);
 }
 
 /* Block elements; false for other glyphs. (x, y) is the cell's corner. */
@@ -47,9 +43,9 @@ static bool braille(const Page *page, uint32_t glyph, double x, double y) {
     for (int row = 0; row < BRAILLE_H; row++)
         for (int column = 0; column < BRAILLE_W; column++)
             if ((glyph - BRAILLE) & braille_bits[row][column]) {
-                cairo_arc(page->cr, x + (column + 0.5) * step_x, y + (row + 0.5) * step_y,
+                cairo_arc(page->pen.cr, x + (column + 0.5) * step_x, y + (row + 0.5) * step_y,
                           0.42 * step_x, 0, 2 * M_PI);
-                cairo_fill(page->cr);
+                cairo_fill(page->pen.cr);
             }
     return true;
 }
@@ -59,27 +55,27 @@ static double shade(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
 }
 
-static void draw_glyph(const Page *page, const Cell *cell, double x, double y, Rgb ink) {
+static void draw_glyph(Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
-    set_color(page, ink, 1);
+    pen_color(&page->pen, ink, 1);
     if (block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
         return;
     if (shade(cell->glyph) > 0) {
-        set_color(page, ink, shade(cell->glyph));
+        pen_color(&page->pen, ink, shade(cell->glyph));
         fill(page, x, y, page->w, page->h);
         return;
     }
     char text[4];
     text[cells_utf8(cell->glyph, text)] = '\0';
-    cairo_select_font_face(page->cr, "DejaVu Sans Mono", CAIRO_FONT_SLANT_NORMAL,
+    cairo_select_font_face(page->pen.cr, "DejaVu Sans Mono", CAIRO_FONT_SLANT_NORMAL,
                            bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_move_to(page->cr, x, y + page->baseline);
-    cairo_show_text(page->cr, text);
+    cairo_move_to(page->pen.cr, x, y + page->baseline);
+    cairo_show_text(page->pen.cr, text);
     if (cell->style.attributes & CELL_UNDERLINE)
         fill(page, x, y + page->baseline + 2, page->w, 1);
 }
 
-static void draw_cell(const Page *page, const Cell *cell, double x, double y) {
+static void draw_cell(Page *page, const Cell *cell, double x, double y) {
     Rgb ink = ink_color(cell->style.ink, page->light, false);
     Rgb paper = ink_color(cell->style.paper, page->light, true);
     if (cell->style.attributes & CELL_REVERSE) {
@@ -87,23 +83,9 @@ static void draw_cell(const Page *page, const Cell *cell, double x, double y) {
         ink = paper;
         paper = swap;
     }
-    set_color(page, paper, 1);
-    fill(page, x, y, page->w, page->h);
+    pen_fill(&page->pen, (Box){x, y, page->w, page->h}, paper, 1);
     if (cell->glyph != ' ')
         draw_glyph(page, cell, x, y, ink);
-}
-
-static void draw_all(const Cells *cells, const Page *page, double scale) {
-    cairo_font_options_t *options = cairo_font_options_create();
-    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
-    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
-    cairo_set_font_options(page->cr, options);
-    cairo_font_options_destroy(options);
-    /* DejaVu Sans Mono advances 0.602 em: 14.9 pixels make 9. */
-    cairo_set_font_size(page->cr, 14.9 * scale);
-    for (int y = 0; y < cells->rows; y++)
-        for (int x = 0; x < cells->columns; x++)
-            draw_cell(page, cells_at(cells, x, y), x * page->w, y * page->h);
 }
 
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
@@ -111,11 +93,15 @@ bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
                  .h = round(CELL_H * scale),
                  .baseline = round(CELL_H * scale * 0.76),
                  .light = cells->light};
-    page.cr =
+    cairo_t *cr =
         pen_begin(image, (int64_t)(page.w * cells->columns), (int64_t)(page.h * cells->rows), err);
-    if (!page.cr)
+    if (!cr)
         return false;
-    draw_all(cells, &page, scale);
-    bool ok = pen_status(cairo_status(page.cr), "picture of the screen", err);
-    return pen_finish(page.cr, ok, image);
+    pen_init(&page.pen, cr, NULL, NULL);
+    /* DejaVu Sans Mono advances 0.602 em: 14.9 pixels make 9. */
+    cairo_set_font_size(cr, 14.9 * scale);
+    for (int y = 0; y < cells->rows; y++)
+        for (int x = 0; x < cells->columns; x++)
+            draw_cell(&page, cells_at(cells, x, y), x * page.w, y * page.h);
+    return pen_finish(cr, pen_status(cairo_status(cr), "picture of the screen", err), image);
 }
