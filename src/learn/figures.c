@@ -27,13 +27,6 @@ static Reading computed(double value) {
     return reading(value, SOURCE_COMPUTED);
 }
 
-/* A figure that one expression gives. */
-#define FIGURE(name, ...)                                                                          \
-    static Reading name(const FigureQuery *query) {                                                \
-        (void)query;                                                                               \
-        return __VA_ARGS__;                                                                        \
-    }
-
 static const BevKernel *kernel_of(const FigureQuery *query) {
     return query->kernel ? query->kernel : query->live->job.config.kernel;
 }
@@ -53,32 +46,25 @@ static const PredictedKernel *known_to_model(const FigureQuery *query) {
     return kernel;
 }
 
-static bool predicted(const FigureQuery *query, Prediction *p) {
+/* Its prediction on the chosen GPU; NaN where there is none. */
+static Prediction predicted(const FigureQuery *query) {
     const State *state = query->state;
     const PredictedKernel *kernel = known_to_model(query);
     if (kernel)
-        *p = model_predict(query->live->model, kernel, state->gpu, &state->edit);
-    return kernel != NULL;
+        return model_predict(query->live->model, kernel, state->gpu, &state->edit);
+    return (Prediction){.latency_us = NAN, .term_us = {NAN, NAN, NAN, NAN}, .dram_read_bytes = NAN};
 }
 
-#define PREDICTED(name, value)                                                                     \
-    static Reading name(const FigureQuery *query) {                                                \
-        Prediction p;                                                                              \
-        return predicted(query, &p) ? reading(value, SOURCE_MODEL) : (Reading){0};                 \
-    }
-PREDICTED(modelled_us, p.latency_us)
-PREDICTED(dram_us, p.term_us[TERM_DRAM])
-PREDICTED(l2_us, p.term_us[TERM_L2])
-PREDICTED(issue_us, p.term_us[TERM_ISSUE])
-PREDICTED(chain_us, p.term_us[TERM_CHAIN])
-PREDICTED(dram, p.dram_read_bytes + p.dram_write_bytes)
+static Reading modelled(double value) {
+    return isnan(value) ? (Reading){0} : reading(value, SOURCE_MODEL);
+}
 
 static Reading latency(const FigureQuery *query) {
     if (query->timings == SOURCE_MODEL && kernel_of(query)->where == BEV_CPU)
         return unknown(query, "%s was not timed, and the model knows GPUs only",
                        kernel_of(query)->title);
     if (query->timings == SOURCE_MODEL)
-        return modelled_us(query);
+        return modelled(predicted(query).latency_us);
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     Reading median = row ? row->median_us : (Reading){0};
     bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
@@ -109,30 +95,18 @@ static Reading of_row(const FigureQuery *query, size_t offset, const char *what)
                    strcmp(what, "the latency") ? "recorded" : "published");
 }
 
-FIGURE(cold, of_row(query, offsetof(LiveKernel, cold_us), "the cold launch"))
-FIGURE(single, of_row(query, offsetof(LiveKernel, single_us), "the single launch"))
-FIGURE(published_us,
-       of_row(query, offsetof(LiveKernel, published_us[query->state->gpu]), "the latency"))
-
-static Reading warm(const FigureQuery *query) {
-    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
-    if (row && row->recorded_us.source)
-        return row->recorded_us;
-    return unknown(query, "%s is not recorded here", kernel_of(query)->title);
-}
-
-FIGURE(clear, query->live->clear_us.source ? query->live->clear_us
-                                           : unknown(query, "the clear was not recorded"))
-
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static Reading l2_hits(const FigureQuery *query) {
-    Prediction p;
-    if (!predicted(query, &p))
-        return (Reading){0};
-    if (isnan(p.hit_rate))
+    const Prediction p = predicted(query);
+    if (!isnan(p.latency_us) && isnan(p.hit_rate))
         return unknown(query, "%s looks nothing up in L2", kernel_of(query)->title);
-    return reading(p.hit_rate * 100, SOURCE_MODEL);
+    return modelled(isnan(p.latency_us) ? NAN : p.hit_rate * 100);
+}
+
+static Reading dram(const FigureQuery *query) {
+    const Prediction p = predicted(query);
+    return modelled(p.dram_read_bytes + p.dram_write_bytes);
 }
 
 static Reading sectors(const FigureQuery *query) {
@@ -221,18 +195,7 @@ static Reading footprint(const FigureQuery *query) {
     return computed(of_array(&parts, query->array));
 }
 
-FIGURE(gather, query->live->memory.known
-                   ? computed(of_array(&query->live->memory.gather, query->array))
-                   : unknown(query, "no scene is loaded"))
-
-static Reading rounded(const FigureQuery *query) {
-    BevDtype dtype = dtype_of(query);
-    return computed(bev_code_value(dtype, bev_code(dtype, (float)query->number)));
-}
-
 /* ---- the page of bits ------------------------------------------------------------------------ */
-
-FIGURE(code_number, computed(state_bits(query->state).code))
 
 static Reading code_holds(const FigureQuery *query) {
     BitsPage page = state_bits(query->state);
@@ -262,50 +225,21 @@ static Reading of_gpu(const FigureQuery *query, double value) {
     return reading(value, changed ? SOURCE_COMPUTED : SOURCE_PUBLISHED);
 }
 
-FIGURE(l2_bytes, of_gpu(query, state_gpu(query->state).l2_bytes))
-FIGURE(dram_gbps, of_gpu(query, state_gpu(query->state).dram_gbps))
-FIGURE(sms, of_gpu(query, state_gpu(query->state).sms))
-FIGURE(bits, computed(bev_dtypes[dtype_of(query)].bits))
-
 /* ---- the map --------------------------------------------------------------------------------- */
 
-static const ScatterStats *stats_of(const FigureQuery *query) {
-    if (query->live->intervals.known)
-        return &query->live->intervals.stats;
-    unknown(query, "no scene is loaded");
-    return NULL;
+/* The figures of a scene: what its map and its shape say. */
+static Reading of_map(const FigureQuery *query, double value) {
+    return query->live->intervals.known ? computed(value) : unknown(query, "no scene is loaded");
 }
 
-#define OF_MAP(name, field)                                                                        \
-    static Reading name(const FigureQuery *query) {                                                \
-        const ScatterStats *stats = stats_of(query);                                               \
-        return stats ? computed((double)(field)) : (Reading){0};                                   \
-    }
-OF_MAP(points, stats->points)
-OF_MAP(intervals, stats->intervals)
-OF_MAP(longest, stats->longest)
-OF_MAP(median_length, stats->median)
-OF_MAP(p99_length, stats->p99)
-OF_MAP(cells, stats->cells)
-OF_MAP(empty_cells, stats->cells - stats->intervals)
-OF_MAP(mean_length, stats->intervals ? (double)stats->points / (double)stats->intervals : 0)
-#undef OF_MAP
+static Reading of_shape(const FigureQuery *query, int64_t value) {
+    return query->live->frame.shape.nx ? computed((double)value)
+                                       : unknown(query, "no scene is loaded");
+}
 
-#define OF_SHAPE(name, field)                                                                      \
-    static Reading name(const FigureQuery *query) {                                                \
-        const BevShape *shape = &query->live->frame.shape;                                         \
-        return shape->nx ? computed((double)(field)) : unknown(query, "no scene is loaded");       \
-    }
-OF_SHAPE(channels, shape->channels)
-OF_SHAPE(cameras, shape->cameras)
-OF_SHAPE(depth_bins, shape->depth_bins)
-OF_SHAPE(pixels, shape->cameras * shape->feat_h * shape->feat_w)
-OF_SHAPE(pairs, shape->cameras * shape->feat_h * shape->feat_w * shape->depth_bins)
-#undef OF_SHAPE
-
-/* Of the pinned cell, or the one under the cursor. */
-FIGURE(cell_points, query->live->probe.cell < 0 ? unknown(query, "no cell is chosen")
-                                                : computed((double)query->live->probe.points))
+static double ratio(int64_t part, int64_t whole) {
+    return whole ? (double)part / (double)whole : 0;
+}
 
 /* Cells whose pooled values differ from the baseline's, in any bit: of the kernels that were asked
  * for, not of one that stands in, and of two pictures. */
@@ -362,102 +296,40 @@ static Reading adjoint_features(const FigureQuery *query) {
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
-static const LiveAccuracy *accuracy_of(const FigureQuery *query) {
+static Reading of_accuracy(const FigureQuery *query, double value) {
     const LiveAccuracy *accuracy = &query->live->accuracy[dtype_of(query)];
     if (accuracy->source != SOURCE_UNKNOWN && !accuracy->stale)
-        return accuracy;
-    unknown(query, "%s was not checked", bev_dtypes[dtype_of(query)].title);
-    return NULL;
+        return reading(value, accuracy->source);
+    return unknown(query, "%s was not checked", bev_dtypes[dtype_of(query)].title);
 }
 
-#define OF_ACCURACY(name, field)                                                                   \
-    static Reading name(const FigureQuery *query) {                                                \
-        const LiveAccuracy *accuracy = accuracy_of(query);                                         \
-        return accuracy ? reading((double)(field), accuracy->source) : (Reading){0};               \
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The words of figures.inc; see its head. */
+#define TIMED    true, true
+#define SET_UP   true, false
+#define MODELLED false, true
+#define PLAIN    false, false
+#define ROW(field, what) of_row(query, offsetof(LiveKernel, field), what)
+#define STATS    (query->live->intervals.stats)
+#define SHAPE    (query->live->frame.shape)
+#define PIXELS   (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
+#define ACCURACY (query->live->accuracy[dtype_of(query)])
+#define PASSES(gate) of_accuracy(query, ACCURACY.gate == LIVE_PASS)
+
+#define FIGURE(name, takes, measure, source, ...)                                                  \
+    static Reading get_##name(const FigureQuery *query) {                                          \
+        (void)query;                                                                               \
+        return __VA_ARGS__;                                                                        \
     }
-OF_ACCURACY(max_abs, accuracy->max_abs)
-OF_ACCURACY(cosine, accuracy->cosine)
-OF_ACCURACY(rel_l2, accuracy->rel_l2)
-OF_ACCURACY(channels_l2, accuracy->channels_l2)
-OF_ACCURACY(nan_count, accuracy->nan_count + accuracy->left_out)
-OF_ACCURACY(gate_a, accuracy->gate_a == LIVE_PASS)
-OF_ACCURACY(gate_b, accuracy->gate_b == LIVE_PASS)
-OF_ACCURACY(gate_c, accuracy->gate_c == LIVE_PASS)
-OF_ACCURACY(published_gate, accuracy->atol_1e2 == LIVE_PASS)
-#undef OF_ACCURACY
+#include "src/learn/figures.inc"
+#undef FIGURE
 
-/* ---- the state, units ------------------------------------------------------------------------ */
-
-FIGURE(temperature, computed(query->live->job.temperature))
-FIGURE(time_s, computed(query->live->job.time_s))
-FIGURE(one_byte, computed(1))
-FIGURE(megabyte, computed(1e6))
-FIGURE(mebibyte, computed(1 << 20))
-
-/* clang-format off */
+#define FIGURE(name, takes, measure, source, ...)                                                  \
+    {#name, TAKES_##takes, MEASURE_##measure, source, get_##name},
 const FigureRow figures[] = {
-    {"latency", TAKES_KERNEL, MEASURE_US, true, true, "median of a warm launch: measured here, else recorded, else by the model", latency},
-    {"prepare", TAKES_KERNEL, MEASURE_US, true, false, "what must be built once before launches", prepare},
-    {"model_us", TAKES_KERNEL, MEASURE_US, false, true, "latency that the model predicts on the chosen GPU and L2", modelled_us},
-    {"dram_us", TAKES_KERNEL, MEASURE_US, false, true, "its DRAM term", dram_us},
-    {"l2_us", TAKES_KERNEL, MEASURE_US, false, true, "its L2 term", l2_us},
-    {"issue_us", TAKES_KERNEL, MEASURE_US, false, true, "its issue term", issue_us},
-    {"chain_us", TAKES_KERNEL, MEASURE_US, false, true, "its chain term: the longest interval, step by step", chain_us},
-    {"l2_hits", TAKES_KERNEL, MEASURE_PERCENT, false, true, "hits of sectors looked up in L2", l2_hits},
-    {"dram", TAKES_KERNEL, MEASURE_BYTES, false, true, "bytes from and to DRAM", dram},
-    {"sectors", TAKES_KERNEL, MEASURE_COUNT, false, true, "L2 sectors of 32 bytes", sectors},
-    {"requested", TAKES_KERNEL_AND_ARRAY, MEASURE_BYTES, false, false, "bytes that threads ask for, caches not considered", requested},
-    {"atomics", TAKES_KERNEL, MEASURE_COUNT, false, false, "atomic additions; backward BLOCK makes at most so many", atomics},
-    {"footprint", TAKES_ARRAY, MEASURE_BYTES, false, false, "bytes of the arrays, each once", footprint},
-    {"gather", TAKES_ARRAY, MEASURE_BYTES, false, false, "gather traffic, the published way of counting", gather},
-    {"l2_bytes", TAKES_NOTHING, MEASURE_CACHE, false, false, "L2 of the chosen GPU", l2_bytes},
-    {"dram_gbps", TAKES_NOTHING, MEASURE_GBPS, false, false, "DRAM bandwidth of the chosen GPU", dram_gbps},
-    {"sms", TAKES_NOTHING, MEASURE_COUNT, false, false, "multiprocessors of the chosen GPU", sms},
-    {"bits", TAKES_FORMAT, MEASURE_COUNT, false, false, "bits of an element", bits},
-    {"points", TAKES_NOTHING, MEASURE_COUNT, false, false, "points inside the grid", points},
-    {"intervals", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that hold a point", intervals},
-    {"longest", TAKES_NOTHING, MEASURE_COUNT, false, false, "points of the fullest cell", longest},
-    {"median_length", TAKES_NOTHING, MEASURE_COUNT, false, false, "median length of the intervals", median_length},
-    {"mean_length", TAKES_NOTHING, MEASURE_NONE, false, false, "points an interval", mean_length},
-    {"p99_length", TAKES_NOTHING, MEASURE_COUNT, false, false, "99th percentile of the lengths", p99_length},
-    {"cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells of the grid", cells},
-    {"empty_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells without a point", empty_cells},
-    {"channels", TAKES_NOTHING, MEASURE_COUNT, false, false, "feature channels C", channels},
-    {"cameras", TAKES_NOTHING, MEASURE_COUNT, false, false, "cameras of the rig", cameras},
-    {"depth_bins", TAKES_NOTHING, MEASURE_COUNT, false, false, "depth bins of a pixel", depth_bins},
-    {"pixels", TAKES_NOTHING, MEASURE_COUNT, false, false, "feature pixels of all cameras", pixels},
-    {"pairs", TAKES_NOTHING, MEASURE_COUNT, false, false, "pixels times depth bins", pairs},
-    {"cell_points", TAKES_NOTHING, MEASURE_COUNT, false, false, "points of the chosen cell", cell_points},
-    {"cold_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded with caches flushed before", cold},
-    {"single_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded as one launch from the host", single},
-    {"warm_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded warm, in a graph", warm},
-    {"clear_us", TAKES_NOTHING, MEASURE_US, false, false, "recorded: a clear of the output alone", clear},
-    {"published_us", TAKES_KERNEL, MEASURE_US, false, false, "what the article says, on the chosen GPU", published_us},
-    {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
-    {"code", TAKES_NOTHING, MEASURE_NONE, false, false, "the code on the page of bits, as a whole number", code_number},
-    {"code_value", TAKES_NOTHING, MEASURE_NONE, false, false, "its value", code_holds},
-    {"code_after", TAKES_NOTHING, MEASURE_NONE, false, false, "what follows it: 0 a number, 1 infinity, 2 NaN, 3 no code", code_after},
-    {"adjoint_grid", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of what is pooled times its gradient", adjoint_grid},
-    {"adjoint_depth", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the depths times their gradients", adjoint_depth},
-    {"adjoint_features", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the features times their gradients", adjoint_features},
-    {"moved_m", TAKES_NOTHING, MEASURE_METRES, false, false, "how far calibration moves a point 40 m in front", moved_m},
-    {"moved_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that differ from the baseline", moved_cells},
-    {"max_abs", TAKES_FORMAT, MEASURE_ERROR, false, false, "largest error against FP64", max_abs},
-    {"cosine", TAKES_FORMAT, MEASURE_NONE, false, false, "cosine with FP64", cosine},
-    {"rel_l2", TAKES_FORMAT, MEASURE_ERROR, false, false, "relative error, L2 norm", rel_l2},
-    {"channels_l2", TAKES_FORMAT, MEASURE_ERROR, false, false, "relative error of each channel, their root mean square", channels_l2},
-    {"nan_count", TAKES_FORMAT, MEASURE_COUNT, false, false, "outputs that are NaN, or should not be finite", nan_count},
-    {"gate_a", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate A passes", gate_a},
-    {"gate_b", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate B passes", gate_b},
-    {"gate_c", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate C passes", gate_c},
-    {"published_gate", TAKES_FORMAT, MEASURE_TRUTH, false, false, "largest error at most 1e-2", published_gate},
-    {"temperature", TAKES_NOTHING, MEASURE_NONE, false, false, "depth temperature", temperature},
-    {"byte", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit: 12 * points * byte", one_byte},
-    {"MB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 1,000,000 bytes: footprint() / MB", megabyte},
-    {"MiB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 2^20 bytes", mebibyte},
-    {"time", TAKES_NOTHING, MEASURE_NONE, false, false, "moment of the scene in seconds", time_s},
+#include "src/learn/figures.inc"
 };
-/* clang-format on */
 const int figure_count = sizeof figures / sizeof *figures;
 
 int figure_find(const char *name) {

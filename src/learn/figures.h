@@ -1,5 +1,5 @@
-/* The figures that lessons may ask for: one row a figure, a function over State and LiveData. To
- * add a figure, add a row and its function to figures.c. */
+/* The figures that lessons may ask for: values of State and LiveData. To add a figure, add a row to
+ * figures.inc. */
 #pragma once
 
 #include "src/learn/value.h"
@@ -42,7 +42,6 @@ typedef struct {
     Measure measure;
     bool timing;      /* measured here, recorded, or by the model: all of a question's alike */
     bool needs_model; /* from the memory model of the kernel */
-    const char *text; /* what it is, for the list of figures */
     Reading (*get)(const FigureQuery *query);
 } FigureRow;
 

@@ -328,7 +328,7 @@ static void test_sources(void) {
     tap_ok(!wrong, "a result is labelled with the weaker of its sources");
     int named = 0;
     for (int i = 0; i < figure_count; i++)
-        named += figure_find(figures[i].name) == i && figures[i].text[0] && figures[i].get;
+        named += figure_find(figures[i].name) == i && figures[i].get;
     tap_ok(named == figure_count, "%d figures have a name of their own", figure_count);
 }
 

@@ -6,18 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The word of the glossary for the figures of a topic; NULL: none. */
-static const char *const words[ORIGIN_COUNT] = {
-    [ORIGIN_CACHES] = "L2",           [ORIGIN_SHAPES] = "footprint",
-    [ORIGIN_REQUESTED] = "requested", [ORIGIN_MAP] = "interval",
-    [ORIGIN_LATENCY] = "median",      [ORIGIN_BANDWIDTH] = "requested",
-    [ORIGIN_SPEEDUP] = "speed-up",    [ORIGIN_COMPILED] = "occupancy",
-    [ORIGIN_PREPARE] = "prepare",     [ORIGIN_ERROR] = "gates",
-    [ORIGIN_MODEL] = "model",         [ORIGIN_CHART] = "model",
-    [ORIGIN_COUNTERS] = "sector",     [ORIGIN_STEPS] = "step",
-    [ORIGIN_MASS] = "depth mass",     [ORIGIN_OBJECTS] = "true objects",
-};
-
 /* The word with its first sentence, or with two where the first one is short. */
 static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     enum { SHORT = 30 };
@@ -81,7 +69,7 @@ static const Origin *figure_of(const Spots *spots, const Box *box, double x, dou
 
 static const char *asked_word(const Origin *origin) {
     const GlossaryRow *row = origin->word ? glossary_find(origin->word) : NULL;
-    return row ? row->word : words[origin->topic];
+    return row ? row->word : origin_word(origin->topic);
 }
 
 static void tell_time(const State *state, Tip *tip) {
