@@ -57,11 +57,11 @@ void app_request(App *app) {
 }
 
 /* A change by the user; `before` is the state that undo restores. */
-static void keep(App *app, const State *before, const Event *event) {
-    bool chosen = event->kind == EVENT_COMMAND || event->kind == EVENT_CLICK;
+static void keep_undo_step(App *app, const State *before, const Event *event) {
     Action action = event->kind == EVENT_COMMAND ? event->command.action : ACTION_PIN;
-    bool own = app->serves || app->state.palette.tries || action == ACTION_UNDO;
-    if (chosen && !own && state_differs(before, &app->state))
+    if (app->state.palette.tries)
+        app->tried = action;
+    else if (!app->serves && (event->kind == EVENT_COMMAND || event->kind == EVENT_CLICK))
         undo_push(&app->undo, before, action);
 }
 
@@ -99,7 +99,8 @@ static void step(App *app, const Event *given) {
     app->todo |= bits;
     if (bits & (STEP_RUN | STEP_LOOK))
         app_request(app);
-    keep(app, &before, event);
+    if (bits & STEP_CHANGE)
+        keep_undo_step(app, &before, event);
     if (bits & STEP_UNDO)
         app_undo(app, app->state.undo_wish);
     if (bits & STEP_LESSON)
@@ -112,7 +113,7 @@ static void take_back(App *app) {
     if (!app->state.palette.tries)
         return;
     app->state.palette.tries = false;
-    if (!state_differs(&app->tried_from, &app->state))
+    if (app->tried == ACTION_COUNT)
         return;
     state_restore(&app->state, &app->tried_from);
     app_request(app);
@@ -129,8 +130,10 @@ static void run(App *app, const Command *command) {
 
 static void try_value(App *app, const Command *command) {
     const Event event = {.kind = EVENT_COMMAND, .command = *command};
-    if (!app->state.palette.tries)
+    if (!app->state.palette.tries) {
         app->tried_from = app->state;
+        app->tried = ACTION_COUNT;
+    }
     app->state.palette.tries = true;
     step(app, &event);
 }
@@ -142,7 +145,8 @@ static void palette_does(App *app, PaletteDoes does, const Command *command) {
     else if (does == PALETTE_RUN)
         run(app, command);
     else if (does == PALETTE_KEEP) {
-        undo_push(&app->undo, &app->tried_from, ACTION_COMMANDS);
+        if (app->tried != ACTION_COUNT)
+            undo_push(&app->undo, &app->tried_from, app->tried);
         palette_close(&app->state);
     } else if (does != PALETTE_NOTHING)
         take_back(app);

@@ -65,7 +65,8 @@ typedef struct {
 enum { UNDO_STEPS = 50 };
 
 typedef struct {
-    State *states[UNDO_STEPS]; /* as it was before each change, the newest last */
+    State *states[UNDO_STEPS];  /* as it was before each change, the newest last */
+    Action changes[UNDO_STEPS]; /* the controls that made them */
     int count;
     Action last;
     const State *lesson; /* one of them: before the lesson that is open; NULL: none is */
@@ -125,7 +126,8 @@ typedef struct {
     Undo undo;
     Tour tour;
     bool greets; /* no key was pressed yet: Enter is the tour */
-    State tried_from; /* the palette tries values: the state as it was when it opened */
+    State tried_from; /* the palette tries values: the state as it was when it opened, */
+    Action tried;     /* and the control that changed it; ACTION_COUNT: none yet */
     bool serves;      /* a lesson's own commands are no changes of the user's */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;

@@ -11,8 +11,9 @@ static void drop(Undo *undo, int at) {
         undo->lesson = NULL;
     free(undo->states[at]);
     undo->count--;
-    memmove(undo->states + at, undo->states + at + 1,
-            (size_t)(undo->count - at) * sizeof *undo->states);
+    size_t behind = (size_t)(undo->count - at);
+    memmove(undo->states + at, undo->states + at + 1, behind * sizeof *undo->states);
+    memmove(undo->changes + at, undo->changes + at + 1, behind * sizeof *undo->changes);
 }
 
 State *undo_push(Undo *undo, const State *before, Action action) {
@@ -24,6 +25,7 @@ State *undo_push(Undo *undo, const State *before, Action action) {
     *kept = *before;
     if (undo->count == UNDO_STEPS)
         drop(undo, undo->states[0] == undo->lesson); /* the oldest, but not that of the lesson */
+    undo->changes[undo->count] = action;
     undo->states[undo->count++] = kept;
     return kept;
 }
@@ -35,23 +37,9 @@ int undo_lesson_steps(const Undo *undo) {
     return undo->count - at;
 }
 
-/* The first control whose value differs: "dtype FP16". */
-static void first_change(const State *before, const State *after, char *text, size_t size) {
-    char was[64], now[64];
-    snprintf(text, size, "the picture");
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        state_value(before, (Action)i, was, sizeof was);
-        state_value(after, (Action)i, now, sizeof now);
-        if (keys[i].group < GROUP_LESSON && strcmp(was, now) != 0) {
-            snprintf(text, size, "%s %s", keys[i].word, now);
-            return;
-        }
-    }
-}
-
 void app_undo(App *app, int steps) {
     Undo *undo = &app->undo;
-    char change[96], line[160];
+    char value[64], line[160];
     Err err;
     if (!undo->count) {
         app_note(app, "nothing to undo");
@@ -60,13 +48,14 @@ void app_undo(App *app, int steps) {
     int to = undo->count > steps ? undo->count - steps : 0;
     if (undo->lesson && undo->count - to >= undo_lesson_steps(undo) && !app_close_lesson(app, &err))
         app_note_error(app, &err);
-    State now = app->state;
+    Action action = undo->changes[to];
     state_restore(&app->state, undo->states[to]);
     while (undo->count > to)
         drop(undo, undo->count - 1);
     undo->last = ACTION_COUNT;
-    first_change(&now, &app->state, change, sizeof change);
-    snprintf(line, sizeof line, "undo: %s again%s", change,
+    state_value(&app->state, action, value, sizeof value);
+    snprintf(line, sizeof line, "undo: %s%s%s again%s",
+             value[0] ? keys[action].word : "the picture", value[0] ? " " : "", value,
              undo->count ? "" : "; that was the first change");
     app_note(app, line);
     app_request(app);

@@ -11,13 +11,18 @@
 #include <stdlib.h>
 
 enum { MAX_KERNELS = 64 };
+#define ZOOM_STEP 1.25 /* of a step and of the wheel */
 
 /* The prototypes of all handlers. */
-#define CONTROL(id, word, argument, list, keys, back, group, label, rank, log, help, also,         \
-                handler, ...)                                                                      \
-    ControlHandler handler;
+#define BY(handler, ...)                                                 handler
+#define TOGGLES(...)                                                     control_toggle
+#define CHOOSES(...)                                                     control_choose
+#define CONTROL(id, word, argument, keys, back, group, help, also, acts) ControlHandler acts;
 #include "src/state/controls.inc"
 #undef CONTROL
+#undef BY
+#undef TOGGLES
+#undef CHOOSES
 
 /* Values to choose from, of controls.inc; see values.c. */
 ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_defects,
@@ -41,12 +46,19 @@ static inline int wrapped(int value, int count) {
 /* The position in its list of values that a command picks: a neighbour of `now`, or the one named
  * by the argument. -1, and a line in the log, where no value has that name. */
 int control_pick(State *state, const Command *command, int now);
+int control_find(const State *state, const Command *command); /* the same of an argument, silent */
 
-/* A number after the command: its argument, or `now` plus one step. */
-double control_moved(const Command *command, double now, double step);
+extern const char *const rounding_ideas[ROUNDING_COUNT]; /* what each does, in a few words */
 
-/* A number after the command: its argument, or `now` times (forward) or over (back) `factor`. */
-double control_scaled(const Command *command, double now, double factor);
+/* A number after the command: its argument, or a step of the control's row from `now`. */
+double control_moved(const Command *command, double now);
+
+/* The same within the bounds of the row: a step stops there. False, and a line in the log: the
+ * argument is outside. */
+bool control_number(State *state, const Command *command, double now, double *next);
+
+/* Sets a field; STEP_CHANGE where that changes it, else 0. */
+#define SET(field, value) ((field) != (value) ? ((field) = (value), (unsigned)STEP_CHANGE) : 0u)
 
 /* A switch after the command: its argument, or the opposite of `now`. */
 bool control_switched(const Command *command, bool now);
@@ -120,8 +132,6 @@ void control_fit_viewport(State *state);
 
 /* Zooms; the point (x, y), in cells, stays where it is on the screen. */
 unsigned control_zoom_about(State *state, double zoom, double x, double y);
-#define ZOOM_STEP               1.25
-
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
 
 /* Adds a line; HELD controls replace their own last line. ACTION_COUNT: the line is a note. Returns

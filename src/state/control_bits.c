@@ -192,25 +192,29 @@ static unsigned tell(State *state, Action action, const char *done) {
         snprintf(next, sizeof next, "; next NaN");
     return SAY(state, action, "%s%s: %s is %s%s%s, %s%s", done, bits_title(page->dtype).text,
                bits_digits(page->dtype, page->code).text, bits_value(value).text,
-               *formula.text ? " = " : "", formula.text, bits_class(page->dtype, page->code), next);
+               *formula.text ? " = " : "", formula.text, bits_class(page->dtype, page->code),
+               next) |
+           STEP_CHANGE;
 }
 
 unsigned control_bits(State *state, const Command *command) {
     state->bits = state_bits(state);
-    state->bits.open = control_switched(command, state->bits.open);
+    unsigned changed = SET(state->bits.open, control_switched(command, state->bits.open));
     return state->bits.open ? tell(state, command->action, "bits of ")
-                            : SAY(state, command->action, "bits off");
+                            : SAY(state, command->action, "bits off") | changed;
 }
 
 unsigned control_bits_at(State *state, const Command *command) {
     state->bits = state_bits(state);
     BitsPage *page = &state->bits;
     int bits = bev_dtypes[page->dtype].bits;
-    page->at = (int)clamp(control_moved(command, page->at, 1), 0, bits - 1);
+    double at = command->step ? page->at + command->step : strtod(command->argument, NULL);
+    unsigned changed = SET(page->at, (int)clamp(at, 0, bits - 1));
     double flipped = bev_code_value(page->dtype, page->code ^ 1u << page->at);
     return SAY(state, command->action, "bit %d, %s: flipped, %s becomes %s", page->at,
                bits_parts[bits_part(page->dtype, page->at)], state_bits_value(state).text,
-               bits_value(flipped).text);
+               bits_value(flipped).text) |
+           changed;
 }
 
 unsigned control_bits_flip(State *state, const Command *command) {

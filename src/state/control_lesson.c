@@ -30,10 +30,9 @@ unsigned control_tour(State *state, const Command *command) {
 }
 
 unsigned control_explain(State *state, const Command *command) {
-    double number = control_moved(command, 0, 1);
-    if (!(number >= 1 && number <= FINDINGS_MAX))
-        return SAY(state, command->action, "explain takes the number of a finding, 1 to %d",
-                   FINDINGS_MAX);
+    double number;
+    if (!control_number(state, command, 0, &number))
+        return STEP_REDRAW;
     state->finding = (int)number - 1;
     SAY(state, command->action, "explain finding %d", state->finding + 1);
     return wish(state, WISH_EXPLAIN);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define ZOOM_MAX 32.0
-
 unsigned control_probe(State *state) {
     int64_t cell = state_probe_cell(state);
     if (cell == state->job.probe_cell)
@@ -54,7 +52,7 @@ unsigned control_cursor(State *state, const Command *command) {
     if (count <= 0)
         return 0;
     if (state->cursor_shown || !command->step)
-        *at = (int64_t)clamp(control_moved(command, (double)*at, 1), 0, (double)(count - 1));
+        *at = (int64_t)clamp(control_moved(command, (double)*at), 0, (double)(count - 1));
     state->cursor_shown = true;
     follow_cursor(state);
     control_say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
@@ -62,9 +60,9 @@ unsigned control_cursor(State *state, const Command *command) {
 }
 
 unsigned control_unpin(State *state, Action action) {
-    state->pinned = false;
+    unsigned changed = SET(state->pinned, false);
     SAY(state, action, "cell let go");
-    return control_probe(state);
+    return control_probe(state) | changed;
 }
 
 unsigned control_hide_cursor(State *state) {
@@ -75,11 +73,11 @@ unsigned control_hide_cursor(State *state) {
 }
 
 unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y) {
-    state->pinned = true;
+    unsigned changed = SET(state->pinned, true);
     state->pin_x = x;
     state->pin_y = y;
     control_say_cell(state, ACTION_PIN, what, x, y);
-    return control_probe(state);
+    return control_probe(state) | changed;
 }
 
 unsigned control_pin(State *state, const Command *command) {
@@ -95,17 +93,20 @@ unsigned control_pin(State *state, const Command *command) {
 unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     Viewport *viewport = &state->viewport;
     double before = viewport->zoom;
-    viewport->zoom = clamp(zoom, 1, ZOOM_MAX);
+    viewport->zoom = clamp(zoom, keys[ACTION_ZOOM].lo, keys[ACTION_ZOOM].hi);
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
-    return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
+    return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom) |
+           (viewport->zoom != before ? STEP_CHANGE : 0);
 }
 
 unsigned control_zoom(State *state, const Command *command) {
     const Viewport *viewport = &state->viewport;
-    double zoom = control_scaled(command, viewport->zoom, ZOOM_STEP);
     bool cursor = state->cursor_shown;
+    double zoom;
+    if (!control_number(state, command, viewport->zoom, &zoom))
+        return STEP_REDRAW;
     return control_zoom_about(state, zoom,
                               cursor ? (double)state->cursor_x + 0.5 : viewport->center_x,
                               cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
@@ -124,9 +125,9 @@ unsigned control_pan(State *state, const Command *command) {
 }
 
 unsigned control_fit(State *state, const Command *command) {
-    state->viewport.zoom = 1;
+    unsigned changed = SET(state->viewport.zoom, 1);
     control_fit_viewport(state);
-    return SAY(state, command->action, "the whole grid");
+    return SAY(state, command->action, "the whole grid") | changed;
 }
 
 /* ---- the loss of the way back ---------------------------------------------------------------- */

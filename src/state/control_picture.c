@@ -48,14 +48,17 @@ unsigned control_compare(State *state, const Command *command) {
 }
 
 unsigned control_wipe(State *state, const Command *command) {
-    state->wipe = clamp(control_moved(command, state->wipe * 100, 5) / 100, 0, 1);
-    return SAY(state, command->action, "wipe at %.0f %%: baseline on its left", state->wipe * 100);
+    double percent;
+    if (!control_number(state, command, state->wipe * 100, &percent))
+        return STEP_REDRAW;
+    unsigned changed = SET(state->wipe, percent / 100);
+    return SAY(state, command->action, "wipe at %.0f %%: baseline on its left", percent) | changed;
 }
 
 static unsigned use_view(State *state, Action action, int view) {
-    state->view = view;
-    state->range_locked = false;
-    return SAY(state, action, "view %s", state->menu.views.names[view]) | STEP_LOOK;
+    unsigned changed = SET(state->view, view);
+    changed |= SET(state->range_locked, false);
+    return SAY(state, action, "view %s", state->menu.views.names[view]) | STEP_LOOK | changed;
 }
 
 unsigned control_error(State *state, const Command *command) {
@@ -90,7 +93,7 @@ static unsigned use_rgb(State *state, const Command *command) {
     bool seen = state->view == state->menu.rgb_view;
     return SAY(state, command->action, "red, green, blue: %s%s", command->argument,
                seen ? "" : " (the rgb view shows them)") |
-           STEP_LOOK;
+           STEP_LOOK | STEP_CHANGE;
 }
 
 unsigned control_channel(State *state, const Command *command) {
@@ -98,104 +101,66 @@ unsigned control_channel(State *state, const Command *command) {
     char *end = NULL;
     if (!command->step && (strtod(command->argument, &end), *end || end == command->argument))
         return use_rgb(state, command);
-    int64_t channel = (int64_t)clamp(control_moved(command, (double)state->channel, 1), -1, 1e9);
+    int64_t channel = (int64_t)clamp(command->step ? (double)state->channel + command->step
+                                                   : strtod(command->argument, NULL),
+                                     -1, 1e9);
     if (count > 0)
         channel = (channel % count + count) % count;
-    state->channel = channel > 0 ? channel : 0;
+    unsigned changed = SET(state->channel, channel > 0 ? channel : 0);
     state->rgb = rgb_from(state->channel, count);
     bool seen = state->view == state->menu.channel_view || state->view == state->menu.rgb_view;
     return SAY(state, command->action, "channel %lld%s", (long long)state->channel,
                seen ? "" : " (the channel view shows it)") |
-           STEP_LOOK;
-}
-
-unsigned control_colormap(State *state, const Command *command) {
-    int map = control_pick(state, command, state->colormap);
-    if (map < 0)
-        return STEP_REDRAW;
-    state->colormap = map;
-    return SAY(state, command->action, "colour map %s", state->menu.colormaps.names[map]) |
-           STEP_LOOK;
-}
-
-unsigned control_lock(State *state, const Command *command) {
-    state->range_locked = control_switched(command, state->range_locked);
-    return SAY(state, command->action, "range of the colour bar %s",
-               state->range_locked ? "locked" : "automatic") |
-           STEP_LOOK;
-}
-
-unsigned control_fill(State *state, const Command *command) {
-    state->fill = control_switched(command, state->fill);
-    return SAY(state, command->action, "cells of no mass among others: %s",
-               state->fill ? "mean of those around, dimmer" : "empty") |
-           STEP_LOOK;
-}
-
-unsigned control_strip(State *state, const Command *command) {
-    int strip = control_pick(state, command, (int)state->strip);
-    if (strip < 0)
-        return STEP_REDRAW;
-    state->strip = (Strip)strip;
-    return SAY(state, command->action, "camera strip: %s%s", strip_names[strip],
-               strip == STRIP_DROPPED ? ", yellow where points fall outside the grid" : "") |
-           STEP_LOOK;
+           STEP_LOOK | changed;
 }
 
 unsigned control_lidar(State *state, const Command *command) {
-    state->lidar = control_switched(command, state->lidar);
+    unsigned changed = SET(state->lidar, control_switched(command, state->lidar));
     const char *note = state->scene.nx && !state->scene.has_lidar ? " (this scene has none)"
                        : state->lidar && !state->has_window
                            ? " (drawn in the window and snapshots only)"
                            : "";
     return SAY(state, command->action, "LiDAR points over the camera pictures: %s%s",
                state->lidar ? "blue near, red far" : "off", note) |
-           STEP_LOOK;
+           STEP_LOOK | changed;
 }
 
 unsigned control_truth(State *state, const Command *command) {
     int truth = control_pick(state, command, (int)state->truth);
     if (truth < 0)
         return STEP_REDRAW;
-    state->truth = (unsigned)truth;
+    unsigned changed = SET(state->truth, (unsigned)truth);
     return SAY(state, command->action, "truth on the BEV: %s%s", truth_names[truth],
-               state->scene.has_truth ? "" : " (this scene came with neither boxes nor LiDAR)");
+               state->scene.has_truth ? "" : " (this scene came with neither boxes nor LiDAR)") |
+           changed;
 }
 
 unsigned control_chart(State *state, const Command *command) {
     int chart = control_pick(state, command, (int)state->chart);
     if (chart < 0)
         return STEP_REDRAW;
-    state->chart = (Chart)chart;
+    unsigned changed = SET(state->chart, (Chart)chart);
     bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
     return SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart],
                chart == CHART_NETWORK             ? " (published, and model)"
                : chart && chart != CHART_TIMELINE ? " (model)"
                                                   : "",
                hidden ? ", on the dashboard: " : "", hidden ? key_of(ACTION_PAGE).name : "") |
-           STEP_LOOK;
-}
-
-unsigned control_large(State *state, const Command *command) {
-    state->large = control_switched(command, state->large);
-    return SAY(state, command->action, "large %s%s", on_off(state->large),
-               state->large ? ": fewer panels, larger figures" : "");
+           STEP_LOOK | changed;
 }
 
 unsigned control_text(State *state, const Command *command) {
-    const double least = 50, most = 300, step = 1.1;
-    double next = round(control_scaled(command, state->text_percent, step));
-    if (!(next >= least && next <= most) && !command->step)
-        return SAY(state, command->action, "text: %s is not from %g to %g %%: still %.0f %%",
-                   command->argument, least, most, state->text_percent);
-    state->text_percent = clamp(next, least, most);
-    return SAY(state, command->action, "text of the window %.0f %%", state->text_percent);
+    double next;
+    if (!control_number(state, command, state->text_percent, &next))
+        return STEP_REDRAW;
+    unsigned changed = SET(state->text_percent, round(next));
+    return SAY(state, command->action, "text of the window %.0f %%", round(next)) | changed;
 }
 
 unsigned control_theme(State *state, const Command *command) {
     int theme = control_pick(state, command, state->light);
     if (theme < 0)
         return STEP_REDRAW;
-    state->light = theme;
-    return SAY(state, command->action, "theme %s", theme ? "light" : "dark");
+    unsigned changed = SET(state->light, theme != 0);
+    return SAY(state, command->action, "theme %s", theme ? "light" : "dark") | changed;
 }

@@ -1,4 +1,4 @@
-/* Controls of the group "Program", and the helpers that all handlers share. */
+/* Controls of the group "Program". */
 #include "src/state/control.h"
 #include "src/state/glossary.h"
 #include "src/state/help.h"
@@ -7,41 +7,6 @@
 #include <string.h>
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
-
-double control_moved(const Command *command, double now, double step) {
-    return command->step ? now + command->step * step : strtod(command->argument, NULL);
-}
-
-double control_scaled(const Command *command, double now, double factor) {
-    if (!command->step)
-        return strtod(command->argument, NULL);
-    return command->step > 0 ? now * factor : now / factor;
-}
-
-bool control_switched(const Command *command, bool now) {
-    return command->step ? !now : !strcmp(command->argument, "on");
-}
-
-unsigned control_changed(State *state) {
-    state->job.serial++;
-    return STEP_REDRAW | STEP_RUN;
-}
-
-unsigned control_changed_and_told(State *state) {
-    unsigned bits = control_changed(state);
-    log_await(&state->log, state->job.serial, &state->shown, false);
-    return bits;
-}
-
-unsigned control_values_and_told(State *state) {
-    unsigned bits = control_changed(state);
-    log_await(&state->log, state->job.serial, &state->shown, true);
-    return bits;
-}
-
-unsigned control_aligns(const State *state) {
-    return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
-}
 
 /* Where the page "both" looks like the dashboard, keys skip it, but not in a lesson, which is shown
  * there. */
@@ -165,22 +130,24 @@ unsigned control_undo(State *state, const Command *command) {
     return STEP_UNDO;
 }
 
+static unsigned turn_off(State *state, Action action) {
+    return keys[action].handler(state, &(Command){.action = action, .argument = "off"});
+}
+
 unsigned control_escape(State *state, const Command *command) {
     if (state->help) {
         state->help = false;
         return STEP_REDRAW;
     }
     if (state->bits.open)
-        return control_bits(state, &(Command){.action = ACTION_BITS, .argument = "off"});
+        return turn_off(state, ACTION_BITS);
     if (state->job.steps)
-        return control_steps(state, &(Command){.action = ACTION_STEPS, .argument = "off"});
+        return turn_off(state, ACTION_STEPS);
     if (state->pinned)
         return control_unpin(state, command->action);
     if (state->cursor_shown)
         return control_hide_cursor(state);
-    return state->lesson.open
-               ? control_lesson(state, &(Command){.action = ACTION_LESSON, .argument = "off"})
-               : 0;
+    return state->lesson.open ? turn_off(state, ACTION_LESSON) : 0;
 }
 
 unsigned control_quit(State *state, const Command *command) {

@@ -4,13 +4,9 @@
 
 #include <string.h>
 
-#define SPEED_MAX       8.0
-#define STEP_S          0.1
-#define TEMPERATURE_MAX        8.0   /* of steps, */
-#define OPTION_TEMPERATURE_MAX 100.0 /* of words, as --temperature has it */
-#define EVENNESS_STEP   0.25
-#define PRUNE_LEAST     1e-4
-#define SKEW_STEP       0.25
+#define STEP_S               0.1
+#define STEP_TEMPERATURE_MAX 8.0 /* of steps; words go farther */
+#define PRUNE_LEAST          1e-4
 
 /* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
@@ -50,9 +46,10 @@ static unsigned change_points(State *state, const Command *command) {
     const OperatorSpec *own = &state->scene.operator_spec;
     int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
     int64_t least = own->kind == OPERATOR_EMBEDDING_BAG && own->cells ? own->cells : 1;
-    double next = control_scaled(command, (double)now, 2);
+    double next = command->step ? floor((double)now * (command->step > 0 ? 2 : 0.5))
+                                : strtod(command->argument, NULL);
     if (command->step)
-        next = clamp(floor(next), (double)least, OPERATOR_MAX_POINTS);
+        next = clamp(next, (double)least, OPERATOR_MAX_POINTS);
     if (!(next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next)))
         return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
                    command->argument, (long long)least, OPERATOR_MAX_POINTS);
@@ -64,14 +61,9 @@ static unsigned change_points(State *state, const Command *command) {
 unsigned control_skew(State *state, const Command *command) {
     OperatorChange *sizes = &state->job.sizes;
     double now = sizes->skewed ? sizes->skew : state->scene.operator_spec.skew;
-    double next = control_moved(command, now, SKEW_STEP);
-    if (operator_missing(state, command->action))
+    double next;
+    if (operator_missing(state, command->action) || !control_number(state, command, now, &next))
         return STEP_REDRAW;
-    if (command->step)
-        next = clamp(next, 0, OPERATOR_MAX_SKEW);
-    if (!(next >= 0 && next <= OPERATOR_MAX_SKEW))
-        return SAY(state, command->action, "skew: %s is not from 0 to %d: still %g",
-                   command->argument, OPERATOR_MAX_SKEW, now);
     sizes->skewed = true;
     sizes->skew = next;
     SAY(state, command->action, "skew %g", next);
@@ -119,7 +111,7 @@ unsigned control_scene(State *state, const Command *command) {
 }
 
 unsigned control_play(State *state, const Command *command) {
-    state->playing = control_switched(command, state->playing);
+    unsigned changed = SET(state->playing, control_switched(command, state->playing));
     if (state->playing && state->scene.nx && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
@@ -127,7 +119,7 @@ unsigned control_play(State *state, const Command *command) {
         SAY(state, command->action,
             state->playing ? "playing, %g s a second" : "paused at %.2f s",
             state->playing ? state->speed : state->job.time_s);
-    return STEP_REDRAW | STEP_LOOK;
+    return STEP_REDRAW | STEP_LOOK | changed;
 }
 
 unsigned control_step(State *state, const Command *command) {
@@ -140,20 +132,23 @@ unsigned control_step(State *state, const Command *command) {
 }
 
 unsigned control_speed(State *state, const Command *command) {
-    state->speed = clamp(control_scaled(command, state->speed, 2), 1 / SPEED_MAX, SPEED_MAX);
-    return SAY(state, command->action, "speed %g s a second", state->speed);
+    double next;
+    if (!control_number(state, command, state->speed, &next))
+        return STEP_REDRAW;
+    unsigned changed = SET(state->speed, next);
+    return SAY(state, command->action, "speed %g s a second", next) | changed;
 }
 
 unsigned control_temperature(State *state, const Command *command) {
-    double now = state->job.temperature, step = sqrt(2);
+    double next, most = STEP_TEMPERATURE_MAX;
     if (!state->scene.has_world)
         return SAY(state, command->action,
                    "temperature: this scene's depth is given, not rendered");
-    double next = control_scaled(command, now, step);
+    if (!control_number(state, command, state->job.temperature, &next))
+        return STEP_REDRAW;
     /* Repeated steps by a square root leave rounding errors: as rendered is exactly 1. */
     next = fabs(next - 1) < 1e-6 ? 1 : next;
-    double most = command->step ? TEMPERATURE_MAX : OPTION_TEMPERATURE_MAX;
-    state->job.temperature = clamp(next, 1 / most, most);
+    state->job.temperature = command->step ? clamp(next, 1 / most, most) : next;
     SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
         next > 1   ? "smears"
         : next < 1 ? "sharpens"
@@ -162,12 +157,9 @@ unsigned control_temperature(State *state, const Command *command) {
 }
 
 unsigned control_evenness(State *state, const Command *command) {
-    double next = control_moved(command, state->job.evenness, EVENNESS_STEP);
-    if (command->step)
-        next = clamp(next, 0, 1);
-    if (!(next >= 0 && next <= 1))
-        return SAY(state, command->action, "evenness: %s is not from 0 to 1: still %.2f",
-                   command->argument, state->job.evenness);
+    double next;
+    if (!control_number(state, command, state->job.evenness, &next))
+        return STEP_REDRAW;
     state->job.evenness = next;
     SAY(state, command->action, "evenness %.2f: %s", next,
         next >= 1  ? "all intervals of the mean length"
@@ -222,14 +214,10 @@ unsigned control_prune(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-/* Steps by ten. */
 unsigned control_outlier(State *state, const Command *command) {
-    double next = control_scaled(command, state->job.outlier, 10);
-    if (command->step)
-        next = clamp(next, 1, FEATURES_MAX_OUTLIER);
-    if (!(next >= 1 && next <= FEATURES_MAX_OUTLIER))
-        return SAY(state, command->action, "outlier: %s is not from 1 to %d: still %g",
-                   command->argument, FEATURES_MAX_OUTLIER, state->job.outlier);
+    double next;
+    if (!control_number(state, command, state->job.outlier, &next))
+        return STEP_REDRAW;
     state->job.outlier = next;
     if (next > 1)
         SAY(state, command->action, "outlier: feature channel 0 is %g times as large", next);
@@ -297,12 +285,9 @@ unsigned control_rounding(State *state, const Command *command) {
     int rounding = control_pick(state, command, (int)state->job.rounding);
     if (rounding < 0)
         return STEP_REDRAW;
-    static const char *const meanings[ROUNDING_COUNT] = {
-        [ROUNDING_SCENE] = "as the scene says",
-        [ROUNDING_FLOOR] = "a point below the grid is outside",
-        [ROUNDING_TRUNCATE] = "toward zero, as LSS and BEVDet do"};
     state->job.rounding = (GridRounding)rounding;
-    SAY(state, command->action, "rounding %s: %s", rounding_names[rounding], meanings[rounding]);
+    SAY(state, command->action, "rounding %s: %s", rounding_names[rounding],
+        rounding_ideas[rounding]);
     return control_changed_and_told(state);
 }
 
@@ -324,8 +309,8 @@ unsigned control_camera(State *state, const Command *command) {
     int camera = pick_camera(state, command);
     if (camera < 0)
         return STEP_REDRAW;
-    state->camera = camera;
-    return SAY(state, command->action, "camera %s selected", state_camera_name(state));
+    unsigned changed = SET(state->camera, camera);
+    return SAY(state, command->action, "camera %s selected", state_camera_name(state)) | changed;
 }
 
 /* "front 1.5": the camera is selected first. False: there is none of that name. */
@@ -376,11 +361,11 @@ unsigned control_calibration(State *state, const Command *from) {
     while (strcmp(fault_infos[fault].word, keys[command->action].word))
         fault++;
     const FaultInfo *info = &fault_infos[fault];
-    double *value = &state->job.camera_errors[state->camera].each[fault];
-    double next = control_moved(command, *value, info->step);
-    if (value == &state->job.camera_errors[state->camera].delay_ms)
-        return use_delay(state, command->action, clamp(next, info->min, info->max));
-    next = clamp(next, info->min, info->max);
+    double *value = &state->job.camera_errors[state->camera].each[fault], next;
+    if (!control_number(state, command, *value, &next))
+        return STEP_REDRAW;
+    if (command->action == ACTION_DELAY)
+        return use_delay(state, command->action, next);
     /* Steps are rounded, so that ten steps of 0.1 forward and ten back give 0. */
     *value = (command->step ? round(next * 1000) / 1000 : next) + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),

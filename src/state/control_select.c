@@ -171,14 +171,6 @@ unsigned control_defect(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
-static int value_find(const State *state, const Command *command) {
-    ValueName values[VALUES_MAX];
-    int found = keys[command->action].list(state, values) - 1;
-    while (found >= 0 && strcasecmp(values[found].name, command->argument) != 0)
-        found--;
-    return found;
-}
-
 /* The next position of the mask whose bit is set; `now` where there is no other. */
 static int next_in_mask(unsigned mask, int now, int step, int count) {
     for (int i = 1; i <= count; i++) {
@@ -194,7 +186,7 @@ unsigned control_dtype(State *state, const Command *command) {
     const BevKernel *kernel = config.kernel;
     int dtype = command->step ? next_in_mask(kernel->dtypes, (int)config.dtype, command->step,
                                              BEV_DTYPE_COUNT)
-                              : value_find(state, command);
+                              : control_find(state, command);
     if (dtype < 0 || !(kernel->dtypes & 1u << dtype))
         return SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
                    dtype < 0 ? command->argument : bev_dtypes[dtype].title,
@@ -208,7 +200,7 @@ unsigned control_align(State *state, const Command *command) {
     unsigned both = config.kernel->aligns & control_aligns(state);
     int align = command->step
                     ? next_in_mask(both, (int)config.align, command->step, BEV_ALIGN_COUNT)
-                    : value_find(state, command);
+                    : control_find(state, command);
     if (align < 0 || !(both & 1u << align))
         return SAY(state, command->action, "%s on this scene does not take %s: still %s",
                    config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
@@ -247,12 +239,15 @@ unsigned control_channels(State *state, const Command *command) {
     if (!state->scene.has_world)
         return SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
                    (long long)now);
+    double given;
+    if (!control_number(state, command, (double)now, &given))
+        return STEP_REDRAW;
     int at = 0;
     while (at + 1 < COUNTS && channel_counts[at] < now)
         at++;
     int64_t channels = channel_counts[wrapped(at + command->step, COUNTS)];
     if (!command->step)
-        channels = (int64_t)clamp(strtod(command->argument, NULL), 1, 1024);
+        channels = (int64_t)given;
     state->job.channels = channels;
     state->channel = state->channel < channels ? state->channel : 0;
     SAY(state, command->action, "C = %lld", (long long)channels);
@@ -301,19 +296,23 @@ unsigned control_gpu(State *state, const Command *command) {
     static const char only[] = " (model only: the ladder is of this machine)";
     GpuEdit edit = command->step ? (GpuEdit){0} : state->edit;
     int gpu = wrapped(state->gpu + command->step, gpu_count);
-    char words[sizeof command->argument], changed[96];
+    char words[sizeof command->argument], edits[96];
     snprintf(words, sizeof words, "%s", command->argument);
     for (char *rest = words, *word; (word = strtok_r(rest, " \t", &rest));)
         if (!(strchr(word, '=') ? use_figure(state, word, &edit)
                                 : use_gpu(state, word, &gpu, &edit)))
             return STEP_REDRAW;
-    state->gpu = gpu;
+    unsigned changed = SET(state->gpu, gpu);
+    if (memcmp(&state->edit, &edit, sizeof edit))
+        changed = STEP_CHANGE;
     state->edit = edit;
-    gpu_edit_text(&edit, changed, sizeof changed);
-    if (changed[0])
-        return SAY(state, command->action, "what if: %s%s%s", gpus[gpu].title, changed, only);
+    gpu_edit_text(&edit, edits, sizeof edits);
+    if (edits[0])
+        return SAY(state, command->action, "what if: %s%s%s", gpus[gpu].title, edits, only) |
+               changed;
     return SAY(state, command->action, "what if: %s, L2 of %.0f MiB%s", gpus[gpu].title,
-               gpus[gpu].l2_bytes / (1 << 20), only);
+               gpus[gpu].l2_bytes / (1 << 20), only) |
+           changed;
 }
 
 ShortText state_gpu_figure(const State *state, int figure) {
@@ -334,7 +333,8 @@ ShortText state_gpu_figure(const State *state, int figure) {
 unsigned control_gpu_figure(State *state, const Command *command) {
     int figure = command->action - ACTION_L2;
     double now = strtod(state_gpu_figure(state, figure).text, NULL);
-    double next = control_scaled(command, now, 2);
+    double next =
+        command->step ? now * (command->step > 0 ? 2 : 0.5) : strtod(command->argument, NULL);
     Command gpu = {.action = command->action};
     if (command->step && gpu_figures[figure].whole)
         next = round(next);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define STEPS_SPEED_MAX 64.0
-
 enum { LANES = 32 };
 
 void control_steps_reset(State *state) {
@@ -40,11 +38,12 @@ unsigned control_steps_at(State *state, const Command *command) {
     int count = state->shown.step_count;
     if (steps_missing(state, command->action))
         return STEP_REDRAW;
-    double at = control_moved(command, state->step_at + 1.0, 1);
-    state->step_at = (int)clamp(at, 1, count > 0 ? count : 1e6) - 1;
+    double at = control_moved(command, state->step_at + 1.0);
+    unsigned changed = SET(state->step_at, (int)clamp(at, 1, count > 0 ? count : 1e6) - 1);
     return SAY(state, command->action, "step %d%s%s", state->step_at + 1,
                state->step_at == 0 && command->step < 0 ? ": the first" : "",
-               count > 0 && state->step_at == count - 1 ? ": the last" : "");
+               count > 0 && state->step_at == count - 1 ? ": the last" : "") |
+           changed;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -60,18 +59,22 @@ unsigned control_steps_speed(State *state, const Command *command) {
     int last = state->shown.step_count - 1;
     if (steps_missing(state, command->action))
         return STEP_REDRAW;
-    double next = command->step ? next_speed(state->step_speed, command->step)
-                                : strtod(command->argument, NULL);
-    state->step_speed = clamp(next, -STEPS_SPEED_MAX, STEPS_SPEED_MAX);
+    double next, most = keys[command->action].hi;
+    if (!control_number(state, command, state->step_speed, &next))
+        return STEP_REDRAW;
+    if (command->step)
+        next = clamp(next_speed(state->step_speed, command->step), -most, most);
+    unsigned changed = SET(state->step_speed, next);
     state->step_clock = 0;
     if (state->step_speed > 0 && last > 0 && state->step_at >= last)
         state->step_at = 0;
     else if (state->step_speed < 0 && state->step_at == 0 && last > 0)
         state->step_at = last;
     if (state->step_speed == 0)
-        return SAY(state, command->action, "step %d: still", state->step_at + 1);
+        return SAY(state, command->action, "step %d: still", state->step_at + 1) | changed;
     return SAY(state, command->action, "%g steps a second%s", fabs(state->step_speed),
-               state->step_speed < 0 ? ", backwards" : "");
+               state->step_speed < 0 ? ", backwards" : "") |
+           changed;
 }
 
 unsigned control_steps_tick(State *state, double seconds) {
@@ -121,7 +124,7 @@ static unsigned follow(State *state, Action action, int64_t block, int warp, int
     bool same = job->steps_block == block && job->steps_warp == warp;
     job->steps_block = block;
     job->steps_warp = warp;
-    state->step_lane = lane;
+    unsigned changed = SET(state->step_lane, lane);
     if (!same)
         state->step_at = 0;
     SAY(state, action, "steps of %s%s",
@@ -130,7 +133,7 @@ static unsigned follow(State *state, Action action, int64_t block, int warp, int
         : block >= 0 ? "block "
                      : "all warps on the ",
         state_steps_of(state).text);
-    return same ? STEP_REDRAW : control_changed(state);
+    return same ? STEP_REDRAW | changed : control_changed(state);
 }
 
 /* "cell", or numbers: block; block,warp; block,warp,lane. */

@@ -1,6 +1,7 @@
 #include "src/state/control.h"
 
 #include "src/base/nearest.h"
+#include "src/cachesim/findings.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/help.h"
 
@@ -17,29 +18,59 @@ const char *const argument_words[] = {
     [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_SWITCH] = " on|off", [ARGUMENT_DIGIT] = " NUMBER"};
 
 /* The words of controls.inc; see its head. */
-#define F(n) (KEYCODE_F1 + (n)-1)
-#define DIRECT(...)                                                                                \
-    true, { __VA_ARGS__ }
-#define KEYS(...)                                                                                  \
-    false, { __VA_ARGS__ }
-#define NO_LIST  NULL
-#define TAP      false
-#define HELD     true
+#define F(n)                (KEYCODE_F1 + (n)-1)
 #define NO_VALUE "%s", ""
+#define NO_LIST             NULL
+#define ON_OFF(flag)        "%s", on_off(flag)
 
-#define CONTROL(id, word, argument, list, keys, back, group, label, rank, log, help, also,         \
-                handler, ...)                                                                      \
+/* What a control stands at. */
+#define BY(handler, ...)    snprintf(text, size, __VA_ARGS__);
+#define TOGGLES(field, ...) snprintf(text, size, "%s", on_off(state->field));
+#define CHOOSES(field, ...)                                                                        \
+    ValueName values[VALUES_MAX];                                                                  \
+    keys[action].list(state, values);                                                              \
+    snprintf(text, size, "%s", values[state->field].name);
+#define CONTROL(id, word, argument, keys_, back, group, help, also, acts)                          \
     static void value_##id(const State *state, char *text, size_t size) {                          \
-        (void)state;                                                                               \
-        snprintf(text, size, __VA_ARGS__);                                                         \
+        enum { action = ACTION_##id };                                                             \
+        (void)state, (void)action;                                                                 \
+        acts                                                                                       \
     }
 #include "src/state/controls.inc"
 #undef CONTROL
+#undef BY
+#undef TOGGLES
+#undef CHOOSES
 
-#define CONTROL(id, word, argument, list, keys, back, group, label, rank, log, help, also,         \
-                handler, ...)                                                                      \
-    {ACTION_##id, word,  ARGUMENT_##argument, list, keys,    back,      GROUP_##group,             \
-     label,       rank,  log,                 help, also,    handler,   value_##id},
+/* The rows. */
+#define ARGUMENT_NAME(values)            ARGUMENT_NAME, values
+#define ARGUMENT_WORDS(values)           ARGUMENT_WORDS, values
+#define ARGUMENT_ANY_NUMBER              ARGUMENT_NUMBER, NULL, -INFINITY, INFINITY, 1
+#define ARGUMENT_NUMBER(lo, hi, step)    ARGUMENT_NUMBER, NULL, lo, hi, step
+#define ARGUMENT_FACTOR(lo, hi, factor)  ARGUMENT_NUMBER, NULL, lo, hi, factor, true
+#define ARGUMENT_NUMBERS(values, lo, hi) ARGUMENT_NUMBER, values, lo, hi
+#define BAR(rank_, label_, ...)          .rank = rank_, .label = label_, DIRECT(__VA_ARGS__)
+#define DIRECT(...)                      .direct = true, KEYS(__VA_ARGS__)
+#define DIRECT_HELD(...)                 .direct = true, HELD(__VA_ARGS__)
+#define HELD(...)                        .held = true, KEYS(__VA_ARGS__)
+#define KEYS(...)                        .keys = {__VA_ARGS__}
+#define WORD                             .keys = {0}
+#define BY(handler_, ...)                .handler = handler_
+#define TOGGLES(field_, bits, on, off)                                                             \
+    .handler = control_toggle, .field = offsetof(State, field_), .asks = bits, .says = {off, on}
+#define CHOOSES(field_, bits, text)                                                                \
+    .handler = control_choose, .field = offsetof(State, field_), .asks = bits, .says = {text}
+#define CONTROL(id, word_, argument_, keys_, back_, group_, help_, also_, acts)                    \
+    {.action = ACTION_##id,                                                                        \
+     .word = word_,                                                                                \
+     .argument = ARGUMENT_##argument_,                                                             \
+     keys_,                                                                                        \
+     .back = back_,                                                                                \
+     .group = GROUP_##group_,                                                                      \
+     .help = help_,                                                                                \
+     .also = also_,                                                                                \
+     acts,                                                                                         \
+     .value = value_##id},
 const KeyRow keys[ACTION_COUNT] = {
 #include "src/state/controls.inc"
 };

@@ -89,16 +89,20 @@ typedef struct {
     const char *word;
     ArgumentKind argument;
     ControlValues *list;        /* NULL: none */
-    bool direct;                /* its first key is one of those that the help lists */
+    double lo, hi, step;        /* of a number */
+    bool scaled;                /* a step multiplies */
+    bool direct, held;          /* direct: its first key is one of those that the help lists */
+    int rank;                   /* place on the key bar, from 1; 0: not on it */
+    const char *label;          /* and its word there */
     int32_t keys[KEYS_PER_ROW]; /* one step forward; 0 ends them */
     int32_t back;               /* one step back; 0: none; NO_KEY: as a word */
     KeyGroup group;
-    const char *label;
-    int rank;
-    bool held;
     const char *help;
     const char *also; /* other words for it */
     ControlHandler *handler;
+    size_t field;        /* of State: what TOGGLES and CHOOSES change, */
+    unsigned asks;       /* the STEP_* bits, */
+    const char *says[2]; /* and what the log says */
     ControlValue *value;
 } KeyRow;
 

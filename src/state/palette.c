@@ -295,7 +295,7 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
     Event event = {.kind = EVENT_COMMAND, .command = *command};
     unsigned bits = state_step(&after, &event);
     bool silent = after.log.said == state->log.said;
-    if (bits & ~(unsigned)STEP_REDRAW || silent || state_differs(state, &after))
+    if (bits & ~(unsigned)STEP_REDRAW || silent)
         return true;
     char now[64];
     state_value(state, command->action, now, sizeof now);

@@ -75,19 +75,6 @@ void state_begin_lesson(State *state, int scene) {
     *state = next;
 }
 
-bool state_differs(const State *a, const State *b) {
-    char before[64], after[64];
-    if (a->job.serial != b->job.serial)
-        return true;
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        state_value(a, (Action)i, before, sizeof before);
-        state_value(b, (Action)i, after, sizeof after);
-        if (keys[i].group < GROUP_LESSON && strcmp(before, after) != 0)
-            return true;
-    }
-    return false;
-}
-
 void state_restore(State *state, const State *before) {
     State next = *before;
     bool same_scene = before->job.scene == state->job.scene;

@@ -267,8 +267,9 @@ enum {
     STEP_RECORD = 16,     /* recording began or ended */
     STEP_FULLSCREEN = 32, /* state.fullscreen changed */
     STEP_LOOK = 64,       /* same job, but the engine must make the picture (or count) again */
+    STEP_LESSON = 128,    /* state.lesson_wish is to be fulfilled */
     STEP_UNDO = 256,      /* state.undo_wish changes are to be taken back */
-    STEP_LESSON = 128     /* state.lesson_wish is to be fulfilled */
+    STEP_CHANGE = 512     /* a choice changed, which undo takes back */
 };
 
 /* A new state: the default kernel of the first backend that runs here (CUDA before the CPU), FP16,
@@ -278,10 +279,6 @@ void state_init(State *state, const StateMenu *menu, int scene);
 /* Everything as after state_init, on the scene `scene`, with the same menu, screens and lesson. The
  * world stands still. A lesson begins with it, so that it is the same each time. */
 void state_begin_lesson(State *state, int scene);
-
-/* Whether two states compute or show different things: by the job, or by a control's value.
- * Screens, lessons and files are not compared. */
-bool state_differs(const State *a, const State *b);
 
 /* Restores the user's choices of `before`; facts, messages and counters stay. */
 void state_restore(State *state, const State *before);

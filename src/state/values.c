@@ -45,10 +45,13 @@ static const char *const chart_titles[CHART_COUNT] = {
     [CHART_ROOFLINE] = "bytes or FLOP", [CHART_WORKING_SET] = "which L2 holds",
     [CHART_DTYPE] = "formats compared", [CHART_TERMS] = "fastest kernel",
     [CHART_NETWORK] = "whole network",  [CHART_TIMELINE] = "launches in time"};
+const char *const rounding_ideas[ROUNDING_COUNT] = {
+    [ROUNDING_SCENE] = "as the scene says",
+    [ROUNDING_FLOOR] = "a point below the grid is outside",
+    [ROUNDING_TRUNCATE] = "toward zero, as LSS and BEVDet do"};
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
 
-NAMES(roundings, rounding_names, ROUNDING_COUNT)
 NAMES(bits, bits_names, BITS_COUNT)
 NAMES(channels, channel_counts, sizeof channel_counts / sizeof *channel_counts)
 NAMES(compares, compare_names, COMPARE_COUNT)
@@ -58,8 +61,10 @@ NAMES(truths, truth_names, TRUTH_COUNT)
 NAMES(themes, themes, 2)
 NAMES(pages, page_names, PAGE_COUNT)
 ROWS(charts, CHART_COUNT, chart_names[i], chart_titles[i])
+HELPED(roundings, ROUNDING_COUNT, rounding_names[i], rounding_names[i], rounding_ideas[i])
 ROWS(undo, 1, "all", "everything")
-ROWS(strips, STRIP_COUNT, strip_names[i], strip_titles[i])
+HELPED(strips, STRIP_COUNT, strip_names[i], strip_titles[i],
+       i == STRIP_DROPPED ? "yellow where points fall outside the grid" : NULL)
 ROWS(backends, 2, backends[i].name, backends[i].title)
 HELPED(configs, state->menu.preset_count, state->menu.scenes.names[i], state->menu.scenes.names[i],
        scene_title(state, i))
@@ -107,17 +112,4 @@ int values_defects(const State *state, ValueName values[VALUES_MAX]) {
     for (int i = 0; i < count; i++)
         values[i + 1] = (ValueName){list[i].name, list[i].kernel.title, NULL};
     return count + 1;
-}
-
-int control_pick(State *state, const Command *command, int now) {
-    ValueName values[VALUES_MAX];
-    int count = keys[command->action].list(state, values);
-    if (command->step && count)
-        return wrapped(now + command->step, count);
-    for (int i = 0; i < count; i++)
-        if (!strcasecmp(values[i].name, command->argument))
-            return i;
-    SAY(state, command->action, "%s: there is no \"%s\"", keys[command->action].word,
-        command->argument);
-    return -1;
 }

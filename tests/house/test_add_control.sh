@@ -17,8 +17,8 @@ done
 # 1. The row: in front of `quit`, with a place on the key bar. A control that has its key gets F13.
 key='~'
 sed "s/'$key'/F(13)/" src/state/controls.inc | awk -v key="$key" '/^CONTROL\(QUIT,/ {
-    print "CONTROL(TOY, \"toy\", NUMBER, NO_LIST, DIRECT(\047" key "\047), 0, PROGRAM, \"toy\", 20,"
-    print "        TAP, \"a toy of the tests\", \"plaything\", control_toy, \"%d toys\", state->frames > 0)"
+    print "CONTROL(TOY, \"toy\", NUMBER(0, 9, 1), BAR(13, \"toy\", \047" key "\047), 0, PROGRAM,"
+    print "        \"a toy of the tests\", \"plaything\", BY(control_toy, \"%d toys\", state->frames > 0))"
 } { print }' >"$folder/src/state/controls.inc"
 # 2. The handler and its value.
 cat >>"$folder/src/state/control_program.c" <<'HANDLER'

@@ -23,8 +23,8 @@ TAP_SUITE(keys_rows) {
             letter |= row->keys[k] && !is_function_key(row->keys[k]);
         }
         in_order += (int)row->action == i;
-        complete += row->word && row->word[0] && row->label && row->help && row->help[0] &&
-                    (row->keys[0] || !row->direct) && row->group < GROUP_COUNT;
+        complete += row->word && row->word[0] && (row->label || !row->rank) && row->help &&
+                    row->help[0] && (row->keys[0] || !row->direct) && row->group < GROUP_COUNT;
         twins += !function || letter;
         short_enough += strlen(row->help) < HELP_TEXT_W && strlen(row->word) < 12;
     }

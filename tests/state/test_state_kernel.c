@@ -49,7 +49,7 @@ STATE_SUITE(state_kernel_selection) {
     use("kernel v2");
     uint64_t serial = job->serial;
     unsigned bits = use("kernel");
-    tap_ok(bits == (STEP_REDRAW | STEP_RUN) && job->serial == serial + 1,
+    tap_ok(bits == (STEP_REDRAW | STEP_RUN | STEP_CHANGE) && job->serial == serial + 1,
            "another kernel is another job");
     tap_ok(!strcmp(job->config.kernel->name, "cpu_v2_do"), "the next one is the next kernel");
     after("kernel -", !strcmp(job->config.kernel->name, "cpu_v2"), "and back");
