@@ -244,12 +244,6 @@ void app_word(AppOptions *options, const char *control, const char *value) {
         snprintf(options->words[options->word_count++], APP_WORD, "%s %s", control, value);
 }
 
-void app_number(AppOptions *options, const char *control, bool given, double value) {
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", value);
-    app_word(options, control, given ? text : NULL);
-}
-
 /* Words that need facts of the scene wait for these facts. The other words are used at once, so
  * that the first picture has them. A script has its first picture before any word. */
 static bool waits_for_scene(Action action) {

@@ -139,7 +139,6 @@ typedef struct {
 
 /* Adds a control to the options, "dtype fp8", unless `value` is NULL or `given` false. */
 void app_word(AppOptions *options, const char *control, const char *value);
-void app_number(AppOptions *options, const char *control, bool given, double value);
 
 /* Opens state and engine, uses the words and opens the lesson. With a script engine the first frame
  * is there, else it is asked for. Close it with app_close, also after a failure. */

@@ -86,7 +86,6 @@ bool cmd_live(const Options *options, Err *err) {
     loop.app.scales = by_channel ? NULL : options->scales;
     app_word(&loop.app, "scales", by_channel ? "channel" : NULL);
     loop.app.time_s = options->time_s;
-    app_word(&loop.app, "large", options->large ? "on" : NULL);
     ScaleRanges ranges;
     if ((loop.app.scales && !ranges_read(&ranges, options->scales, err)) ||
         !select_single(options, "takes one name", "keys change it later", err) ||
@@ -105,7 +104,6 @@ bool cmd_demo(const Options *options, Err *err) {
     LoopOptions loop = screens(options);
     loop.app.scene = "canonical";
     loop.app.tour = true;
-    app_word(&loop.app, "large", options->large ? "on" : NULL);
     if (loop.no_terminal)
         return err_set(err, ERR_FAILED, "demo",
                        "bevscope live --script samples/demo.keys writes it as pictures", "%s",

@@ -2,6 +2,7 @@
 
 #include "src/base/nearest.h"
 #include "src/scene/scene.h"
+#include "src/state/keys.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,6 +30,7 @@ typedef struct {
     const char *help;
     ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
     double min, max;   /* KIND_REAL, KIND_INT */
+    int control;       /* 1 + the Action whose word it is in the live display; 0: none */
 } OptionRow;
 
 #define ON(command)  (1u << COMMAND_##command)
@@ -44,11 +46,28 @@ typedef struct {
      ON(SENSITIVITY))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
+#define AS(id)       .control = 1 + ACTION_##id
+#define SAME(id, letter, argument, kind, commands, field, choices)                                 \
+    {NULL, letter, argument, kind, commands, FIELD(field), NULL, choices, AS(id)}
 
-static const OptionRow rows[] = {
+static OptionRow rows[] = {
 #include "src/cli/options.inc"
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
+_Static_assert((int)ROW_COUNT <= (int)OPTIONS_MAX_ROWS, "Options.given has no room");
+
+/* A row, with what its control says. */
+static const OptionRow *row_at(int i) {
+    OptionRow *row = &rows[i];
+    if (!row->name) {
+        const KeyRow *control = &keys[row->control - 1];
+        row->name = control->word;
+        row->help = control->help;
+        row->min = control->lo;
+        row->max = control->hi;
+    }
+    return row;
+}
 
 /* ---- parsing -------------------------------------------------------------------------------- */
 
@@ -97,6 +116,7 @@ static bool refuse_list(CommandId command, const OptionRow *row, const char *val
 /* Choices are checked here, so that a typo costs no computation. */
 static bool store(Options *options, const OptionRow *row, const char *value, Err *err) {
     void *field = (char *)options + row->offset;
+    options->given[row - rows] = value ? value : "on";
     switch (row->kind) {
     case KIND_FLAG:
         *(bool *)field = true;
@@ -125,10 +145,11 @@ static bool store(Options *options, const OptionRow *row, const char *value, Err
 /* The row of a long name (`length` characters of it) or, when that is NULL, of a letter. */
 static const OptionRow *find_row(const char *name, size_t length, char letter, CommandId command) {
     for (int i = 0; i < ROW_COUNT; i++) {
-        bool fits = name ? strlen(rows[i].name) == length && !strncmp(rows[i].name, name, length)
-                         : rows[i].letter == letter;
-        if (fits && applies(&rows[i], command))
-            return &rows[i];
+        const OptionRow *row = row_at(i);
+        bool fits = name ? strlen(row->name) == length && !strncmp(row->name, name, length)
+                         : row->letter == letter;
+        if (fits && applies(row, command))
+            return row;
     }
     return NULL;
 }
@@ -139,7 +160,7 @@ static bool no_such_option(const char *word, const char *name, CommandId command
     size_t count = 0;
     for (int i = 0; i < ROW_COUNT; i++)
         if (applies(&rows[i], command))
-            names[count++] = rows[i].name;
+            names[count++] = row_at(i)->name;
     const char *nearest = nearest_name(name, names, count);
     snprintf(suggestion, sizeof suggestion, "--%s", nearest ? nearest : "");
     return usage(err, command, word, nearest ? suggestion : NULL, "no such option");
@@ -263,13 +284,24 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
 }
 
 bool options_describe(CommandId command, int i, OptionHelp *help) {
-    for (int row = 0; row < ROW_COUNT; row++)
-        if (applies(&rows[row], command) && i-- == 0) {
-            *help = (OptionHelp){rows[row].name, rows[row].letter, rows[row].argument, ""};
-            int n = snprintf(help->help, sizeof help->help, "%s", rows[row].help);
-            if (rows[row].choices != CHOICE_NONE)
-                choices_list(rows[row].choices, help->help + n, (int)sizeof help->help - n);
-            return true;
-        }
+    for (int place = 0; place < ROW_COUNT; place++) {
+        const OptionRow *row = row_at(place);
+        if (!applies(row, command) || i-- > 0)
+            continue;
+        *help = (OptionHelp){row->name, row->letter, row->argument, ""};
+        int n = snprintf(help->help, sizeof help->help, "%s", row->help);
+        if (row->choices != CHOICE_NONE)
+            choices_list(row->choices, help->help + n, (int)sizeof help->help - n);
+        return true;
+    }
     return false;
+}
+
+int options_control(const Options *options, int i, const char **value) {
+    for (int row = 0; row < ROW_COUNT; row++)
+        if (options->given[row] && rows[row].control && i-- == 0) {
+            *value = options->given[row];
+            return rows[row].control - 1;
+        }
+    return -1;
 }

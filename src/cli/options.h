@@ -28,7 +28,7 @@ typedef enum {
 } ChoiceSet;
 // clang-format on
 
-enum { OPTIONS_MAX_ARGUMENTS = 32 };
+enum { OPTIONS_MAX_ARGUMENTS = 32, OPTIONS_MAX_ROWS = 160 };
 
 /* The rigs of samples/rigs/, as words of --from. */
 #define RIG_NAMES "nuscenes argoverse2 waymo kitti360 robot"
@@ -38,6 +38,7 @@ typedef struct {
     CommandId command;
     const char *arguments[OPTIONS_MAX_ARGUMENTS]; /* SCENE ... */
     int argument_count;
+    const char *given[OPTIONS_MAX_ROWS]; /* by row of the table; "on": a flag; NULL: not given */
     bool help;
     const char *mixed;                           /* three formats, as in "int8,fp8,fp16" */
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
@@ -116,6 +117,10 @@ typedef struct {
     char help[768];       /* with the choices spelled out */
 } OptionHelp;
 bool options_describe(CommandId command, int i, OptionHelp *help);
+
+/* Option `i` of those that were given and are controls of the live display, in the table's order:
+ * its Action (src/state/keys.h), and its value; -1: there are fewer. */
+int options_control(const Options *options, int i, const char **value);
 
 /* The help of one command, the help of the program, and the manual page (roff). */
 void help_command(CommandId command, FILE *out);

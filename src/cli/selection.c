@@ -275,35 +275,18 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
     if (!kernel)
         return false;
     app_word(app, "kernel", kernel->name);
-    app_word(app, "dtype", options->dtype);
-    app_word(app, "align", options->align);
-    app_word(app, "view", options->view);
-    app_word(app, "slice", options->slice);
-    app_word(app, "channel", options->rgb);
-    app_word(app, "view", options->rgb && !options->view ? "rgb" : NULL);
-    app_word(app, "colormap", options->colormap);
-    app_number(app, "channels", options->channels > 0, (double)options->channels);
-    app_number(app, "temperature", options->temperature > 0, options->temperature);
-    app_number(app, "evenness", options->evenness > 0, options->evenness);
-    const Prune *prune = &options->prune;
-    app_word(app, "prune", prune_is_off(prune) ? NULL : prune_text(prune).text);
-    app_number(app, "outlier", options->outlier > 0, options->outlier);
-    app_number(app, "config", options->points > 0, (double)options->points);
-    app_number(app, "skew", options->skew >= 0, options->skew);
-    app_word(app, "rounding", options->rounding);
-    app_word(app, "lidar", options->lidar ? "on" : NULL);
-    app_word(app, "camera", options->camera);
     bool fault;
     if (!select_fault(options, &fault, err))
         return false;
-    const char *camera = options->camera ? options->camera : "";
-    char control[APP_WORD];
-    for (int i = 0; i < FAULTS; i++) {
-        snprintf(control, sizeof control, "%s %.40s", fault_infos[i].word, camera);
-        app_number(app, control, options->fault.each[i] != 0, options->fault.each[i]);
+    const char *value;
+    for (int i = 0, control; (control = options_control(options, i, &value)) >= 0; i++) {
+        bool of_camera = keys[control].group == GROUP_CAMERAS && control != ACTION_CAMERA;
+        char word[APP_WORD];
+        snprintf(word, sizeof word, "%s%s%.40s", keys[control].word, of_camera ? " " : "",
+                 of_camera && options->camera ? options->camera : "");
+        app_word(app, word, value);
     }
-    snprintf(control, sizeof control, "dirty %.40s", camera);
-    app_word(app, control, options->dirty ? "on" : NULL);
+    app_word(app, "view", options->rgb && !options->view ? "rgb" : NULL);
     return true;
 }
 

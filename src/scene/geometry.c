@@ -413,14 +413,9 @@ bool grid_use_rounding(Grid *grid, GridRounding rounding) {
 }
 
 const FaultInfo fault_infos[FAULTS] = {
-    {"yaw", "yaw", "deg", 0.5, -15, 15},
-    {"pitch", "pitch", "deg", 0.5, -15, 15},
-    {"roll", "roll", "deg", 0.5, -15, 15},
-    {"height", "height", "m", 0.1, -2, 2},
-    {"shift-x", "x", "m", 0.1, -2, 2},
-    {"shift-y", "y", "m", 0.1, -2, 2},
-    {"focal", "focal length", "%", 0.5, -20, 20},
-    {"delay", "delay", "ms", 100, 0, 10000},
+    {"yaw", "yaw", "deg"},   {"pitch", "pitch", "deg"}, {"roll", "roll", "deg"},
+    {"height", "height", "m"}, {"shift-x", "x", "m"},     {"shift-y", "y", "m"},
+    {"focal", "focal length", "%"}, {"delay", "delay", "ms"},
 };
 
 void camera_apply_error(Camera *camera, const CameraError *error) {

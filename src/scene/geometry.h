@@ -160,7 +160,6 @@ typedef union {
 /* Each row is a control, and an option of the same name. */
 typedef struct {
     const char *word, *name, *unit; /* "shift-x", "x", "m" */
-    double step, min, max;
 } FaultInfo;
 extern const FaultInfo fault_infos[FAULTS];
 

@@ -45,8 +45,8 @@ static void fill(Answer *answer) {
 
 /* ---- figures of a kernel -------------------------------------------------------------------- */
 
-static bool timed(Answer *answer, const Reading *figure) {
-    const LiveKernel *row = answer->row;
+/* Of a figure of the kernel's row. */
+static bool timed(Answer *answer, const LiveKernel *row, const Reading *figure) {
     char origin[48];
     if (!row || !figure->source) {
         WRITE(answer, detail, "%s", unknown_reason(UNKNOWN_LATENCY, answer->live, row, BEV_FP32));
@@ -61,99 +61,74 @@ static bool timed(Answer *answer, const Reading *figure) {
 }
 
 static bool latency(Answer *answer) {
-    const LiveKernel *row = answer->row;
-    bool in_a_row =
-        !row || row->median_us.source != SOURCE_MEASURED || row->protocol == TIMING_SERIES;
-    WRITE(answer, detail, "%s", in_a_row ? "launches in a row, caches warm"
-                                         : "launches one by one, beside the display");
-    return timed(answer, row ? &row->median_us : &(Reading){0});
+    return timed(answer, answer->row, answer->row ? &answer->row->median_us : NULL);
 }
 
-/* The memory panel beside a CPU kernel has the bytes of its CUDA twin. */
 static bool bandwidth(Answer *answer) {
-    const LiveKernel *row = answer->row;
-    char bytes[32];
-    unit_text(UNIT_BYTES, row ? row->effective_gbps.value * row->median_us.value * 1e3 : NAN, bytes,
-              sizeof bytes);
-    WRITE(answer, detail, "%s that %s requests / median%s", bytes, answer->kernel->name,
-          answer->kernel->where == BEV_CPU ? ", not the bytes of its CUDA twin" : "");
-    return timed(answer, row ? &row->effective_gbps : &(Reading){0});
+    return timed(answer, answer->row, answer->row ? &answer->row->effective_gbps : NULL);
 }
 
 static bool prepare(Answer *answer) {
-    return timed(answer, answer->row ? &answer->row->prepare_us : &(Reading){0});
+    return timed(answer, answer->row, answer->row ? &answer->row->prepare_us : NULL);
 }
 
 static bool compiled(Answer *answer) {
     return answer->row && answer->row->registers.source;
 }
 
+/* The headline's is of pairs of launches, those of the table are of the medians. */
 static bool speedup(Answer *answer) {
-    const LiveKernel *row = answer->row;
     const LiveSpeedup *pairs = &answer->live->speedup;
+    const LiveKernel *row = answer->row;
     bool headline = !answer->origin->kernel;
-    const Reading ratio = headline ? pairs->ratio
-                          : row    ? live_speedup(answer->live, row)
-                                   : (Reading){0};
-    bool paired = headline && pairs->most > 0;
-    char times[80], here[64] = "";
-    if (headline && answer->live->timed)
-        snprintf(here, sizeof here, "; %d pairs timed here%s", pairs->pairs,
-                 pairs->scatter ? ", which scatter" : "");
+    const Reading none = {0}, ratio = headline ? pairs->ratio
+                                      : row    ? live_speedup(answer->live, row)
+                                               : none;
+    char times[80];
     speedup_origin(answer->live, times, sizeof times);
-    if (ratio.source == SOURCE_RECORDED) {
+    if (ratio.source == SOURCE_RECORDED)
         WRITE(answer, source, "recorded: %s, file %s",
               headline ? pairs->recorded_on : row->recorded_on,
               headline ? pairs->recorded_file : row->recorded_file);
-        WRITE(answer, detail, ", on %s%s", answer->scene, here);
-    } else if (ratio.source == SOURCE_COMPUTED) {
-        WRITE(answer, source, "computed: selection and baseline are the same");
-    } else {
-        WRITE(answer, source, "measured %s", answer->here);
-        WRITE(answer, detail, ", on %s%s%s", answer->scene, paired ? ": " : "",
-              paired ? times : ", of the medians");
-    }
+    else
+        WRITE(answer, source, "%s %s", source_names[ratio.source], answer->here);
+    if (ratio.source == SOURCE_MEASURED)
+        WRITE(answer, detail, ": %s", headline && times[0] ? times : "of the medians");
     return ratio.source != SOURCE_UNKNOWN;
 }
 
-/* Ideal scales are the best ones: the largest value of each tensor is known. */
 static bool error(Answer *answer) {
     const State *state = answer->state;
-    const LiveAccuracy *accuracy = &answer->live->accuracy[answer->origin->dtype];
-    const BevDtypeInfo *format = &bev_dtypes[answer->origin->dtype];
-    char scales[128] = "", moment[48] = "", largest[32];
+    const BevDtype dtype = answer->origin->dtype;
+    const LiveAccuracy *accuracy = &answer->live->accuracy[dtype];
+    bool scaled = strcmp(bev_dtypes[dtype].scaling, "none") != 0;
+    char moment[48] = "", largest[32];
     if (!accuracy->source) {
-        WRITE(answer, detail, "%s", unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row,
-                                                   answer->origin->dtype));
+        WRITE(answer, detail, "%s",
+              unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, dtype));
         return false;
     }
     if (scene_moves(&state->scene))
         live_moment_text(&state->scene, accuracy->time_s, moment, sizeof moment);
-    if (strcmp(format->scaling, "none") && answer->live->job.scales == SCALES_IDEAL)
-        snprintf(scales, sizeof scales, "; scales fitted to this frame");
-    else if (strcmp(format->scaling, "none"))
-        snprintf(scales, sizeof scales, "; scales: %s",
-                 scales_name(state, answer->live->job.scales));
     unit_text(UNIT_ERROR, accuracy->largest, largest, sizeof largest);
     WRITE(answer, source, "%s %s%s. %s of %s in %s on %s%s%s", source_names[accuracy->source],
           answer->here, accuracy->stale ? ", before the last change" : "",
-          accuracy->output ? accuracy->output : "The grid", answer->kernel->title, format->title,
-          answer->scene, moment[0] ? ", " : "", moment);
-    WRITE(answer, detail, "%s. Its largest value: %s. Gate B: rel L2 up to %g;", scales, largest,
-          accuracy->rel_l2_limit);
+          accuracy->output ? accuracy->output : "The grid", answer->kernel->title,
+          bev_dtypes[dtype].title, answer->scene, moment[0] ? ", " : "", moment);
+    WRITE(answer, detail, "Its largest value: %s. Gate B: rel L2 up to %g%s%s", largest,
+          accuracy->rel_l2_limit, scaled ? "; scales: " : "",
+          scaled ? scales_name(state, answer->live->job.scales) : "");
     return true;
 }
 
 /* ---- figures of GPU and model --------------------------------------------------------------- */
 
+static bool timed_here(Answer *answer) {
+    return answer->live->timed;
+}
+
 static bool model(Answer *answer) {
-    const MemoryModel *memory = answer->live->model;
-    const State *state = answer->state;
-    bool probed = memory && isfinite(model_gpu(memory, state->gpu, &state->edit).l2_gbps);
-    WRITE(answer, detail, "%s",
-          probed ? "of DRAM by the data sheet, of L2 as measured on such a GPU"
-                 : "an H200's, scaled by the data sheet");
-    return memory != NULL;
+    return answer->live->model != NULL;
 }
 
 static bool network(Answer *answer) {
@@ -187,27 +162,9 @@ static bool counters(Answer *answer) {
     return true;
 }
 
-static bool device(Answer *answer) {
-    return answer->live->timed;
-}
-
-/* ---- figures of the picture ----------------------------------------------------------------- */
-
 static bool own_picture(Answer *answer) {
     const BevKernel *stand_in = answer->live->stand_in;
     WRITE(answer, detail, "%s", stand_in ? stand_in->title : "");
-    return !stand_in;
-}
-
-static bool setting(Answer *answer) {
-    const BevKernel *stand_in = answer->live->stand_in;
-    bool wrong = answer->state->job.config.kernel->wrong_on_purpose;
-    if (stand_in)
-        WRITE(answer, detail,
-              "The picture is by %s, whose sums are %s: another kernel is too slow while the scene "
-              "plays%s",
-              stand_in->title, wrong ? "right" : "the same up to rounding",
-              wrong ? "; pause to see its own" : "");
     return !stand_in;
 }
 
@@ -232,6 +189,7 @@ static const char *filled(const Answer *a, const char *name, size_t length) {
                  {"here", a->here},
                  {"device", a->live->device.name},
                  {"kernel", a->kernel->title},
+                 {"row", a->kernel->name},
                  {"base", a->base},
                  {"gpu", a->gpu},
                  {"time", a->time},
