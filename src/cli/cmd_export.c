@@ -4,7 +4,6 @@
 #include "kernels/codec.h"
 #include "src/base/data.h"
 #include "src/cli/selection.h"
-#include "src/cli/snapshot_backward.h"
 #include "src/run/session.h"
 #include "src/scene/npz.h"
 #include "src/scene/slice.h"
@@ -37,24 +36,20 @@ static bool choose(Export *export, Err *err) {
             options->kernel ? select_kernel(options->kernel, where, err) : select_best(where);
     else
         export->forward.config.kernel =
-            snapshot_backward_kernels(options, where, &export->backward.config.kernel, err);
+            select_both_ways(options, where, &export->backward.config.kernel, err);
     return export->forward.config.kernel != NULL;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool run(Pooled *side, const Workload *workload, Err *err) {
-    return pooled_launch(side, workload, "", LATENCY_OFF, NULL, err);
-}
-
 static bool run_all(Export *export, Workload *workload, Err *err) {
     Pooled *forward = &export->forward, *backward = &export->backward;
     BevDtype dtype = export->dtype;
     return workload_problem(workload, dtype, export->align, &forward->problem, err) &&
-           run(forward, workload, err) &&
+           pooled_launch(forward, err) &&
            (!backward->config.kernel ||
             (workload_problem_backward(workload, dtype, export->align, &backward->problem, err) &&
-             run(backward, workload, err)));
+             pooled_launch(backward, err)));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

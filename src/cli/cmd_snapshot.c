@@ -1,197 +1,476 @@
-/* bevscope snapshot: one scene, pooled and drawn as a figure. */
-#include "src/accuracy/fp64.h"
+/* bevscope snapshot: one frame of the display, without its threads, drawn as a figure. */
 #include "src/accuracy/verify.h"
 #include "src/base/data.h"
+#include "src/base/ref.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/cli/snapshot_backward.h"
-#include "src/state/rgb.h"
+#include "src/live/timed_kernel.h"
+#include "src/run/machine.h"
+#include "src/view/bev/bev_picture.h"
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/figure/figure.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Everything that a figure borrows while it is drawn. */
+/* What --timing asks for. */
+typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
+
+/* A scene's inputs, and what was pooled of them. */
+typedef struct {
+    Workload workload;
+    bool open;
+    FrameInputs inputs;
+    Runner runner;
+} Side;
+
 typedef struct {
     const Options *options;
-    const char *scene;
     unsigned where;
-    Machine machine;
-    RecordedSet recorded;
-    LatencyWanted latency;
-    Workload workload, other; /* `other`: of a second scene, where two are compared */
-    bool has_other;
-    CameraViews cameras; /* owned where they are rendered */
-    Photos photos;       /* of the moment, borrowed */
-    float *sweep_m;      /* the sweep of a world, owned; or NULL */
-    Rig rig;             /* with the fault of a camera */
-    char title[160];
-    Pooled pooled[FIGURE_MAX_SELECTIONS];
-    double *fp64_original[FIGURE_MAX_SELECTIONS];
-    char devices[FIGURE_MAX_SELECTIONS][160];
-    char formats[FIGURE_MAX_SELECTIONS][96]; /* with the scales */
-    Report table;
-    char (*table_text)[48];
-    const char **table_cells;
-    FigureTable figure_table;
-    SnapshotBackward backward;
+    RecordedSet recorded; /* empty where nothing recorded is shown */
     GradOutFile grad_out; /* of --grad-out */
-    FigureSpec spec;
+    Side a, b;            /* `b`: the second kernel or scene of a comparison */
+    CameraViews rendered; /* owned */
+    CameraViews photographs; /* borrowed */
+    Photos photos;           /* borrowed, but for: */
+    float *sweep_m;          /* of a world, owned; or NULL */
+    StateMenu menu;
+    const char *scenes[2];
+    State state;
+    LiveData live;
+    ValueRange range; /* of --range */
+    char title[160], subtitle[256];
 } Snapshot;
 
+static void side_free(Side *side) {
+    runner_clear(&side->runner);
+    frame_inputs_drop(&side->inputs);
+    if (side->open)
+        workload_close(&side->workload);
+}
+
 static void snapshot_free(Snapshot *snapshot) {
-    for (int i = 0; i < FIGURE_MAX_SELECTIONS; i++) {
-        pooled_free(&snapshot->pooled[i]);
-        free(snapshot->fp64_original[i]);
-    }
-    snapshot_backward_free(&snapshot->backward);
+    side_free(&snapshot->b);
+    side_free(&snapshot->a);
     grad_out_free(&snapshot->grad_out);
-    camera_views_free(&snapshot->cameras);
-    workload_close(&snapshot->workload);
-    if (snapshot->has_other)
-        workload_close(&snapshot->other);
+    camera_views_free(&snapshot->rendered);
     recorded_free(&snapshot->recorded);
-    report_free(&snapshot->table);
     free(snapshot->sweep_m);
-    free(snapshot->table_text);
-    free(snapshot->table_cells);
+    free(snapshot);
 }
 
 /* ---- what to show ---------------------------------------------------------------------------- */
 
-static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
+static bool check_options(const Options *options, Err *err) {
+    const char *of_loss = options->cell ? "--cell" : options->loss ? "--loss" : NULL;
+    const char *of_gradients = options->pixel ? "--pixel" : options->grad_out ? "--grad-out" : NULL;
+    const char *of_two = options->compare ? "--compare" : options->table ? "--table" : NULL;
+    if (!options->backward && of_loss)
+        return err_set(err, ERR_USAGE, of_loss, "add --backward", "only the way back has a loss");
+    if (!options->backward && of_gradients)
+        return err_set(err, ERR_USAGE, of_gradients, "add --backward",
+                       "only the way back has gradients");
+    if (options->grad_out && of_loss)
+        return err_set(err, ERR_USAGE, of_loss, "leave it out",
+                       "the gradient of the output comes from a file");
+    if (options->backward && of_two)
+        return err_set(err, ERR_USAGE, of_two, "leave it out",
+                       "a figure of the way back shows one run");
+    if (options->backward && (options->strip || options->lidar))
+        return err_set(err, ERR_USAGE, options->strip ? "--strip" : "--lidar", "leave it out",
+                       "the way back lights the camera views itself");
+    return true;
+}
+
+static bool choose_range(Snapshot *snapshot, Err *err) {
+    const char *text = snapshot->options->range;
+    ValueRange *range = &snapshot->range;
     int used = 0;
-    bool ok = sscanf(text, "%lf:%lf%n", &spec->range_lo, &spec->range_hi, &used) == 2 &&
-              !text[used] && isfinite(spec->range_lo) && isfinite(spec->range_hi) &&
-              spec->range_lo < spec->range_hi;
-    spec->range_locked = true;
+    snapshot->state.range_locked = text != NULL;
+    bool ok = !text || (sscanf(text, "%lf:%lf%n", &range->lo, &range->hi, &used) == 2 &&
+                        !text[used] && isfinite(range->lo) && isfinite(range->hi) &&
+                        range->lo < range->hi);
     return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
 }
 
-/* The channels of the view rgb, which --rgb also chooses. */
-static bool choose_rgb(const Options *options, FigureSpec *spec, Err *err) {
-    spec->rgb = rgb_from(0, spec->channels);
-    if (!options->rgb)
-        return true;
-    if (!options->view)
-        spec->view = VIEW_RGB;
-    if (!rgb_parse(options->rgb, &spec->rgb))
+/* The channels of the view rgb, which --rgb also chooses, and that of the view channel. */
+static bool choose_channels(Snapshot *snapshot, Err *err) {
+    const Options *options = snapshot->options;
+    State *state = &snapshot->state;
+    int64_t channels = snapshot->a.workload.seen->shape.channels;
+    state->rgb = rgb_from(0, channels);
+    state->channel = options->channel;
+    if (options->rgb && !options->view)
+        state->view = VIEW_RGB;
+    if (options->rgb && !rgb_parse(options->rgb, &state->rgb))
         return err_set(err, ERR_USAGE, "--rgb", "such as 0,1,2 or 0:0:1,1:0:1,2:0:1",
                        "'%s' is not three channels", options->rgb);
-    for (int k = 0; k < 3; k++)
-        if (spec->rgb.channel[k] >= spec->channels)
-            return err_set(err, ERR_USAGE, "--rgb", "", "%lld is not below the %lld channels",
-                           (long long)spec->rgb.channel[k], (long long)spec->channels);
+    for (int k = 0; k < 4; k++) {
+        int64_t channel = k < 3 ? state->rgb.channel[k] : state->channel;
+        if (channel >= channels)
+            return err_set(err, ERR_USAGE, k < 3 ? "--rgb" : "--channel", "",
+                           "%lld is not below the %lld channels", (long long)channel,
+                           (long long)channels);
+    }
     return true;
 }
 
-/* By default the best kernel that runs here, in FP16, the format that is deployed. */
-static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err *err) {
+static bool choose_slice(Snapshot *snapshot, Err *err) {
+    const char *word = snapshot->options->slice;
+    Slice whole = slice_of(&snapshot->a.workload.seen->shape, SLICE_MAX);
+    int *slice = &snapshot->state.job.slice;
+    *slice = SLICE_MAX;
+    bool known = !word || slice_parse(word, whole.slices, slice);
+    if (word && whole.slices == 1 && (!known || *slice != 0))
+        return err_set(err, ERR_USAGE, "--slice", "leave it out",
+                       "'%s': this grid is flat, nz is 1", word);
+    return known || err_set(err, ERR_USAGE, "--slice", "max, side or a number",
+                            "'%s' is no slice: 0 to %lld", word, (long long)whole.slices - 1);
+}
+
+/* The features of a world can be decoded into colour; those of a network only have a norm. */
+static ViewKind usual_view(const SeenFeatures *seen) {
+    return seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
+           : inputs_of_photos(seen)               ? VIEW_RGB
+                                                  : VIEW_NORM;
+}
+
+/* The state of a display that shows what the options ask for. */
+static bool fill_state(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
+    const Workload *workload = &snapshot->a.workload;
+    State *state = &snapshot->state;
+    snapshot->scenes[0] = options->arguments[0];
+    snapshot->scenes[1] = options->compare;
+    snapshot->menu = (StateMenu){.scenes = {snapshot->scenes, 2}, .where = snapshot->where};
+    bev_picture_menus(&snapshot->menu);
+    state_init(state, &snapshot->menu, 0);
+    state->job = workload->job;
+    state->scene = workload->loaded->facts;
+    state->view =
+        options->view ? choices_find(CHOICE_VIEW, options->view) : (int)usual_view(workload->seen);
+    state->light = choices_find(CHOICE_THEME, options->theme) == THEME_LIGHT;
+    state->fill = !options->no_fill;
+    state->truth = (unsigned)choices_or(CHOICE_TRUTH, options->truth, TRUTH_BOXES);
+    state->strip = (Strip)choices_or(CHOICE_STRIP, options->strip, STRIP_IMAGE);
+    state->lidar = options->lidar;
+    if (options->colormap)
+        state->colormap = 1 + (int)(colormap_find(options->colormap) - colormaps);
+    return choose_slice(snapshot, err) && choose_channels(snapshot, err) &&
+           choose_range(snapshot, err);
+}
+
+/* By default the best kernel that runs here, in FP16, the format that is deployed; backward the
+ * kernel of that direction, which `forward` pools for. */
+static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
+    const Options *options = snapshot->options;
+    KernelConfig *config = &snapshot->state.job.config;
     if (!select_single(options, "a picture shows one", "use --compare for a second one", err))
         return false;
-    *config = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
+    *forward = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
+    const BevKernel *backward = NULL;
     if (options->backward)
-        config->kernel = snapshot_backward_kernels(options, snapshot->where, NULL, err);
+        forward->kernel = select_both_ways(options, snapshot->where, &backward, err);
     else if (options->kernel)
-        config->kernel = select_kernel(options->kernel, snapshot->where, err);
+        forward->kernel = select_kernel(options->kernel, snapshot->where, err);
     if (options->dtype)
-        config->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
+        forward->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
     if (options->align)
-        config->align = (BevAlign)choices_find(CHOICE_ALIGN, options->align);
-    else if (!workload_has_align(&snapshot->workload, BEV_NEAREST))
-        config->align = BEV_BILINEAR;
-    return config->kernel != NULL;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-static FigureSource source_of(const Snapshot *snapshot, double latency_us) {
-    return latency_us <= 0                         ? SOURCE_UNKNOWN
-           : snapshot->latency == LATENCY_RECORDED ? SOURCE_RECORDED
-                                                   : SOURCE_MEASURED;
-}
-
-static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, KernelConfig config,
-                 Err *err) {
-    FigureSpec *spec = &snapshot->spec;
-    int i = spec->selection_count++;
-    Pooled *pooled = &snapshot->pooled[i];
-    LatencyWanted latency = snapshot->options->backward ? LATENCY_OFF : snapshot->latency;
-    if (!pooled_run(pooled, workload, scene, config, latency,
-                    &snapshot->recorded, err))
+        forward->align = (BevAlign)choices_find(CHOICE_ALIGN, options->align);
+    else if (!workload_has_align(&snapshot->a.workload, BEV_NEAREST))
+        forward->align = BEV_BILINEAR;
+    if (!forward->kernel)
         return false;
-    select_say_if_empty(scene, config.align, pooled->problem.view.map.points,
-                        &workload->maps[config.align]->intervals.pruned);
-    if (views[spec->view].needs & NEEDS_FP64 &&
-        !(snapshot->fp64_original[i] = fp64_of(&pooled->problem, err)))
-        return false;
-    const Machine *machine = &snapshot->machine;
-    if (config.kernel->where == BEV_CPU)
-        snprintf(snapshot->devices[i], sizeof snapshot->devices[i], "CPU, %d threads",
-                 machine->threads);
-    else
-        snprintf(snapshot->devices[i], sizeof snapshot->devices[i], "%s", machine->gpu);
-    ranges_format(workload->features->scales, config.dtype, snapshot->formats[i],
-                  sizeof snapshot->formats[i]);
-    spec->selections[i] = (FigureSelection){
-        .kernel = config.kernel->title,
-        .dtype = snapshot->formats[i],
-        .align = bev_aligns[config.align].title,
-        .device = snapshot->devices[i],
-        .latency_us = pooled->latency_us,
-        .latency_source = source_of(snapshot, pooled->latency_us),
-        .recorded_on = pooled->recorded_on,
-        .pooled = pooled->values,
-        .fp64_original = snapshot->fp64_original[i],
-        .map = &pooled->problem.view.map,
-        .depth = workload->features->depth,
-    };
+    *config = *forward;
+    if (backward)
+        config->kernel = backward;
+    snapshot->state.job.baseline = kernel_config_baseline(config);
     return true;
 }
 
-static bool choose_slice(const Options *options, const BevShape *shape, FigureSpec *spec,
-                         Err *err) {
-    Slice whole = slice_of(shape, SLICE_MAX);
-    int slice = SLICE_MAX;
-    bool known = !options->slice || slice_parse(options->slice, whole.slices, &slice);
-    if (options->slice && whole.slices == 1 && (!known || slice != 0))
-        return err_set(err, ERR_USAGE, "--slice", "leave it out",
-                       "'%s': this grid is flat, nz is 1", options->slice);
-    if (!known)
-        return err_set(err, ERR_USAGE, "--slice", "max, side or a number",
-                       "'%s' is no slice: 0 to %lld", options->slice, (long long)whole.slices - 1);
-    spec->slice = slice_of(shape, slice);
-    spec->nx = spec->slice.nx;
-    spec->ny = spec->slice.ny;
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+/* The inputs of a side, and what `config` pools from them. */
+static bool pool(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
+                 const KernelConfig *config, Err *err) {
+    FrameInputs *inputs = &side->inputs;
+    StageTimes times = {{0}};
+    const BuiltMap *built = workload_built(workload, config->align, err);
+    if (!built)
+        return false;
+    *inputs = frame_inputs_keep(&(FrameInputs){.scene = workload->loaded,
+                                               .features = workload->seen,
+                                               .map = workload->maps[config->align]});
+    select_say_if_empty(scene, config->align, built->map.points, &built->intervals.pruned);
+    return inputs_pool(&side->runner, inputs, config, NULL, &inputs->pooled, &times, err) &&
+           (!state_shows_errors(&snapshot->state) || inputs_fp64(NULL, NULL, inputs, err));
+}
+
+static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *err) {
+    const char *name = snapshot->options->compare;
+    Workload *workload = &snapshot->a.workload, *other = &snapshot->b.workload;
+    const Job job = select_job(snapshot->options);
+    snapshot->b.open = select_open(other, name, &job, err);
+    snapshot->state.job.other = 2;
+    return snapshot->b.open &&
+           scene_check_same_grid(&workload->seen->shape, workload->scene->name, &other->seen->shape,
+                                 name, err) &&
+           select_use_fault(snapshot->options, other, err) &&
+           pool(snapshot, &snapshot->b, other, name, config, err);
+}
+
+static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
+    const char *with = snapshot->options->compare;
+    Side *a = &snapshot->a, *b = &snapshot->b;
+    snapshot->state.compare = COMPARE_WIPE;
+    bool ok = select_is_scene(with)
+                  ? compare_scenes(snapshot, &config, err)
+                  : select_changed(with, snapshot->where, &config, err) &&
+                        pool(snapshot, b, &a->workload, snapshot->options->arguments[0], &config,
+                             err);
+    snapshot->state.job.baseline = config;
+    a->inputs.baseline = ref_keep(b->inputs.pooled);
+    return ok;
+}
+
+/* ---- the way back ---------------------------------------------------------------------------- */
+
+/* Whether the cell is part of the loss; a cell with NaN is. */
+static bool is_inside(const float *row, int64_t channels) {
+    for (int64_t c = 0; c < channels; c++)
+        if (row[c] != 0)
+            return true;
+    return false;
+}
+
+/* The loss of a gradient from a file: sum(pooled * grad_out), over cells where that is not 0. */
+static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss, Err *err) {
+    const BevShape *shape = &workload->seen->shape;
+    int64_t cells = shape->nx * shape->ny, channels = shape->channels;
+    if (!workload_draw_grad_out(workload, err))
+        return false;
+    size_t values = (size_t)(cells * channels);
+    *loss = (GridLoss){.kind = LOSS_COUNT,
+                       .class = CLASS_COUNT,
+                       .inside = calloc((size_t)cells, 1),
+                       .grad_out = malloc(values * sizeof *loss->grad_out)};
+    if (!loss->inside || !loss->grad_out)
+        return err_set(err, ERR_FAILED, "--grad-out", "choose a smaller scene", "out of memory");
+    memcpy(loss->grad_out, workload->grad_out, values * sizeof *loss->grad_out);
+    for (int64_t cell = 0; cell < cells; cell++) {
+        loss->inside[cell] = is_inside(loss->grad_out + cell * channels, channels);
+        loss->count += loss->inside[cell];
+    }
+    for (size_t i = 0; i < values; i++)
+        loss->value += (double)pooled[i] * loss->grad_out[i];
     return true;
 }
 
-/* What the cameras saw: photographs or rendered views of the world; backward at least black
- * pictures. */
+/* The loss on a chosen cell, or on a strong one; `choice` says which. */
+static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **choice, Err *err) {
+    static const double usual_distance_m = 15;
+    const Options *options = snapshot->options;
+    const GridContent content = inputs_content(&snapshot->a.inputs);
+    int kind = choices_or(CHOICE_LOSS, options->loss, LOSS_CELL);
+    bool there = true;
+    int64_t cell = options->cell ? 0 : grid_strongest(&content, usual_distance_m, &there);
+    *choice = options->cell ? ""
+              : there       ? " (chosen: the strongest features about 15 m away)"
+                            : " (chosen: the strongest features of all)";
+    if (cell < 0)
+        return err_set(err, ERR_USAGE, "--backward", "choose another scene",
+                       "nothing is pooled into any cell, so there is no gradient");
+    return (!options->cell ||
+            select_cell(options->cell, &snapshot->a.workload.seen->shape, &cell, err)) &&
+           grid_loss_make(loss, &content, (LossKind)kind, cell, err);
+}
+
+/* "cell 128,100, 15.1 m away"; "..., and the cells of its object (car): 34"; "14 cells". */
+static void name_cells(const GridLoss *loss, const Scene *scene, char *text, size_t size) {
+    const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
+    if (loss->kind == LOSS_COUNT) {
+        snprintf(text, size, "%lld cells", (long long)loss->count);
+        return;
+    }
+    int used = snprintf(text, size, "cell %s", cell_place(&scene->shape, loss->cell, ",").text);
+    if (scene->has_rig) {
+        double center[2];
+        grid_center(&scene->rig.grid, loss->cell, center);
+        used += snprintf(text + used, size - (size_t)used, ", %.1f m away",
+                         hypot(center[0], center[1]));
+    }
+    const char *which =
+        loss->kind == LOSS_BOX ? "the cells of its object" : "all cells of its class";
+    if (loss->kind != LOSS_CELL)
+        snprintf(text + used, size - (size_t)used, ", and %s (%s): %lld", which, class,
+                 (long long)loss->count);
+}
+
+static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const BevKernel *forward,
+                              const char *choice, int64_t pixel) {
+    const Scene *scene = snapshot->a.workload.scene;
+    const LiveFrame *frame = &snapshot->live.frame;
+    const BevShape *shape = &frame->shape;
+    int64_t plane = shape->feat_h * shape->feat_w, place = pixel % plane;
+    bool file = loss->kind == LOSS_COUNT;
+    char cells[160], note[160];
+    name_cells(loss, scene, cells, sizeof cells);
+    snprintf(snapshot->subtitle, sizeof snapshot->subtitle,
+             file ? "The way back: %s of a gradient from a file"
+                  : "The way back: the loss is half the squared norm of what is pooled into %s",
+             cells);
+    problem_describe_grad_out(&snapshot->a.runner.problem, note, sizeof note);
+    if (note[0] && !file)
+        fprintf(stderr, "bevscope: %s\n", note);
+    printf("loss     %.4g, over %s%s\n", loss->value, cells, choice);
+    printf("kernels  %s, back by %s\n", forward->name, snapshot->state.job.config.kernel->name);
+    snprintf(note, sizeof note, "camera %lld", (long long)(pixel / plane));
+    printf("pixels   %lld of %lld feed it; the %s: %s, column %lld, row %lld\n",
+           (long long)gradient_count(shape, frame->gradients.grad_feat),
+           (long long)(shape->cameras * plane),
+           snapshot->options->pixel ? "chosen one" : "brightest",
+           scene->has_rig ? scene->rig.cameras[pixel / plane].name : note,
+           (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
+}
+
+/* The pixel to look at: the chosen one, or that with the largest gradient. */
+static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
+    const Options *options = snapshot->options;
+    const Scene *scene = snapshot->a.workload.scene;
+    const LiveFrame *frame = &snapshot->live.frame;
+    if (options->pixel &&
+        !select_pixel(options->pixel, &frame->shape, scene->has_rig ? &scene->rig : NULL,
+                      &snapshot->state.pixel, err))
+        return false;
+    *pixel = frame_gradient_pixel(frame, snapshot->state.pixel);
+    if (*pixel < 0 && options->grad_out)
+        return err_set(err, ERR_USAGE, "--grad-out", "choose a pixel with --pixel",
+                       "no pixel has a finite gradient that is not 0");
+    return *pixel >= 0 ||
+           err_set(err, ERR_USAGE, "--cell", "choose a brighter cell, or --dtype fp32",
+                   "all gradients of its loss are 0 in %s",
+                   bev_dtypes[snapshot->state.job.config.dtype].title);
+}
+
+static bool go_back(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
+    Side *a = &snapshot->a;
+    const char *choice = "";
+    int64_t pixel;
+    Gradients **made = &a->inputs.gradients;
+    if (!inputs_gradients_new(&a->inputs, &snapshot->state.job.config, made, err))
+        return false;
+    GridLoss *loss = &(*made)->loss;
+    if (!(snapshot->options->grad_out
+              ? loss_of_file(&a->workload, a->inputs.pooled->values, loss, err)
+              : loss_of_cell(snapshot, loss, &choice, err)) ||
+        !inputs_gradients_run(&a->runner, *made, err))
+        return false;
+    inputs_fill_frame(&a->inputs, &snapshot->live.frame);
+    if (!choose_pixel(snapshot, &pixel, err))
+        return false;
+    describe_backward(snapshot, loss, forward->kernel, choice, pixel);
+    return true;
+}
+
+/* ---- figures of the run ---------------------------------------------------------------------- */
+
+static bool measure(Session *session, LiveKernel *row, Err *err) {
+    Timing timing;
+    if (!session_time(session, CACHE_WARM, &timing_quick, &timing, err))
+        return false;
+    *row = (LiveKernel){.kernel = row->kernel,
+                        .median_us = reading(timing.median_us, SOURCE_MEASURED),
+                        .p95_us = reading(timing.p95_us, SOURCE_MEASURED),
+                        .p99_us = reading(timing.p99_us, SOURCE_MEASURED),
+                        .unsettled = !timing.settled};
+    return true;
+}
+
+/* Times the two sides, and for the table each other kernel on the inputs of the first. */
+static bool measure_all(Snapshot *snapshot, Err *err) {
+    LiveData *live = &snapshot->live;
+    const KernelConfig *shown = &snapshot->state.job.config;
+    bool ok =
+        !snapshot->options->compare || measure(snapshot->b.runner.session, &live->baseline, err);
+    for (int i = 0; ok && i < live->kernel_count; i++) {
+        LiveKernel *row = &live->kernels[i];
+        bool selected = row->kernel == shown->kernel;
+        const KernelConfig config = {row->kernel, shown->dtype, shown->align};
+        Runner runner = {.session = NULL};
+        PooledGrid *grid = NULL;
+        StageTimes times = {{0}};
+        if (selected)
+            ok = measure(snapshot->a.runner.session, row, err);
+        else if (snapshot->options->table && !row->skipped &&
+                 snapshot->where & 1u << row->kernel->where)
+            ok = inputs_pool(&runner, &snapshot->a.inputs, &config, NULL, &grid, &times, err) &&
+                 measure(runner.session, row, err);
+        ref_drop(grid);
+        runner_clear(&runner);
+    }
+    return ok;
+}
+
+/* Latencies as --timing asks for them; for the table the accuracy as well. */
+static bool fill_figures(Snapshot *snapshot, Err *err) {
+    const Options *options = snapshot->options;
+    const Job *job = &snapshot->state.job;
+    LatencyWanted latency = (LatencyWanted)choices_find(CHOICE_TIMING, options->timing);
+    LiveData *live = &snapshot->live;
+    LiveAccuracy *accuracy = &live->accuracy[job->config.dtype];
+    if (latency == LATENCY_RECORDED && !recorded_load_samples(&snapshot->recorded, err))
+        return false;
+    timed_kernel_fill_recorded(&snapshot->recorded, &snapshot->a.inputs, job, live);
+    if (snapshot->b.open)
+        timed_kernel_show_recorded(&snapshot->recorded, timed_kernel_scene(&snapshot->b.inputs),
+                                   live->frame.channels, job->baseline.dtype, job->baseline.align,
+                                   &live->baseline);
+    if (latency == LATENCY_MEASURED && !measure_all(snapshot, err))
+        return false;
+    if (!options->table)
+        return true;
+    if (!background_accuracy(&snapshot->a.inputs, &job->config, accuracy, err))
+        return false;
+    output_left_out(options->arguments[0], accuracy->left_out, NAN, 1);
+    return true;
+}
+
+/* ---- what the car saw ------------------------------------------------------------------------ */
+
+/* Black camera pictures, a pixel for each feature, for tensors without a world. */
+static bool black_views(const BevShape *shape, CameraViews *black, Err *err) {
+    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
+    *black = (CameraViews){.cameras = shape->cameras,
+                           .h = shape->feat_h,
+                           .w = shape->feat_w,
+                           .color = calloc(pixels, 3 * sizeof *black->color)};
+    return black->color || err_set(err, ERR_FAILED, "camera views", "", "out of memory");
+}
+
+/* Photographs or rendered views of the world; backward at least black pictures. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { STRIP_PIXELS_PER_FEATURE = 12 };
-    const Options *options = snapshot->options;
-    const Scene *scene = snapshot->workload.scene;
-    const BevShape *shape = &snapshot->workload.seen->shape;
-    FigureSpec *spec = &snapshot->spec;
-    spec->cameras = &snapshot->cameras;
-    if (options->strip && options->backward)
-        return err_set(err, ERR_USAGE, "--strip", "leave it out",
-                       "the way back lights the camera views itself");
-    if (spec->strip != STRIP_IMAGE && !scene->has_rig)
+    const Scene *scene = snapshot->a.workload.scene;
+    const BevShape *shape = &snapshot->live.frame.shape;
+    CameraViews *rendered = &snapshot->rendered;
+    bool of_values = snapshot->state.strip != STRIP_IMAGE;
+    if (of_values && !scene->has_rig)
         return err_set(err, ERR_USAGE, "--strip", "export the scene with its calibration",
                        "this scene came without its cameras");
-    const Rig right = workload_right_rig(&snapshot->workload);
-    snapshot->cameras = camera_views_of_photos(&snapshot->photos);
-    if (snapshot->cameras.srgb)
+    const Rig right = workload_right_rig(&snapshot->a.workload);
+    snapshot->photographs = camera_views_of_photos(&snapshot->photos);
+    snapshot->live.frame.cameras = &snapshot->photographs;
+    if (snapshot->photographs.srgb)
         return true;
+    snapshot->live.frame.cameras = rendered;
     if (scene->has_world)
-        return camera_views_render(&right, &scene->world,
-                                   shape->feat_h * STRIP_PIXELS_PER_FEATURE,
-                                   shape->feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
-                                   &snapshot->cameras, err);
-    if (options->backward || spec->strip != STRIP_IMAGE)
-        return snapshot_backward_views(shape, &snapshot->cameras, err);
+        return camera_views_render(
+            &right, &scene->world, shape->feat_h * STRIP_PIXELS_PER_FEATURE,
+            shape->feat_w * STRIP_PIXELS_PER_FEATURE, snapshot->options->time_s, NULL, rendered,
+            err);
+    if (snapshot->options->backward || of_values)
+        return black_views(shape, rendered, err);
     if (scene->has_operator)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "this scene is an operator: it has no cameras");
@@ -201,353 +480,124 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
 
 /* The sweep of the moment: the file's, or that of a car in the world. */
 static bool fill_lidar(Snapshot *snapshot, Err *err) {
-    const Scene *scene = snapshot->workload.scene;
+    const Scene *scene = snapshot->a.workload.scene;
+    const State *state = &snapshot->state;
     Photos *photos = &snapshot->photos;
-    FigureSpec *spec = &snapshot->spec;
-    spec->lidar = snapshot->options->lidar;
-    if (!spec->lidar && !(spec->truth & TRUTH_LIDAR))
+    if (!state->lidar && !(state->truth & TRUTH_LIDAR))
         return true;
     if (scene->has_world && !photos->sweep_count) {
-        if (!photos_world_sweep(&scene->world, spec->time_s, photos, err))
+        if (!photos_world_sweep(&scene->world, snapshot->options->time_s, photos, err))
             return false;
         snapshot->sweep_m = photos->sweep_m;
     }
-    if (!spec->lidar)
-        return true;
-    if (snapshot->options->backward)
-        return err_set(err, ERR_USAGE, "--lidar", "leave it out",
-                       "the way back lights the camera views itself");
-    return (scene->has_rig && photos->sweep_count) ||
+    return !state->lidar || (scene->has_rig && photos->sweep_count) ||
            err_set(err, ERR_USAGE, "--lidar", "choose a world, or a file with the array lidar",
                    scene->has_rig ? "this scene came without a LiDAR"
                                   : "this scene came without its cameras");
 }
 
-static bool fill_scene(Snapshot *snapshot, Err *err) {
+/* ---- one frame ------------------------------------------------------------------------------- */
+
+static bool shows_cameras(const Options *options) {
+    return options->cameras || options->strip || options->backward || options->lidar;
+}
+
+/* The frame as the display would have it, with what only a figure has. */
+static bool fill_frame(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
-    const Scene *scene = snapshot->workload.scene;
-    FigureSpec *spec = &snapshot->spec;
-    const SeenFeatures *seen = snapshot->workload.seen;
-    workload_title(&snapshot->workload, snapshot->title, sizeof snapshot->title);
-    spec->title = options->title ? options->title : snapshot->title;
-    if (!choose_slice(options, &seen->shape, spec, err))
-        return false;
-    spec->channels = seen->shape.channels;
-    spec->channel = options->channel;
-    spec->time_s = options->time_s;
-    spec->outlines = !options->no_outlines;
-    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
-    spec->no_fill = options->no_fill;
-    snapshot->photos = workload_photos(&snapshot->workload);
-    spec->photos = &snapshot->photos;
-    spec->truth = (unsigned)choices_or(CHOICE_TRUTH, options->truth, TRUTH_BOXES);
-    spec->strip = (Strip)choices_or(CHOICE_STRIP, options->strip, STRIP_IMAGE);
-    spec->features = snapshot->workload.features;
-    snapshot->rig = workload_rig(&snapshot->workload);
-    spec->rig = scene->has_rig ? &snapshot->rig : NULL;
-    spec->world = scene->has_world ? &scene->world : NULL;
-    if (seen->embedding.channels >= EMBED_DIMS)
-        spec->embedding = &seen->embedding;
-    spec->light = inputs_of_photos(seen);
-    /* The features of a world can be decoded into colour; those of a network only have a norm. */
-    spec->view = spec->embedding        ? VIEW_COLOR
-                 : spec->light           ? VIEW_RGB
-                                         : VIEW_NORM;
-    if (options->view)
-        spec->view = (ViewKind)choices_find(CHOICE_VIEW, options->view);
-    if (!choose_rgb(options, spec, err))
-        return false;
-    if (options->channel >= spec->channels)
-        return err_set(err, ERR_USAGE, "--channel", "", "%lld is not below the %lld channels",
-                       (long long)options->channel, (long long)spec->channels);
-    if (options->range && !parse_range(options->range, spec, err))
-        return false;
-    if (!fill_lidar(snapshot, err))
-        return false;
-    return !(options->cameras || options->strip || options->backward || options->lidar) ||
-           fill_cameras(snapshot, err);
-}
-
-/* ---- a second selection, or a second scene --------------------------------------------------- */
-
-static bool compare_scenes(Snapshot *snapshot, KernelConfig config, Err *err) {
-    const char *name = snapshot->options->compare;
-    Job options = select_job(snapshot->options);
-    FigureSpec *spec = &snapshot->spec;
-    if (!select_open(&snapshot->other, name, &options, err))
-        return false;
-    snapshot->has_other = true;
-    const Scene *scene = snapshot->workload.scene;
-    if (!scene_check_same_grid(&snapshot->workload.seen->shape, scene->name,
-                               &snapshot->other.seen->shape, name, err) ||
-        !select_use_fault(snapshot->options, &snapshot->other, err) ||
-        !pool(snapshot, &snapshot->other, name, config, err))
-        return false;
-    spec->selections[0].scene = snapshot->workload.scene->name;
-    spec->selections[1].scene = snapshot->other.scene->name;
-    return true;
-}
-
-static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
-    const char *with = snapshot->options->compare;
-    if (select_is_scene(with))
-        return compare_scenes(snapshot, config, err);
-    return select_changed(with, snapshot->where, &config, err) &&
-           pool(snapshot, &snapshot->workload, snapshot->scene, config, err);
-}
-
-/* ---- the table beside the picture ------------------------------------------------------------ */
-
-typedef struct {
-    const BevKernel *kernel;
-    double latency_us;
-    bool unsettled;
-    FormatError error;
-    GateVerdict gate;
-} TableRow;
-
-/* Runs every kernel on the picture's problem and checks its output. Latencies are of the same
- * source as the caption's. Returns the number of rows, -1 on failure. */
-static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
-                    Err *err) {
-    KernelConfig config = snapshot->pooled[0].config;
-    const BevProblem *problem = &snapshot->pooled[0].problem.view;
-    size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
-    double *reference = malloc(elements * sizeof *reference);
-    double *abs_sum = malloc(elements * sizeof *abs_sum);
-    int32_t *points = gate_terms(problem, err);
-    int count = 0;
-    bool ok = points &&
-              ((reference && abs_sum) || err_set(err, ERR_FAILED, "table", "", "out of memory"));
-    if (ok)
-        bev_reference(problem, reference, abs_sum);
-    for (int i = 0; ok && bev_kernels[i] && count < limit; i++) {
-        config.kernel = bev_kernels[i];
-        if (!(snapshot->where & 1u << bev_kernels[i]->where) ||
-            bev_unsupported(bev_kernels[i], problem))
-            continue;
-        Pooled pooled;
-        ok = pooled_run(&pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
-                        &snapshot->recorded, err);
-        if (ok)
-            rows[count++] = (TableRow){
-                bev_kernels[i], pooled.latency_us, pooled.unsettled,
-                format_error(&pooled.problem.view, pooled.codes, fp64_original, points),
-                gate_kernel(&pooled.problem.view, bev_kernels[i]->accumulate[config.dtype],
-                            pooled.codes, reference, abs_sum, points, NULL)
-                    .verdict};
-        pooled_free(&pooled);
-    }
-    free(reference);
-    free(abs_sum);
-    free(points);
-    return ok ? count : -1;
-}
-
-/* The speed-up over V2 on the same device; NaN where one of the two latencies is unknown or
- * unsettled. */
-static double speedup_of(const TableRow *row, const TableRow *rows, int count) {
-    for (int i = 0; i < count; i++)
-        if (rows[i].kernel == bev_baseline(row->kernel->where, BEV_FORWARD) &&
-            rows[i].latency_us > 0 && row->latency_us > 0 && !rows[i].unsettled && !row->unsettled)
-            return rows[i].latency_us / row->latency_us;
-    return NAN;
-}
-
-/* Names the source of the latencies; NULL when none is known. */
-static const char *latency_note(LatencyWanted latency, const TableRow *rows, int count) {
-    for (int i = 0; i < count; i++)
-        if (rows[i].latency_us > 0)
-            return latency == LATENCY_RECORDED
-                       ? "Latencies recorded earlier; bevscope bench --recorded says where."
-                       : "Latencies measured now: medians, caches warm.";
-    return NULL;
-}
-
-/* The column "recorded us" becomes "recorded", and its numbers say their unit: "238 ms", not
- * 238482.
- */
-static void use_unit(char *text, size_t size, const char *head) {
-    enum { WORD = 8 }; /* of "recorded" and "measured" */
-    const char *of = head ? head : text;
-    bool latency = !strncmp(of, "recorded", WORD) || !strncmp(of, "measured", WORD);
-    double us = strtod(text, NULL);
-    if (latency && !head)
-        text[WORD] = '\0';
-    else if (latency && us > 0)
-        figure_text(UNIT_US, us, text, size);
-}
-
-/* Turns the report into strings for the figure: the headings, then the cells. */
-static bool table_strings(Snapshot *snapshot, const char *note, int highlight, Err *err) {
-    const Report *report = &snapshot->table;
-    int columns = report->column_count;
-    size_t count = (size_t)(report->row_count + 1) * (size_t)columns;
-    snapshot->table_text = calloc(count, sizeof *snapshot->table_text);
-    snapshot->table_cells = calloc(count, sizeof *snapshot->table_cells);
-    if (!snapshot->table_text || !snapshot->table_cells)
-        return err_set(err, ERR_FAILED, "table", "", "out of memory");
-    for (int i = 0; i < (int)count; i++) {
-        report_cell(report, i / columns - 1, i % columns, snapshot->table_text[i],
-                    sizeof *snapshot->table_text);
-        use_unit(snapshot->table_text[i], sizeof *snapshot->table_text,
-                 i < columns ? NULL : snapshot->table_text[i % columns]);
-        snapshot->table_cells[i] = snapshot->table_text[i];
-    }
-    snapshot->figure_table = (FigureTable){.title = "Every kernel on this problem",
-                                           .columns = columns,
-                                           .rows = report->row_count,
-                                           .header = snapshot->table_cells,
-                                           .cells = snapshot->table_cells + columns,
-                                           .highlight = highlight,
-                                           .note = note};
-    return true;
-}
-
-static bool fill_table(Snapshot *snapshot, Err *err) {
-    enum { ROWS_MAX = 32 };
-    TableRow rows[ROWS_MAX];
-    double *fp64_original = fp64_of(&snapshot->pooled[0].problem, err);
-    int count = fp64_original ? gate_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
-    free(fp64_original);
-    if (count < 0)
-        return false;
-    Report *report = &snapshot->table;
-    int highlight = -1;
-    for (int i = 0; i < count; i++) {
-        const TableRow *row = &rows[i];
-        double now = row->latency_us;
-        if (row->kernel == snapshot->pooled[0].config.kernel)
-            highlight = i;
-        report_row(report);
-        report_add(report, "kernel", "kernel", 0, cell_text(row->kernel->title));
-        report_add(report, "where", "where", 0, cell_text(where_names[row->kernel->where]));
-        report_add(report, "latency_us",
-                   snapshot->latency == LATENCY_RECORDED ? "recorded us" : "measured us", 4,
-                   cell_if(now > 0, cell_real(now)));
-        report_add(report, "speedup_over_v2", "over V2", 3,
-                   cell_real(speedup_of(row, rows, count)));
-        report_add(report, "scales", "scales", 0,
-                   cell_text(ranges_label(snapshot->workload.features->scales,
-                                          snapshot->pooled[0].config.dtype)));
-        report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
-        report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
-        report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));
-    }
-    if (report->out_of_memory)
-        return err_set(err, ERR_FAILED, "table", "", "out of memory");
-    output_left_out(snapshot->scene, count ? rows[0].error.left_out : 0, NAN, 1);
-    if (!table_strings(snapshot, latency_note(snapshot->latency, rows, count), highlight, err))
-        return false;
-    snapshot->spec.table = &snapshot->figure_table;
-    report_text(report, stdout);
-    return true;
-}
-
-/* ---- the way back ---------------------------------------------------------------------------- */
-
-static bool check_options(const Options *options, Err *err) {
-    if (!options->backward && (options->cell || options->loss))
-        return err_set(err, ERR_USAGE, options->cell ? "--cell" : "--loss", "add --backward",
-                       "only the way back has a loss");
-    if (!options->backward && (options->grad_out || options->pixel))
-        return err_set(err, ERR_USAGE, options->pixel ? "--pixel" : "--grad-out", "add --backward",
-                       "only the way back has gradients");
-    if (options->grad_out && (options->cell || options->loss))
-        return err_set(err, ERR_USAGE, options->cell ? "--cell" : "--loss", "leave it out",
-                       "the gradient of the output comes from a file");
-    if (options->backward && (options->compare || options->table))
-        return err_set(err, ERR_USAGE, options->compare ? "--compare" : "--table", "leave it out",
-                       "a figure of the way back shows one run");
-    return true;
-}
-
-static bool go_back(Snapshot *snapshot, KernelConfig config, Err *err) {
-    FigureSpec *spec = &snapshot->spec;
-    const BackwardInput input = {
-        .options = snapshot->options,
-        .scene = snapshot->scene,
-        .workload = &snapshot->workload,
-        .embedding = spec->embedding,
-        .forward = config,
-        .pooled = snapshot->pooled[0].values,
-        .where = snapshot->where,
-        .latency = snapshot->latency,
-        .recorded = &snapshot->recorded,
-    };
-    SnapshotBackward *backward = &snapshot->backward;
-    if (!snapshot_backward_make(backward, &input, err))
-        return false;
-    spec->backward = &backward->figure;
-    spec->subtitle = backward->subtitle;
-    spec->selections[0].kernel = backward->kernels;
-    spec->selections[0].latency_us = backward->run.latency_us;
-    spec->selections[0].latency_source = source_of(snapshot, backward->run.latency_us);
-    spec->selections[0].recorded_on = backward->run.recorded_on;
-    return true;
+    const FrameInputs *inputs = &snapshot->a.inputs;
+    const Fp64Grid *other = snapshot->b.inputs.fp64_original;
+    LiveData *live = &snapshot->live;
+    Machine machine;
+    machine_read(&machine);
+    live->job = snapshot->state.job;
+    live->intervals = inputs->map->intervals;
+    live->device = (LiveDevice){.where = live->job.config.kernel->where, .threads = machine.threads};
+    snprintf(live->device.name, sizeof live->device.name, "%.90s",
+             live->device.where == BEV_CPU ? machine.cpu : machine.gpu);
+    inputs_fill_frame(inputs, &live->frame);
+    inputs_difference(inputs, &live->difference);
+    snapshot->photos = workload_photos(&snapshot->a.workload);
+    live->frame.photos = &snapshot->photos;
+    live->frame.baseline_fp64 = other ? other->values : NULL;
+    return fill_lidar(snapshot, err) && (!shows_cameras(options) || fill_cameras(snapshot, err)) &&
+           fill_figures(snapshot, err);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-static bool fit_width(FigureSpec *spec, int64_t width, Err *err) {
+static bool write_figure(const Options *options, FigureSpec *spec, Err *err) {
     FigureLayout layout = {0};
-    if (width <= 0)
-        return true;
-    bool ok = figure_layout(spec, &layout, err);
-    if (ok)
-        spec->scale = (double)width / layout.w;
-    figure_layout_free(&layout);
-    return ok;
-}
-
-static bool draw(const Snapshot *snapshot, Err *err) {
-    const char *path = snapshot->options->output;
     uint8_t *bytes = NULL;
     size_t length = 0;
-    bool ok = figure_file(&snapshot->spec, output_is_svg(path), &bytes, &length, err) &&
-              data_write(path, bytes, length, err);
+    if (options->width > 0 && !figure_layout(spec, &layout, err))
+        return false;
+    if (options->width > 0)
+        spec->scale = (double)options->width / layout.w;
+    figure_layout_free(&layout);
+    bool ok = figure_file(spec, output_is_svg(options->output), &bytes, &length, err) &&
+              data_write(options->output, bytes, length, err);
     free(bytes);
     return ok;
 }
 
-static bool open_workload(Snapshot *snapshot, Err *err) {
+static bool draw(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
-    const Job job = select_job(options);
-    Workload *workload = &snapshot->workload;
-    if (!select_open(workload, snapshot->scene, &job, err))
-        return false;
-    workload->grad_file = options->grad_out ? &snapshot->grad_out : NULL;
-    return select_use_fault(options, workload, err);
+    State *state = &snapshot->state;
+    BevPicture difference = {.ready = false};
+    const ValueRange *range = options->range ? &snapshot->range : NULL;
+    Picture *picture =
+        picture_of_figure(state, &snapshot->live, range, shows_cameras(options), err);
+    FigureSpec spec = {.state = state,
+                       .live = &snapshot->live,
+                       .picture = picture,
+                       .title = options->title ? options->title : snapshot->title,
+                       .subtitle = options->backward ? snapshot->subtitle : NULL,
+                       .outlines = !options->no_outlines,
+                       .table = options->table};
+    bool ok = picture != NULL;
+    if (ok && options->compare) {
+        state->compare = COMPARE_DIFFERENCE;
+        ok = bev_picture_render(&difference, NULL, state, &snapshot->live.frame, NULL, err);
+        spec.difference = &difference;
+    }
+    ok = ok && write_figure(options, &spec, err);
+    bev_picture_free(&difference);
+    ref_drop(picture);
+    return ok;
 }
 
 static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
-    KernelConfig config;
+    const char *scene = options->arguments[0];
+    Workload *workload = &snapshot->a.workload;
+    KernelConfig forward;
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
         !output_picture(options, "snapshot", err) ||
-        !select_devices(options->device, &snapshot->where, err) ||
-        !open_workload(snapshot, err) ||
-        (snapshot->latency == LATENCY_RECORDED &&
-         !recorded_load_samples(&snapshot->recorded, err)) ||
-        !fill_scene(snapshot, err) ||
-        !first_selection(snapshot, &config, err) ||
-        !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))
+        !select_devices(options->device, &snapshot->where, err))
         return false;
-    if (options->backward && !go_back(snapshot, config, err))
+    const Job job = select_job(options);
+    snapshot->a.open = select_open(workload, scene, &job, err);
+    if (!snapshot->a.open)
         return false;
-    if (options->compare && !compare(snapshot, config, err))
+    workload->grad_file = options->grad_out ? &snapshot->grad_out : NULL;
+    if (!select_use_fault(options, workload, err))
         return false;
-    if (options->table && !fill_table(snapshot, err))
-        return false;
-    return fit_width(&snapshot->spec, options->width, err) && draw(snapshot, err);
+    workload_title(workload, snapshot->title, sizeof snapshot->title);
+    return fill_state(snapshot, err) && choose_kernel(snapshot, &forward, err) &&
+           pool(snapshot, &snapshot->a, workload, scene, &forward, err) &&
+           (!options->compare || compare(snapshot, forward, err)) &&
+           (!options->backward || go_back(snapshot, &forward, err)) && fill_frame(snapshot, err) &&
+           draw(snapshot, err);
 }
 
 bool cmd_snapshot(const Options *options, Err *err) {
-    Snapshot snapshot = {.options = options, .scene = options->arguments[0]};
-    snapshot.latency = (LatencyWanted)choices_find(CHOICE_TIMING, options->timing);
-    machine_read(&snapshot.machine);
-    bool ok = make(&snapshot, err);
-    snapshot_free(&snapshot);
+    Snapshot *snapshot = calloc(1, sizeof *snapshot);
+    if (!snapshot)
+        return err_set(err, ERR_FAILED, "snapshot", "", "out of memory");
+    snapshot->options = options;
+    live_init(&snapshot->live);
+    bool ok = make(snapshot, err);
+    snapshot_free(snapshot);
     return ok;
 }

@@ -3,4 +3,4 @@ libcli_a_SOURCES = %D%/bench_against.c %D%/bench_recorded.c %D%/choices.c %D%/co
 	%D%/cmd_snapshot.c %D%/cmd_steps.c %D%/cmd_try.c %D%/cmd_verify.c %D%/comparison.c \
 	%D%/findings_text.c %D%/help.c %D%/options.c \
 	%D%/object_table.c %D%/output.c %D%/plots.c %D%/plots_sweep.c %D%/regime_tables.c %D%/report.c %D%/rig_change.c \
-	%D%/scene_model.c %D%/selection.c %D%/snapshot_backward.c %D%/try_chart.c
+	%D%/scene_model.c %D%/selection.c %D%/try_chart.c

@@ -39,8 +39,9 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
 static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_original, double *rel_l2,
                         Err *err) {
     KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), dtype, model->problem.view.align};
-    Pooled pooled = {0};
-    bool ok = pooled_run(&pooled, &model->workload, "", config, LATENCY_OFF, NULL, err);
+    Pooled pooled = {.config = config};
+    bool ok = workload_problem(&model->workload, dtype, config.align, &pooled.problem, err) &&
+              pooled_launch(&pooled, err);
     if (ok && !*fp64_original)
         ok = (*fp64_original = fp64_of(&pooled.problem, err)) != NULL;
     int32_t *points = ok ? gate_terms(&pooled.problem.view, err) : NULL;

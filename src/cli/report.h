@@ -6,7 +6,6 @@
 #include "src/base/memory_stream.h"
 #include "src/cli/output_chart.h"
 #include "src/run/machine.h"
-#include "src/view/figure/figure.h"
 
 #include <jansson.h>
 

@@ -268,6 +268,36 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
     return true;
 }
 
+/* The row of `word` on that device in that direction, if it can be launched; without a word the
+ * default. */
+static const BevKernel *row(const char *word, BevWhere where, BevDirection direction) {
+    const BevKernel *kernel =
+        word ? kernel_named(where, direction, word) : bev_default(where, direction);
+    return kernel && kernel->launch ? kernel : NULL;
+}
+
+const BevKernel *select_both_ways(const Options *options, unsigned where,
+                                  const BevKernel **backward, Err *err) {
+    const char *word = options->kernel;
+    const BevKernel *named = word ? bev_kernel_find(word) : NULL;
+    for (int device = BEV_CUDA; device >= BEV_CPU; device--) {
+        if (!(where & 1u << device) ||
+            (named && named->where != (BevWhere)device && where & 1u << named->where))
+            continue;
+        const BevKernel *there = row(word, (BevWhere)device, BEV_FORWARD);
+        const BevKernel *back = row(word, (BevWhere)device, BEV_BACKWARD);
+        if (!there && !back)
+            continue;
+        if (backward)
+            *backward = back ? back : bev_default((BevWhere)device, BEV_BACKWARD);
+        return there ? there : bev_default((BevWhere)device, BEV_FORWARD);
+    }
+    err_set(err, ERR_DEVICE, word ? word : "kernel", "see bevscope --list",
+            "this kernel does not run on %s",
+            where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
+    return NULL;
+}
+
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err) {
     BevWhere first = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     const BevKernel *kernel = options->kernel ? select_kernel(options->kernel, where, err)
@@ -435,49 +465,21 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
 
 /* ---- one kernel run ------------------------------------------------------------------------- */
 
-bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
-                   LatencyWanted latency, const RecordedSet *recorded, Err *err) {
+bool pooled_launch(Pooled *pooled, Err *err) {
     const BevProblem *view = &pooled->problem.view;
     Session *session = NULL;
-    Timing timing = {0};
     pooled->codes = malloc(bev_output_bytes(view));
     if (!pooled->codes)
         return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
     bool ok = session_open(&session, pooled->config.kernel, view, err) &&
               session_poison(session, err) && session_run(session, err) &&
               session_read(session, pooled->codes, err);
-    if (ok && latency == LATENCY_MEASURED) {
-        ok = session_time(session, CACHE_WARM, &timing_quick, &timing, err);
-        pooled->latency_us = timing.median_us;
-        pooled->unsettled = ok && !timing.settled;
-    }
     session_close(session);
-    const RecordedRow *row = NULL;
-    const Recording *from = NULL;
-    if (ok && latency == LATENCY_RECORDED && workload_as_recorded(workload))
-        row = recorded_find(recorded, scene, view->shape.channels, &pooled->config,
-                            &from);
-    if (row) {
-        pooled->latency_us = row->median_us;
-        pooled->unsettled = row->unsettled;
-        pooled->recorded_on = from->label;
-    }
     return ok;
-}
-
-bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
-                LatencyWanted latency, const RecordedSet *recorded, Err *err) {
-    *pooled = (Pooled){.config = config};
-    if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err) ||
-        !pooled_launch(pooled, workload, scene, latency, recorded, err))
-        return false;
-    pooled->values = tensor_decoded(&pooled->problem.view.out, pooled->codes, err);
-    return pooled->values != NULL;
 }
 
 void pooled_free(Pooled *pooled) {
     problem_free(&pooled->problem);
     free(pooled->codes);
-    free(pooled->values);
     *pooled = (Pooled){0};
 }

@@ -17,6 +17,11 @@ bool select_devices(const char *word, unsigned *where, Err *err);
  * CPU. NULL with an error when it does not run there. */
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 
+/* The forward kernel and, where `backward` is not NULL, the backward kernel of --kernel, in either
+ * direction. The other one has the same title, else it is the default. NULL after an error. */
+const BevKernel *select_both_ways(const Options *options, unsigned where,
+                                  const BevKernel **backward, Err *err);
+
 /* The last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
@@ -74,29 +79,18 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err);
 /* The job of the options that every command with a workload shares, but the fault of a camera. */
 Job select_job(const Options *options);
 
-/* ---- one kernel run, ready to be shown ------------------------------------------------------ */
-
-typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
+/* ---- one kernel run -------------------------------------------------------------------------- */
 
 typedef struct {
     KernelConfig config;
     HostProblem problem;
-    void *codes;       /* the output, or both gradients, as stored */
-    float *values;     /* the output decoded, (cell, channel) */
-    double latency_us; /* 0: unknown */
-    bool unsettled;    /* the samples of the latency drifted */
-    const char *recorded_on; /* the machine of a recorded latency, of the set; else NULL */
+    void *codes; /* the output, or both gradients, as stored */
 } Pooled;
 
-/* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in
- * `recorded`. The workload must outlive the result. Call pooled_free also after a failure. */
-bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
-                LatencyWanted latency, const RecordedSet *recorded, Err *err);
+/* Runs config and problem of `pooled`, which may go backward. Call pooled_free also after a
+ * failure. */
+bool pooled_launch(Pooled *pooled, Err *err);
 void pooled_free(Pooled *pooled);
-
-/* The same for config and problem of `pooled`, which may go backward. `values` stays NULL. */
-bool pooled_launch(Pooled *pooled, const Workload *workload, const char *scene,
-                   LatencyWanted latency, const RecordedSet *recorded, Err *err);
 
 /* ---- try_chart.c: where a learner's kernel stands beside the kernels of the CPU ---------------
  */

@@ -1,4 +1,4 @@
-/* What differs between the two sides of a comparison. */
+/* From inputs to what the views show of them: the frame, and the differences of a comparison. */
 #include "src/live/inputs.h"
 
 #include <math.h>
@@ -36,4 +36,44 @@ void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
     const Rig *a = &ours->map->rig, *b = &theirs->map->rig;
     for (int i = 0; inputs->scene->scene.has_rig && i < a->camera_count && i < b->camera_count; i++)
         difference->moved_m = fmax(difference->moved_m, moved_m(a, b, i));
+}
+
+void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
+    const Fp64Grid *fp64 = inputs->fp64_original;
+    const SeenFeatures *features = inputs->features;
+    const Scene *scene = inputs_scene_at(features);
+    *frame = (LiveFrame){
+        .nx = features->shape.nx,
+        .ny = features->shape.ny,
+        .channels = features->shape.channels,
+        .shape = features->shape,
+        .pooled = inputs->pooled->values,
+        .baseline = inputs->baseline ? inputs->baseline->values : NULL,
+        .fp64_original = fp64 ? fp64->values : NULL,
+        .baseline_fp64 = fp64 ? fp64->values : NULL,
+        .map = &inputs->map->map,
+        .steps = inputs->steps ? &inputs->steps->steps : NULL,
+        .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
+        .embedding = features->embedding.rows ? &features->embedding : NULL,
+        .features = &features->values,
+        .cameras = inputs->views             ? &inputs->views->views
+                   : features->views.cameras ? &features->views
+                   : features->photos.srgb   ? &features->photos
+                                             : NULL,
+        .bars = scene->has_operator ? &inputs->map->bars : NULL,
+        .rig = scene->has_rig ? &inputs->map->rig : NULL,
+        .world = scene->has_world ? &scene->world : NULL,
+        .photos = &scene->photos,
+        .baseline_depth = inputs->baseline ? inputs->baseline->features->values.depth : NULL,
+        .photo_features = scene->photo_features,
+        .draft = features->draft || (inputs->baseline && inputs->baseline->features->draft),
+        .time_s = features->time_s,
+    };
+    if (inputs->baseline && inputs->baseline->features->scene != inputs->scene) {
+        const SceneFacts *other = &inputs->baseline->features->scene->facts;
+        memcpy(frame->scene_name, inputs->scene->facts.name, sizeof frame->scene_name);
+        memcpy(frame->other_name, other->name, sizeof frame->other_name);
+    }
+    if (inputs->gradients)
+        frame->gradients = inputs_live_gradients(inputs->gradients);
 }

@@ -26,43 +26,7 @@ static bool check_accuracy(Engine *engine, Err *err) {
            background_accuracy(inputs, config, &accuracy[config->dtype], err);
 }
 
-/* ---- timings --------------------------------------------------------------------------------- */
-
-static void fill_recorded(const Engine *engine, const KernelConfig *config, LiveKernel *row) {
-    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
-    timed_kernel_show_recorded(&engine->recorded, timed_kernel_scene(inputs),
-                               inputs->features->shape.channels, config->dtype, config->align, row);
-}
-
-static void fill_kernels(Engine *engine) {
-    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
-    const Job *job = &engine->state.job;
-    LiveData *live = &engine->live;
-    LiveKernel baseline = {.kernel = job->baseline.kernel};
-    live->kernel_count = 0;
-    for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_on_ladder(bev_kernels[i]) ||
-            bev_kernels[i]->direction != job->config.kernel->direction)
-            continue;
-        LiveKernel *row = &live->kernels[live->kernel_count++];
-        KernelConfig config = {bev_kernels[i], job->config.dtype, job->config.align};
-        BevProblem problem = {.shape = inputs->features->shape,
-                              .direction = config.kernel->direction,
-                              .dtype = config.dtype,
-                              .align = config.align,
-                              .map = inputs->map->map};
-        *row = (LiveKernel){.kernel = config.kernel,
-                            .skipped = bev_unsupported(config.kernel, &problem)};
-        fill_recorded(engine, &config, row);
-    }
-    timed_kernel_fill_elsewhere(&engine->recorded, timed_kernel_scene(inputs),
-                                inputs->features->shape.channels, &job->config, live);
-    fill_recorded(engine, &job->baseline, &baseline);
-    live->baseline = baseline;
-    live->speedup = (LiveSpeedup){.pairs = 0};
-    timed_kernel_recorded_speedup(&engine->recorded, timed_kernel_scene(inputs),
-                                  inputs->features->shape.channels, job, &live->speedup);
-}
+/* ---- device ---------------------------------------------------------------------------------- */
 
 /* Names no facts of this machine: pictures of a script are the same on every machine. */
 static void fill_device(Engine *engine) {
@@ -115,7 +79,8 @@ void engine_render_script(Engine *engine, const State *request) {
     bool ok = run_pipeline(engine, &err) && check_accuracy(engine, &err);
     if (ok) {
         note_inputs(engine);
-        fill_kernels(engine);
+        timed_kernel_fill_recorded(&engine->recorded, pipeline_inputs(engine->pipeline),
+                                   &engine->state.job, &engine->live);
         fill_device(engine);
     }
     if (!ok || !fill_model(engine, &err) || !engine_draw(engine, NULL, &err))

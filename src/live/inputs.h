@@ -96,11 +96,18 @@ bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *
 /* Whether these gradients are of that grid and of the job's loss, cell and kernel. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
 
-/* The job's loss on the pooled grid of `with`. Its gradients still wait, or `text` has the reason
- * why there are none. */
+/* The pooled grid that a loss is over. */
+GridContent inputs_content(const FrameInputs *with);
+
+/* Gradients that wait for a loss on the pooled grid of `with`; and with the job's loss, or with the
+ * reason in `text` why there is none. */
+bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
+                          Err *err);
 bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
 
-/* Computes the gradients that wait. `runner` keeps problem and session for the next loss. */
+/* Computes the gradients that wait; `runner` keeps problem and session for the next loss. False:
+ * failed, as `err` says, and inputs_gradients in `text`. */
+bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err);
 void inputs_gradients(Runner *runner, Gradients *made);
 
 LiveGradients inputs_live_gradients(const Gradients *made);
@@ -115,6 +122,10 @@ bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Er
 
 /* Compares the selection's grid with the baseline's, where there is one. */
 void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
+
+/* The frame of these inputs, which it borrows. `baseline_fp64` is the FP64 grid of the selection,
+ * which another rig or scene does not have. */
+void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

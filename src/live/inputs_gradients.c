@@ -24,7 +24,7 @@ bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const
            kernel_config_equal(&have->config, &job->config);
 }
 
-static GridContent content_of(const FrameInputs *with) {
+GridContent inputs_content(const FrameInputs *with) {
     const SeenFeatures *features = with->features;
     const Scene *scene = &with->scene->scene;
     return (GridContent){.nx = features->shape.nx,
@@ -40,7 +40,7 @@ static GridContent content_of(const FrameInputs *with) {
 
 /* The loss on the cell under the cursor. A loss without a cell has a text with the reason. */
 static void make_loss(Gradients *made, const FrameInputs *with) {
-    const GridContent content = content_of(with);
+    const GridContent content = inputs_content(with);
     Err err = {.kind = ERR_FAILED};
     if (made->kind != LOSS_ALL && made->cell < 0)
         snprintf(made->text, sizeof made->text,
@@ -50,13 +50,21 @@ static void make_loss(Gradients *made, const FrameInputs *with) {
         snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
 }
 
-bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err) {
-    Gradients *made = ref_new(sizeof *made, destroy);
+bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, Gradients **out,
+                          Err *err) {
+    Gradients *made = *out = ref_new(sizeof *made, destroy);
     if (!made)
         return inputs_no_memory("gradients", err);
-    *out = made;
     made->pooled = ref_keep(with->pooled);
-    made->config = job->config;
+    made->config = *config;
+    made->waits = true;
+    return true;
+}
+
+bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err) {
+    if (!inputs_gradients_new(with, &job->config, out, err))
+        return false;
+    Gradients *made = *out;
     made->kind = job->loss;
     made->cell = inputs_probe_cell(with, job);
     made->probe_cell = job->probe_cell;
@@ -93,19 +101,22 @@ static bool read_back(Runner *runner, Gradients *made, Err *err) {
     return made->grad_depth && made->grad_feat;
 }
 
-void inputs_gradients(Runner *runner, Gradients *made) {
-    Err err = {.kind = ERR_FAILED};
-    if (!made->waits)
-        return;
+bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err) {
     made->waits = false;
     made->text[0] = '\0';
-    if (run(runner, made, &err) && read_back(runner, made, &err))
-        return;
+    if (run(runner, made, err) && read_back(runner, made, err))
+        return true;
     runner_clear(runner);
     free(made->grad_depth);
     free(made->grad_feat);
     made->grad_depth = made->grad_feat = NULL;
-    snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
+    return false;
+}
+
+void inputs_gradients(Runner *runner, Gradients *made) {
+    Err err = {.kind = ERR_FAILED};
+    if (made->waits && !inputs_gradients_run(runner, made, &err))
+        snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
 }
 
 LiveGradients inputs_live_gradients(const Gradients *made) {

@@ -359,45 +359,6 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
                               last->gradients != next->gradients;
 }
 
-static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
-    const Fp64Grid *fp64 = inputs->fp64_original;
-    const SeenFeatures *features = inputs->features;
-    const Scene *scene = inputs_scene_at(features);
-    *frame = (LiveFrame){
-        .nx = features->shape.nx,
-        .ny = features->shape.ny,
-        .channels = features->shape.channels,
-        .shape = features->shape,
-        .pooled = inputs->pooled->values,
-        .baseline = inputs->baseline ? inputs->baseline->values : NULL,
-        .fp64_original = fp64 ? fp64->values : NULL,
-        .map = &inputs->map->map,
-        .steps = inputs->steps ? &inputs->steps->steps : NULL,
-        .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
-        .embedding = features->embedding.rows ? &features->embedding : NULL,
-        .features = &features->values,
-        .cameras = inputs->views             ? &inputs->views->views
-                   : features->views.cameras ? &features->views
-                   : features->photos.srgb   ? &features->photos
-                                             : NULL,
-        .bars = scene->has_operator ? &inputs->map->bars : NULL,
-        .rig = scene->has_rig ? &inputs->map->rig : NULL,
-        .world = scene->has_world ? &scene->world : NULL,
-        .photos = &scene->photos,
-        .baseline_depth = inputs->baseline ? inputs->baseline->features->values.depth : NULL,
-        .photo_features = scene->photo_features,
-        .draft = features->draft || (inputs->baseline && inputs->baseline->features->draft),
-        .time_s = features->time_s,
-    };
-    if (inputs->baseline && inputs->baseline->features->scene != inputs->scene) {
-        const SceneFacts *other = &inputs->baseline->features->scene->facts;
-        memcpy(frame->scene_name, inputs->scene->facts.name, sizeof frame->scene_name);
-        memcpy(frame->other_name, other->name, sizeof frame->other_name);
-    }
-    if (inputs->gradients)
-        frame->gradients = inputs_live_gradients(inputs->gradients);
-}
-
 /* A stage that this run did not need keeps its last time, marked stale. */
 static void fill_stages(const StageTimes *times, LiveData *live) {
     for (int i = 0; i < STAGE_DRAW; i++)
@@ -449,7 +410,9 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
         return false;
     fill_stages(&run->times, live);
     fill_objects(next, &live->objects);
-    fill_frame(next, &live->frame);
+    inputs_fill_frame(next, &live->frame);
+    if (job_inputs_differ(&state->job))
+        live->frame.baseline_fp64 = NULL;
     live->frame.content = pipeline->content;
     live->frame.baseline_content = pipeline->baseline_content;
     live->frame.seen_content = pipeline->seen_content;

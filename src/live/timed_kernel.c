@@ -266,3 +266,31 @@ void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int6
         timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, row);
     }
 }
+
+void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *inputs, const Job *job,
+                                LiveData *live) {
+    const char *scene = timed_kernel_scene(inputs);
+    const int64_t channels = inputs->features->shape.channels;
+    const KernelConfig *config = &job->config, *baseline = &job->baseline;
+    live->kernel_count = 0;
+    for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
+        if (!bev_on_ladder(bev_kernels[i]) ||
+            bev_kernels[i]->direction != config->kernel->direction)
+            continue;
+        LiveKernel *row = &live->kernels[live->kernel_count++];
+        const BevProblem problem = {.shape = inputs->features->shape,
+                                    .direction = config->kernel->direction,
+                                    .dtype = config->dtype,
+                                    .align = config->align,
+                                    .map = inputs->map->map};
+        *row = (LiveKernel){.kernel = bev_kernels[i],
+                            .skipped = bev_unsupported(bev_kernels[i], &problem)};
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, row);
+    }
+    timed_kernel_fill_elsewhere(set, scene, channels, config, live);
+    live->baseline = (LiveKernel){.kernel = baseline->kernel};
+    timed_kernel_show_recorded(set, scene, channels, baseline->dtype, baseline->align,
+                               &live->baseline);
+    live->speedup = (LiveSpeedup){.pairs = 0};
+    timed_kernel_recorded_speedup(set, scene, channels, job, &live->speedup);
+}

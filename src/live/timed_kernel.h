@@ -90,3 +90,8 @@ void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int6
  * measurement of an earlier problem stays. */
 void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
                            const KernelConfig *config, LiveKernel *live);
+
+/* Fills in the job's kernels, its baseline and their speed-up with what was recorded: for scripts
+ * and figures, which measure nothing. */
+void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *inputs, const Job *job,
+                                LiveData *live);

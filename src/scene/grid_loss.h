@@ -26,7 +26,7 @@ typedef struct {
 
 /* The cells of a loss and its value. Free with grid_loss_free. */
 typedef struct {
-    LossKind kind;
+    LossKind kind;    /* LOSS_COUNT: its gradient came from a file */
     int64_t cell;     /* the chosen cell */
     uint8_t *inside;  /* (cell): 1 in the loss, else 0 */
     int64_t count;    /* cells in the loss */

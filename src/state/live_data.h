@@ -192,7 +192,8 @@ typedef struct {
     BevShape shape;                                 /* of the problem */
     const float *pooled;                            /* (cell, c), selection */
     const float *baseline;                          /* (cell, c), while a comparison is on */
-    const double *fp64_original;                    /* (cell, c), FP64 over the original inputs */
+    const double *fp64_original;                    /* (cell, c), FP64 over the original inputs, */
+    const double *baseline_fp64;                    /* and of the baseline's inputs */
     const BevMap *map, *baseline_map;
     const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;

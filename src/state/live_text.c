@@ -67,9 +67,7 @@ void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
     snprintf(unit, 8, "%s%s%s", known ? "\u00d7" : "", mark[0] ? " " : "", mark);
 }
 
-/* "NVIDIA H200" or "Intel Xeon" of a recording's label, "Intel(R) Xeon(R) Processor, 2 threads,
- * ...". */
-static void machine_text(const char *label, char *text, size_t size) {
+void machine_text(const char *label, char *text, size_t size) {
     static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
     snprintf(text, size, "%.*s", (int)strcspn(label, ","), label);
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)

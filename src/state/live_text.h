@@ -31,6 +31,10 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
 /* "3.34" and "\u00d7", or "\u00d7 r" with the mark of a figure not measured here; "n/a" and "". */
 void speedup_text(const Reading *speedup, char number[16], char unit[8]);
 
+/* "NVIDIA H200" or "Intel Xeon" of a recording's label, "Intel(R) Xeon(R) Processor, 2 threads,
+ * ...". */
+void machine_text(const char *label, char *text, size_t size);
+
 /* "4.20 to 4.90 in 7 pairs", "recorded on NVIDIA H200", "2 pairs timed", "not recorded". */
 void speedup_origin(const LiveData *live, char *text, size_t size);
 

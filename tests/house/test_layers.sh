@@ -31,13 +31,13 @@ src/live            live      kernels base scales scene inputs cachesim run accu
 src/view/draw       draw      kernels base
 src/view/bev        bev       kernels base scene inputs cachesim state draw
 src/app             app       kernels base scene inputs cachesim run accuracy state learn live draw bev
-src/view/figure     figure    kernels base scene draw bev
 src/view/chart      chart     kernels base scene inputs cachesim state draw
 src/view/panel      panel     kernels base scales scene inputs cachesim state draw bev chart
+src/view/figure     figure    kernels base scales scene inputs cachesim state draw bev chart panel
 src/view/term       term      kernels base scene inputs cachesim state draw bev chart panel
-src/view/window     window    kernels base scene inputs cachesim state draw bev figure chart panel
-src/ui              ui        kernels base scene inputs cachesim run accuracy state learn live app draw bev figure chart panel term window
-src/cli             cli       kernels base scales scene inputs cachesim run accuracy try state learn live app draw bev figure chart panel term window ui
+src/view/window     window    kernels base scene inputs cachesim state draw bev chart panel figure
+src/ui              ui        kernels base scene inputs cachesim run accuracy state learn live app draw bev chart panel figure term window
+src/cli             cli       kernels base scales scene inputs cachesim run accuracy try state learn live app draw bev chart panel figure term window ui
 TABLE
 }
 

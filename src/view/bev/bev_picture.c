@@ -34,14 +34,13 @@ void bev_picture_free(BevPicture *picture) {
     *picture = (BevPicture){0};
 }
 
-/* The content to decode. FP64 belongs to the selection's rig. */
+/* The content to decode. */
 static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
-    bool other_rig = of_baseline && job_inputs_differ(&state->job);
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,
                         .channels = frame->channels,
                         .pooled = of_baseline ? frame->baseline : frame->pooled,
-                        .fp64_original = other_rig ? NULL : frame->fp64_original,
+                        .fp64_original = of_baseline ? frame->baseline_fp64 : frame->fp64_original,
                         .map = of_baseline ? frame->baseline_map : frame->map,
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0,
@@ -61,7 +60,7 @@ static const char *missing(const BevContent *content, const State *state, const 
     if (state->compare == COMPARE_DIFFERENCE)
         return NULL;
     if (state->compare == COMPARE_WIPE && views[state->view].needs & NEEDS_FP64 &&
-        job_inputs_differ(&state->job))
+        frame->fp64_original && !frame->baseline_fp64)
         return "no error for two rigs or files: FP64 is that of the selection's";
     return view_missing((ViewKind)state->view, content);
 }
@@ -74,6 +73,7 @@ static bool same_other(const BevPicture *next, const BevPicture *last) {
            next->view != VIEW_RGB &&
            last->other_content == next->other_content &&
            last->other_channel == next->other_channel &&
+           (isnan(next->field.full_mass) || last->other.full_mass == next->field.full_mass) &&
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
@@ -95,6 +95,8 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
     ok = ok && decode_view(next->view, content, &next->field, err) && !given_up(give_up);
     if (ok && next->view == VIEW_RGB)
         baseline->rgb = next->field.rgb;
+    if (ok && isfinite(next->field.full_mass))
+        baseline->full_mass = next->field.full_mass;
     ok = ok && decode_other(next, last, baseline, frame, err);
     pca_free(&pca);
     return ok;

@@ -37,20 +37,46 @@ static bool copy_strip(const Picture *previous, Picture *picture, Err *err) {
     return true;
 }
 
+Frustum frame_frustum(const LiveFrame *frame) {
+    int w = (int)frame->shape.feat_w, h = (int)frame->shape.feat_h;
+    Frustum plain = {.input_w = w, .input_h = h, .feat_w = w, .feat_h = h};
+    return frame->rig ? frame->rig->frustum : plain;
+}
+
+int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen) {
+    Err ignored; /* then no pixel is marked */
+    if (!frame->gradients.grad_feat)
+        return -1;
+    float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
+    int64_t pixel = strength ? gradient_shown(&frame->shape, strength, chosen) : -1;
+    free(strength);
+    return pixel;
+}
+
 /* The camera views, dimmed, with the pixels that feed the loss. */
 static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
     float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, err);
+    const Frustum frustum = frame_frustum(frame);
     bool ok = strength != NULL;
     for (int i = 0; ok && i < picture->camera_count; i++)
-        ok = gradient_camera(frame->cameras, &frame->rig->frustum, strength, i,
-                             &picture->cameras[i], err);
+        ok = gradient_camera(frame->cameras, &frustum, strength, i, &picture->cameras[i], err);
     free(strength);
     return ok;
 }
 
-static bool decode_strip(const LiveFrame *frame, const Picture *previous,
+/* Without a rig there may be photographs. */
+static int count_cameras(const LiveFrame *frame) {
+    int64_t count = frame->rig       ? frame->rig->camera_count
+                    : frame->cameras ? frame->cameras->cameras
+                                     : 0;
+    return count < RIG_MAX_CAMERAS ? (int)count : RIG_MAX_CAMERAS;
+}
+
+static bool decode_strip(const LiveFrame *frame, const Picture *previous, int64_t most_w,
                          Picture *picture, Err *err) {
-    if (!frame->rig)
+    bool ok = true, of_values = picture->strip != STRIP_IMAGE;
+    bool world_sweep = frame->world && !frame->photos->sweep_count;
+    if (!frame->rig && (of_values || picture->lidar))
         return true;
     if (previous && previous->camera_count && previous->strip == picture->strip &&
         previous->strip_content == picture->strip_content && previous->lidar == picture->lidar &&
@@ -59,18 +85,17 @@ static bool decode_strip(const LiveFrame *frame, const Picture *previous,
         return copy_strip(previous, picture, err);
     StripInput input = {frame->rig, frame->features, frame->channels, frame->cameras, NULL};
     float *values = NULL;
-    bool ok = true, of_values = picture->strip != STRIP_IMAGE;
-    picture->camera_count = frame->rig->camera_count;
+    picture->camera_count = count_cameras(frame);
     if (!of_values && frame->gradients.grad_feat)
         return gradient_strip(frame, picture, err);
-    if (picture->lidar && frame->world && !take_sweep(frame, previous, picture, err))
+    if (picture->lidar && world_sweep && !take_sweep(frame, previous, picture, err))
         return false;
     if (picture->lidar)
-        input.lidar = frame->world ? picture->sweep : frame->photos;
+        input.lidar = world_sweep ? picture->sweep : frame->photos;
     if (of_values)
         ok = (values = strip_values(&input, picture->strip, &picture->camera_range, err));
     for (int i = 0; ok && i < picture->camera_count; i++)
-        ok = strip_camera(&input, picture->strip, values, &picture->camera_range, i, MOST_W,
+        ok = strip_camera(&input, picture->strip, values, &picture->camera_range, i, most_w,
                           &picture->cameras[i], err);
     free(values);
     return ok;
@@ -93,8 +118,9 @@ static void destroy(void *contents) {
     ref_drop(picture->sweep);
 }
 
-Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
-                      const GiveUp *give_up, Err *err) {
+/* `most_w`: columns of a photograph in the strip; 0: no strip. */
+static Picture *make(const State *state, const LiveData *live, Picture *previous,
+                     const BevPicture *last, int64_t most_w, const GiveUp *give_up, Err *err) {
     const LiveFrame *frame = &live->frame;
     Picture want = {.content = frame->content,
                     .bev.view = (ViewKind)state->view,
@@ -108,7 +134,7 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
                     .strip = state->strip,
                     .lidar = state->lidar,
                     .strip_content = frame->seen_content};
-    if (want.strip == STRIP_IMAGE && !frame->cameras)
+    if (want.strip == STRIP_IMAGE && !frame->cameras && frame->rig)
         want.strip = STRIP_NORM; /* the scene has tensors but no images */
     if (is_same(previous, &want))
         return ref_keep(previous);
@@ -118,10 +144,30 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
         return NULL;
     }
     *picture = want;
-    const BevPicture *last = previous ? &previous->bev : NULL;
     if (bev_picture_render(&picture->bev, last, state, frame, give_up, err) && !given_up(give_up) &&
-        decode_strip(frame, previous, picture, err))
+        (!most_w || decode_strip(frame, previous, most_w, picture, err)))
         return picture;
+    ref_drop(picture);
+    return NULL;
+}
+
+Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
+                      const GiveUp *give_up, Err *err) {
+    const BevPicture *last = previous ? &previous->bev : NULL;
+    return make(state, live, previous, last, MOST_W, give_up, err);
+}
+
+Picture *picture_of_figure(const State *state, const LiveData *live, const ValueRange *range,
+                           bool strip, Err *err) {
+    BevPicture last = {.ready = range != NULL, .view = (ViewKind)state->view,
+                       .colormap = colormap_find("viridis")};
+    if (range)
+        last.range = *range;
+    Picture *picture = make(state, live, NULL, &last, strip ? INT16_MAX : 0, NULL, err);
+    if (!picture || picture->bev.ready)
+        return picture;
+    err_set(err, ERR_USAGE, views[state->view].name, "choose another view", "%s",
+            picture->bev.reason);
     ref_drop(picture);
     return NULL;
 }

@@ -1,6 +1,10 @@
-/* The blocks of the figure's page beside the legend: title, camera views, facts, table. */
-#include "src/scene/scatter.h"
+/* The blocks of the figure's page beside the legend: title, camera views, the run, panels. */
+#include "src/scales/ranges.h"
+#include "src/state/live_text.h"
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
 #include "src/view/figure/figure_internal.h"
+#include "src/view/panel/pen_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,35 +12,29 @@
 
 /* ---- title and subtitle --------------------------------------------------------------------- */
 
-const char *known(const char *text) {
-    return text ? text : "n/a";
-}
-
-static void describe(const FigureSpec *spec, char *text, size_t size) {
-    const FigureSelection *a = &spec->selections[0], *b = &spec->selections[1];
-    const char *view = views[spec->view].title;
-    char channel[32] = "", slice[64];
-    slice_describe(&spec->slice, spec->rig ? &spec->rig->grid : NULL, slice, sizeof slice);
-    if (spec->view == VIEW_CHANNEL)
-        snprintf(channel, sizeof channel, " %lld", (long long)spec->channel);
-    if (b->scene)
-        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, known(a->scene), b->scene);
-    else if (spec->selection_count == 2)
-        snprintf(text, size, "%s%s: A %s (%s, %s), B %s (%s, %s)", view, channel, known(a->kernel),
-                 known(a->dtype), known(a->align), known(b->kernel), known(b->dtype),
-                 known(b->align));
+static void describe(const Figure *figure, char *text, size_t size) {
+    const FigureSpec *spec = figure->spec;
+    const char *view = views[spec->picture->bev.view].title;
+    char channel[32] = "", slice[64], a[128], b[128];
+    slice_describe(&figure->slice, figure->frame->rig ? &figure->frame->rig->grid : NULL, slice,
+                   sizeof slice);
+    live_side_label(spec->live, false, a, sizeof a);
+    live_side_label(spec->live, true, b, sizeof b);
+    if (spec->picture->bev.view == VIEW_CHANNEL)
+        snprintf(channel, sizeof channel, " %lld", (long long)spec->picture->channel);
+    if (spec->difference)
+        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, a, b);
     else
-        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s (%s, %s)",
-                 view, channel, slice, slice[0] ? ", " : "", known(a->kernel), known(a->dtype),
-                 known(a->align));
+        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s", view,
+                 channel, slice, slice[0] ? ", " : "", a);
 }
 
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const FigureSpec *spec = figure->spec;
     TextStyle title = {.size = SIZE_TITLE, .bold = true, .color = pen->theme->text};
     TextStyle subtitle = {.size = SIZE_HEADING, .color = pen->theme->muted};
-    char text[320];
-    describe(spec, text, sizeof text);
+    char text[384];
+    describe(figure, text, sizeof text);
     pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title);
     double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
     pen_text(pen, x, second, w, &subtitle, spec->subtitle ? spec->subtitle : text);
@@ -57,295 +55,209 @@ static int columns_for(int64_t cameras, double w) {
     return 1;
 }
 
-static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box) {
-    const FigureSpec *spec = figure->spec;
+static void draw_camera(Pen *pen, const Figure *figure, int camera, Box box) {
+    const Rig *rig = figure->frame->rig;
     char number[32];
-    snprintf(number, sizeof number, "camera %lld", (long long)camera);
-    bool named = spec->rig && camera < spec->rig->camera_count;
+    snprintf(number, sizeof number, "camera %d", camera);
+    bool named = rig && camera < rig->camera_count;
     TextStyle style = style_muted(pen);
     pen_text(pen, box.x, box.y + box.h + 5 + 0.8 * SIZE_SMALL, box.w, &style,
-             named ? spec->rig->cameras[camera].name : number);
-    Image image;
-    if (pen->measuring || pen->failed)
-        return;
-    pen->failed = spec->backward ? !lit_camera(spec, camera, &image, &pen->err)
-                                 : !strip_camera(&figure->strip, spec->strip, figure->strip_values,
-                                                 &figure->strip_range, camera, spec->cameras->w,
-                                                 &image, &pen->err);
-    pen_picture(pen, box, &image);
-    image_free(&image);
-    strongest_draw(pen, spec, camera, box);
+             named ? rig->cameras[camera].name : number);
+    pen_picture(pen, box, &figure->spec->picture->cameras[camera]);
 }
 
-/* Width over height of the network's input, which the views cover at any resolution. */
-static double aspect_of(const FigureSpec *spec) {
-    if (spec->rig)
-        return (double)spec->rig->frustum.input_w / spec->rig->frustum.input_h;
-    return (double)spec->cameras->w / (double)spec->cameras->h;
+enum { KEY_H = 16, KEY_W = 160 };
+
+/* The colour of a value from 0 to 1 in the strip. */
+static Rgb key_color(const Colormap *map, double t) {
+    return map ? colormap_at(map, t) : gradient_lit((Rgb){128, 128, 128}, (float)(t * t));
 }
 
-enum { KEY_H = 16 };
-
-/* A bar of colours and what they mean. */
-static void key_row(Pen *pen, const Colormap *map, const char *text, double x, double top,
-                    double w) {
-    enum { BAR_W = 160, BAR_H = 10 };
+/* A bar of colours and what they mean. Without a map they are those of gradients. */
+static double key_row(Pen *pen, const Colormap *map, const char *text, double x, double top,
+                      double w) {
+    enum { BAR_H = 10 };
     TextStyle style = style_muted(pen);
-    for (int i = 0; i < BAR_W && !pen->measuring; i++)
-        pen_fill(pen, (Box){x + i, top, 1, BAR_H}, colormap_at(map, i / (BAR_W - 1.0)), 1);
-    pen_text(pen, x + BAR_W + 10, top + BAR_H, w - BAR_W - 10, &style, text);
+    for (int i = 0; i < KEY_W && !pen->measuring; i++)
+        pen_fill(pen, (Box){x + i, top, 1, BAR_H}, key_color(map, i / (KEY_W - 1.0)), 1);
+    pen_text(pen, x + KEY_W + 10, top + BAR_H, w - KEY_W - 10, &style, text);
+    return KEY_H;
 }
 
 /* The meaning of the colours over the camera views. */
 static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
-    const FigureSpec *spec = figure->spec;
+    const Picture *picture = figure->spec->picture;
+    const Strip strip = picture->strip;
     char text[96];
-    double h = 0;
-    if (figure->strip_values) {
+    double y = top;
+    if (figure->frame->gradients.grad_feat)
+        y += key_row(pen, NULL, "norm of grad_feat, 0 to the largest", x, y, w);
+    else if (strip != STRIP_IMAGE) {
         snprintf(text, sizeof text,
-                 spec->strip == STRIP_DROPPED ? "depth outside the grid, dropped: none to all of it"
-                 : spec->strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
-                                              : "norm of the features, 0 to %.3g",
-                 figure->strip_range.hi);
-        key_row(pen, strip_colormap(spec->strip), text, x, top, w);
-        h += KEY_H;
+                 strip == STRIP_DROPPED ? "depth outside the grid, dropped: none to all of it"
+                 : strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
+                                        : "norm of the features, 0 to %.3g",
+                 picture->camera_range.hi);
+        y += key_row(pen, strip_colormap(strip), text, x, y, w);
     }
-    if (figure->strip.lidar) {
+    if (picture->lidar) {
         snprintf(text, sizeof text, "LiDAR points by depth, 0 to %.4g m",
-                 strip_lidar_range(spec->rig).hi);
-        key_row(pen, strip_colormap(STRIP_DEPTH), text, x, top + h, w);
-        h += KEY_H;
+                 strip_lidar_range(figure->frame->rig).hi);
+        y += key_row(pen, strip_colormap(STRIP_DEPTH), text, x, y, w);
     }
-    return h;
+    return y - top;
 }
 
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w) {
-    const CameraViews *cameras = figure->spec->cameras;
-    if (!cameras || !cameras->cameras)
+    const int cameras = figure->spec->picture->camera_count;
+    const Frustum frustum = frame_frustum(figure->frame);
+    int64_t plane = figure->frame->shape.feat_h * figure->frame->shape.feat_w;
+    int64_t pixel = frame_gradient_pixel(figure->frame, figure->spec->state->pixel);
+    if (!cameras)
         return 0;
-    int columns = columns_for(cameras->cameras, w);
-    int rows = (int)((cameras->cameras + columns - 1) / columns);
-    double aspect = aspect_of(figure->spec);
+    int columns = columns_for(cameras, w);
+    int rows = (cameras + columns - 1) / columns;
+    double aspect = (double)frustum.input_w / frustum.input_h;
     double picture_w = floor((w - PICTURE_GAP * (columns - 1)) / columns);
     picture_w = fmax(fmin(picture_w, round(MAX_PICTURE_H * aspect)), 1);
     double picture_h = fmax(round(picture_w / aspect), 1);
     double row_h = picture_h + NAME_SPACE + PICTURE_GAP / 2.0;
-    for (int64_t camera = 0; camera < cameras->cameras; camera++)
-        draw_camera(pen, figure, camera,
-                    (Box){x + (double)(camera % columns) * (picture_w + PICTURE_GAP),
-                          top + (double)(camera / columns) * row_h, picture_w, picture_h});
+    for (int camera = 0; camera < cameras; camera++) {
+        Box box = {x + camera % columns * (picture_w + PICTURE_GAP),
+                   top + (double)(camera / columns) * row_h, picture_w, picture_h};
+        draw_camera(pen, figure, camera, box);
+        if (pixel >= 0 && pixel / plane == camera)
+            pixel_draw(pen, figure->frame, pixel, box);
+    }
     return rows * row_h + strip_key(pen, figure, x, top + rows * row_h, w);
 }
 
-/* ---- facts: what was run, on what, how fast; unknown is "n/a", never 0 ---------------------- */
+/* ---- the run: by which kernel, on what, how fast --------------------------------------------- */
 
-enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 128 };
+enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 160 };
 
-/* In the order of the page; those from FACT_GRID on are the same for every selection. */
 /* clang-format off */
 typedef enum {
-    FACT_KERNEL, FACT_DTYPE, FACT_ALIGN, FACT_DEVICE, FACT_LATENCY, FACT_RECORDED,
-    FACT_POINTS, FACT_INTERVALS, FACT_LONGEST, FACT_GRID, FACT_CHANNELS, FACT_COUNT
-} Fact;
+    RUN_KERNEL, RUN_SCALES, RUN_DEVICE, RUN_LATENCY, RUN_RECORDED, RUN_GRID, RUN_CHANNELS, RUN_COUNT
+} RunRow;
 /* clang-format on */
-static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",   "Alignment", "Device",
-                                                    "Latency", "Recorded", "Points",    "Intervals",
-                                                    "Longest", "Grid",     "Channels"};
-
-static void count_text(int64_t count, const char *unit, char *value) {
-    char number[32];
-    unit_text(UNIT_COUNT, (double)count, number, sizeof number);
-    snprintf(value, VALUE_MAX, "%s%s", number, count < 0 ? "" : unit);
-}
+static const char *const run_labels[RUN_COUNT] = {"Kernel",   "Scales", "Device",  "Latency",
+                                                  "Recorded", "Grid",   "Channels"};
 
 static void grid_text(const Figure *figure, char *value) {
-    const FigureSpec *spec = figure->spec;
-    const Grid *grid = spec->rig ? &spec->rig->grid : &figure->grid;
+    const Rig *rig = figure->frame->rig;
+    const Slice *slice = &figure->slice;
+    const Grid *grid = rig ? &rig->grid : &figure->grid;
     double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
     int used = snprintf(value, VALUE_MAX, "%d \u00d7 %d cells", grid->nx, grid->ny);
-    if (spec->slice.slices > 1) {
-        double dz = (grid->z_max_m - grid->z_min_m) / (double)spec->slice.slices;
+    if (slice->slices > 1) {
+        double dz = (grid->z_max_m - grid->z_min_m) / (double)slice->slices;
         used = snprintf(value, VALUE_MAX, "%lld \u00d7 %lld \u00d7 %lld cells",
-                        (long long)spec->slice.cells_x, (long long)spec->slice.rows,
-                        (long long)spec->slice.slices);
-        if (spec->rig && dx == dy && fabs(dx - dz) < 1e-9)
+                        (long long)slice->cells_x, (long long)slice->rows,
+                        (long long)slice->slices);
+        if (rig && dx == dy && fabs(dx - dz) < 1e-9)
             snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g m", dx);
-        else if (spec->rig)
+        else if (rig)
             snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g \u00d7 %.4g \u00d7 %.4g m",
                      dx, dy, dz);
         return;
     }
-    if (figure->spec->rig && dx == dy)
+    if (rig && dx == dy)
         snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g m", dx);
-    else if (figure->spec->rig)
+    else if (rig)
         snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g \u00d7 %.4g m", dx, dy);
 }
 
-static void latency_text(const FigureSelection *selection, char *value) {
-    char time[32];
-    figure_text(UNIT_US, selection->latency_us, time, sizeof time);
-    if (selection->latency_source == SOURCE_UNKNOWN || time[0] == 'n')
-        snprintf(value, VALUE_MAX, "n/a");
-    else
-        snprintf(value, VALUE_MAX, "%s (%s)", time, source_names[selection->latency_source]);
+static void latency_text(const LiveData *live, const LiveKernel *row, char *value) {
+    char time[32], origin[64];
+    if (!row || !row->median_us.source) {
+        snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
+        return;
+    }
+    figure_text(UNIT_US, row->median_us.value, time, sizeof time);
+    latency_origin(row, origin, sizeof origin);
+    snprintf(value, VALUE_MAX, "%s (%s)", time, origin);
 }
 
 /* Name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
 static void recorded_text(const char *label, char *value) {
-    const char *name = known(label), *date = strrchr(name, ',');
-    snprintf(value, VALUE_MAX, "%.*s%s", (int)strcspn(name, ","), name, date ? date : "");
+    const char *date = strrchr(label, ',');
+    char machine[64];
+    machine_text(label, machine, sizeof machine);
+    snprintf(value, VALUE_MAX, "%s%s", machine, date ? date : "");
 }
 
-static void fact_text(const Figure *figure, Fact fact, int s, char *value) {
-    const FigureSpec *spec = figure->spec;
-    const FigureSelection *selection = &spec->selections[s];
-    const char *const words[] = {selection->kernel, selection->dtype, selection->align,
-                                 selection->device};
-    ScatterStats stats = {.points = -1, .intervals = -1, .longest = -1};
-    if (selection->map && fact >= FACT_POINTS && fact <= FACT_LONGEST)
-        stats = scatter_stats(selection->map, 0);
-    if (fact <= FACT_DEVICE)
-        snprintf(value, VALUE_MAX, "%s", known(words[fact]));
-    else if (fact == FACT_LATENCY)
-        latency_text(selection, value);
-    else if (fact == FACT_RECORDED)
-        recorded_text(selection->recorded_on, value);
-    else if (fact == FACT_GRID)
-        grid_text(figure, value);
-    else if (fact == FACT_CHANNELS)
-        count_text(spec->channels, "", value);
-    else if (fact == FACT_LONGEST)
-        count_text(stats.longest, " points", value);
+static void device_text(const LiveDevice *device, BevWhere where, char *value) {
+    if (where == BEV_CPU && device->threads)
+        snprintf(value, VALUE_MAX, "CPU, %d threads", device->threads);
     else
-        count_text(fact == FACT_POINTS ? stats.points : stats.intervals, "", value);
+        snprintf(value, VALUE_MAX, "%s", device->name[0] ? device->name : "n/a");
 }
 
-/* The machine of a recorded latency has a row only where there is one. */
-static bool has_row(const FigureSpec *spec, Fact fact) {
-    bool recorded = false;
-    for (int s = 0; s < spec->selection_count; s++)
-        recorded = recorded || spec->selections[s].recorded_on;
-    return fact != FACT_RECORDED || recorded;
+/* The value of one side; "": the row is left out. */
+static void run_text(const Figure *figure, RunRow which, bool baseline, char *value) {
+    const LiveData *live = figure->spec->live;
+    const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
+    const LiveKernel *row = baseline ? &live->baseline : live_kernel(live, config->kernel);
+    const ScaleRanges *scales = figure->frame->features->scales;
+    value[0] = '\0';
+    if (which == RUN_KERNEL)
+        kernel_config_label(config, value, VALUE_MAX);
+    else if (which == RUN_SCALES && scales)
+        snprintf(value, VALUE_MAX, "%s", ranges_label(scales, config->dtype));
+    else if (which == RUN_DEVICE)
+        device_text(&live->device, config->kernel->where, value);
+    else if (which == RUN_LATENCY)
+        latency_text(live, row, value);
+    else if (which == RUN_RECORDED && row && row->recorded_on[0])
+        recorded_text(row->recorded_on, value);
+    else if (which == RUN_GRID)
+        grid_text(figure, value);
+    else if (which == RUN_CHANNELS)
+        snprintf(value, VALUE_MAX, "%lld", (long long)figure->frame->channels);
 }
 
-double facts_block(Pen *pen, const Figure *figure, double x, double top, double w) {
-    int columns = figure->spec->selection_count;
-    double column_w = (w - LABEL_W) / columns, y = top;
-    TextStyle head = style_heading(pen), label = style_body(pen), value_style = style_body(pen);
+double run_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    int sides = figure->spec->difference ? 2 : 1;
+    double column_w = (w - LABEL_W) / sides, y = top;
+    TextStyle head = style_heading(pen), label = style_body(pen), style = style_body(pen);
     label.color = pen->theme->muted;
     pen_text(pen, x, y + SIZE_HEADING, LABEL_W, &head, "Run");
-    for (int s = 0; columns > 1 && s < columns; s++)
-        pen_text(pen, x + LABEL_W + s * column_w, y + SIZE_HEADING, column_w, &head,
-                 figure->panels[s].letter);
+    for (int side = 0; sides > 1 && side < sides; side++)
+        pen_text(pen, x + LABEL_W + side * column_w, y + SIZE_HEADING, column_w, &head,
+                 figure->panels[side].letter);
     y += HEADING_ROW;
-    for (Fact fact = 0; fact < FACT_COUNT; fact++) {
-        if (!has_row(figure->spec, fact))
-            continue;
+    for (RunRow row = 0; row < RUN_COUNT; row++) {
         double baseline = y + ROW / 2.0 + 0.36 * SIZE_BODY;
-        bool shared = fact >= FACT_GRID;
-        bool both = fact == FACT_LATENCY && figure->spec->backward;
-        pen_text(pen, x, baseline, LABEL_W - 8, &label, both ? "Gradients" : fact_labels[fact]);
-        for (int s = 0; s < (shared ? 1 : columns); s++) {
+        bool shared = row >= RUN_GRID, some = false;
+        for (int side = 0; side < (shared ? 1 : sides); side++) {
             char value[VALUE_MAX];
-            fact_text(figure, fact, s, value);
-            pen_text(pen, x + LABEL_W + s * column_w, baseline,
-                     shared ? w - LABEL_W : column_w - 12, &value_style, value);
+            run_text(figure, row, side, value);
+            some = some || value[0];
+            pen_text(pen, x + LABEL_W + side * column_w, baseline,
+                     shared ? w - LABEL_W : column_w - 12, &style, value);
         }
-        y += ROW;
+        if (some) {
+            pen_text(pen, x, baseline, LABEL_W - 8, &label, run_labels[row]);
+            y += ROW;
+        }
     }
     return y - top;
 }
 
-/* ---- table, in the style of printed ones: rules above and below, none between columns ------- */
+/* ---- panels of the display ------------------------------------------------------------------- */
 
-enum { TABLE_HEADING = 30, GAP = 22, MAX_COLUMNS = 12, NARROWEST = 60 };
-
-static const char *cell_text(const FigureTable *table, int row, int column) {
-    return row < 0 ? table->header[column] : table->cells[row * table->columns + column];
-}
-
-static int columns_of(const FigureTable *table) {
-    return table->columns < MAX_COLUMNS ? table->columns : MAX_COLUMNS;
-}
-
-/* The row that the picture shows is set in bold. */
-static TextStyle row_style(const Pen *pen, const FigureTable *table, int row) {
-    TextStyle style = row < 0 ? style_muted(pen) : style_body(pen);
-    style.bold = row >= 0 && row == table->highlight;
-    return style;
-}
-
-static double natural_widths(Pen *pen, const FigureTable *table, double widths[MAX_COLUMNS]) {
-    double total = 0;
-    for (int column = 0; column < columns_of(table); column++) {
-        widths[column] = 0;
-        for (int row = -1; row < table->rows; row++) {
-            TextStyle style = row_style(pen, table, row);
-            double width = pen_text_width(pen, &style, cell_text(table, row, column));
-            widths[column] = fmax(widths[column], ceil(width));
-        }
-        total += widths[column] + (column ? GAP : 0);
-    }
-    return total;
-}
-
-double table_width(Pen *pen, const Figure *figure) {
-    double widths[MAX_COLUMNS];
-    return figure->spec->table ? natural_widths(pen, figure->spec->table, widths) + 16 : 0;
-}
-
-/* The first column gets the width that the others leave. Where that is too little, all others
- * shrink. */
-static void fit_widths(double widths[MAX_COLUMNS], int columns, double total, double w) {
-    if (!columns)
-        return;
-    double spare = w - total;
-    double first = fmax(widths[0] + spare, fmin(widths[0], NARROWEST));
-    double rest_before = total - widths[0], rest_after = w - first;
-    widths[0] = first;
-    if (rest_after >= rest_before)
-        return;
-    double gaps = GAP * (columns - 1);
-    double shrink = fmax(rest_after - gaps, 0) / fmax(rest_before - gaps, 1);
-    for (int column = 1; column < columns; column++)
-        widths[column] *= shrink;
-}
-
-static void table_row(Pen *pen, const FigureTable *table, int row, const double widths[MAX_COLUMNS],
-                      double x, double top) {
-    TextStyle style = row_style(pen, table, row);
-    double right = x;
-    for (int column = 0; column < columns_of(table); column++) {
-        right += widths[column] + (column ? GAP : 0);
-        style.align = column ? ALIGN_RIGHT : ALIGN_LEFT;
-        pen_text(pen, column ? right : x, top + ROW / 2.0 + 0.36 * style.size, widths[column],
-                 &style, cell_text(table, row, column));
-    }
-}
-
-double table_block(Pen *pen, const Figure *figure, double x, double top, double w) {
-    const FigureTable *table = figure->spec->table;
-    if (!table)
+double panel_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+                   double w) {
+    enum { PANEL_ROW = 20, PANEL_H = 2000 };
+    const PanelData data = {
+        .state = figure->spec->state, .live = figure->spec->live, .still = true};
+    if (panel->shown && !panel->shown(&data))
         return 0;
-    double widths[MAX_COLUMNS], inset = 8;
-    double total = natural_widths(pen, table, widths);
-    fit_widths(widths, columns_of(table), total, w - 2 * inset);
-    TextStyle head = style_heading(pen), small = style_muted(pen);
-    pen_text(pen, x, top + SIZE_HEADING, w, &head, table->title);
-    double y = top + TABLE_HEADING;
-    pen_line(pen, x, y, x + w, y, pen->theme->text, 1, 1.5);
-    table_row(pen, table, -1, widths, x + inset, y + 2);
-    y += ROW + 4;
-    pen_line(pen, x, y, x + w, y, pen->theme->rule, 1, 1);
-    for (int row = 0; row < table->rows; row++, y += ROW) {
-        if (row == table->highlight)
-            pen_fill(pen, (Box){x, y + 0.5, w, ROW}, pen->theme->tint, 1);
-        table_row(pen, table, row, widths, x + inset, y);
-    }
-    pen_line(pen, x, y + 2, x + w, y + 2, pen->theme->text, 1, 1.5);
-    y += 10;
-    if (table->note)
-        y += pen_paragraph(pen, x, y, w, &small, table->note);
-    return y - top;
+    Sheet sheet = pen_sheet(pen, (Box){x, top, w, PANEL_H}, PANEL_ROW, NULL);
+    int rows = panel_want(&sheet, panel, &data, sheet.columns);
+    if (!pen->measuring)
+        panel_draw(&sheet, (Area){0, 0, sheet.columns, rows}, panel, &data);
+    return rows * PANEL_ROW;
 }

@@ -1,13 +1,13 @@
 /* The figure's page: where its parts stand. */
+#include "src/state/live_text.h"
 #include "src/view/draw/page.h"
 #include "src/view/figure/figure_internal.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
+enum { SIDE_W = 400, SIDE_TABLE_W = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
 /* The places of all parts: found with a measuring pen, then drawn with another. */
@@ -16,7 +16,7 @@ typedef struct {
     double strip_top, panels_top;
     bool blocks_below; /* legends and facts under the panels, else beside them */
     double side_x, side_w, side_top;
-} Page;
+} Places;
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
@@ -24,18 +24,30 @@ static double gap_after(double height) {
     return height > 0 ? height + BLOCK_GAP : 0;
 }
 
-static double side_blocks(Pen *pen, const Figure *figure, const Page *page) {
+/* The run, and how its points spread over the cells. */
+static double run_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
+    double y = top + gap_after(run_block(pen, figure, x, top, w));
+    return y + gap_after(panel_block(pen, figure, &intervals_panel, x, y, w)) - top;
+}
+
+static double table_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
+    if (!figure->spec->table)
+        return 0;
+    double y = top + gap_after(panel_block(pen, figure, &kernels_panel, x, top, w));
+    return y + gap_after(panel_block(pen, figure, &accuracy_panel, x, y, w)) - top;
+}
+
+static double side_blocks(Pen *pen, const Figure *figure, const Places *page) {
     double x = page->side_x, w = page->side_w, y = page->side_top;
     y += gap_after(legend_block(pen, figure, &figure->panels[0], x, y, w));
-    y += gap_after(gradient_block(pen, figure, x, y, w));
+    y += gap_after(panel_block(pen, figure, &gradients_panel, x, y, w));
     y += gap_after(overlay_key_block(pen, figure, x, y, w));
-    y += gap_after(facts_block(pen, figure, x, y, w));
-    y += gap_after(table_block(pen, figure, x, y, w));
-    return y - BLOCK_GAP;
+    y += run_blocks(pen, figure, x, y, w);
+    return y + table_blocks(pen, figure, x, y, w) - BLOCK_GAP;
 }
 
 /* Three columns; under three panels each stands below its panel. */
-static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
+static double below_blocks(Pen *pen, const Figure *figure, const Places *page) {
     bool compare = figure->panel_count > 1;
     double left = figure->panels[0].box.x, right = page->w - MARGIN, bottoms[3], xs[3];
     double w = (right - left - 2 * GUTTER) / 3;
@@ -46,27 +58,24 @@ static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
     w = compare ? fmax(figure->panel_w, xs[1] - xs[0] - COMPARE_GAP) : w;
     bottoms[0] += gap_after(legend_block(pen, figure, &figure->panels[0], xs[0], bottoms[0], w));
     bottoms[0] += gap_after(overlay_key_block(pen, figure, xs[0], bottoms[0], w));
-    bottoms[1] += gap_after(facts_block(pen, figure, xs[1], bottoms[1], w));
+    bottoms[1] += run_blocks(pen, figure, xs[1], bottoms[1], w);
     if (compare)
         bottoms[2] +=
             gap_after(legend_block(pen, figure, &figure->panels[2], xs[2], bottoms[2], w));
-    bottoms[2] += gap_after(gradient_block(pen, figure, xs[2], bottoms[2], w));
-    bottoms[2] += gap_after(table_block(pen, figure, xs[2], bottoms[2], w));
+    bottoms[2] += gap_after(panel_block(pen, figure, &gradients_panel, xs[2], bottoms[2], w));
+    bottoms[2] += table_blocks(pen, figure, xs[2], bottoms[2], w);
     return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
 }
 
 static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    TextStyle style = style_heading(pen);
+    char label[128], text[192];
     if (!panel->letter)
         return;
-    const FigureSpec *spec = figure->spec;
-    TextStyle style = style_heading(pen);
-    const FigureSelection *s = &spec->selections[panel == &figure->panels[1]];
-    char text[192];
-    if (panel->difference)
-        snprintf(text, sizeof text, "%s   Difference", panel->letter);
-    else
-        snprintf(text, sizeof text, "%s   %s%s%s, %s, %s", panel->letter, s->scene ? s->scene : "",
-                 s->scene ? ": " : "", known(s->kernel), known(s->dtype), known(s->align));
+    live_side_label(figure->spec->live, panel->baseline, label, sizeof label);
+    if (panel->bev->difference)
+        comparison_text(figure->spec->state, figure->spec->live, label, sizeof label);
+    snprintf(text, sizeof text, "%s   %s", panel->letter, label);
     pen_text(pen, panel->box.x, panel->box.y - figure->band - TICK_SPACE - 8,
              fmax(panel->box.w, 100), &style, text);
 }
@@ -83,13 +92,13 @@ static double place_panels(Figure *figure, double top) {
     return x - gap + figure->band + TICK_SPACE;
 }
 
-static void arrange(Pen *pen, Figure *figure, Page *page) {
+static void arrange(Pen *pen, Figure *figure, Places *page) {
     bool compare = figure->panel_count > 1;
-    *page = (Page){0};
+    *page = (Places){0};
     page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
     double right = place_panels(figure, 0);
     page->side_x = right + GUTTER;
-    page->side_w = fmin(fmax(ceil(table_width(pen, figure)), SIDE_MIN), SIDE_MAX);
+    page->side_w = figure->spec->table ? SIDE_TABLE_W : SIDE_W;
     page->w = page->blocks_below ? right + MARGIN : page->side_x + page->side_w + MARGIN;
     page->w = ceil(fmax(page->w, PAGE_MIN));
     page->side_w = page->w - MARGIN - page->side_x;
@@ -108,16 +117,17 @@ static void arrange(Pen *pen, Figure *figure, Page *page) {
     page->h = ceil(fmax(bottom, blocks) + MARGIN);
 }
 
-static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
+static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
     double w = page->w - 2 * MARGIN;
     header_block(pen, figure, MARGIN, MARGIN, w);
     strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
         const FigurePanel *panel = &figure->panels[i];
         panel_title(pen, figure, panel);
-        pen_picture(pen, panel->box, &panel->raster);
+        pen_picture(pen, panel->box,
+                    panel->baseline ? &panel->bev->baseline : &panel->bev->image);
+        loss_draw(pen, figure, panel, true);
         overlay_draw(pen, figure, panel);
-        loss_draw(pen, figure, panel);
         band_draw(pen, figure, panel);
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         axes_draw(pen, figure, panel, i == 0);
@@ -130,21 +140,15 @@ static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
 
 typedef struct {
     Figure figure;
-    Page page;
+    Places page;
 } Composition;
 
-/* Decodes and arranges. The figure must be freed, also after a failure. */
-static bool compose(const FigureSpec *spec, Composition *composition, Err *err) {
-    Figure *figure = &composition->figure;
-    assert(spec->selection_count >= 1 && spec->selection_count <= FIGURE_MAX_SELECTIONS);
-    composition->page = (Page){0};
-    if (!figure_prepare(spec, figure, err))
-        return false;
+static void compose(const FigureSpec *spec, Composition *composition) {
     Pen pen;
-    pen_open_measuring(&pen, figure->theme);
-    arrange(&pen, figure, &composition->page);
+    composition->figure = figure_prepare(spec);
+    pen_open_measuring(&pen, composition->figure.theme);
+    arrange(&pen, &composition->figure, &composition->page);
     pen_close(&pen);
-    return true;
 }
 
 static void draw(Pen *pen, const void *context) {
@@ -156,15 +160,13 @@ static void draw(Pen *pen, const void *context) {
 static bool draw_to(const FigureSpec *spec, Image *image, bool svg, uint8_t **bytes, size_t *length,
                     FigureLayout *layout, Err *err) {
     Composition composition;
-    bool drawn = compose(spec, &composition, err);
-    const Page *at = &composition.page;
-    PageSpec page = {at->w, at->h, spec->scale, spec->theme, draw, &composition};
-    if (drawn)
-        drawn = image   ? page_image(&page, image, err)
-                : bytes ? page_file(&page, svg, bytes, length, err)
-                        : page_layout(&page, layout, err);
-    figure_free(&composition.figure);
-    return drawn;
+    compose(spec, &composition);
+    const Places *at = &composition.page;
+    const FigureTheme theme = spec->state->light ? THEME_LIGHT : THEME_DARK;
+    PageSpec page = {at->w, at->h, spec->scale, theme, draw, &composition};
+    return image   ? page_image(&page, image, err)
+           : bytes ? page_file(&page, svg, bytes, length, err)
+                   : page_layout(&page, layout, err);
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {

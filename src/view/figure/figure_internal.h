@@ -3,46 +3,42 @@
 #pragma once
 
 #include "src/view/figure/figure.h"
-#include "src/view/draw/pen.h"
-#include "src/view/bev/raster.h"
+#include "src/view/panel/panel.h"
 
 enum { MAX_PANELS = 3 };
 
-/* One BEV picture. `box` is the raster on the page; `letter` names it where there are several. */
+/* One BEV picture. `box` is its place on the page; `letter` names it where there are several. */
 typedef struct {
-    CellField field;
-    RasterStyle style;
-    Image raster;
+    const BevPicture *bev;
+    bool baseline; /* the other half of a comparison, B */
     Box box;
     const char *letter; /* "A", "B", "A − B"; NULL: the only panel */
-    bool difference;
 } FigurePanel;
 
 typedef struct {
     const FigureSpec *spec;
+    const LiveFrame *frame; /* of spec->live */
     const Theme *theme;
+    Slice slice;
     Grid grid; /* the rig's; without a rig, cells instead of metres */
     double panel_w, panel_h;
     double band;        /* width of the frame that names the cameras; 0: none */
     double ring_step_m; /* 0: no rings */
     int stretch;        /* times that heights are drawn larger: slice.h */
-    int32_t *shown;     /* (cell of the picture): the cell of the grid; NULL: a flat grid */
     int panel_count;
     FigurePanel panels[MAX_PANELS];
-    StripInput strip;
-    float *strip_values; /* NULL: the strip shows what the cameras saw */
-    ValueRange strip_range;
 } Figure;
 
-/* Decodes and renders the panels and sizes them. Free with figure_free, also on failure. */
-bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err);
-void figure_free(Figure *figure);
+/* What the parts share: slice, grid in metres or else in cells, theme. */
+Figure figure_of(const FigureSpec *spec);
 
-/* Without a rig no metres are known: the axes count cells. */
-Grid figure_grid(const FigureSpec *spec);
+/* The decoded cells of a panel. */
+static inline const CellField *panel_field(const FigurePanel *panel) {
+    return panel->baseline ? &panel->bev->other : &panel->bev->field;
+}
 
-/* "n/a" for NULL. */
-const char *known(const char *text);
+/* The same with the panels and their size. */
+Figure figure_prepare(const FigureSpec *spec);
 
 /* Page position of ego coordinates (or cells). */
 void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
@@ -81,19 +77,18 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
 double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
                     double w);
 double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w);
-double facts_block(Pen *pen, const Figure *figure, double x, double top, double w);
-double gradient_block(Pen *pen, const Figure *figure, double x, double top, double w);
-double table_block(Pen *pen, const Figure *figure, double x, double top, double w);
-double table_width(Pen *pen, const Figure *figure);
+double run_block(Pen *pen, const Figure *figure, double x, double top, double w);
+/* A panel of the display, where it is shown. */
+double panel_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+                   double w);
 
 /* The camera views over the whole width. */
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w);
 
-/* ---- the way back: they draw nothing where the spec has none -------------------------------- */
+/* ---- backward: nothing is drawn of a frame that has no loss on single cells ------------------ */
 
-/* Lines around the cells of the loss. */
-void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
-/* The picture of a camera, lit by gradients. */
-bool lit_camera(const FigureSpec *spec, int64_t camera, Image *image, Err *err);
-/* A frame around the strongest pixel, where it is one of this camera. */
-void strongest_draw(Pen *pen, const FigureSpec *spec, int64_t camera, Box box);
+/* The cells of the loss, through which the picture is still seen; `strong`: the cells alone, in a
+ * ring where they are too few to be found. */
+void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool strong);
+/* A frame around a feature pixel of a camera whose view is at `box`. */
+void pixel_draw(Pen *pen, const LiveFrame *frame, int64_t pixel, Box box);

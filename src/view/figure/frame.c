@@ -57,7 +57,7 @@ static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
 }
 
 void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
-    bool metres = figure->spec->rig != NULL, side = figure->spec->slice.slice == SLICE_SIDE;
+    bool metres = figure->frame->rig != NULL, side = figure->slice.slice == SLICE_SIDE;
     char up[48];
     snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
              figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
@@ -229,7 +229,7 @@ void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (!figure->band || pen->measuring)
         return;
     border(pen, panel->box, figure->band);
-    const Rig *rig = figure->spec->rig;
+    const Rig *rig = figure->frame->rig;
     Taken taken = {.count = 0};
     for (int c = 0; c < rig->camera_count; c++) {
         double last = rig->frustum.input_w - 1, from, to, middle, along;

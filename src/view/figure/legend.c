@@ -130,7 +130,7 @@ static void largest_text(const Figure *figure, const CellField *field, char *tex
     if (cell < 0)
         return;
     const Grid *grid = &figure->grid;
-    bool metres = figure->spec->rig != NULL;
+    bool metres = figure->frame->rig != NULL;
     double dx = (grid->x_max_m - grid->x_min_m) / (double)field->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / (double)field->ny;
     double center = metres ? 0.5 : 0; /* cells are counted; in metres, the middle of the cell */
@@ -143,7 +143,7 @@ static void largest_text(const Figure *figure, const CellField *field, char *tex
     ticks_number(x, metres, at_x, sizeof at_x);
     ticks_number(y, metres, at_y, sizeof at_y);
     const char *unit = metres ? " m" : "";
-    bool side = figure->spec->slice.slice == SLICE_SIDE;
+    bool side = figure->slice.slice == SLICE_SIDE;
     snprintf(text, size, "largest: %s%s%s at %s %s%s, %s %s%s", number, multiplier[0] ? " " : "",
              multiplier, side ? "z" : "x", at_x, unit, side ? "x" : "y", at_y, unit);
 }
@@ -158,16 +158,16 @@ static double small_line(Pen *pen, double x, double top, double w, const char *t
 
 static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel, double x,
                         double top, double w) {
-    const ViewInfo *view = &views[panel->field.view];
-    const ValueRange *range = &panel->style.range;
+    const ViewInfo *view = &views[panel_field(panel)->view];
+    const ValueRange *range = &panel->bev->range;
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
     Box bar = {x + before, top, w - before - after, BAR_HEIGHT};
     int exponent = range->logarithmic ? 0 : ticks_exponent(fmax(fabs(range->lo), fabs(range->hi)));
-    gradient(pen, bar, panel->style.colormap);
+    gradient(pen, bar, panel->bev->colormap);
     if (range->below)
-        beyond(pen, bar, false, colormap_at(panel->style.colormap, 0));
+        beyond(pen, bar, false, colormap_at(panel->bev->colormap, 0));
     if (range->above)
-        beyond(pen, bar, true, colormap_at(panel->style.colormap, 1));
+        beyond(pen, bar, true, colormap_at(panel->bev->colormap, 1));
     if (range->hi > range->lo)
         bar_labels(pen, bar, range, exponent);
     else
@@ -178,8 +178,8 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
     snprintf(text, sizeof text, "%s%s%s%s", multiplier, multiplier[0] ? " " : "", view->unit,
              range->logarithmic ? ", logarithmic scale" : "");
     y += small_line(pen, x, y, w, text);
-    if (view->symmetric || panel->difference) {
-        largest_text(figure, &panel->field, text, sizeof text);
+    if (view->symmetric || panel->bev->difference) {
+        largest_text(figure, panel_field(panel), text, sizeof text);
         y += small_line(pen, x, y, w, text);
     }
     return y - top;
@@ -191,8 +191,8 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double left, doub
     Box bar = {left, top, w, BAR_HEIGHT};
     gradient(pen, bar, NULL);
     char full[48] = "n/a";
-    if (isfinite(panel->field.full_mass))
-        snprintf(full, sizeof full, "\u2265 median, %.2g", panel->field.full_mass);
+    if (isfinite(panel_field(panel)->full_mass))
+        snprintf(full, sizeof full, "\u2265 median, %.2g", panel_field(panel)->full_mass);
     TextStyle style = style_muted(pen);
     double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL, x = bar.x + 16;
     double end = bar.x + bar.w - pen_text_width(pen, &style, full);
@@ -205,8 +205,8 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double left, doub
 static double components(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     for (int k = 0; k < 3; k++) {
         char text[96], share[32] = "n/a";
-        if (!isnan(panel->field.explained[k]))
-            snprintf(share, sizeof share, "%.1f %%", 100 * panel->field.explained[k]);
+        if (!isnan(panel_field(panel)->explained[k]))
+            snprintf(share, sizeof share, "%.1f %%", 100 * panel_field(panel)->explained[k]);
         snprintf(text, sizeof text, "Component %d: %s of %s", k + 1, share,
                  panel->letter ? "A\u2019s variance" : "the variance");
         swatch_row(pen, x, top + k * ROW, w, rgb_inks[k], text);
@@ -215,7 +215,7 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
 }
 
 static double channels(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
-    const RgbChoice *rgb = &panel->field.rgb;
+    const RgbChoice *rgb = &panel_field(panel)->rgb;
     for (int k = 0; k < 3; k++) {
         char text[96];
         snprintf(text, sizeof text, "channel %lld: %.3g to %.3g", (long long)rgb->channel[k],
@@ -223,43 +223,43 @@ static double channels(Pen *pen, const FigurePanel *panel, double x, double top,
         swatch_row(pen, x, top + k * ROW, w, rgb_inks[k], text);
     }
     double y = top + 3 * ROW + 6;
-    return isnan(panel->field.full_mass) ? 3 * ROW : y + strength_bar(pen, panel, x, y, w) - top;
+    return isnan(panel_field(panel)->full_mass) ? 3 * ROW : y + strength_bar(pen, panel, x, y, w) - top;
 }
 
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
-    if (!panel->field.nan_cells && !panel->field.inf_cells)
+    if (!panel_field(panel)->nan_cells && !panel_field(panel)->inf_cells)
         return 0;
     char nan[32], inf[32], text[128];
-    unit_text(UNIT_COUNT, (double)panel->field.nan_cells, nan, sizeof nan);
-    unit_text(UNIT_COUNT, (double)panel->field.inf_cells, inf, sizeof inf);
+    unit_text(UNIT_COUNT, (double)panel_field(panel)->nan_cells, nan, sizeof nan);
+    unit_text(UNIT_COUNT, (double)panel_field(panel)->inf_cells, inf, sizeof inf);
     snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
     return swatch_row(pen, x, top, w, panel_theme.bad, text);
 }
 
 static void title_of(const Figure *figure, const FigurePanel *panel, char *text, size_t size) {
-    const FigureSpec *spec = figure->spec;
-    if (panel->difference)
+    const ViewKind view = panel->bev->view;
+    if (panel->bev->difference)
         snprintf(text, size, "Difference A \u2212 B");
-    else if (spec->view == VIEW_CHANNEL)
-        snprintf(text, size, "Channel %lld", (long long)spec->channel);
+    else if (view == VIEW_CHANNEL)
+        snprintf(text, size, "Channel %lld", (long long)figure->spec->picture->channel);
     else
-        snprintf(text, size, "%s", views[spec->view].title);
+        snprintf(text, size, "%s", views[view].title);
 }
 
 static const char *difference_idea(const FigurePanel *panel) {
-    return panel->field.view == VIEW_POINTS ? "points in A less points in B"
+    return panel_field(panel)->view == VIEW_POINTS ? "points in A less points in B"
                                             : "signed, of the channel that differs most";
 }
 
 double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
                     double w) {
-    const ViewInfo *view = &views[panel->field.view];
+    const ViewInfo *view = &views[panel_field(panel)->view];
     char title[96];
     title_of(figure, panel, title, sizeof title);
     double y = top + heading(pen, x, top, w, title);
-    bool one_a_column = panel->field.view == VIEW_POINTS && figure->shown;
+    bool one_a_column = panel_field(panel)->view == VIEW_POINTS && figure->slice.slices > 1;
     y += small_line(pen, x, y - 4, w,
-                    panel->difference ? difference_idea(panel)
+                    panel->bev->difference ? difference_idea(panel)
                     : one_a_column    ? "points of the strongest cell of each column"
                                       : view->idea);
     if (view->legend == LEGEND_CLASSES)
@@ -272,11 +272,12 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += channels(pen, panel, x, y, w);
     else
         y += strength_bar(pen, panel, x, y, w);
-    if (raster_fills(&panel->field, &panel->style))
+    const RasterStyle style = raster_style(NULL, panel->bev->range, panel->bev->filled);
+    if (raster_fills(panel_field(panel), &style))
         y += 4 + small_line(
                      pen, x, y + 4, w,
-                     panel->field.view == VIEW_CLASS ? "dimmer: cells of no mass, as the nearest"
-                     : panel->field.color ? "dimmer: no mass, the mean around; dark: hardly any"
+                     panel_field(panel)->view == VIEW_CLASS ? "dimmer: cells of no mass, as the nearest"
+                     : panel_field(panel)->color ? "dimmer: no mass, the mean around; dark: hardly any"
                                           : "dimmer: cells of no mass, the mean of those around");
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
@@ -311,9 +312,11 @@ static double line_row(Pen *pen, double x, double top, double w, const double *s
 }
 
 double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w) {
-    const FigureSpec *spec = figure->spec;
-    bool side = spec->slice.slice == SLICE_SIDE, true_outlines = spec->world && spec->outlines;
-    if (!spec->rig || (side && !true_outlines))
+    const LiveFrame *frame = figure->frame;
+    const unsigned truth = figure->spec->state->truth;
+    bool side = figure->slice.slice == SLICE_SIDE;
+    bool true_outlines = frame->world && figure->spec->outlines;
+    if (!frame->rig || (side && !true_outlines))
         return 0;
     double y = top + heading(pen, x, top, w, "Lines"), step = figure->ring_step_m;
     char number[24], text[128];
@@ -328,17 +331,17 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
         y += line_row(pen, x, y, w, sketch_ego, 12,
                       "ego vehicle to scale, arrow to its front");
     }
-    if (spec->world && !spec->world->solid_count)
+    if (frame->world && !frame->world->solid_count)
         y += line_row(pen, x, y, w, sketch_box, 5, "no objects: the world is empty");
     else if (true_outlines) {
-        snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
+        snprintf(text, sizeof text, "true outlines at t = %.2f s", frame->time_s);
         y += line_row(pen, x, y, w, sketch_box, 5, text);
     }
-    if (!side && spec->photos && spec->photos->box_count && spec->truth & TRUTH_BOXES)
+    if (!side && frame->photos && frame->photos->box_count && truth & TRUTH_BOXES)
         y += line_row(pen, x, y, w, sketch_true_box, 7, "true boxes, a line to their front");
-    if (!side && spec->photos && spec->photos->sweep_count && spec->truth & TRUTH_LIDAR) {
+    if (!side && frame->photos && frame->photos->sweep_count && truth & TRUTH_LIDAR) {
         char count[32];
-        unit_text(UNIT_COUNT, (double)spec->photos->sweep_count, count, sizeof count);
+        unit_text(UNIT_COUNT, (double)frame->photos->sweep_count, count, sizeof count);
         snprintf(text, sizeof text, "LiDAR, %s points", count);
         swatch(pen, x + (CHIP_W - SWATCH) / 2.0, y, truth_lidar);
         row_text(pen, x + CHIP_W + 10, y, w - CHIP_W - 10, text);

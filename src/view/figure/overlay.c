@@ -55,7 +55,7 @@ static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool
 
 bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],
                     double direction[2]) {
-    const Rig *rig = figure->spec->rig;
+    const Rig *rig = figure->frame->rig;
     double origin[3], ray[3];
     camera_ray(&rig->cameras[camera], u_px, rig->frustum.input_h / 2.0, origin, ray);
     double length = hypot(ray[0], ray[1]);
@@ -69,7 +69,7 @@ bool overlay_column(const Figure *figure, int camera, double u_px, double from_m
 }
 
 static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Rig *rig = figure->spec->rig;
+    const Rig *rig = figure->frame->rig;
     double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
     double edges[2] = {0, rig->frustum.input_w - 1};
     for (int c = 0; c < rig->camera_count; c++)
@@ -86,12 +86,12 @@ static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
 
 /* One stroke each, with plain corners: cairo takes twice as long for one path of all. */
 static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const World *world = figure->spec->world;
+    const World *world = figure->frame->world;
     cairo_save(pen->cr);
     cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
     for (int solid = 0; solid < world->solid_count; solid++) {
         double corners[WORLD_CORNERS][2];
-        int count = world_footprint(world, solid, figure->spec->time_s, corners);
+        int count = world_footprint(world, solid, figure->frame->time_s, corners);
         cairo_new_sub_path(pen->cr);
         for (int i = 0; i < count; i++) {
             double px, py;
@@ -157,12 +157,12 @@ static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* Seen from the side: the solids that stand in the grid, from foot to top, as boxes. */
 static void side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const World *world = figure->spec->world;
-    const Grid *whole = &figure->spec->rig->grid;
+    const World *world = figure->frame->world;
+    const Grid *whole = &figure->frame->rig->grid;
     for (int solid = 0; solid < world->solid_count; solid++) {
         double corners[WORLD_CORNERS][2], lo = INFINITY, hi = -INFINITY, middle[2], x0, y0, x1, y1;
-        int count = world_footprint(world, solid, figure->spec->time_s, corners);
-        world_solid_center(world, solid, figure->spec->time_s, middle);
+        int count = world_footprint(world, solid, figure->frame->time_s, corners);
+        world_solid_center(world, solid, figure->frame->time_s, middle);
         for (int i = 0; i < count; i++) {
             lo = fmin(lo, corners[i][0]);
             hi = fmax(hi, corners[i][0]);
@@ -177,17 +177,17 @@ static void side_outlines(Pen *pen, const Figure *figure, const FigurePanel *pan
 }
 
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    if (pen->measuring || !figure->spec->rig)
+    if (pen->measuring || !figure->frame->rig)
         return;
     pen_clip(pen, panel->box);
-    if (figure->spec->slice.slice == SLICE_SIDE) {
-        if (figure->spec->world && figure->spec->outlines)
+    if (figure->slice.slice == SLICE_SIDE) {
+        if (figure->frame->world && figure->spec->outlines)
             side_outlines(pen, figure, panel);
         cairo_restore(pen->cr);
         return;
     }
     wedges(pen, figure, panel);
-    if (figure->spec->world && figure->spec->outlines)
+    if (figure->frame->world && figure->spec->outlines)
         outlines(pen, figure, panel);
     truth_draw(pen, figure, panel);
     rings(pen, figure, panel, false);

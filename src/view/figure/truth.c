@@ -45,14 +45,14 @@ static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
 }
 
 void truth_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Photos *photos = figure->spec->photos;
+    const Photos *photos = figure->frame->photos;
     if (!photos)
         return;
-    if (figure->spec->truth & TRUTH_LIDAR)
+    if (figure->spec->state->truth & TRUTH_LIDAR)
         draw_sweep(pen, figure, panel, photos);
     cairo_save(pen->cr);
     cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
-    for (int64_t i = 0; figure->spec->truth & TRUTH_BOXES && i < photos->box_count; i++)
+    for (int64_t i = 0; figure->spec->state->truth & TRUTH_BOXES && i < photos->box_count; i++)
         draw_box(pen, figure, panel, &photos->boxes[i]);
     cairo_restore(pen->cr);
 }

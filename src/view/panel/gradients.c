@@ -1,5 +1,6 @@
 /* Backward: the loss, what its gradient reaches, and the depths of the pixel that feeds it most. */
 #include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/picture.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -7,11 +8,6 @@
 #include <stdlib.h>
 
 enum { HEAD_ROWS = 4, BAR_X = 22, NAME_W = 8, VALUE_W = 12 };
-
-static int gradients_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)width;
-    return data->live->frame.gradients.grad_depth ? HEAD_ROWS + 8 : 3;
-}
 
 /* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
 static void loss_text(const Sheet *sheet, const PanelData *data, int width, char *text,
@@ -26,7 +22,9 @@ static void loss_text(const Sheet *sheet, const PanelData *data, int width, char
         snprintf(cells, sizeof cells, "%lld cells%s%s", (long long)loss->count,
                  loss->class < CLASS_COUNT ? ", " : "",
                  loss->class < CLASS_COUNT ? world_classes[loss->class].name : "");
-    snprintf(text, size, "loss%s, half the squared norm of %s", value, cells);
+    bool given = loss->inside && loss->kind == LOSS_COUNT;
+    snprintf(text, size, given ? "loss%s, a gradient from a file, of %s"
+                               : "loss%s, half the squared norm of %s", value, cells);
     if (sheet_width(sheet, text) > width)
         snprintf(text, size, "loss%s, of %s", value, cells);
 }
@@ -63,6 +61,25 @@ static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pi
         if (fabs(grads[bin * plane]) > least)
             draw_bin(sheet, (Area){area.x, area.y + shown++, area.w, 1}, data, bin,
                      grads[bin * plane], largest);
+}
+
+/* The rows stay where the mouse chooses the pixel; a figure has as many as there are bins. */
+static int gradients_want(Sheet *sheet, const PanelData *data, int width) {
+    enum { MOST_BINS = 8, WITHOUT = 3 };
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    int64_t plane = shape->feat_h * shape->feat_w;
+    int bins = 0;
+    (void)sheet, (void)width;
+    if (!frame->gradients.grad_depth)
+        return WITHOUT;
+    if (!data->still)
+        return HEAD_ROWS + MOST_BINS;
+    int64_t pixel = frame_gradient_pixel(frame, data->state->pixel);
+    for (int64_t bin = 0; pixel >= 0 && bin < shape->depth_bins; bin++)
+        bins += frame->gradients.grad_depth[(pixel / plane * shape->depth_bins + bin) * plane +
+                                            pixel % plane] != 0;
+    return HEAD_ROWS + (bins < MOST_BINS ? bins : MOST_BINS);
 }
 
 static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const float *strength) {

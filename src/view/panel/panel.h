@@ -26,6 +26,7 @@ typedef struct {
     const State *state;
     const LiveData *live;
     bool roomy; /* a window: a panel that has no room is left out by its stack */
+    bool still; /* a figure: nothing moves, so a panel takes the rows of this content */
 } PanelData;
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* The surface of a panel: columns and rows of text with bars, curves and signs between them, each
  * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in
- * character cells, src/view/window/pen_sheet.c with a pen and a proportional font. */
+ * character cells, src/view/panel/pen_sheet.c with a pen and a proportional font. */
 #pragma once
 
 #include "src/state/keys.h"

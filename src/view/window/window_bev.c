@@ -54,7 +54,7 @@ static void draw_corner(const WindowView *view) {
     const Rig *rig = view->live->frame.rig;
     char text[96], slice[64];
     comparison_text(view->state, view->live, text, sizeof text);
-    slice_describe(&view->spec.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
+    slice_describe(&view->whole.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
     TextStyle style = style_over(SIZE_BODY, ALIGN_LEFT);
     style.bold = true;
     double top = bev->y + SIZE_BODY + 12;
@@ -66,7 +66,7 @@ static void draw_corner(const WindowView *view) {
 /* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
-    int64_t place = slice_place(&view->spec.slice, cell), nx = view->spec.slice.nx;
+    int64_t place = slice_place(&view->whole.slice, cell), nx = view->whole.slice.nx;
     double x0, y0, x1, y1, x = (double)(place % nx), y = (double)(place / nx);
     if (place < 0)
         return;
@@ -83,7 +83,7 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     FigurePanel panel = {.box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
-    int up = view->spec.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
+    int up = view->whole.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
     panel_point(&view->visible, &panel, from[up], from[left], &x0, &y0);
     panel_point(&view->visible, &panel, to[up], to[left], &x1, &y1);
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
@@ -107,24 +107,6 @@ static void draw_rays(const WindowView *view) {
     double heaviest = heaviest_of(list, count);
     for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
         draw_ray(view, &list[i], strength_of(view, &list[i], heaviest));
-}
-
-/* The cells of the loss, through which the picture is still seen. */
-static void draw_loss(const WindowView *view) {
-    const LiveFrame *frame = &view->live->frame;
-    const uint8_t *inside = frame->gradients.loss ? frame->gradients.loss->inside : NULL;
-    pen_clip(view->pen, view->layout.bev);
-    const Slice *slice = &view->spec.slice;
-    for (int64_t cell = 0; inside && cell < frame->nx * frame->ny; cell++) {
-        int64_t place = inside[cell] ? slice_place(slice, cell) : -1;
-        double x0, y0, x1, y1, x = (double)(place % slice->nx), y = (double)(place / slice->nx);
-        if (place < 0)
-            continue;
-        window_point(view, x + 1, y + 1, &x0, &y0);
-        window_point(view, x, y, &x1, &y1);
-        pen_fill(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, gradient_light, 0.55);
-    }
-    cairo_restore(view->pen->cr);
 }
 
 static void draw_probe(const WindowView *view) {
@@ -160,8 +142,7 @@ void window_draw_bev(const WindowView *view) {
         draw_nothing(view);
         return;
     }
-    FigurePanel panel = window_panel(view);
-    draw_raster(view, &panel.raster, *bev);
+    draw_raster(view, &view->picture->bev.image, *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
 }
@@ -185,7 +166,7 @@ void window_draw_over_bev(const WindowView *view) {
         return;
     FigurePanel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
-    draw_loss(view);
+    loss_draw(view->pen, &view->visible, &panel, false);
     draw_probe(view);
     draw_corner(view);
     draw_waiting(view);

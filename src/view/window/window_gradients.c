@@ -3,7 +3,6 @@
 #include "src/view/bev/dropped.h"
 #include "src/view/window/window_internal.h"
 
-#include <stdlib.h>
 
 int64_t window_pixel_at(const WindowLayout *layout, const State *state, const LiveFrame *frame,
                         double px, double py) {
@@ -23,32 +22,11 @@ int64_t window_pixel_at(const WindowLayout *layout, const State *state, const Li
     return -1;
 }
 
-/* The pixel to look at; -1: none. */
-static int64_t pixel_shown(const WindowView *view) {
-    const LiveFrame *frame = &view->live->frame;
-    Err ignored; /* then no pixel is marked */
-    if (!frame->gradients.grad_feat)
-        return dropped_pixel(view->state, view->live);
-    float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
-    int64_t pixel = strength ? gradient_shown(&frame->shape, strength, view->state->pixel) : -1;
-    free(strength);
-    return pixel;
-}
-
 void window_mark_gradient_pixel(const WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
-    int64_t pixel = pixel_shown(view), plane = frame->shape.feat_h * frame->shape.feat_w;
-    if (pixel < 0 || pixel / plane >= view->layout.camera_count)
-        return;
-    const Frustum *frustum = &frame->rig->frustum;
-    const Box *camera = &view->layout.cameras[pixel / plane];
-    double w = camera->w / frustum->feat_w, h = camera->h / frustum->feat_h;
-    double u = frustum_u_px(frustum, (int)(pixel % frustum->feat_w)) + 0.5;
-    double v = frustum_v_px(frustum, (int)(pixel % plane / frustum->feat_w)) + 0.5;
-    Box box = {camera->x + u / frustum->input_w * camera->w - w / 2,
-               camera->y + v / frustum->input_h * camera->h - h / 2, w, h};
-    pen_clip(view->pen, *camera);
-    pen_frame(view->pen, box, (Rgb){0, 0, 0}, 1, 4);
-    pen_frame(view->pen, box, (Rgb){255, 255, 255}, 1, 2);
-    cairo_restore(view->pen->cr);
+    int64_t plane = frame->shape.feat_h * frame->shape.feat_w;
+    int64_t pixel = frame->gradients.grad_feat ? frame_gradient_pixel(frame, view->state->pixel)
+                                               : dropped_pixel(view->state, view->live);
+    if (pixel >= 0 && pixel / plane < view->layout.camera_count)
+        pixel_draw(view->pen, frame, pixel, view->layout.cameras[pixel / plane]);
 }

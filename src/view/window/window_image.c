@@ -137,32 +137,14 @@ static Grid part_of(Grid grid, const WindowLayout *at) {
 }
 
 static void prepare(WindowView *view) {
-    const LiveFrame *frame = &view->live->frame;
-    Slice slice = live_slice(frame, view->state->job.slice);
-    view->spec = (FigureSpec){
-        .slice = slice,
-        .view = view->picture ? view->picture->bev.view : VIEW_COLOR,
-        .channel = view->picture ? view->picture->channel : 0,
-        .nx = slice.nx,
-        .ny = slice.ny,
-        .channels = frame->channels,
-        .selection_count = 1,
-        .rig = frame->rig,
-        .world = frame->world,
-        .photos = frame->photos,
-        .truth = view->state->truth,
-        .embedding = frame->embedding,
-        .time_s = frame->time_s,
-        .outlines = true,
-        .theme = view->state->light ? THEME_LIGHT : THEME_DARK,
-    };
-    Figure figure = {.spec = &view->spec,
-                     .theme = &themes[view->spec.theme],
-                     .panel_w = view->layout.bev.w,
-                     .panel_h = view->layout.bev.h};
-    view->visible = view->whole = figure;
-    view->whole.grid = figure_grid(&view->spec);
-    view->visible.stretch = view->whole.stretch = slice_stretch(&slice, &view->whole.grid);
+    view->spec = (FigureSpec){.state = view->state,
+                              .live = view->live,
+                              .picture = view->picture,
+                              .outlines = true};
+    view->whole = figure_of(&view->spec);
+    view->whole.panel_w = view->layout.bev.w;
+    view->whole.panel_h = view->layout.bev.h;
+    view->visible = view->whole;
     view->visible.grid = part_of(view->whole.grid, &view->layout);
     view->visible.ring_step_m = panel_ring_step(&view->visible);
 }

@@ -28,10 +28,5 @@ bool window_has_bev(const WindowView *view) {
 }
 
 FigurePanel window_panel(const WindowView *view) {
-    const BevPicture *bev = &view->picture->bev;
-    return (FigurePanel){.field = bev->field,
-                         .style = raster_style(bev->colormap, bev->range, bev->filled),
-                         .raster = bev->image,
-                         .box = view->layout.bev,
-                         .difference = bev->difference};
+    return (FigurePanel){.bev = &view->picture->bev, .box = view->layout.bev};
 }

@@ -1,5 +1,5 @@
 /* The panels of the window: the side column below the legend, and the rows around the picture. */
-#include "src/view/window/pen_sheet.h"
+#include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -133,7 +133,7 @@ void window_draw_side(const WindowView *view) {
     if (window_has_bev(view) && legend) {
         FigurePanel panel = window_panel(view);
         Box block = {side.x, y, w, legend_block(view->pen, &view->whole, &panel, side.x, y, w)};
-        if (isfinite(panel.field.full_mass))
+        if (isfinite(panel_field(&panel)->full_mass))
             spots_add_figure(view->spots, block, &(Origin){.topic = ORIGIN_MASS});
         y += block.h + 12;
     }

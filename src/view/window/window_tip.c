@@ -1,5 +1,5 @@
 /* The tooltip of the window: a box beside what the mouse points at. */
-#include "src/view/window/pen_sheet.h"
+#include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_image.h"
 
 #include <math.h>

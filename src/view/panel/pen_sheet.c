@@ -1,4 +1,4 @@
-#include "src/view/window/pen_sheet.h"
+#include "src/view/panel/pen_sheet.h"
 
 #include "src/view/draw/text.h"
 
