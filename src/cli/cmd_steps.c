@@ -14,24 +14,22 @@ typedef struct {
     const Options *options;
     Workload workload;
     HostProblem problem;
-    const BevKernel *kernels[SIDES];
     Steps steps[SIDES];
     StepsView views[SIDES];
-    int sides;
-    int64_t cell;
+    int sides, from, count; /* `count` steps are shown, from number `from` on */
 } StepsCommand;
 
-/* "X,Y" within the grid. */
-static bool read_cell(StepsCommand *command, Err *err) {
-    const BevShape *shape = &command->problem.view.shape;
-    const char *text = command->options->cell;
-    if (!text) {
-        command->cell =
-            command->options->block < 0 ? steps_longest_cell(&command->problem.view.map) : -1;
-        return command->cell >= 0 || command->options->block >= 0 ||
-               err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
-    }
-    return select_cell(text, shape, &command->cell, err);
+/* ---- recording ------------------------------------------------------------------------------- */
+
+/* "X,Y" within the grid; else the cell with most points, unless --block chooses. */
+static bool read_cell(const StepsCommand *command, int64_t *cell, Err *err) {
+    const BevProblem *problem = &command->problem.view;
+    const Options *options = command->options;
+    if (options->cell)
+        return select_cell(options->cell, &problem->shape, cell, err);
+    *cell = options->block < 0 ? steps_longest_cell(&problem->map) : -1;
+    return *cell >= 0 || options->block >= 0 ||
+           err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
 }
 
 /* By name, or by title: then a CUDA kernel is meant. */
@@ -44,169 +42,144 @@ static const BevKernel *find_kernel(const char *word) {
     return kernel;
 }
 
+/* The second kernel follows the same points. Where a block was chosen: the points of the cell that
+ * this block of the first kernel works on first. */
+static bool record(StepsCommand *command, const BevKernel *kernel, int64_t cell, Err *err) {
+    const Options *options = command->options;
+    const Scene *scene = command->workload.scene;
+    const BevProblem *problem = &command->problem.view;
+    int side = command->sides++;
+    StepChoice choice = {cell, options->block, (int)options->warp, MOST_WARPS, false};
+    if (side > 0 && options->block >= 0)
+        choice = (StepChoice){steps_first_cell(&command->steps[0]), -1, -1, MOST_WARPS, false};
+    command->views[side] = (StepsView){.steps = &command->steps[side],
+                                       .map = &problem->map,
+                                       .values = command->workload.features,
+                                       .rig = scene->has_rig ? &scene->rig : NULL,
+                                       .cell = choice.cell,
+                                       .lane = (int)options->lane,
+                                       .table = options->count == 1};
+    return steps_record(kernel, problem, &choice, &command->steps[side], err);
+}
+
 /* One kernel, or two to stand side by side. */
-static bool read_kernels(StepsCommand *command, Err *err) {
+static bool record_all(StepsCommand *command, Err *err) {
     const char *list = command->options->kernel ? command->options->kernel : "v2";
+    const BevKernel *kernels[SIDES];
+    int64_t cell;
+    int count = 0;
     for (char word[CHOICE_ITEM]; choices_item(&list, word);) {
         const BevKernel *kernel = find_kernel(word);
-        if (command->sides == SIDES || !kernel)
+        if (count == SIDES || !kernel)
             return err_set(err, ERR_USAGE, "--kernel", "such as v2,v2_do",
                            "'%s' is not one kernel or two", command->options->kernel);
         const char *why = steps_unavailable(kernel, &command->problem.view);
         if (why)
             return err_set(err, ERR_USAGE, kernel->name, "", "no steps: %s", why);
-        command->kernels[command->sides++] = kernel;
+        kernels[count++] = kernel;
     }
-    return true;
-}
-
-/* The second kernel follows the same points. Where a block was chosen: the points of the cell that
- * this block of the first kernel works on first. */
-static StepChoice choice_of(const StepsCommand *command, int side) {
-    const Options *options = command->options;
-    StepChoice choice = {command->cell, options->block, (int)options->warp, MOST_WARPS, false};
-    if (side > 0 && options->block >= 0)
-        choice = (StepChoice){steps_first_cell(&command->steps[0]), -1, -1, MOST_WARPS, false};
-    return choice;
-}
-
-static bool record(StepsCommand *command, Err *err) {
-    const Options *options = command->options;
-    const Rig *rig = command->workload.scene->has_rig ? &command->workload.scene->rig : NULL;
-    bool ok = true;
-    for (int i = 0; ok && i < command->sides; i++) {
-        StepChoice choice = choice_of(command, i);
-        ok = steps_record(command->kernels[i], &command->problem.view, &choice, &command->steps[i],
-                          err);
-        command->views[i] = (StepsView){.steps = &command->steps[i],
-                                        .map = &command->problem.view.map,
-                                        .values = command->workload.features,
-                                        .rig = rig,
-                                        .cell = choice.cell,
-                                        .lane = (int)options->lane,
-                                        .table = options->count == 1};
-    }
+    bool ok = read_cell(command, &cell, err);
+    for (int i = 0; ok && i < count; i++)
+        ok = record(command, kernels[i], cell, err);
     return ok;
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-typedef int DrawPart(Sheet *sheet, Area area, const StepsView *view, int number);
-
-static int draw_head(Sheet *sheet, Area area, const StepsView *view, int number) {
-    (void)number;
-    return steps_head_draw(sheet, area, view);
-}
-
-/* Both sides of a part of the page; returns the rows of the longer one. */
-static int draw_sides(const StepsCommand *command, Cells *cells, int y, DrawPart *draw,
-                      int number) {
+/* Part `part` of the page from row `y` on: -1 is the head, then each step follows, at last the
+ * counters. Returns the rows of the longer side. */
+static int draw_part(const StepsCommand *command, Cells *cells, int y, int part) {
     Sheet sheet = cells_sheet(cells);
-    int most = 0;
+    int most = 0, number = command->from + part - (part == command->count);
     for (int i = 0; i < command->sides; i++) {
+        const StepsView *view = &command->views[i];
         Area area = {i * (SIDE_W + 2), y, SIDE_W, cells->rows - y};
-        int rows = draw(&sheet, area, &command->views[i], number);
+        int rows = part < 0                 ? steps_head_draw(&sheet, area, view)
+                   : part < command->count ? steps_step_draw(&sheet, area, view, number)
+                                            : steps_totals_draw(&sheet, area, view, number);
         most = rows > most ? rows : most;
     }
     return most;
 }
 
-/* The head, steps [from, from + count), the counters. Returns the rows used. */
-static int draw_page(const StepsCommand *command, Cells *cells, int from, int count) {
-    int y = draw_sides(command, cells, 0, draw_head, 0) + 1, last = from + count - 1;
-    for (int number = from; number <= last; number++) {
-        int rows = draw_sides(command, cells, y, steps_step_draw, number);
-        y += rows + (rows > 0);
-    }
-    return y + draw_sides(command, cells, y, steps_totals_draw, last);
+/* --from counts from 1. */
+static bool read_range(StepsCommand *command, Err *err) {
+    const Options *options = command->options;
+    int most = 0, fit = CELLS_MAX_EDGE / ROWS_A_STEP - 1;
+    for (int i = 0; i < command->sides; i++)
+        most = command->steps[i].step_count > most ? command->steps[i].step_count : most;
+    command->from = (int)options->from - 1;
+    if (command->from >= most)
+        return err_set(err, ERR_USAGE, "--from", "", "there are steps 1 to %d", most);
+    int count = options->count ? (int)options->count : USUAL_STEPS, left = most - command->from;
+    command->count = count > left ? left : count;
+    return command->count <= fit || !options->png ||
+           err_set(err, ERR_USAGE, "--count", "", "a picture holds at most %d steps", fit);
 }
 
-static bool write_picture(const Cells *cells, const char *path, Err *err) {
+/* Text is drawn and printed a part at a time: there is no limit to the number of steps. */
+static void print_text(const StepsCommand *command, Cells *cells) {
+    cells->ascii = true;
+    for (int part = -1; part <= command->count; part++) {
+        cells_clear(cells);
+        int rows = draw_part(command, cells, 0, part);
+        char *text = cells_to_text(cells), *end = text;
+        for (int row = 0; text && row < rows; row++)
+            end = strchr(end, '\n') + 1;
+        printf("%.*s%s", text ? (int)(end - text) : 0, text ? text : "",
+               part < command->count ? "\n" : "");
+        free(text);
+    }
+}
+
+static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
     Image image;
     uint8_t *bytes = NULL;
     size_t length = 0;
-    bool ok = cells_image(cells, 1, &image, err);
-    if (!ok)
+    int y = 0;
+    cells->color = true;
+    for (int part = -1; part <= command->count; part++) {
+        int rows = draw_part(command, cells, y, part);
+        y += rows + (rows > 0 && part < command->count);
+    }
+    cells->rows = y < cells->rows ? y : cells->rows; /* the rest is blank */
+    if (!cells_image(cells, 1, &image, err))
         return false;
-    ok = image_png(&image, &bytes, &length, err) && data_write(path, bytes, length, err);
+    bool ok = image_png(&image, &bytes, &length, err) &&
+              data_write(command->options->png, bytes, length, err);
     free(bytes);
     image_free(&image);
     return ok;
 }
 
-/* --from counts from 1. */
-static bool steps_range(const StepsCommand *command, int *from, int *count, Err *err) {
-    int most = 0;
-    for (int i = 0; i < command->sides; i++)
-        most = command->steps[i].step_count > most ? command->steps[i].step_count : most;
-    *from = (int)command->options->from - 1;
-    if (*from >= most)
-        return err_set(err, ERR_USAGE, "--from", "", "there are steps 1 to %d", most);
-    *count = command->options->count ? (int)command->options->count : USUAL_STEPS;
-    int fit = CELLS_MAX_EDGE / ROWS_A_STEP - 1;
-    *count = *count > most - *from ? most - *from : *count;
-    return *count <= fit || !command->options->png ||
-           err_set(err, ERR_USAGE, "--count", "", "a picture holds at most %d steps", fit);
-}
-
-/* Text is drawn and printed a step at a time: there is no limit to their number. */
-static bool print_steps(const StepsCommand *command, int from, int count, Err *err) {
+static bool show(StepsCommand *command, Err *err) {
     Cells cells;
-    if (!cells_init(&cells, command->sides * (SIDE_W + 1), ROWS_A_STEP, err))
+    const bool picture = command->options->png != NULL;
+    if (!read_range(command, err) ||
+        !cells_init(&cells, command->sides * (SIDE_W + 1),
+                    (picture ? command->count + 1 : 1) * ROWS_A_STEP, err))
         return false;
-    cells.ascii = true;
-    for (int part = -1; part <= count; part++) {
-        cells_clear(&cells);
-        int number = part < count ? from + part : from + count - 1;
-        int rows = draw_sides(command, &cells, 0,
-                              part < 0        ? draw_head
-                              : part == count ? steps_totals_draw
-                                              : steps_step_draw,
-                              number);
-        char *text = cells_to_text(&cells), *end = text;
-        for (int row = 0; text && row < rows; row++)
-            end = strchr(end, '\n') + 1;
-        printf("%.*s%s", text ? (int)(end - text) : 0, text ? text : "", part < count ? "\n" : "");
-        free(text);
-    }
-    cells_free(&cells);
-    return true;
-}
-
-static bool show(const StepsCommand *command, Err *err) {
-    int from = 0, count = 0;
-    if (!steps_range(command, &from, &count, err))
-        return false;
-    if (!command->options->png)
-        return print_steps(command, from, count, err);
-    Cells cells;
-    if (!cells_init(&cells, command->sides * (SIDE_W + 1), (count + 1) * ROWS_A_STEP, err))
-        return false;
-    cells.color = true;
-    int rows = draw_page(command, &cells, from, count);
-    cells.rows = rows < cells.rows ? rows : cells.rows; /* the rest is blank */
-    bool ok = write_picture(&cells, command->options->png, err);
+    bool ok = !picture || write_picture(command, &cells, err);
+    if (!picture)
+        print_text(command, &cells);
     cells_free(&cells);
     return ok;
 }
 
 bool cmd_steps(const Options *options, Err *err) {
     StepsCommand command = {.options = options};
-    Job workload = select_job(options);
+    const Job job = select_job(options);
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     if (!select_single(options, "steps are of one format", "", err) ||
-        !select_open(&command.workload, scene, &workload, err))
+        !select_open(&command.workload, scene, &job, err))
         return false;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
-    bool ok = workload_problem(&command.workload, dtype, align, &command.problem, err);
-    if (ok) {
-        ok = read_kernels(&command, err) && read_cell(&command, err) && record(&command, err) &&
-             show(&command, err);
-        problem_free(&command.problem);
-    }
-    for (int i = 0; i < SIDES; i++)
+    bool ok = workload_problem(&command.workload, dtype, align, &command.problem, err) &&
+              record_all(&command, err) && show(&command, err);
+    for (int i = 0; i < command.sides; i++)
         steps_free(&command.steps[i]);
+    problem_free(&command.problem);
     workload_close(&command.workload);
     return ok;
 }
