@@ -16,25 +16,15 @@ struct Against {
     const Options *options;
     json_t *root;
     double fail; /* a slow-down that is still allowed, 0.05; INFINITY: any */
-    int found, compared, failed; /* rows of the old file; of them those that settled in both */
+    int found, compared, slower, failed; /* rows of the old file; of them those that settled */
     char worst[300]; /* of those that fail */
-    double worst_ratio;
+    double worst_ratio, longest;
     int bar_count;
     PlotBar bars[MAX_BARS];
-    char groups[MAX_BARS][GROUP_TEXT], labels[MAX_BARS][64];
+    char groups[MAX_BARS][GROUP_TEXT];
 };
 
 /* ---- the old file ---------------------------------------------------------------------------- */
-
-static const char *text_of(const json_t *object, const char *key) {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
-static double number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static bool parse_fail(const char *text, double *fail, Err *err) {
     char *end;
@@ -47,15 +37,22 @@ static bool parse_fail(const char *text, double *fail, Err *err) {
            err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
 }
 
+/* NaN: no number. */
+static double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 /* Whether a row of the file is one of `where`, with a latency. */
 static bool has_rows(const json_t *root, BevWhere where) {
-    const json_t *rows = json_object_get(root, "results");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (!strcmp(text_of(row, "where"), where_names[where]) &&
-            isfinite(number_of(row, "median_us")) && isfinite(number_of(row, "noise")))
+    size_t i;
+    json_t *row;
+    const char *on;
+    json_array_foreach(json_object_get(root, "results"), i, row)
+        if ((on = json_string_value(json_object_get(row, "where"))) &&
+            !strcmp(on, where_names[where]) && isfinite(number_of(row, "median_us")) &&
+            isfinite(number_of(row, "noise")))
             return true;
-    }
     return false;
 }
 
@@ -66,14 +63,15 @@ static bool check_machine(const json_t *root, const BenchPlan *plan, const char 
     machine_read(&here);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
         bool cuda = where == BEV_CUDA;
-        const char *then = text_of(old, cuda ? "gpu" : "cpu"), *now = cuda ? here.gpu : here.cpu;
-        int threads = (int)number_of(old, "threads");
+        const char *then = json_string_value(json_object_get(old, cuda ? "gpu" : "cpu"));
+        const char *now = cuda ? here.gpu : here.cpu;
+        bool same_threads = cuda || number_of(old, "threads") == here.threads;
         if (!(plan->where & 1u << where) || !has_rows(root, (BevWhere)where))
             continue;
-        if (strcmp(then, now) || (!cuda && threads != here.threads))
+        if (!then || strcmp(then, now) || !same_threads)
             return err_set(err, ERR_USAGE, path, "figures of two machines are not compared",
-                           "measured on %s%s, but this is %s%s", then[0] ? then : "n/a",
-                           !cuda && threads != here.threads ? " with other threads" : "", now, "");
+                           "measured on %s%s, but this is %s", then ? then : "n/a",
+                           same_threads ? "" : " with other threads", now);
         shared = true;
     }
     return shared || err_set(err, ERR_USAGE, path, "name one that bench --format json wrote here",
@@ -81,8 +79,8 @@ static bool check_machine(const json_t *root, const BenchPlan *plan, const char 
 }
 
 static bool check_source(const json_t *root, const BenchPlan *plan, const char *path, Err *err) {
-    const char *timing = text_of(root, "timing");
-    bool single = !strcmp(timing, "single");
+    const char *timing = json_string_value(json_object_get(root, "timing"));
+    bool single = timing && !strcmp(timing, "single");
     if (!has_rows(root, BEV_CPU) && !has_rows(root, BEV_CUDA))
         return err_set(err, ERR_USAGE, path, recorded_hint,
                        "no latency that bench measured, with its noise, in it");
@@ -122,62 +120,37 @@ void against_close(Against *against) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool same_number(const json_t *old, const char *key, double value) {
-    double then = number_of(old, key);
-    return then == value || (isnan(then) && !isfinite(value));
-}
-
-static bool is_same(const json_t *old, const BenchRow *row) {
-    const KernelConfig *config = &row->config;
-    return !strcmp(text_of(old, "scene"), row->scene) &&
-           !strcmp(text_of(old, "kernel"), config->kernel->name) &&
-           !strcmp(text_of(old, "dtype"), bev_dtypes[config->dtype].name) &&
-           !strcmp(text_of(old, "align"), bev_aligns[config->align].name) &&
-           !strcmp(text_of(old, "cache"), cache_names[row->cache]) &&
-           same_number(old, "channels", (double)row->channels) &&
-           same_number(old, "points", (double)row->points);
-}
-
-static const json_t *old_row(const Against *against, const BenchRow *row) {
-    const json_t *rows = json_object_get(against->root, "results");
-    for (size_t i = 0; i < json_array_size(rows); i++)
-        if (is_same(json_array_get(rows, i), row) &&
-            number_of(json_array_get(rows, i), "median_us") > 0)
-            return json_array_get(rows, i);
-    return NULL;
-}
-
 static void add_bar(Against *against, const BenchRow *row, Verdict verdict, double ratio,
                     double noise, double old_us) {
     int n = against->bar_count;
+    char noise_text[32], old_text[32];
     if (n == MAX_BARS)
         return;
-    against->bar_count++;
-    PlotBar *bar = &against->bars[n];
-    snprintf(against->groups[n], GROUP_TEXT, "%.300s, %s, %s, %s", row->scene,
+    PlotBar *bar = &against->bars[against->bar_count++];
+    char *group = against->groups[n];
+    snprintf(group, GROUP_TEXT, "%.300s, %s, %s, %s", row->scene,
              bev_dtypes[row->config.dtype].title, bev_aligns[row->config.align].name,
              cache_names[row->cache]);
-    snprintf(against->labels[n], sizeof against->labels[n], "%s", row->config.kernel->title);
-    bool same_group = n && !strcmp(against->groups[n - 1], against->groups[n]);
-    *bar = (PlotBar){.group = same_group ? NULL : against->groups[n],
-                     .label = against->labels[n],
+    *bar = (PlotBar){.group = n && !strcmp(against->groups[n - 1], group) ? NULL : group,
+                     .label = row->config.kernel->title,
                      .strong = verdict == SLOWER};
-    for (int part = 0; part < VERDICT_COUNT; part++)
-        bar->parts[part] = part == (int)verdict ? ratio : NAN;
-    char noise_text[32], old_text[32];
+    bar->parts[verdict] = ratio;
     report_number(noise_text, sizeof noise_text, noise, 2);
     report_number(old_text, sizeof old_text, old_us, 4);
     snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
 }
 
 void against_add(Against *against, Report *report, const BenchRow *row) {
+    static const char *const keys[] = {"scene",    "kernel", "dtype", "align", "cache",
+                                       "channels", "points", NULL};
     if (!against)
         return;
-    const json_t *old = row->skipped[0] ? NULL : old_row(against, row);
+    const json_t *rows = json_object_get(against->root, "results");
+    const json_t *old = row->skipped[0] ? NULL : report_join(report, rows, keys);
     const Timing then = {.median_us = number_of(old, "median_us"),
                          .noise = number_of(old, "noise"),
                          .settled = json_is_true(json_object_get(old, "settled"))};
-    bool found = old && isfinite(then.noise);
+    bool found = then.median_us > 0 && isfinite(then.noise);
     double ratio = found ? timing_ratio(&row->timing, &then) : NAN;
     double noise = fmax(then.noise, row->timing.noise);
     bool known = isfinite(ratio);
@@ -187,6 +160,8 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
         add_bar(against, row, verdict, ratio, noise, then.median_us);
     against->found += found;
     against->compared += known;
+    against->slower += verdict == SLOWER;
+    against->longest = fmax(against->longest, ratio);
     against->failed += fails;
     if (fails && ratio > against->worst_ratio) {
         against->worst_ratio = ratio;
@@ -208,15 +183,8 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
 
 static bool draw(const Against *against, Err *err) {
     char title[100], subtitle[300];
-    double end = 1.2;
-    for (int i = 0; i < against->bar_count; i++)
-        for (int part = 0; part < VERDICT_COUNT; part++)
-            end = fmax(end, against->bars[i].parts[part] * 1.3);
-    int slower = 0;
-    for (int i = 0; i < against->bar_count; i++)
-        slower += against->bars[i].strong;
-    snprintf(title, sizeof title, "%d of %d latencies are longer than before", slower,
-             against->bar_count);
+    snprintf(title, sizeof title, "%d of %d latencies are longer than before",
+             against->slower, against->compared);
     snprintf(subtitle, sizeof subtitle, "against %.200s, both measured", against->options->against);
     PlotMark one = {.x = 1, .label = "as before", .strong = true};
     ChartSpec spec = {.title = title,
@@ -224,7 +192,7 @@ static bool draw(const Against *against, Err *err) {
                       .note =
                           "Ratio of medians; shorter is faster. ±: the larger noise of the two, "
                           "interquartile range over median. Within it nothing is said.",
-                      .x = {.title = "new / old", .lo = 0, .hi = end},
+                      .x = {"new / old", false, 0, fmax(1.2, 1.3 * against->longest), NULL},
                       .part_names = verdict_words,
                       .part_count = VERDICT_COUNT,
                       .bars = against->bars,

@@ -110,15 +110,20 @@ static bool write_gradients(const Export *export, Err *err) {
     int out_rank = grid_axes(s, out_axes);
     const int64_t depth_axes[] = {s->cameras, s->depth_bins, s->feat_h, s->feat_w};
     const int64_t feat_axes[] = {s->cameras, s->feat_h, s->feat_w, s->channels};
-    if (!write_beside(export, "grad_out", &view->grad_out, out_rank, out_axes, err))
-        return false;
-    printf(", random\n");
-    if (!write_beside(export, "grad_depth", &depth, 4, depth_axes, err))
-        return false;
-    printf(", by %s\n", side->config.kernel->name);
-    if (!write_beside(export, "grad_feat", &feat, 4, feat_axes, err))
-        return false;
-    printf(", by %s\n", side->config.kernel->name);
+    const struct {
+        const char *what;
+        const BevTensor *tensor;
+        int rank;
+        const int64_t *axes;
+    } files[] = {{"grad_out", &view->grad_out, out_rank, out_axes},
+                 {"grad_depth", &depth, 4, depth_axes},
+                 {"grad_feat", &feat, 4, feat_axes}};
+    for (int i = 0; i < 3; i++) {
+        if (!write_beside(export, files[i].what, files[i].tensor, files[i].rank, files[i].axes,
+                          err))
+            return false;
+        printf(i ? ", by %s\n" : ", random\n", side->config.kernel->name);
+    }
     return true;
 }
 

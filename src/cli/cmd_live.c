@@ -51,19 +51,24 @@ static void add_gpu(LoopOptions *loop) {
     app_word(&loop->app, "gpu", gpu ? gpu->name : NULL);
 }
 
-/* Scripts run on the CPU on every machine, so that the same input gives the same bytes. */
-static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
-    ScriptOptions script = {
-        .app = loop->app,
+static ScriptOptions script_of(const Options *options, const AppOptions *app) {
+    return (ScriptOptions){
+        .app = *app,
         .file = options->script,
         .frames = options->frames ? options->frames : "frames",
+        .columns = 120,
+        .rows = 40,
         .ascii = options->ascii,
-        .no_color = loop->color == TERM_COLOR_NEVER,
+        .no_color = choices_find(CHOICE_COLOR, options->color) == TERM_COLOR_NEVER,
     };
+}
+
+/* Scripts run on the CPU on every machine, so that the same input gives the same bytes. */
+static bool run_script(const Options *options, const AppOptions *app, Err *err) {
+    ScriptOptions script = script_of(options, app);
     progress_begin("script", options->quiet);
     progress_step("frames", 0, 1);
-    bool ok = script_size(options->size ? options->size : "120x40", &script.columns, &script.rows,
-                          err) &&
+    bool ok = (!options->size || script_size(options->size, &script.columns, &script.rows, err)) &&
               script_run(&script, err);
     progress_end();
     return ok;
@@ -93,7 +98,7 @@ bool cmd_live(const Options *options, Err *err) {
         !select_words(options, loop.where, &loop.app, err))
         return false;
     if (options->script)
-        return run_script(options, &loop, err);
+        return run_script(options, &loop.app, err);
     loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
     add_gpu(&loop);
     loop.app.greets = !loop.no_terminal;
@@ -168,12 +173,6 @@ static bool list_lessons(Err *err) {
 
 /* ---- learn: one lesson ---------------------------------------------------------------------- */
 
-static bool take_script(const Options *options, const ScriptOptions *script, Err *err) {
-    ScriptOptions one = *script;
-    return script_size(options->size ? options->size : "120x40", &one.columns, &one.rows, err) &&
-           script_run(&one, err);
-}
-
 static bool take_live(const Options *options, const AppOptions *app, Err *err) {
     LoopOptions loop = screens(options);
     loop.app = *app;
@@ -185,22 +184,16 @@ static bool take_live(const Options *options, const AppOptions *app, Err *err) {
 
 /* The lesson, or the quiz, that `name` opens. */
 static bool take_lesson(const Options *options, const char *name, Err *err) {
-    ScriptOptions script = {
-        .app = {.scene = "canonical", .lesson = name, .seed = options->seed},
-        .file = options->script,
-        .frames = options->frames ? options->frames : "frames",
-        .columns = 120,
-        .rows = 40,
-        .ascii = options->ascii,
-        .no_color = choices_find(CHOICE_COLOR, options->color) == TERM_COLOR_NEVER,
-    };
+    AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};
+    if (options->script && !options->export)
+        return run_script(options, &app, err);
+    if (!options->export)
+        app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
+    const ScriptOptions script = script_of(options, &app);
     if (options->export)
         return lesson_export(&script, options->export, err);
-    if (options->script)
-        return take_script(options, &script, err);
-    script.app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
     return options->plain || term_impossible() ? lesson_plain(&script, err)
-                                               : take_live(options, &script.app, err);
+                                               : take_live(options, &app, err);
 }
 
 bool cmd_learn(const Options *options, Err *err) {

@@ -247,9 +247,11 @@ static bool print_all(const Regime *regime, Err *err) {
 
 bool cmd_regime(const Options *options, Err *err) {
     Regime regime = {.options = options};
+    /* The article's two GPUs and the one that results were recorded on. */
+    unsigned usual = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
+                     1u << (gpu_find("h200") - gpus);
     progress_begin("regime", options->quiet);
-    bool ok = chosen_open(options, chosen_usual(), &regime.chosen, err) &&
-              open_models(&regime, err);
+    bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
     progress_end(); /* the report is printed below */
     ok = ok && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)

@@ -122,39 +122,27 @@ static bool describe(const Options *options, const char *path, Err *err) {
     return ok;
 }
 
-/* The rig of the options in a file in memory, which no signal leaves behind; `path` names it until
- * it is closed. -1: an error. */
-static int rig_in_memory(const Options *options, char path[64], Err *err) {
-    char *text;
-    if (!rig_changed_text(options, &text, err))
-        return -1;
+/* Models the rig from a file in memory, which no signal leaves behind. */
+static bool describe_text(const Options *options, const char *text, Err *err) {
+    char path[64];
     int file = memfd_create("rig", MFD_CLOEXEC);
     bool written = file >= 0 && data_write_all(file, text, strlen(text));
-    if (!written)
-        err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
-    if (!written && file >= 0)
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    bool ok = written ? describe(options, path, err)
+                      : err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s",
+                                strerror(errno));
+    if (file >= 0)
         close(file);
-    free(text);
-    snprintf(path, 64, "/proc/self/fd/%d", file);
-    return written ? file : -1;
-}
-
-static bool write_rig(const Options *options, const char *path, Err *err) {
-    char *text;
-    if (!rig_changed_text(options, &text, err))
-        return false;
-    bool ok = data_write(path, text, strlen(text), err);
-    free(text);
     return ok;
 }
 
 bool cmd_rig(const Options *options, Err *err) {
-    char path[64];
-    if (options->output)
-        return write_rig(options, options->output, err) && describe(options, options->output, err);
-    int file = rig_in_memory(options, path, err);
-    bool ok = file >= 0 && describe(options, path, err);
-    if (file >= 0)
-        close(file);
+    const char *path = options->output;
+    char *text;
+    if (!rig_changed_text(options, &text, err))
+        return false;
+    bool ok = path ? data_write(path, text, strlen(text), err) && describe(options, path, err)
+                   : describe_text(options, text, err);
+    free(text);
     return ok;
 }

@@ -128,28 +128,18 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     report_add(report, "time_s", many ? "max abs at s" : NULL, 4, cell_real(row->time_s));
 }
 
-/* Says once a scene what is in no figure. */
-static void say_left_out(const Harms *all) {
-    for (int i = 0; i < all->count; i++) {
-        const Harm *harm = &all->harms[i];
-        bool first = !harm->sum.channels;
-        for (int j = 0; j < i; j++)
-            first =
-                first && (all->harms[j].sum.channels || strcmp(all->harms[j].scene, harm->scene));
-        if (first)
-            output_left_out(harm->scene, harm->sum.error.left_out, NAN, harm->moments);
-    }
-}
-
 static bool print_harms(const Options *options, Harms *all, Err *err) {
     Report tensors = {.names_to = "align"}, groups = {.names_to = "align"};
     RecordedSet recorded;
     bool many = false;
     recorded_load_samples(&recorded, NULL); /* a failure leaves it empty */
+    for (int i = 0; i < all->count; i++) {
+        const Harm *harm = &all->harms[i];
+        many = many || harm->moments > 1;
+        if (!harm->sum.channels)
+            output_left_out(harm->scene, harm->sum.error.left_out, NAN, harm->moments);
+    }
     qsort(all->harms, (size_t)all->count, sizeof *all->harms, compare_harm);
-    for (int i = 0; i < all->count; i++)
-        many = many || all->harms[i].moments > 1;
-    say_left_out(all);
     for (int i = 0; i < all->count; i++)
         add_row(all->harms[i].sum.channels ? &groups : &tensors, &recorded, &all->harms[i], many);
     char of_recorded[200];

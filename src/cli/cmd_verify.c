@@ -40,16 +40,13 @@ typedef struct {
 } Verified;
 
 /* The cell X,Y, or X,Y,Z of a grid with height. Backward the error has no cell. */
-static const char *cell_name(const VerifyRow *row, char *text, size_t size) {
-    const int64_t nx = row->shape.nx, slices = row->shape.nz > 1 ? row->shape.nz : 1;
-    const int64_t cell = row->format.worst_cell, rows = row->shape.ny / slices;
-    if (row->skipped[0] || cell < 0 || row->config.kernel->direction == BEV_BACKWARD)
-        return NULL;
-    int length = snprintf(text, size, "%lld,%lld", (long long)(cell % nx),
-                          (long long)(cell / nx % rows));
-    if (slices > 1)
-        snprintf(text + length, size - (size_t)length, ",%lld", (long long)(cell / nx / rows));
-    return text;
+static Cell cell_of(const VerifyRow *row) {
+    const int64_t cell = row->format.worst_cell;
+    bool has = !row->skipped[0] && cell >= 0 && row->config.kernel->direction != BEV_BACKWARD;
+    static CellPlace place; /* until the next call; report_add copies it */
+    if (has)
+        place = cell_place(&row->shape, cell, ",");
+    return cell_text(has ? place.text : NULL);
 }
 
 static const char *class_name(const VerifyRow *row) {
@@ -117,7 +114,6 @@ static void add_classes(Selected *selected, const VerifyRow *row) {
 }
 
 static void report_moment(Report *report, const VerifyRow *row, bool passed) {
-    char cell[64];
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "scales", "scales", 0, cell_text(row->scales));
@@ -129,7 +125,7 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_add(report, "cosine", "cosine", 8, cell_real(row->format.cosine));
     report_add(report, "left_out", "left out", 0, cell_int(row->format.left_out));
     report_add(report, "lowest_cosine", "least of classes", 8, cell_real(lowest_cosine(row)));
-    report_add(report, "cell", "cell", 0, cell_text(cell_name(row, cell, sizeof cell)));
+    report_add(report, "cell", "cell", 0, cell_of(row));
     report_add(report, "x_m", "x m", 3, cell_real(row->at_m[0]));
     report_add(report, "y_m", "y m", 3, cell_real(row->at_m[1]));
     report_add(report, "class", "class", 0, cell_text(class_name(row)));
@@ -244,32 +240,17 @@ static void explain_all(const Verified *verified, const VerifyRow *row) {
             below ? verified->cosine : verified->max_abs);
 }
 
-/* Says once a scene what no gate compared, passed or not. */
-static void say_left_out(const Verified *verified, int number) {
-    const Selected *own = &verified->selected[number];
-    bool said = !own->moments_left_out;
-    for (int i = 0; i < number; i++) {
-        const Selected *before = &verified->selected[i];
-        said = said || (before->moments_left_out && !strcmp(before->scene, own->scene));
-    }
-    if (!said)
-        output_left_out(own->scene, own->left_out, verified->many ? own->left_out_s : NAN,
-                        own->moments_left_out);
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* `many`: people see the moment too. */
 static void add_place(Report *report, const Selected *selected, bool many) {
     const VerifyRow *row = &selected->worst;
     bool ran = selected->moments > 0;
-    char cell[64];
     report_add(report, "moments", many ? "moments" : NULL, 0, cell_int(selected->moments));
     report_add(report, "moments_failed", many ? "fail" : NULL, 0, cell_int(selected->failed));
     report_add(report, "time_s", many ? "worst at s" : NULL, 4,
                cell_if(ran, cell_real(row->time_s)));
-    report_add(report, "cell", many ? "cell of max abs" : NULL, 0,
-               cell_text(cell_name(row, cell, sizeof cell)));
+    report_add(report, "cell", many ? "cell of max abs" : NULL, 0, cell_of(row));
     report_add(report, "x_m", many ? "x m" : NULL, 3, cell_if(ran, cell_real(row->at_m[0])));
     report_add(report, "y_m", many ? "y m" : NULL, 3, cell_if(ran, cell_real(row->at_m[1])));
     report_add(report, "class", many ? "its class" : NULL, 0, cell_text(class_name(row)));
@@ -368,6 +349,11 @@ static int compare_worst(const void *a, const void *b) {
 
 static bool print_verified(const Options *options, Verified *verified, Err *err) {
     Report report = {.names_to = "direction"}, classes = {.names_to = "align"};
+    for (int i = 0; i < verified->count; i++) {
+        const Selected *selected = &verified->selected[i];
+        output_left_out(selected->scene, selected->left_out,
+                        verified->many ? selected->left_out_s : NAN, selected->moments_left_out);
+    }
     if (verified->many)
         qsort(verified->selected, (size_t)verified->count, sizeof *verified->selected,
               compare_worst);
@@ -376,7 +362,6 @@ static bool print_verified(const Options *options, Verified *verified, Err *err)
         selected->worst.scene = selected->scene;
         add_row(&report, verified, selected);
         explain_all(verified, &selected->worst);
-        say_left_out(verified, i);
     }
     for (int i = 0; i < verified->count; i++)
         add_class_rows(&classes, verified, i);

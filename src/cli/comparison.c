@@ -138,37 +138,35 @@ enum { PUBLISHED, RECORDED, MODELLED, CALIBRATED, COMPARED_PARTS };
 static const char *const compared_parts[COMPARED_PARTS] = {"published", "recorded", "model",
                                                            "model, calibrated"};
 
-static PlotBar compared_bar(const char *group, int part, double us, double known_us) {
-    PlotBar bar = {.group = group, .label = compared_parts[part]};
-    for (int i = 0; i < PLOT_PARTS; i++)
-        bar.parts[i] = i == part ? us : NAN;
+static void add_bar(PlotBar *bar, const char *group, int part, double us, double known_us) {
     char text[32];
+    *bar = (PlotBar){.group = group, .label = compared_parts[part]};
+    bar->parts[part] = us;
     figure_text(UNIT_US, us, text, sizeof text);
     if (part < MODELLED)
-        snprintf(bar.text, sizeof bar.text, "%s", text);
+        snprintf(bar->text, sizeof bar->text, "%s", text);
     else
-        snprintf(bar.text, sizeof bar.text, "%s (%.2f times)", text, us / known_us);
-    return bar;
+        snprintf(bar->text, sizeof bar->text, "%s (%.2f times)", text, us / known_us);
 }
 
 /* The bars of one configuration; a chart of all six would be too long to read. */
 static int compared_bars(const Comparison *comparison, const char *config, PlotBar *bars,
                          char groups[][TEXT]) {
-    int count = 0, group = 0;
+    int count = 0;
     for (int i = 0; i < comparison->count && count + COMPARED_PARTS <= MAX_BARS; i++) {
         const ComparisonRow *row = &comparison->rows[i];
+        double known_us = row->known_us;
         if (strcmp(row->config, config))
             continue;
-        snprintf(groups[group], TEXT, "%s %s, %s", row->kernel, bev_dtypes[row->dtype].title,
+        snprintf(groups[count], TEXT, "%s %s, %s", row->kernel, bev_dtypes[row->dtype].title,
                  row->gpu->title);
-        bars[count++] = compared_bar(groups[group++], row->recorded ? RECORDED : PUBLISHED,
-                                     row->known_us, row->known_us);
-        bars[count++] = compared_bar(NULL, MODELLED, row->model.latency_us, row->known_us);
+        add_bar(&bars[count], groups[count], row->recorded ? RECORDED : PUBLISHED, known_us,
+                known_us);
+        add_bar(&bars[++count], NULL, MODELLED, row->model.latency_us, known_us);
+        count++;
         if (is_calibrated(row))
-            bars[count++] =
-                compared_bar(NULL, CALIBRATED,
-                             predict_with_chain(&row->model, comparison->calibration),
-                             row->known_us);
+            add_bar(&bars[count++], NULL, CALIBRATED,
+                    predict_with_chain(&row->model, comparison->calibration), known_us);
     }
     return count;
 }

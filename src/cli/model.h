@@ -82,9 +82,6 @@ struct ChosenGpus {
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 void chosen_close(ChosenGpus *chosen);
 
-/* Mask of the article's two GPUs and the one that results were recorded on. */
-unsigned chosen_usual(void);
-
 /* Whether a recording was taken on that GPU, and none of the GPU's figures was changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 

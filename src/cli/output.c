@@ -170,10 +170,12 @@ static json_t *count_or_null(int64_t count) {
 }
 
 void output_left_out(const char *scene, int64_t values, double time_s, int moments) {
+    static char said[256];
     char name[256], when[64] = "";
-    if (!values)
-        return;
     clean_text(scene, name, sizeof name);
+    if (!values || !strcmp(name, said))
+        return;
+    memcpy(said, name, sizeof said);
     if (!isnan(time_s))
         snprintf(when, sizeof when, moments > 1 ? " at %g s, and at %d moments more" : " at %g s",
                  time_s, moments - 1);

@@ -102,18 +102,6 @@ static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep 
     return ok;
 }
 
-static double sweep_work(const Sweep *sweep, const PlotRequest *request, Over over) {
-    double work = 0;
-    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
-        Rig rig = request->model->workload.scene->rig;
-        int64_t channels = request->model->problem.view.shape.channels;
-        apply(over, settings[over][i], &rig, &channels);
-        BevShape shape = rig_shape(&rig, channels);
-        work += sweep->kernel_count * model_work(&shape);
-    }
-    return work;
-}
-
 /* The place on the axis where the footprint reaches `bytes`, interpolated; NaN: nowhere. */
 static double knee(const Sweep *sweep, double bytes) {
     for (int i = 1; i < sweep->count; i++) {
@@ -191,10 +179,11 @@ bool plot_sweep(const PlotRequest *request, Err *err) {
     if (!request->model->workload.scene->has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
-    progress_plan(sweep_work(&sweep, request, over));
-    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++)
+    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
+        progress_step("sweep", (double)i / SWEEP_MAX, (i + 1.0) / SWEEP_MAX);
         if (!sweep_one(request, over, settings[over][i], &sweep, err))
             return false;
+    }
     return draw(request, over, &sweep, err);
 }
 

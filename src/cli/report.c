@@ -453,3 +453,24 @@ json_t *report_json(const Report *report) {
     json_decref(rows);
     return NULL;
 }
+
+/* Whether a row of a file has the value of the report's last row under that key. */
+static bool same_value(const Report *report, const json_t *row, const char *key) {
+    json_t *own = json_of(cell_at(report, report->row_count - 1, report_column(report, key)));
+    bool same = json_equal(own, json_object_get(row, key));
+    json_decref(own);
+    return same;
+}
+
+const json_t *report_join(const Report *report, const json_t *rows, const char *const *keys) {
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows, i, row) {
+        int key = 0;
+        while (keys[key] && same_value(report, row, keys[key]))
+            key++;
+        if (!keys[key])
+            return row;
+    }
+    return NULL;
+}

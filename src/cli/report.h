@@ -78,6 +78,10 @@ extern int report_screen_columns;
 /* The rows as an array of objects. The caller owns it. NULL: out of memory. */
 json_t *report_json(const Report *report);
 
+/* The first of `rows`, as report_json writes them, that has the values of the report's last row
+ * under all these keys (ended by NULL); NULL: none. */
+const json_t *report_join(const Report *report, const json_t *rows, const char *const *keys);
+
 /* ---- where a result goes --------------------------------------------------------------------- */
 
 /* The width of the terminal that is standard output; 0: no terminal. */
@@ -106,8 +110,8 @@ typedef struct {
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Says on standard error that a table's errors leave out `values` values of a scene, where FP64 is
- * not finite; says nothing where `values` is 0. `time_s`: the first moment of `moments`; NaN: the
+/* Says on standard error, once of a scene whose calls follow each other, that a table's errors leave
+ * out `values` of its values, where FP64 is not finite; says nothing where `values` is 0. `time_s`: the first moment of `moments`; NaN: the
  * scene has one. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
 

@@ -204,11 +204,6 @@ bool chosen_recorded_on(const Recording *recording, const Gpu *gpu) {
     return on && gpu_same(on, gpu);
 }
 
-unsigned chosen_usual(void) {
-    return 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
-           1u << (gpu_find("h200") - gpus);
-}
-
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
     const Gpu *known = gpu_find(gpu->name);

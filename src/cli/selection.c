@@ -86,15 +86,11 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
 
 /* Names the kernel of the same title that runs on the CPU, where there is one. */
 static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
-    for (int i = 0; named && bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == BEV_CPU && bev_kernels[i]->launch &&
-            bev_kernels[i]->direction == named->direction &&
-            !strcmp(bev_kernels[i]->title, named->title)) {
-            snprintf(text, size, "on the CPU: %s; %s takes the one that runs", bev_kernels[i]->name,
-                     named->title);
-            return text;
-        }
-    return "see bevscope --list";
+    const BevKernel *twin = named ? titled(named->title, BEV_CPU, named->direction) : NULL;
+    if (!twin)
+        return "see bevscope --list";
+    snprintf(text, size, "on the CPU: %s; %s takes the one that runs", twin->name, named->title);
+    return text;
 }
 
 /* Fills `err` with the reason why find_kernel found nothing. */

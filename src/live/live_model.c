@@ -234,13 +234,9 @@ static bool add_replay(LiveModel *live_model, const Replay *replay, const BevPro
     Profile profile;
     if (!profile_make(replay->kernel, problem, watch, &profile, err))
         return false;
-    MemoryModel *next = new_model(err);
-    if (next) {
-        *next = *now->model;
+    MemoryModel *next = renew(now);
+    if (next)
         model_add(next, problem, &profile);
-        ref_drop(now->model);
-        now->model = next;
-    }
     profile_free(&profile);
     return next != NULL;
 }
