@@ -64,7 +64,7 @@ typedef struct {
     const Rig *rig;
     BevShape shape;
     int slices;
-    double min_m[3], max_m[3], cell_m[3];
+    GridAxes axes;
     double edge_m; /* a point so near to a cell's edge may be in either cell */
     int32_t *cells;     /* by ranks_depth, as the arrays say; -1: none */
     double *directions; /* (camera, h, w, 3) */
@@ -78,8 +78,9 @@ static bool place(const Both *both, const Reading *reading, const double ego_m[3
             p[i] = reading->turn[2 * i] * ego_m[0] + reading->turn[2 * i + 1] * ego_m[1] +
                    reading->shift_m[i];
     for (int i = 0; i < 3 - reading->frame; i++) {
-        double q = (p[i] - both->min_m[i]) / both->cell_m[i];
-        if (!(reading->truncate ? q > -1 : p[i] >= both->min_m[i]) || !(p[i] < both->max_m[i]))
+        double q = (p[i] - both->axes.min_m[i]) / both->axes.cell_m[i];
+        if (!(reading->truncate ? q > -1 : p[i] >= both->axes.min_m[i]) ||
+            !(p[i] < both->axes.max_m[i]))
             return false;
         at[i] = (int64_t)q;
     }
@@ -182,7 +183,7 @@ static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void
     const double at[2] = {(double)(cell % grid->nx), (double)(cell / grid->nx % grid->ny)};
     sums->n++;
     for (int i = 0; i < 2; i++) {
-        double q = both->min_m[i] + (at[i] + 0.5) * both->cell_m[i];
+        double q = both->axes.min_m[i] + (at[i] + 0.5) * both->axes.cell_m[i];
         sums->q[i] += q;
         sums->p[i] += ego_m[i];
         for (int k = 0; k < 2; k++)
@@ -258,17 +259,14 @@ static void explain(const Both *both, MapAgreement found, char *remark, size_t s
 }
 
 static bool both_open(Both *both, const Rig *rig, const BevMap *map) {
-    const Grid *g = &rig->grid;
     const BevShape *s = &both->shape;
-    *both = (Both){.rig = rig, .shape = rig_shape(rig, 1), .slices = grid_slices(g),
-                   .min_m = {g->x_min_m, g->y_min_m, g->z_min_m},
-                   .max_m = {g->x_max_m, g->y_max_m, g->z_max_m}};
-    const int cells[3] = {g->nx, g->ny, both->slices};
-    for (int i = 0; i < 3; i++) {
-        both->cell_m[i] = (both->max_m[i] - both->min_m[i]) / cells[i];
-        both->edge_m =
-            fmax(both->edge_m, EDGE * fmax(fabs(both->min_m[i]), fabs(both->max_m[i])));
-    }
+    *both = (Both){.rig = rig,
+                   .shape = rig_shape(rig, 1),
+                   .slices = grid_slices(&rig->grid),
+                   .axes = axes_of_grid(&rig->grid)};
+    for (int i = 0; i < 3; i++)
+        both->edge_m = fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]),
+                                                      fabs(both->axes.max_m[i])));
     size_t rays = (size_t)(s->cameras * s->feat_h * s->feat_w);
     both->cells = malloc(rays * (size_t)s->depth_bins * sizeof *both->cells);
     both->directions = malloc(3 * rays * sizeof *both->directions);

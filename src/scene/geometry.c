@@ -180,17 +180,25 @@ bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m) {
     return grid->truncate ? at_m > min_m - cell_m : at_m >= min_m;
 }
 
+GridAxes axes_of_grid(const Grid *grid) {
+    GridAxes axes = {.min_m = {grid->x_min_m, grid->y_min_m, grid->z_min_m},
+                     .max_m = {grid->x_max_m, grid->y_max_m, grid->z_max_m},
+                     .count = {grid->nx, grid->ny, grid_slices(grid)}};
+    for (int i = 0; i < 3; i++)
+        axes.cell_m[i] = (axes.max_m[i] - axes.min_m[i]) / axes.count[i];
+    return axes;
+}
+
 int64_t grid_cell(const Grid *grid, const double at_m[3]) {
-    const double min[] = {grid->x_min_m, grid->y_min_m, grid->z_min_m};
-    const double max[] = {grid->x_max_m, grid->y_max_m, grid->z_max_m};
-    const int count[] = {grid->nx, grid->ny, grid_slices(grid)};
+    const GridAxes axes = axes_of_grid(grid);
     int64_t cell = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        double size = (max[axis] - min[axis]) / count[axis], i = (at_m[axis] - min[axis]) / size;
-        if (!grid_above(grid, at_m[axis], min[axis], size) || at_m[axis] >= max[axis])
+        double size = axes.cell_m[axis], i = (at_m[axis] - axes.min_m[axis]) / size;
+        if (!grid_above(grid, at_m[axis], axes.min_m[axis], size) ||
+            at_m[axis] >= axes.max_m[axis])
             return -1;
-        i = fmin(grid->truncate ? trunc(i) : floor(i), count[axis] - 1);
-        cell = cell * count[axis] + (int64_t)i;
+        i = fmin(grid->truncate ? trunc(i) : floor(i), axes.count[axis] - 1);
+        cell = cell * axes.count[axis] + (int64_t)i;
     }
     return cell;
 }

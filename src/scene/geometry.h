@@ -120,6 +120,13 @@ bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *
 /* Whether all cameras have the same cut. */
 bool rig_has_one_cut(const Rig *rig);
 
+/* The axes x, y, z of a grid: ends, size of a cell, number of cells. */
+typedef struct {
+    double min_m[3], max_m[3], cell_m[3];
+    int count[3];
+} GridAxes;
+GridAxes axes_of_grid(const Grid *grid);
+
 /* Fills (camera, h, w, 3): the directions of the rays of all feature pixels, as camera_ray has them.
  */
 void rig_directions(const Rig *rig, double *directions);

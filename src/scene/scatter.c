@@ -23,7 +23,7 @@ typedef struct {
     BevAlign align;
     uint32_t camera_mask;
     BevShape shape;
-    double cell_x_m, cell_y_m, cell_z_m;
+    GridAxes axes;
     double *directions; /* (camera, h, w, 3) */
     int64_t parts;      /* number of parts of the frustum's planes (camera, depth) */
     int32_t *counts; /* (part, cell): number of points, later the index of the cell's next point */
@@ -80,20 +80,21 @@ static void splat_nearest(Splat *splat, const Grid *grid, int64_t first, double 
  * at the upper edge one slice too far. */
 static int64_t slice_start(const Sort *sort, double z_m) {
     const Grid *grid = &sort->rig->grid;
-    int slices = grid_slices(grid), z = (int)((z_m - grid->z_min_m) / sort->cell_z_m);
+    int slices = grid_slices(grid), z = (int)((z_m - grid->z_min_m) / sort->axes.cell_m[2]);
     return (int64_t)(z < slices ? z : slices - 1) * grid->ny * grid->nx;
 }
 
 static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
     const Grid *grid = &sort->rig->grid;
     splat->count = 0;
-    if (!(grid_above(grid, ego_m[2], grid->z_min_m, sort->cell_z_m) && ego_m[2] < grid->z_max_m))
+    if (!(grid_above(grid, ego_m[2], grid->z_min_m, sort->axes.cell_m[2]) &&
+          ego_m[2] < grid->z_max_m))
         return;
-    bool inside = grid_above(grid, ego_m[0], grid->x_min_m, sort->cell_x_m) &&
-                  grid_above(grid, ego_m[1], grid->y_min_m, sort->cell_y_m) &&
+    bool inside = grid_above(grid, ego_m[0], grid->x_min_m, sort->axes.cell_m[0]) &&
+                  grid_above(grid, ego_m[1], grid->y_min_m, sort->axes.cell_m[1]) &&
                   ego_m[0] < grid->x_max_m && ego_m[1] < grid->y_max_m;
-    double x = (ego_m[0] - grid->x_min_m) / sort->cell_x_m;
-    double y = (ego_m[1] - grid->y_min_m) / sort->cell_y_m;
+    double x = (ego_m[0] - grid->x_min_m) / sort->axes.cell_m[0];
+    double y = (ego_m[1] - grid->y_min_m) / sort->axes.cell_m[1];
     int64_t first = slice_start(sort, ego_m[2]);
     if (sort->align == BEV_BILINEAR)
         splat_bilinear(splat, grid, first, x - 0.5, y - 0.5);
@@ -243,11 +244,8 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
 bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
                               const GiveUp *give_up, BevMap *map, Err *err) {
     Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask, .give_up = give_up};
-    const Grid *grid = &rig->grid;
     sort.shape = rig_shape(rig, 1);
-    sort.cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
-    sort.cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
-    sort.cell_z_m = (grid->z_max_m - grid->z_min_m) / grid_slices(grid);
+    sort.axes = axes_of_grid(&rig->grid);
     size_t cells = (size_t)(sort.shape.nx * sort.shape.ny);
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
     *map = (BevMap){.points = 0};

@@ -178,16 +178,15 @@ bool upload_geometry(ScatterGpu *b, const Rig *rig, Err *err) {
 }
 
 void set_grid(Frame *frame, const Grid *grid) {
-    const double min_m[3] = {grid->x_min_m, grid->y_min_m, grid->z_min_m};
-    const double max_m[3] = {grid->x_max_m, grid->y_max_m, grid->z_max_m};
-    memcpy(frame->min_m, min_m, sizeof min_m);
-    memcpy(frame->max_m, max_m, sizeof max_m);
-    frame->cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
-    frame->cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    const GridAxes axes = axes_of_grid(grid);
+    memcpy(frame->min_m, axes.min_m, sizeof axes.min_m);
+    memcpy(frame->max_m, axes.max_m, sizeof axes.max_m);
+    frame->cell_x_m = axes.cell_m[0];
+    frame->cell_y_m = axes.cell_m[1];
+    frame->cell_z_m = axes.cell_m[2];
     frame->rows = grid->ny;
     frame->truncate = grid->truncate;
-    frame->slices = grid_slices(grid);
-    frame->cell_z_m = (grid->z_max_m - grid->z_min_m) / frame->slices;
+    frame->slices = axes.count[2];
 }
 
 uint32_t cell_count(const ScatterGpu *b) {

@@ -87,7 +87,6 @@ static void print_panel(Script *script, char **shown) {
     const State *state = &script->app.state;
     char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),
                                       &app_picture(&script->app)->bev);
-    size_t length = text ? strlen(text) : 0;
     bool same = text && *shown && !strcmp(text, *shown);
     if (!text || same) {
         free(text);
@@ -95,9 +94,7 @@ static void print_panel(Script *script, char **shown) {
     }
     free(*shown);
     *shown = text;
-    while (length && text[length - 1] == '\n')
-        length--;
-    printf("\n%.*s\n", (int)length, text);
+    printf("\n%s", text);
 }
 
 /* New lines of the log: what a control did, or a note, without their figures. A lesson prints the

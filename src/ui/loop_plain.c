@@ -119,11 +119,9 @@ static void print_panel(const Loop *loop, const char *name) {
     char *text =
         live ? dashboard_panel_text(point, &loop->app.state, live, picture ? &picture->bev : NULL)
              : NULL;
-    if (text) {
-        for (size_t end = strlen(text); end > 1 && text[end - 2] == '\n'; end--)
-            text[end - 1] = '\0'; /* rows that the panel did not need */
+    if (text)
         text_put(text, stdout);
-    } else
+    else
         printf("show: no panel is called \"%s\"; kernels, accuracy, memory, intervals, pipeline, "
                "model and bev are\n",
                name);

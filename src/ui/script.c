@@ -126,11 +126,16 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     return true;
 }
 
+/* Columns and rows; `format` ends with what must not follow. */
+static bool parse_size(const char *text, const char *format, int *columns, int *rows) {
+    char more[2];
+    return sscanf(text, format, columns, rows, more) == 2 && *columns >= 1 && *rows >= 1 &&
+           *columns <= CELLS_MAX_EDGE && *rows <= CELLS_MAX_EDGE;
+}
+
 static bool use_size(Script *script, const char *rest, Err *err) {
     int columns, rows;
-    char more[2];
-    if (sscanf(rest, "%d %d %1s", &columns, &rows, more) != 2 || columns < 1 || rows < 1 ||
-        columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
+    if (!parse_size(rest, "%d %d %1s", &columns, &rows))
         return refuse(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
            step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
@@ -244,12 +249,9 @@ static bool play(Script *script, char *text, Err *err) {
 /* ---- the run --------------------------------------------------------------------------------- */
 
 bool script_size(const char *text, int *columns, int *rows, Err *err) {
-    char more[2];
-    if (sscanf(text, "%dx%d%1s", columns, rows, more) != 2 || *columns < 1 || *rows < 1 ||
-        *columns > CELLS_MAX_EDGE || *rows > CELLS_MAX_EDGE)
-        return err_set(err, ERR_USAGE, "--size", "for example 120x40",
-                       "takes COLUMNSxROWS, each from 1 to %d, not '%.40s'", CELLS_MAX_EDGE, text);
-    return true;
+    return parse_size(text, "%dx%d%1s", columns, rows) ||
+           err_set(err, ERR_USAGE, "--size", "for example 120x40",
+                   "takes COLUMNSxROWS, each from 1 to %d, not '%.40s'", CELLS_MAX_EDGE, text);
 }
 
 static bool make_folder(const char *path, Err *err) {

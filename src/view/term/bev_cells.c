@@ -134,18 +134,23 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
+/* A sign on a cell of the grid, where the slice shows it. */
+static void mark_cell(Cells *cells, Area used, const Part *part, const State *state, int64_t cell,
+                      Ink ink) {
+    Slice slice = state_slice(state);
+    int64_t place = slice_place(&slice, cell);
+    if (place >= 0)
+        draw_sign(cells, used, part, (double)(place % slice.nx) + 0.5,
+                  (double)(place / slice.nx) + 0.5, state, '*', ink);
+}
+
 /* The cells of the step that is shown. */
 static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
     const State *state = data->state;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count = live_step_points(data->live, state, points);
-    Slice slice = state_slice(state);
-    for (int i = 0; i < count; i++) {
-        int64_t place = slice_place(&slice, points[i]->cell);
-        if (place >= 0)
-            draw_sign(cells, used, part, (double)(place % slice.nx) + 0.5,
-                      (double)(place / slice.nx) + 0.5, state, '*', INK_RGB | 0xff5fd2);
-    }
+    for (int i = 0; i < count; i++)
+        mark_cell(cells, used, part, state, points[i]->cell, INK_RGB | 0xff5fd2);
 }
 
 /* The column between the baseline on the left and the selection on the right; -1: not in view. */
@@ -296,12 +301,9 @@ static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData
     if (!loss || !loss->inside || loss->count > FEW || slice.cells_x != shape->nx ||
         slice.rows * slice.slices != shape->ny)
         return;
-    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++) {
-        int64_t place = loss->inside[cell] ? slice_place(&slice, cell) : -1;
-        if (place >= 0)
-            draw_sign(cells, used, part, (double)(place % slice.nx) + 0.5,
-                      (double)(place / slice.nx) + 0.5, data->state, '*', ink_rgb(gradient_light));
-    }
+    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++)
+        if (loss->inside[cell])
+            mark_cell(cells, used, part, data->state, cell, ink_rgb(gradient_light));
 }
 
 /* Signs along the edge from one corner of a box to the next. */

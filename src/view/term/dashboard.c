@@ -318,6 +318,8 @@ char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData
     cells.color = false;
     if (draw_alone(&cells, point, state, live, picture))
         text = cells_to_text(&cells);
+    for (size_t end = text ? strlen(text) : 0; end > 1 && text[end - 2] == '\n'; end--)
+        text[end - 1] = '\0'; /* rows that the panel did not need */
     cells_free(&cells);
     return text;
 }
