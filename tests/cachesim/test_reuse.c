@@ -161,23 +161,6 @@ TAP_SUITE(reuse_random) {
     tap_ok(same[2], "and divided into two partitions, with what crosses over");
 }
 
-TAP_SUITE(reuse_by_hand) {
-    /* Sectors of lines a b c a, and another one of a. */
-    const uint32_t sectors[] = {0, 4, 8, 0, 1};
-    Access reads[5];
-    for (int i = 0; i < 5; i++)
-        reads[i] = (Access){used(sectors[i]), REUSE_READ, 0};
-    tap_ok(analyse(reads, 5), "a b c a a' is analysed");
-    tap_ok(whole.cold.lines == 3 && whole.cold.touched == 4 && whole.cold.fetches == 5,
-           "three lines, four sectors, five fetches");
-    tap_ok(whole.cold.misses[2] == 5, "a cache of two lines misses all");
-    tap_ok(whole.cold.misses[3] == 4, "a cache of three keeps a, but a' was never fetched");
-    tap_ok(whole.warm.misses[3] == 0, "and warm it keeps them all");
-    tap_ok(reuse_misses(&whole.warm, 1e9) == 0 && reuse_misses(&whole.cold, 1e9) == 4,
-           "a huge cache misses what is touched first, and nothing when warm");
-    tap_ok(reuse_miss_ratio(&whole.cold, 0) == 1, "no cache misses everything");
-}
-
 TAP_SUITE(reuse_partitions) {
     uint32_t far = 0;
     while (reuse_home(used(far)) == 0)

@@ -1,6 +1,5 @@
 /* Grids with height: the scatter map against a loop over all points and cells, every CPU kernel by
- * the gates in both directions, which cell a picture shows, what the slices of a ray-cast street
- * hold, and bad sizes. */
+ * the gates in both directions, which cell a picture shows, and bad sizes. */
 #include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
 #include "src/base/data.h"
@@ -79,34 +78,6 @@ static void test_map(void) {
         free(left);
     }
     drop_scene(toy);
-}
-
-/* Slices only part the points of a flat grid: the sum over height is the flat grid. */
-static void test_sum(void) {
-    Scene *flat = load_scene("asymmetric");
-    BevMap one, many;
-    need(scatter_build(&flat->rig, BEV_BILINEAR, ~0u, &one, &err), &err);
-    BevShape low = rig_shape(&flat->rig, 1);
-    flat->rig.grid.nz = 9;
-    need(scatter_build(&flat->rig, BEV_BILINEAR, ~0u, &many, &err), &err);
-    BevShape tall = rig_shape(&flat->rig, 1);
-    int64_t cells = low.nx * low.ny, wrong = 0;
-    double *sums = calloc((size_t)cells, sizeof *sums);
-    for (int64_t t = 0; t < one.points; t++)
-        sums[one.ranks_bev[t]] += one.weights[t];
-    for (int64_t t = 0; t < many.points; t++)
-        sums[many.ranks_bev[t] % cells] -= many.weights[t];
-    for (int64_t cell = 0; cell < cells; cell++)
-        wrong += fabs(sums[cell]) > 1e-3;
-    ScatterStats a = scatter_stats(&one, cells), b = scatter_stats(&many, tall.nx * tall.ny);
-    tap_ok(one.points == many.points && !wrong && tall.ny == 9 * low.ny,
-           "asymmetric: 9 slices hold the %lld points of one", (long long)one.points);
-    tap_ok(b.intervals > 2 * a.intervals && b.median < a.median && b.longest <= a.longest,
-           "in more and shorter intervals: median %d for %d", b.median, a.median);
-    free(sums);
-    scatter_free(&one);
-    scatter_free(&many);
-    drop_scene(flat);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -276,112 +247,13 @@ static void test_probe(void) {
     pipeline_close(pipeline);
 }
 
-/* ---- what the slices of a street hold -------------------------------------------------------- */
-
-typedef struct {
-    Workload workload;
-    Embedding embedding;
-    double *pooled;
-} Street;
-
-/* The depth mass of a class in the cells whose centres lie within these bounds, in metres. */
-static double mass_in(const Street *street, WorldClass class, const double x[2], const double y[2],
-                      const double z[2]) {
-    const Scene *scene = street->workload.scene;
-    const Grid *g = &scene->rig.grid;
-    double mass = 0, step = 0.4;
-    for (int64_t cell = 0; cell < scene->shape.nx * scene->shape.ny; cell++) {
-        double at_x = g->x_min_m + ((double)(cell % g->nx) + 0.5) * step;
-        double at_y = g->y_min_m + ((double)(cell / g->nx % g->ny) + 0.5) * step;
-        double at_z = g->z_min_m + ((double)(cell / g->nx / g->ny) + 0.5) * step;
-        if (at_x < x[0] || at_x > x[1] || at_y < y[0] || at_y > y[1] || at_z < z[0] || at_z > z[1])
-            continue;
-        float vector[SCENE_MAX_CHANNELS], parts[EMBED_DIMS];
-        for (int64_t c = 0; c < scene->channels; c++)
-            vector[c] = (float)street->pooled[cell * scene->channels + c];
-        if (embedding_decode(&street->embedding, vector, parts))
-            mass += fmax(parts[class], 0);
-    }
-    return mass;
-}
-
-static void open_street(Street *street) {
-    Job sharp = job_plain();
-    sharp.temperature = 0.1;
-    need(workload_open(&street->workload, "occupancy", &sharp, &err), &err);
-    const Scene *scene = street->workload.scene;
-    need(embedding_init(&street->embedding, scene->channels, scene->seed, &err), &err);
-    HostProblem problem;
-    need(workload_problem(&street->workload, BEV_FP32, BEV_NEAREST, &problem, &err), &err);
-    street->pooled = fp64_of(&problem, &err);
-    problem_free(&problem);
-    need(street->pooled != NULL, &err);
-}
-
-/* A depth bin of 0.5 m and a pixel of a degree blur an edge over about a slice of 0.4 m. */
-static void test_street(void) {
-    Street street = {.pooled = NULL};
-    open_street(&street);
-    const double all[2] = {-40, 40}, ahead[2] = {5, 11}, lane[2] = {-1.4, 1.6}, above[2] = {2, 5.4};
-    const double body[2] = {0.2, 1.6}, wall_x[2] = {-14, 18}, wall_y[2] = {-10, -8.4};
-    const double wall_low[2] = {0.2, 1.6}, wall_top[2] = {1.8, 2.6}, wall_above[2] = {3, 5.4};
-    const double deck_x[2] = {23, 29}, deck_y[2] = {-6, 6}, deck[2] = {3.8, 5.2},
-                 under[2] = {0.6, 3};
-    const double ground[2] = {-0.6, 0.6};
-    double car = mass_in(&street, CLASS_CAR, ahead, lane, body);
-    double over = mass_in(&street, CLASS_CAR, ahead, lane, above);
-    tap_ok(car > 1 && over < 0.01 * car, "a car ahead: mass %.3g below 1.6 m, %.2g above 2 m", car,
-           over);
-    car = mass_in(&street, CLASS_CAR, all, all, body);
-    over = mass_in(&street, CLASS_CAR, all, all, above);
-    tap_ok(over < 0.01 * car, "all cars: mass %.3g below 1.6 m, %.2g above 2 m", car, over);
-    double low = mass_in(&street, CLASS_BUILDING, wall_x, wall_y, wall_low);
-    double top = mass_in(&street, CLASS_BUILDING, wall_x, wall_y, wall_top);
-    over = mass_in(&street, CLASS_BUILDING, wall_x, wall_y, wall_above);
-    tap_ok(low > 1 && top > 0.2 * low && over < 0.01 * low,
-           "a wall of 2.6 m is higher: %.3g, then %.3g from 1.8 m, %.2g above", low, top, over);
-    double span = mass_in(&street, CLASS_BUILDING, deck_x, deck_y, deck);
-    double air = mass_in(&street, CLASS_BUILDING, deck_x, deck_y, under);
-    tap_ok(span > 1 && air < 0.05 * span, "a footbridge: %.3g at its deck, %.2g under it", span,
-           air);
-    double road = mass_in(&street, CLASS_ROAD, all, all, ground);
-    double flying = mass_in(&street, CLASS_ROAD, all, all, (const double[2]){1, 5.4});
-    tap_ok(road > 10 && flying < 0.01 * road, "the road lies on the ground: %.3g, %.2g above 1 m",
-           road, flying);
-    free(street.pooled);
-    embedding_free(&street.embedding);
-    workload_close(&street.workload);
-}
-
-/* A grid with height goes to .npz and comes back with the same map. */
-static void test_round_trip(void) {
-    const char *file = in_folder("again.npz");
-    Workload workload;
-    Scene again;
-    need(workload_open(&workload, path, NULL, &err), &err);
-    const BevMap *map = workload_map(&workload, BEV_NEAREST, &err);
-    need(map && scene_write_npz(file, workload.scene, workload.features, map, false, &err), &err);
-    need(scene_load(file, &again, &err), &err);
-    const BevShape *a = &workload.seen->shape, *b = &again.shape;
-    tap_ok(!memcmp(a, b, sizeof *a) && again.rig.grid.nz == 7 && again.has_map &&
-               again.map.points == map->points &&
-               !memcmp(again.map.ranks_bev, map->ranks_bev, (size_t)map->points * 4),
-           "written and read: %lld x %lld x %d cells, the same map", (long long)b->nx,
-           (long long)b->ny / b->nz, (int)b->nz);
-    scene_free(&again);
-    workload_close(&workload);
-    unlink(file);
-}
-
 #define GRID "\"z_m\": [0.75, 3.25], \"cells\": [3, 5], "
 
 static const struct {
     const char *title, *grid, *words;
 } bad[] = {
     {"no slice", GRID "\"nz\": 0", "$.grid.nz...0 is outside 1 to 4096"},
-    {"slices below 0", GRID "\"nz\": -4", "$.grid.nz...-4 is outside 1 to 4096"},
     {"half a slice", GRID "\"nz\": 2.5", "$.grid.nz...is a fraction"},
-    {"too many", GRID "\"nz\": 5000", "$.grid.nz...5000 is outside 1 to 4096"},
     {"a reversed height", "\"z_m\": [3.25, 0.75], \"cells\": [3, 5], \"nz\": 4",
      "$.grid.z_m...the lower end 3.25 is not below the upper end 0.75"},
     {"cells beyond int32", "\"z_m\": [0.75, 3.25], \"cells\": [4096, 4096], \"nz\": 128",
@@ -408,15 +280,12 @@ TAP_SUITE(height) {
     folder_open();
     path = in_folder("scene.json");
     test_map();
-    test_sum();
     write_scene("toy", "\"cells\": [3, 5]", "\"cells\": [3, 5], \"nz\": 7");
     test_kernels();
-    test_round_trip();
     test_probe();
     test_runs();
     test_strongest();
     test_words();
-    test_street();
     test_bad();
     unlink(path);
     folder_close();

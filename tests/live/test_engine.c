@@ -53,54 +53,6 @@ static bool is_pooled(const float *copy) {
     return !memcmp(frame->live.frame.pooled, copy, bytes);
 }
 
-/* What one camera alone puts into the grid. */
-static float *pooled_at(double time_s, double delay_ms) {
-    state.job.time_s = time_s;
-    state.job.camera_errors[0].delay_ms = delay_ms;
-    ask();
-    return pooled_copy();
-}
-
-/* A delayed camera sees what it saw then, bit for bit; the others show now. */
-static void test_delay(int scene) {
-    begin(false, scene);
-    state.job.camera_mask = 1;
-    float *then = pooled_at(0, 0);
-    float *now = pooled_at(1, 0);
-    float *late = pooled_at(1, 1000);
-    tap_ok(!memcmp(late, then, bytes) && memcmp(late, now, bytes),
-           "%s: a delayed camera fills the grid as a second ago", scenes[scene]);
-    float *before = pooled_at(0, 1000);
-    bool world = frame->facts.has_world;
-    tap_ok(!memcmp(before, then, bytes) == !world,
-           world ? "a world has a past before its beginning" : "a clip has none");
-    state.job.camera_mask = 2;
-    float *others = pooled_at(1, 1000);
-    free(now);
-    now = pooled_at(1, 0);
-    tap_ok(!memcmp(others, now, bytes), "the other cameras show now");
-    free(then), free(now), free(late), free(before), free(others);
-    engine_close(engine);
-}
-
-TAP_SUITE(engine_delay_world) {
-    test_delay(SMALL);
-}
-
-TAP_SUITE(engine_delay_clip) {
-    char command[1024];
-    strcpy(own_file, "/tmp/engine-XXXXXX");
-    tap_need(mkdtemp(own_file) != NULL, "a folder");
-    snprintf(command, sizeof command,
-             "for t in 0 1; do \"$BEVSCOPE\" export small %s/$t.npz -c 16 --time $t --device cpu "
-             ">%s/said || exit 1; done; rm %s/said",
-             own_file, own_file, own_file);
-    tap_need(system(command) == 0, "a clip of two moments");
-    test_delay(OWN_FILE);
-    snprintf(command, sizeof command, "rm -r %s", own_file);
-    tap_ok(system(command) == 0, "the folder goes");
-}
-
 ENGINE_SUITE(engine_pinned_rig, false, ASYMMETRIC) {
     state.job.baseline = state.job.config;
     state.job.baseline_pinned = state.job.pool_baseline = true;

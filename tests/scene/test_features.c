@@ -1,5 +1,5 @@
 /* Features: the embedding, depth distributions compared with their definition, the toy scene pooled
- * by hand, and sample intersection decoded back into its objects. */
+ * by hand. */
 #include "src/scene/features.h"
 #include "src/scene/scatter.h"
 #include "src/inputs/workload.h"
@@ -134,25 +134,6 @@ static void test_width(const Scene *toy) {
                "a wall at %g m: mean %.3f m, width %.3f m", z, mean, sqrt(square));
         features_free(&features);
     }
-}
-
-/* The part of a Gaussian beyond the last bin belongs to the last bin. */
-static void test_tail(const Scene *toy) {
-    Scene scene = *toy;
-    Solid wall = {SOLID_BOX, CLASS_BUILDING, {1, 1, 1}, {59.5, 0}, 0, {1, 400, 400}, 0, {0, 0}};
-    scene.world = (World){.solid_count = 1, .solids = &wall};
-    scene.rig.frustum.depth_start_m = 1;
-    scene.rig.frustum.depth_stop_m = 60;
-    scene.rig.frustum.depth_step_m = 1;
-    scene.rig.cameras[0].position_m[2] = 60;
-    scene.shape = rig_shape(&scene.rig, scene.channels);
-    Features features = render(&scene, 1, 0, NULL);
-    int64_t stride;
-    const float *depth = depth_of(&scene, &features, 1, 1, &stride);
-    double sigma = SIGMA_AT_10M_M * 5.9 * 5.9, want = 0.5 * erfc(-0.5 / sigma / sqrt(2));
-    tap_ok(fabs(depth[58 * stride] - want) < 1e-5,
-           "a wall at the last bin, 59 m: %.3f fall into it", depth[58 * stride]);
-    features_free(&features);
 }
 
 /* Pixels that see a wall at 4 m and sky. The pixel u = 2, v = 0 reaches from u = 1 to 3 and v = -1
@@ -378,77 +359,6 @@ static void test_toy(const Scene *toy) {
     features_free(&features);
 }
 
-/* What the decoded sample contains at a place. */
-static int class_at(const Scene *scene, const Decoded *decoded, double x_m, double y_m) {
-    const Grid *g = &scene->rig.grid;
-    int64_t x = (int64_t)((x_m - g->x_min_m) / (g->x_max_m - g->x_min_m) * g->nx);
-    int64_t y = (int64_t)((y_m - g->y_min_m) / (g->y_max_m - g->y_min_m) * g->ny);
-    const float *parts = decoded->parts[y * g->nx + x];
-    int best = 0;
-    for (int i = 1; i < CLASS_COUNT; i++)
-        if (parts[i] > parts[best])
-            best = i;
-    return parts[best] > 0.02F ? best : CLASS_COUNT;
-}
-
-/* Cells of `class` within the solid's footprint, grown by 0.6 m. */
-static int cells_on_solid(const Scene *scene, const Decoded *decoded, int solid, double time_s) {
-    const Solid *s = &scene->world.solids[solid];
-    double center[2], cell = 0.54, yaw = s->yaw_deg * M_PI / 180;
-    int found = 0;
-    world_solid_center(&scene->world, solid, time_s, center);
-    for (double along = -s->size_m[0] / 2 - 0.6; along < s->size_m[0] / 2 + 0.6; along += cell)
-        for (double across = -s->size_m[1] / 2 - 0.6; across < s->size_m[1] / 2 + 0.6;
-             across += cell) {
-            double x = center[0] + along * cos(yaw) - across * sin(yaw);
-            double y = center[1] + along * sin(yaw) + across * cos(yaw);
-            found += class_at(scene, decoded, x, y) == (int)s->class;
-        }
-    return found;
-}
-
-/* The nearest vehicles are decoded at their true positions, at two moments. */
-static void test_vehicles(const Scene *scene, double time_s) {
-    Features features = render(scene, 1, time_s, NULL);
-    Decoded decoded = pool(scene, &features, BEV_BILINEAR);
-    int found = 0, nearby = 0;
-    for (int i = 0; i < scene->world.solid_count; i++) {
-        const Solid *s = &scene->world.solids[i];
-        double center[2];
-        world_solid_center(&scene->world, i, time_s, center);
-        if ((s->class != CLASS_CAR && s->class != CLASS_TRUCK) || hypot(center[0], center[1]) > 20)
-            continue;
-        int cells = cells_on_solid(scene, &decoded, i, time_s);
-        nearby++;
-        found += cells >= 4;
-        if (cells < 4)
-            tap_note("%s at %.1f, %.1f: %d cells", world_classes[s->class].name, center[0],
-                     center[1], cells);
-    }
-    tap_ok(nearby >= 6 && found >= nearby - 1, "at %g s %d of %d vehicles within 20 m are found",
-           time_s, found, nearby);
-    free(decoded.parts);
-    features_free(&features);
-}
-
-static void test_flagship(const Scene *scene, const Features *features) {
-    Decoded decoded = pool(scene, features, BEV_BILINEAR);
-    tap_ok(class_at(scene, &decoded, 6, -2.5) == CLASS_ROAD &&
-               class_at(scene, &decoded, -3, 6) == CLASS_ROAD,
-           "flagship: the crossing's middle decodes as road");
-    tap_ok(class_at(scene, &decoded, -9.5, -7.2) == CLASS_SIDEWALK, "its corner as sidewalk");
-    int stripes = 0, gaps = 0;
-    for (int k = 0; k < 8; k++) {
-        stripes += class_at(scene, &decoded, -7.25, -4.55 + 1.8 * k) == CLASS_CROSSING;
-        gaps += class_at(scene, &decoded, -7.25, -3.65 + 1.8 * k) == CLASS_CROSSING;
-    }
-    tap_ok(stripes >= 6 && gaps < stripes, "behind, %d of 8 stripes are crossing, %d gaps are",
-           stripes, gaps);
-    free(decoded.parts);
-    test_vehicles(scene, 0);
-    test_vehicles(scene, 9);
-}
-
 TAP_SUITE(features) {
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
     test_embedding(80);
@@ -463,12 +373,10 @@ TAP_SUITE(features) {
     test_draft(flagship, &features);
     test_views(flagship, &views);
     test_width(toy);
-    test_tail(toy);
     test_partial(toy);
     test_sky(toy);
     test_outlier();
     test_toy(toy);
-    test_flagship(flagship, &features);
     camera_views_free(&views);
     features_free(&features);
     drop_scene(flagship);

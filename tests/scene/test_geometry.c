@@ -130,14 +130,6 @@ static void test_behind(const Rig *rig) {
            "nor is the camera's own place");
 }
 
-/* A yaw error of 1 degree moves a point straight ahead by 0.17 m at 10 m and by 0.87 m at 50 m. */
-static void test_yaw_error(void) {
-    const Camera camera = posed(1, 0, 0);
-    tap_ok(near(10 * camera.rotation[3 + 2], 0.17, 0.005) &&
-               near(50 * camera.rotation[3 + 2], 0.87, 0.005),
-           "1 degree of yaw moves a point 0.17 m at 10 m, 0.87 m at 50 m");
-}
-
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 /* A good rig with one change. */
@@ -154,34 +146,20 @@ static void test_refused(const Rig *good) {
     BAD("no camera", "cameras", rig->camera_count = 0);
     BAD("too many cameras", "cameras", rig->camera_count = RIG_MAX_CAMERAS + 1);
     BAD("focal length 0", "cameras[1].intrinsics", rig->cameras[1].intrinsics[0] = 0);
-    BAD("both focal lengths 0", "cameras[1].intrinsics",
-        rig->cameras[1].intrinsics[0] = rig->cameras[1].intrinsics[4] = 0);
-    BAD("NaN in K", "cameras[2].intrinsics", rig->cameras[2].intrinsics[2] = NAN);
     BAD("K without its last row", "cameras[2].intrinsics", rig->cameras[2].intrinsics[8] = 0);
     BAD("a stretched rotation", "cameras[0].rotation", rig->cameras[0].rotation[0] *= 1.1);
-    BAD("a rotation of zeros", "cameras[0].rotation",
-        memset(rig->cameras[0].rotation, 0, sizeof rig->cameras[0].rotation));
     BAD("a mirror image", "cameras[5].rotation",
         for (int i = 0; i < 9; i += 3) rig->cameras[5].rotation[i] *= -1);
-    BAD("NaN in a rotation", "cameras[0].rotation", rig->cameras[0].rotation[4] = NAN);
     BAD("a camera at infinity", "cameras[3].position_m", rig->cameras[3].position_m[1] = INFINITY);
     BAD("resize 0", "cameras[0].resize", rig->cameras[0].cut.resize_x = 0);
-    BAD("resize NaN", "cameras[1].resize", rig->cameras[1].cut.resize_y = NAN);
-    BAD("crop NaN", "cameras[2].crop_px", rig->cameras[2].cut.crop_y = NAN);
     BAD("no feature row", "frustum.features", rig->frustum.feat_h = 0);
-    BAD("negative feature columns", "frustum.features", rig->frustum.feat_w = -44);
     BAD("no input column", "frustum.input_px", rig->frustum.input_w = 0);
     BAD("no image row", "cameras[5].image_px", rig->cameras[5].cut.image_h = 0);
     BAD("depth step 0", "frustum.depth_m", rig->frustum.depth_step_m = 0);
-    BAD("negative depth step", "frustum.depth_m", rig->frustum.depth_step_m = -1);
     BAD("inverted depth range", "frustum.depth_m", rig->frustum.depth_stop_m = 0.5);
-    BAD("depth from 0", "frustum.depth_m", rig->frustum.depth_start_m = 0);
-    BAD("more bins than int32 ranks", "frustum", rig->frustum.depth_step_m = 1e-9);
-    BAD("a frustum beyond int32", "frustum", rig->frustum.feat_w = rig->frustum.feat_h = 65536);
     BAD("a frustum that wraps in 64 bits", "frustum",
         rig->frustum.feat_w = rig->frustum.feat_h = 1 << 30);
     BAD("inverted x", "grid.x_m", rig->grid.x_max_m = -60);
-    BAD("empty y", "grid.y_m", rig->grid.y_max_m = rig->grid.y_min_m);
     BAD("NaN in z", "grid.z_m", rig->grid.z_min_m = NAN);
     BAD("x wider than a double", "grid.x_m",
         rig->grid.x_min_m = -1.7e308; rig->grid.x_max_m = 1.7e308);
@@ -199,7 +177,6 @@ TAP_SUITE(geometry) {
     scene->rig.cameras[1].intrinsics[0] = 1400;
     scene->rig.cameras[2].cut.crop_x = 35.5; /* the scene crops rows alone */
     test_points(&scene->rig);
-    test_yaw_error();
     test_refused(&scene->rig);
     drop_scene(scene);
 }

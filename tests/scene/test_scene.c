@@ -153,15 +153,6 @@ static void test_photographs(void) {
     scene_free(NULL);
 }
 
-static void test_size(void) {
-    const BevShape flat = {1, 1, 1, 1, .nx = 4096, .ny = 4096, .channels = 64};
-    const BevShape high = {1, 1, 1, 1, .nx = 4096, .ny = 16 * 4096, .nz = 16, .channels = 8};
-    tap_ok(!scene_check_size(&flat, "x", &err) && strstr(err.what, "1 x 4096 x 4096 x 64"),
-           "too many cells: %s", err.what);
-    tap_ok(!scene_check_size(&high, "x", &err) && strstr(err.what, "16 x 4096 x 4096 x 8"),
-           "too many slices: %s", err.what);
-}
-
 TAP_SUITE(scene) {
     folder_open();
     setenv("BEVSCOPE_DATA", folder, 1);
@@ -177,7 +168,6 @@ TAP_SUITE(scene) {
     test_files();
     test_no_files();
     test_photographs();
-    test_size();
     static const char *const files[] = {
         "samples/corner.json", "samples/intersection.json", "samples/.hidden.json",
         "samples/export.py", "samples", "world.npz", "plain", "canonical",

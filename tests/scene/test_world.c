@@ -59,26 +59,6 @@ static void test_box(void) {
     hit = cast(&below, 4, 0, 1, 1, 0, -0.5, 100);
     tap_ok(near(hit.depth_m, 2) && hit.class == CLASS_TERRAIN,
            "the ground hides what lies below it");
-    box.yaw_deg = 90;
-    tap_ok(near(cast(&world, 0, 0, 2, 1, 0, 0, 100).depth_m, 9), "yaw 90: its width faces us");
-    tap_ok(cast(&world, 0, 1.9, 2, 1, 0, 0, 100).hit, "and its length lies along y");
-    box.yaw_deg = 45;
-    tap_ok(near(cast(&world, 0, 0, 2, 1, 0, 0, 100).depth_m, 10 - sqrt(2)), "yaw 45: between");
-}
-
-static void test_cylinder(void) {
-    Solid pole = {SOLID_CYLINDER, CLASS_POLE, {0, 1, 0}, {5, 0}, 0, {2, 2, 4}, 0, {0, 0}};
-    World world = {.solid_count = 1, .solids = &pole};
-    WorldHit hit = cast(&world, 0, 0, 1, 1, 0, 0, 100);
-    tap_ok(near(hit.depth_m, 4) && near(hit.height_m, 1) && hit.class == CLASS_POLE,
-           "a cylinder is met at its near side");
-    hit = cast(&world, 0, 0.6, 1, 1, 0, 0, 100);
-    tap_ok(near(hit.depth_m, 5 - 0.8), "off its axis further back: 3, 4, 5");
-    tap_ok(!cast(&world, 0, 1.1, 1, 1, 0, 0, 100).hit, "a ray beside it passes");
-    tap_ok(!cast(&world, 0, 0, 4.1, 1, 0, 0, 100).hit, "a ray above it passes");
-    hit = cast(&world, 5.5, 0, 9, 0, 0, -1, 100);
-    tap_ok(near(hit.depth_m, 5) && color_is(&hit, pole.color), "straight down its lid is met");
-    tap_ok(!cast(&world, 7, 0, 9, 0, 0, 1, 100).hit, "straight up beside it nothing");
 }
 
 /* ---- against a slow march -------------------------------------------------------------------- */
@@ -365,7 +345,6 @@ static void test_footprint(void) {
 
 TAP_SUITE(world) {
     test_box();
-    test_cylinder();
     test_march();
     test_sight();
     test_ground();

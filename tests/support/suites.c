@@ -5,6 +5,7 @@
 #include "tests/support/tap.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -101,7 +102,15 @@ static void pass_on(Run *run) {
     fclose(kept);
 }
 
-/* A suite fails by a check, or by how its process ends: a signal, a leak, no check at all. */
+/* How long a suite may take, but in the second ring; TAP_SLOW is a factor for slow machines. */
+static double most_s(const TapSuite *suite) {
+    enum { USUALLY_S = 120 };
+    const char *slow = getenv("TAP_SLOW");
+    return suite->hard ? INFINITY : USUALLY_S * (slow ? atof(slow) : 1);
+}
+
+/* A suite fails by a check, or by how its process ends: a signal, a leak, no check at all; or by
+ * its seconds. */
 static void judge_end(const Run *run, const TapTotals *before) {
     if (run->process < 0)
         tap_ok(false, "no process");
@@ -112,6 +121,8 @@ static void judge_end(const Run *run, const TapTotals *before) {
         tap_ok(false, "ended with status %d", WEXITSTATUS(run->status));
     else if (tap_totals.count == before->count)
         tap_ok(false, "no check ran");
+    else if (run->took_s > most_s(run->suite))
+        tap_ok(false, "took longer than %.0f s", most_s(run->suite));
 }
 
 /* ---- all suites ------------------------------------------------------------------------------ */
@@ -199,13 +210,19 @@ int main(int argc, char **argv) {
     bool hard = ring && !strcmp(ring, "hard");
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
-        case 'f': filter = optarg; break;
-        case 'h': hard = true; break;
+        case 'f':
+            filter = optarg;
+            break;
+        case 'h':
+            hard = true;
+            break;
         case 'j':
             jobs = optarg;
             break;
-        case 'l': return list();
-        case 'a': return run_alone(optarg);
+        case 'l':
+            return list();
+        case 'a':
+            return run_alone(optarg);
         default:
             fprintf(stderr, "usage: %s [--filter NAME] [--hard] [--jobs N] [--list]\n", argv[0]);
             return 2;

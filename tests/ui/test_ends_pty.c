@@ -99,20 +99,6 @@ static void test_unread(int number) {
     pty_end(&pty);
 }
 
-static void test_stopped(void) {
-    Pty pty;
-    int status = 0;
-    bool ok = start_scene(&pty, "toy");
-    pty_type(&pty, "\023"); /* Ctrl-S */
-    pty_read(&pty, 1);
-    double begun = pty_now_s();
-    kill(pty.program, SIGTERM);
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
-    double took_s = pty_now_s() - begun;
-    check_end(&pty, "Ctrl-S, then SIGTERM", "terminated", ok && took_s < 3);
-    pty_end(&pty);
-}
-
 /* Keys work on while the terminal does not read, and it catches up when it reads again. */
 static void test_catches_up(void) {
     Pty pty;
@@ -189,7 +175,6 @@ TAP_WAITING_SUITE(ends_pty) {
     test_cpu_limit();
     test_file_limit();
     test_unread(SIGTERM);
-    test_stopped();
     test_catches_up();
     test_huge();
     test_closed("<&-");
@@ -198,9 +183,6 @@ TAP_WAITING_SUITE(ends_pty) {
 
 /* Terminals that do not read, by the other signals, and how soon it ends. */
 TAP_HARD_SUITE(ends_pty_soon) {
-    test_unread(SIGINT);
-    test_unread(SIGHUP);
-    test_unread(SIGQUIT);
     test_unread(SIGSEGV);
     test_soon("toy", 1);
     test_soon("xlarge_c256", 0.2);

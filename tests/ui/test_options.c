@@ -1,29 +1,10 @@
-/* Options of the command line have two ways to a grid: a workload, which snapshot, verify and bench
- * pool, and words of the App, which the display pools. Both give the same bits. */
+/* Options of the command line have two ways to a job: the commands' own, and words of the App,
+ * which the display obeys. Both give the same job; what a job gives is one (src/inputs/inputs.h).
+ */
 #include "src/app/app.h"
 #include "src/cli/selection.h"
-#include "src/live/pipeline.h"
-#include "tests/support/maps.h"
+#include "tests/support/ok_or_note.h"
 #include "tests/support/script.h"
-
-#include <unistd.h>
-
-static char scene[] = "/tmp/options-XXXXXX.json";
-
-/* The intersection with a quarter of its pixels, cells and depths on each side; a temperature. */
-static void write_scene(void) {
-    char command[1024];
-    int file = mkstemps(scene, 5);
-    snprintf(command, sizeof command,
-             "sed -e 's/\"resize\": 0.44/\"resize\": 0.11/; s/\\[704, 256\\]/[176, 64]/' -e "
-             "'s/\"crop_px\": \\[0, 140\\]/\"crop_px\": [0, 35]/; s/\\[1, 60, 1\\]/[1, 60, 4]/' -e "
-             "'s/\"features\": \\[44, 16\\]/\"features\": [11, 4]/; s/\\[200, 200\\]/[50, 50]/' -e "
-             "'s/\"depth_temperature\": 1/\"depth_temperature\": 0.5/; s/ls\": 80/ls\": 16/' "
-             "'%s/samples/intersection.json' >%s",
-             getenv("BEVSCOPE_DATA"), scene);
-    tap_need(file >= 0 && system(command) == 0, "a scene");
-    close(file);
-}
 
 static Options parsed(const char *name, const char *line) {
     static char text[256];
@@ -34,56 +15,33 @@ static Options parsed(const char *name, const char *line) {
     snprintf(text, sizeof text, "%s", line);
     while ((words[count] = strsep(&rest, " ")))
         count += *words[count] != '\0';
-    tap_need(options_parse(&options, count, words, &err), line);
+    need(options_parse(&options, count, words, &err), &err);
     return options;
 }
 
-static void compare(const Options *options, const FrameInputs *shown, const char *line) {
-    const Job opened = select_job(options);
-    const KernelConfig *config = &shown->pooled->config;
-    const char *name = options->arguments[0];
-    Workload workload;
-    Pooled pooled = {.config = *config};
-    Err err;
-    tap_need(select_open(&workload, name, &opened, &err), "a workload");
-
-    bool ok = select_use_fault(options, &workload, &err) &&
-              workload_problem(&workload, config->dtype, config->align, &pooled.problem, &err) &&
-              pooled_launch(&pooled, &err);
-    float *values = ok ? tensor_decoded(&pooled.problem.view.out, pooled.codes, &err) : NULL;
-    const BevShape *shape = &workload.seen->shape;
-    const Features *a = workload.features, *b = &shown->features->values;
-    tap_need(ok && shape->channels == shown->features->shape.channels, "a grid");
-    tap_ok(same_array(a->depth, b->depth, (int64_t)features_depth_count(shape)) &&
-               same_array(a->feat, b->feat, (int64_t)features_feat_count(shape)),
-           "%s: depth and features", line);
-    tap_ok(same_map(&pooled.problem.view.map, &shown->map->map), "%s: the map", line);
-    tap_ok(same_array(values, shown->pooled->values, shape->nx * shape->ny * shape->channels),
-           "%s: the grid", line);
-    free(values);
-    pooled_free(&pooled);
-    workload_close(&workload);
-}
-
-/* The state of the words, and what the display then pools. */
-static const FrameInputs *show(const Options *options, Pipeline *pipeline) {
+/* The job of the words, in a display that shows the scene. */
+static const Job *shown(const Options *options, const SceneFacts *facts) {
     static AppMenu menu;
-    static LiveData live;
     AppOptions words = {.scene = options->arguments[0]};
-    const PipelineNeeds needs = {.fp64_original = false};
     Err err;
     app_menu_open(&menu, 1u << BEV_CPU);
     state_init(&state, &menu.menu, app_menu_scene(&menu, words.scene));
     state.job.time_s = options->time_s;
-    live_init(&live);
-    tap_need(select_words(options, menu.menu.where, &words, &err) &&
-                 pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE,
-             "the scene");
-    step(EVENT_FRAME, .scene = &pipeline_inputs(pipeline)->scene->facts);
+    need(select_words(options, menu.menu.where, &words, &err), &err);
+    step(EVENT_FRAME, .scene = facts);
     for (int i = 0; i < words.word_count; i++)
         use("%s", words.words[i]);
-    tap_need(pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_DONE, "a frame");
-    return pipeline_inputs(pipeline);
+    return &state.job;
+}
+
+static bool same_rigs(const Job *a, const Job *b, int cameras) {
+    const uint32_t seen = cameras < 32 ? (1u << cameras) - 1 : UINT32_MAX;
+    bool same = a->temperature == b->temperature && a->evenness == b->evenness &&
+                prune_equal(&a->prune, &b->prune) && a->outlier == b->outlier &&
+                a->rounding == b->rounding && (a->camera_mask & seen) == (b->camera_mask & seen);
+    for (int i = 0; same && i < cameras; i++)
+        same = camera_error_equal(&a->camera_errors[i], &b->camera_errors[i]);
+    return same;
 }
 
 TAP_SUITE(options_agree) {
@@ -100,20 +58,28 @@ TAP_SUITE(options_agree) {
         "--camera back --delay 700 --time 2",
         "--camera front --dirty --evenness 1",
         "--points 5000 --skew 0.3"};
-    Pipeline *pipeline;
     Err err;
-    write_scene();
-    tap_need(pipeline_open(&pipeline, &err), "a pipeline");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        const bool operator= strstr(lines[i], "--points") != NULL;
-        const Options options = parsed(operator? "histogram" : scene, lines[i]);
-        compare(&options, show(&options, pipeline), lines[i]);
+        const char *scene = strstr(lines[i], "--points") ? "histogram" : "small";
+        const Options options = parsed(scene, lines[i]);
+        const Job opened = select_job(&options);
+        Workload workload;
+        need(select_open(&workload, scene, &opened, &err) &&
+                 select_use_fault(&options, &workload, &err),
+             &err);
+        const Job *a = &workload.job, *b = shown(&options, &workload.loaded->facts);
+        tap_ok(a->channels == b->channels && a->time_s == b->time_s &&
+                   (!a->sizes.points || operator_same_change(&a->sizes, &b->sizes)) &&
+                   (!options.dtype || !strcmp(bev_dtypes[b->config.dtype].name, options.dtype)) &&
+                   (!options.align || !strcmp(bev_aligns[b->config.align].name, options.align)) &&
+                   same_rigs(a, b, workload.loaded->facts.camera_count),
+               "%s: one job", lines[i]);
+        if (i == sizeof lines / sizeof *lines - 2) {
+            const Options nobody = parsed(scene, "--camera nobody --yaw 3 --dirty");
+            const Job plain = job_plain();
+            tap_ok(same_rigs(shown(&nobody, &workload.loaded->facts), &plain, RIG_MAX_CAMERAS),
+                   "the fault of a camera that is not there is no other camera's");
+        }
+        workload_close(&workload);
     }
-    const Options nobody = parsed(scene, "--camera nobody --yaw 3 --dirty");
-    show(&nobody, pipeline);
-    tap_ok(state.job.camera_mask == UINT32_MAX &&
-               camera_error_equal(&state.job.camera_errors[0], &(CameraError){.yaw_deg = 0}),
-           "the fault of a camera that is not there is no other camera's");
-    pipeline_close(pipeline);
-    unlink(scene);
 }

@@ -64,39 +64,6 @@ static void test_boxes(Chart chart) {
            chart_names[chart], boxes, texts);
 }
 
-static const PlotMark toy_marks[] = {{2, "a weak mark", false}, {3, "the mark", true}};
-
-static ChartSpec toy_lines(void) {
-    static const double x[] = {0, 2, 4}, up[] = {0, 5, 10}, down[] = {10, 5, 0}, dot[] = {3};
-    static const PlotSeries series[] = {
-        {.name = "rising", .x = x, .y = up, .count = 3},
-        {.name = "falling", .x = x, .y = down, .count = 3, .color = 1, .faint = true},
-        {.name = "a dot", .x = dot, .y = dot, .count = 1, .color = 2, .dots = true}};
-    return (ChartSpec){.title = "Toy lines",
-                       .x = {"time, s", false, 0, 4, "s"},
-                       .y = {"share, %", false, 0, 10, "%"},
-                       .series = series,
-                       .series_count = 3,
-                       .marks = toy_marks,
-                       .mark_count = 2};
-}
-
-static ChartSpec toy_bars(void) {
-    static const char *const parts[] = {"this", "that"};
-    static const PlotBar bars[] = {
-        {.group = "a group", .label = "one", .parts = {1, 2}, .text = "3, in words"},
-        {.label = "two", .parts = {4, NAN}, .text = "4", .strong = true},
-        {.label = "none", .parts = {NAN, NAN}, .text = "n/a"}};
-    return (ChartSpec){.title = "Toy bars",
-                       .x = {"s", false, 0, 4, "s"},
-                       .part_names = parts,
-                       .part_count = 2,
-                       .bars = bars,
-                       .bar_count = 3,
-                       .marks = toy_marks,
-                       .mark_count = 2};
-}
-
 /* How many of the words stand in the spec's picture, by each back end. */
 static int in_pixels(const ChartSpec *spec, const char *const *words) {
     FigureLayout layout;
@@ -140,28 +107,6 @@ static void test_roofs(void) {
                "roofline of %s: %s", cases[i].gpu, cases[i].rate);
         free(spec);
     }
-}
-
-static void test_toys(void) {
-    static const char *const line_words[] = {"Toy lines", "rising",   "falling",
-                                             "a dot",     "the mark", NULL};
-    static const char *const bar_words[] = {"Toy bars", "a group",     "one",  "two",
-                                            "none",     "n/a",         "this", "that",
-                                            "the mark", "3, in words", NULL};
-    static const char *const dots[] = {"\u25cf", "\u250a", "\u25b2", "10 %", "4 s", NULL};
-    static const char *const blocks[] = {"\u2588", "\u2502", NULL};
-    static const char *const plain_dots[] = {"o", "^", "10 %", NULL};
-    ChartSpec lines = toy_lines(), bars = toy_bars();
-    tap_ok(in_pixels(&lines, line_words) == 5, "a chart of lines in pixels: title, series, marks");
-    tap_ok(in_cells(&lines, line_words, false) == 5 && in_cells(&lines, dots, false) == 5,
-           "and in cells, with its line, dot, marks and axes");
-    tap_ok(in_cells(&lines, line_words, true) == 5 && in_cells(&lines, plain_dots, true) == 3,
-           "and in ASCII without colour");
-    tap_ok(in_pixels(&bars, bar_words) == 10,
-           "a chart of bars in pixels: title, bars, parts, mark");
-    tap_ok(in_cells(&bars, bar_words, false) == 10 && in_cells(&bars, blocks, false) == 2,
-           "and in cells");
-    tap_ok(in_cells(&bars, bar_words, true) == 10, "and in ASCII without colour");
 }
 
 /* Each name has a chart, by both back ends; wordier, a page, as `bevscope plot` writes. */
@@ -314,25 +259,6 @@ static void test_ladder(void) {
         image_free(all[i]);
 }
 
-static void test_small_windows(void) {
-    static const int sizes[][2] = {{900, 600}, {700, 520}, {480, 360}, {320, 240}, {64, 64}};
-    int drawn = 0, changed = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        int w = sizes[i][0], h = sizes[i][1];
-        use("chart none");
-        Image without = window_of(w, h);
-        use("chart dtype");
-        Image with = window_of(w, h);
-        drawn += with.rgba != NULL;
-        changed +=
-            with.rgba && without.rgba && differing(&without, &with, 0, 0, w, h) > w * h / 100;
-        image_free(&without);
-        image_free(&with);
-    }
-    tap_ok(drawn == 5 && changed >= 4, "small windows show it in the BEV's place (%d of 5)",
-           changed);
-}
-
 /* The columns of a row of cells, from the first block on: '#' covered, '.' not. */
 static void covered(const Cells *cells, int row, char *text) {
     int count = 0;
@@ -404,7 +330,6 @@ TAP_SUITE(chart) {
     for (int chart = 1; chart < CHART_COUNT; chart++)
         test_boxes((Chart)chart);
     test_roofs();
-    test_toys();
     test_all_charts();
     state = fixture_state(200, 60);
     live = fixture_live(&state);
@@ -412,5 +337,4 @@ TAP_SUITE(chart) {
     test_ladder();
     test_terms();
     test_beside();
-    test_small_windows();
 }
