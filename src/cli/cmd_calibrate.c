@@ -263,11 +263,6 @@ typedef struct {
     ChartSpec spec;
 } CalibrationChart;
 
-static int by_x(const void *a, const void *b) {
-    double x = ((const PlotMark *)a)->x, y = ((const PlotMark *)b)->x;
-    return (x > y) - (x < y);
-}
-
 /* Of marks at the same place the strong one stays, else the first. Returns how many are left. */
 static int join_marks(PlotMark *marks, int count) {
     int left = 0;
@@ -300,7 +295,7 @@ static double mark_cuts(CalibrationChart *chart, const Options *options, const T
         if (!i || error > rel_l2_of(&worst.cost))
             worst = judged;
     }
-    qsort(chart->marks, (size_t)count, sizeof *chart->marks, by_x);
+    chart_sort_marks(chart->marks, count);
     chart->spec.mark_count = join_marks(chart->marks, count);
     double least = rel_l2_of(&best.cost), most = rel_l2_of(&worst.cost);
     const char *format = bev_dtypes[tensor->element].title;
@@ -328,11 +323,8 @@ static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut)
     for (int part = 0; part < PARTS; part++) {
         snprintf(chart->names[part], sizeof *chart->names, "%s: %.3g %%", names[part],
                  100 * shares[part]);
-        chart->series[part] = (PlotSeries){.name = chart->names[part],
-                                           .x = chart->curve.x,
-                                           .y = chart->parts[part],
-                                           .count = POINTS,
-                                           .color = part};
+        chart->series[part] =
+            plot_series(chart->names[part], chart->curve.x, chart->parts[part], POINTS, part);
     }
     chart->spec.series_count = PARTS;
 }
@@ -374,13 +366,9 @@ static void add_lines(ChannelChart *chart, const TensorHistograms *histograms, c
                             sizeof chart->names[s]);
         else
             snprintf(chart->names[s], sizeof chart->names[s], "all channels, %s", one->name);
-        chart->series[s] = (PlotSeries){.name = chart->names[s],
-                                        .x = chart->x,
-                                        .y = y,
-                                        .count = count,
-                                        .color = s,
-                                        .strong = s == OWN};
+        chart->series[s] = plot_series(chart->names[s], chart->x, y, count, s);
     }
+    chart->series[OWN].strong = true;
 }
 
 static bool draw_channels(const PlotRequest *request, const TensorHistograms *histograms,

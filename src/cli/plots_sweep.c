@@ -134,15 +134,13 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
     PlotSeries series[KERNELS];
     PlotMark marks[2];
     int mark_count = 0;
-    for (int r = 0; r < sweep->kernel_count; r++)
-        series[r] = (PlotSeries){.name = sweep->kernels[r]->title,
-                                 .x = sweep->x,
-                                 .y = sweep->latency[r],
-                                 .count = sweep->count,
-                                 .strong = is_default(sweep->kernels[r]),
-                                 .baseline = bev_twin(sweep->kernels[r], BEV_CPU) ==
-                                             bev_baseline(BEV_CPU, BEV_FORWARD),
-                                 .peer = true};
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        const BevKernel *kernel = sweep->kernels[r], *v2 = bev_baseline(BEV_CPU, BEV_FORWARD);
+        series[r] = plot_series(kernel->title, sweep->x, sweep->latency[r], sweep->count, 0);
+        series[r].strong = is_default(kernel);
+        series[r].baseline = bev_twin(kernel, BEV_CPU) == v2;
+        series[r].peer = true;
+    }
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
         snprintf(labels[mark_count], TEXT, "%s: %.4g MiB", i ? "L2" : "L2 / 2",
@@ -276,20 +274,11 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
         snprintf(dot, sizeof dot, "top%lld", (long long)kept->prune.top);
     else
         snprintf(dot, sizeof dot, "depth from %g up", kept->prune.below);
-    const PlotSeries series[] = {
-        {.name = "largest depths first", .x = kept->x, .y = kept->y, .count = STEPS},
-        {.name = "top K bins a pixel",
-         .x = kept->top_x,
-         .y = kept->top_y,
-         .count = kept->tops,
-         .color = 2},
-        {.name = dot,
-         .x = &kept->points,
-         .y = &kept->mass,
-         .count = 1,
-         .color = 1,
-         .dots = true,
-         .strong = true}};
+    PlotSeries series[] = {
+        plot_series("largest depths first", kept->x, kept->y, STEPS, 0),
+        plot_series("top K bins a pixel", kept->top_x, kept->top_y, kept->tops, 2),
+        plot_series(dot, &kept->points, &kept->mass, 1, 1)};
+    series[2].dots = series[2].strong = true;
     ChartSpec spec = {
         .title = title,
         .subtitle = scene,

@@ -237,13 +237,20 @@ bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *
     return true;
 }
 
-static int64_t camera_of(const char *word, const BevShape *shape, const Rig *rig) {
+/* A camera by name or number. */
+static bool find_camera(const char *word, const BevShape *shape, const Rig *rig, const char *option,
+                        int64_t *camera, Err *err) {
     char *end;
-    for (int i = 0; rig && i < rig->camera_count; i++)
-        if (!strcasecmp(rig->cameras[i].name, word))
-            return i;
-    long number = strtol(word, &end, 10);
-    return end != word && !*end && number >= 0 && number < shape->cameras ? number : -1;
+    *camera = strtol(word, &end, 10);
+    bool found = end != word && !*end && *camera >= 0 && *camera < shape->cameras;
+    for (int i = rig ? rig->camera_count : 0; i-- > 0;)
+        if (!strcasecmp(rig->cameras[i].name, word)) {
+            *camera = i;
+            found = true;
+        }
+    return found ||
+           err_set(err, ERR_USAGE, option, "name one of them, or say its number from 0",
+                   "there is no camera '%s' among %lld", word, (long long)shape->cameras);
 }
 
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
@@ -253,10 +260,9 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
     if (sscanf(text, "%63[^,],%lld,%lld%c", word, &x, &y, &rest) != 3)
         return err_set(err, ERR_USAGE, "--pixel", "such as front,20,8", "'%s' is not CAMERA,X,Y",
                        text);
-    int64_t camera = camera_of(word, shape, rig);
-    if (camera < 0)
-        return err_set(err, ERR_USAGE, "--pixel", "name one of them, or say its number from 0",
-                       "there is no camera '%s' among %lld", word, (long long)shape->cameras);
+    int64_t camera;
+    if (!find_camera(word, shape, rig, "--pixel", &camera, err))
+        return false;
     if (x < 0 || y < 0 || x >= shape->feat_w || y >= shape->feat_h)
         return err_set(err, ERR_USAGE, "--pixel", "", "%lld,%lld is outside of %lld x %lld pixels",
                        x, y, (long long)shape->feat_w, (long long)shape->feat_h);
@@ -335,31 +341,20 @@ static bool no_rig(const Scene *scene, const char *option, Err *err) {
                                        : "this scene came without its cameras");
 }
 
-/* The camera of the fault; -1 without an error: none is named. */
-static bool find_camera(const Options *options, const Scene *scene, int *camera, Err *err) {
-    *camera = -1;
-    if (!options->camera)
-        return true;
-    if (!scene->has_rig)
-        return no_rig(scene, "--camera", err);
-    *camera = (int)camera_of(options->camera, &scene->shape, &scene->rig);
-    return *camera >= 0 ||
-           err_set(err, ERR_USAGE, "--camera", "name one of them, or say its number from 0",
-                   "there is no camera '%s' among %lld", options->camera,
-                   (long long)scene->shape.cameras);
-}
-
 bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     const Scene *scene = workload->scene;
     Job job = workload->job;
-    int camera;
+    int64_t camera;
     bool fault;
-    if (!select_fault(options, &fault, err) || !find_camera(options, scene, &camera, err))
+    if (!select_fault(options, &fault, err))
         return false;
-    if (options->rounding && !scene->has_rig)
-        return no_rig(scene, "--rounding", err);
+    if ((options->camera || options->rounding) && !scene->has_rig)
+        return no_rig(scene, options->camera ? "--camera" : "--rounding", err);
+    if (options->camera &&
+        !find_camera(options->camera, &scene->shape, &scene->rig, "--camera", &camera, err))
+        return false;
     job.rounding = (GridRounding)choices_or(CHOICE_ROUNDING, options->rounding, ROUNDING_SCENE);
-    if (camera >= 0) {
+    if (options->camera) {
         job.camera_errors[camera] = options->fault;
         job.camera_mask &= ~((uint32_t)options->dirty << camera);
     }

@@ -36,6 +36,9 @@ typedef struct {
     bool peer;     /* one of many alike: grey where another one is strong */
 } PlotSeries;
 
+/* A plain line in that colour. */
+PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color);
+
 /* A vertical line through the whole chart with a label above. Marks are in ascending order of x. */
 typedef struct {
     double x;
@@ -80,6 +83,9 @@ typedef struct {
     FigureTheme theme;
     double scale; /* pixels per unit; 0: 1 */
 } ChartSpec;
+
+/* Sorts marks by x. */
+void chart_sort_marks(PlotMark *marks, int count);
 
 /* The bar's text, cut before piece `pieces`: pieces are separated by commas. */
 void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);

@@ -26,6 +26,13 @@ void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
     snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
 }
 
+void chart_describe_on(ChartData *data) {
+    char what[TEXT], on[128];
+    chart_describe(data->input, what);
+    chart_describe_gpu(data->input, on, sizeof on);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+}
+
 static bool is_asked(const ChartInput *input, int gpu) {
     return input->asked >> gpu & 1;
 }
@@ -64,21 +71,20 @@ bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row,
     return predicted && !strcmp(predicted->name, row->name);
 }
 
-static PlotSeries series_of(const ChartInput *input, int kernel) {
+/* Series `count` of the chart: of a kernel by its place in the model. */
+static PlotSeries *add_series(ChartData *data, int count, int kernel, const double *x,
+                              const double *y, int points) {
+    const ChartInput *input = data->input;
     const PredictedKernel *row = &input->model->kernels[kernel];
-    return (PlotSeries){.name = row->title,
-                        .color = kernel,
-                        .strong = chart_is_kernel(input, row, input->kernel),
-                        .baseline = chart_is_kernel(input, row, input->baseline),
-                        .peer = true};
+    PlotSeries *series = &data->series[count];
+    *series = plot_series(row->title, x, y, points, kernel);
+    series->strong = chart_is_kernel(input, row, input->kernel);
+    series->baseline = chart_is_kernel(input, row, input->baseline);
+    series->peer = true;
+    return series;
 }
 
 /* ---- miss-ratio curve ----------------------------------------------------------------------- */
-
-static int by_x(const void *a, const void *b) {
-    double x = ((const PlotMark *)a)->x, y = ((const PlotMark *)b)->x;
-    return (x > y) - (x < y);
-}
 
 static int l2_marks(ChartData *data) {
     const ChartInput *input = data->input;
@@ -92,7 +98,7 @@ static int l2_marks(ChartData *data) {
             snprintf(data->labels[gpu], TEXT, "%s", title);
         data->marks[gpu] = (PlotMark){mib, data->labels[gpu], is_asked(input, gpu)};
     }
-    qsort(data->marks, (size_t)count, sizeof *data->marks, by_x);
+    chart_sort_marks(data->marks, count);
     return count;
 }
 
@@ -131,11 +137,7 @@ static void fill_mrc(ChartData *data) {
             most = fmax(most, data->y[r][i]);
         }
         how = predicted->sampled ? "sampled" : how;
-        PlotSeries *series = &data->series[count++];
-        *series = series_of(input, r);
-        series->x = data->x;
-        series->y = data->y[r];
-        series->count = MODEL_SIZES;
+        add_series(data, count++, r, data->x, data->y[r], MODEL_SIZES);
     }
     chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
@@ -162,8 +164,8 @@ static void roof(ChartData *data, int i, int term, double x0, double y0, double 
     x[0] = x0, y[0] = y0;
     x[1] = x1, y[1] = top;
     x[2] = data->spec.x.hi, y[2] = top;
-    data->series[i] = (PlotSeries){
-        .name = data->labels[i], .x = x, .y = y, .count = 3, .color = term, .faint = i > 0};
+    data->series[i] = plot_series(data->labels[i], x, y, 3, term);
+    data->series[i].faint = i > 0;
 }
 
 /* From the rate a FLOP per byte of L2 up to that of the FP32 units. */
@@ -260,12 +262,7 @@ static int kernel_dots(ChartData *data, int count, double *least) {
         data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
         data->y[r][0] = flops / (us * 1e6);
         *least = decade_below(data->y[r][0], *least);
-        PlotSeries *series = &data->series[count++];
-        *series = series_of(input, r);
-        series->x = &data->x[r];
-        series->y = data->y[r];
-        series->count = 1;
-        series->dots = true;
+        add_series(data, count++, r, &data->x[r], data->y[r], 1)->dots = true;
     }
     return count;
 }
@@ -276,7 +273,7 @@ static void fill_roofline(ChartData *data) {
     const ModelCeilings *ceilings = &found;
     ChartSpec *spec = &data->spec;
     const Gpu gpu = model_gpu(input->model, input->gpu, &input->edit);
-    char what[TEXT], on[128], whence[TEXT];
+    char whence[TEXT];
     bool tensor = ceilings->tensor_gflops > 0;
     double least = 0.01, ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
     spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, 0.01, 100, "FLOP/byte"};
@@ -291,9 +288,7 @@ static void fill_roofline(ChartData *data) {
     snprintf(data->labels[ROOFS], TEXT, "FP32 ridge, %.0f FLOP/byte", ridge);
     data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
     spec->mark_count = 1;
-    chart_describe(input, what);
-    chart_describe_gpu(input, on, sizeof on);
-    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+    chart_describe_on(data);
     ceilings_text(ceilings, &gpu, whence);
     snprintf(
         data->note, sizeof data->note,

@@ -23,6 +23,8 @@ typedef struct {
 void chart_describe(const ChartInput *input, char text[TEXT]);
 /* The GPU of charts of one GPU, and its changes. */
 void chart_describe_gpu(const ChartInput *input, char *text, size_t size);
+/* Both, as the subtitle. */
+void chart_describe_on(ChartData *data);
 Gpu chart_gpu(const ChartInput *input, int gpu);
 /* The model's prediction for the kernel on a GPU; NULL: none yet. */
 const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu);

@@ -172,7 +172,6 @@ static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char 
 void fill_terms(ChartData *data) {
     const ChartInput *input = data->input;
     Ranked ranked[MODEL_KERNELS];
-    char what[TEXT], on[128];
     ChartSpec *spec = &data->spec;
     int count = rank_kernels(input, ranked);
     for (int i = 0; i < count; i++)
@@ -181,9 +180,7 @@ void fill_terms(ChartData *data) {
     double most = count ? fmin(ranked[count - 1].predicted.latency_us,
                                2 * ranked[count / 2].predicted.latency_us)
                         : 1;
-    chart_describe(input, what);
-    chart_describe_gpu(input, on, sizeof on);
-    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+    chart_describe_on(data);
     snprintf(data->note, sizeof data->note,
              "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
              "terms overlap: a latency is the root of the sum of their squares (of grad_v4 the "

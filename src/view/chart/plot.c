@@ -6,10 +6,24 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const PlotType page_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL, 74, 58, 42};
 static const PlotType dense_type = {SIZE_HEADING, 12, 11, 62, 40, 34};
+
+PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color) {
+    return (PlotSeries){.name = name, .x = x, .y = y, .count = count, .color = color};
+}
+
+static int by_x(const void *a, const void *b) {
+    double x = ((const PlotMark *)a)->x, y = ((const PlotMark *)b)->x;
+    return (x > y) - (x < y);
+}
+
+void chart_sort_marks(PlotMark *marks, int count) {
+    qsort(marks, (size_t)count, sizeof *marks, by_x);
+}
 
 void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]) {
     size_t length = strcspn(bar->text, ",");
