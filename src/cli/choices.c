@@ -75,14 +75,6 @@ static int count_of(ChoiceSet set) {
     return count;
 }
 
-/* A kernel may also be called by its title, on every device: "v3" for cpu_v3. */
-static bool is_title(const char *name) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (!strcasecmp(bev_kernels[i]->title, name))
-            return true;
-    return false;
-}
-
 int choices_find(ChoiceSet set, const char *name) {
     for (int i = 0; name_at(set, i); i++)
         if (!strcmp(name_at(set, i), name))
@@ -94,15 +86,21 @@ int choices_or(ChoiceSet set, const char *name, int fallback) {
     return name ? choices_find(set, name) : fallback;
 }
 
-/* The names of a set as "one, two, three". */
-static void join_names(ChoiceSet set, char *text, int size) {
-    int n = snprintf(text, (size_t)size, "%s", "");
-    for (int i = 0; name_at(set, i) && n < size; i++)
-        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : "", name_at(set, i));
+/* The bits of a name; 0: not known. A kernel may also be called by its title, on every device: "v3"
+ * has the bits of all its kernels. */
+static uint64_t bits_of(ChoiceSet set, const char *name) {
+    uint64_t bits = 0;
+    int found = choices_find(set, name);
+    if (found >= 0)
+        return UINT64_C(1) << found;
+    for (int i = 0; set == CHOICE_KERNEL && bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->title, name))
+            bits |= UINT64_C(1) << i;
+    return bits;
 }
 
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
-    if (choices_find(set, word) >= 0 || (set == CHOICE_KERNEL && is_title(word)))
+    if (bits_of(set, word))
         return true;
     char where[64], hint[256];
     const char *names[64];
@@ -133,18 +131,6 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
     return true;
 }
 
-/* The bits of a known name. A title has the bits of all its kernels. */
-static uint64_t bits_of(ChoiceSet set, const char *name) {
-    uint64_t bits = 0;
-    int found = choices_find(set, name);
-    if (found >= 0)
-        return UINT64_C(1) << found;
-    for (int i = 0; set == CHOICE_KERNEL && bev_kernels[i]; i++)
-        if (!strcasecmp(bev_kernels[i]->title, name))
-            bits |= UINT64_C(1) << i;
-    return bits;
-}
-
 static uint64_t bits_of_list(ChoiceSet set, const char *text, uint64_t fallback) {
     char item[CHOICE_ITEM];
     uint64_t bits = text ? 0 : fallback;
@@ -162,7 +148,7 @@ KernelSet choices_kernels(const char *text, KernelSet fallback) {
 }
 
 void choices_list(ChoiceSet set, char *text, int size) {
-    int n = sets[set].listed ? snprintf(text, (size_t)size, ": ") : 0;
-    if (n > 0 && n < size)
-        join_names(set, text + n, size - n);
+    int n = 0;
+    for (int i = 0; sets[set].listed && name_at(set, i) && n < size; i++)
+        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : ": ", name_at(set, i));
 }

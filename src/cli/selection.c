@@ -404,18 +404,14 @@ static bool add_kernels(const char *word, unsigned where, unsigned directions, K
 /* Each item of a list; "all" and NULL: 0, every kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
                            KernelSet *kernels, Err *err) {
-    char copy[256];
+    bool ok = true, all = false;
     *kernels = 0;
-    snprintf(copy, sizeof copy, "%s", list ? list : "all");
-    for (char *rest = copy, *word; (word = strtok_r(rest, ",", &rest));) {
-        if (!strcmp(word, "all")) {
-            *kernels = 0;
-            return true;
-        }
-        if (!add_kernels(word, where, directions, kernels, err))
-            return false;
+    for (char word[CHOICE_ITEM]; ok && !all && choices_item(&list, word);) {
+        all = !strcmp(word, "all");
+        ok = all || add_kernels(word, where, directions, kernels, err);
     }
-    return true;
+    *kernels = all ? 0 : *kernels;
+    return ok;
 }
 
 /* The directions and the stages of the kernels chosen; of all of them: forward, and pooling. */
