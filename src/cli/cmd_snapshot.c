@@ -31,10 +31,9 @@ typedef struct {
     RecordedSet recorded; /* empty where nothing recorded is shown */
     GradOutFile grad_out; /* of --grad-out */
     Side a, b;            /* `b`: the second kernel or scene of a comparison */
-    CameraViews rendered; /* owned */
-    CameraViews photographs; /* borrowed */
-    Photos photos;           /* borrowed, but for: */
-    float *sweep_m;          /* of a world, owned; or NULL */
+    CameraViews black;    /* owned */
+    Photos photos;        /* borrowed, but for: */
+    float *sweep_m;       /* of a world, owned; or NULL */
     StateMenu menu;
     const char *scenes[2];
     State state;
@@ -54,7 +53,7 @@ static void snapshot_free(Snapshot *snapshot) {
     side_free(&snapshot->b);
     side_free(&snapshot->a);
     grad_out_free(&snapshot->grad_out);
-    camera_views_free(&snapshot->rendered);
+    camera_views_free(&snapshot->black);
     recorded_free(&snapshot->recorded);
     free(snapshot->sweep_m);
     free(snapshot);
@@ -448,29 +447,27 @@ static bool black_views(const BevShape *shape, CameraViews *black, Err *err) {
     return black->color || err_set(err, ERR_FAILED, "camera views", "", "out of memory");
 }
 
-/* Photographs or rendered views of the world; backward at least black pictures. */
+/* Photographs, or rendered views of the world; backward at least black pictures. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
-    enum { STRIP_PIXELS_PER_FEATURE = 12 };
+    enum { PIXELS_PER_FEATURE = 12 };
     const Scene *scene = snapshot->a.workload.scene;
-    const BevShape *shape = &snapshot->live.frame.shape;
-    CameraViews *rendered = &snapshot->rendered;
+    LiveFrame *frame = &snapshot->live.frame;
+    SharpViews **sharp = &snapshot->a.inputs.views;
     bool of_values = snapshot->state.strip != STRIP_IMAGE;
     if (of_values && !scene->has_rig)
         return err_set(err, ERR_USAGE, "--strip", "export the scene with its calibration",
                        "this scene came without its cameras");
-    const Rig right = workload_right_rig(&snapshot->a.workload);
-    snapshot->photographs = camera_views_of_photos(&snapshot->photos);
-    snapshot->live.frame.cameras = &snapshot->photographs;
-    if (snapshot->photographs.srgb)
+    if (frame->cameras)
         return true;
-    snapshot->live.frame.cameras = rendered;
-    if (scene->has_world)
-        return camera_views_render(
-            &right, &scene->world, shape->feat_h * STRIP_PIXELS_PER_FEATURE,
-            shape->feat_w * STRIP_PIXELS_PER_FEATURE, snapshot->options->time_s, NULL, rendered,
-            err);
+    if (scene->has_world) {
+        const SeenFeatures *seen = snapshot->a.inputs.features;
+        bool ok = inputs_views(NULL, PIXELS_PER_FEATURE, seen, NULL, sharp, err);
+        frame->cameras = ok ? &(*sharp)->views : NULL;
+        return ok;
+    }
+    frame->cameras = &snapshot->black;
     if (snapshot->options->backward || of_values)
-        return black_views(shape, rendered, err);
+        return black_views(&frame->shape, &snapshot->black, err);
     if (scene->has_operator)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "this scene is an operator: it has no cameras");
@@ -512,7 +509,8 @@ static bool fill_frame(Snapshot *snapshot, Err *err) {
     machine_read(&machine);
     live->job = snapshot->state.job;
     live->intervals = inputs->map->intervals;
-    live->device = (LiveDevice){.where = live->job.config.kernel->where, .threads = machine.threads};
+    live->device =
+        (LiveDevice){.where = live->job.config.kernel->where, .threads = machine.threads};
     snprintf(live->device.name, sizeof live->device.name, "%.90s",
              live->device.where == BEV_CPU ? machine.cpu : machine.gpu);
     inputs_fill_frame(inputs, &live->frame);

@@ -56,7 +56,7 @@ typedef struct {
     uint8_t *own_srgb; /* photographs of a clip, where cameras are delayed; NULL: the moment's */
     BevShape shape;
     Features values;           /* borrowed from the scene where it has these tensors */
-    CameraViews views, photos; /* `photos` is borrowed from the scene */
+    CameraViews views, photos; /* `photos` is borrowed from the scene or `taken` */
     Photos taken;        /* of a world, where its features are made from them */
     Objects objects;     /* of that moment */
     Embedding embedding; /* channels 0: the features are no embedding */
@@ -91,9 +91,9 @@ typedef struct {
     CameraViews views;
 } SharpViews;
 
-/* Views of a world. `*views` is NULL where there are none: of other scenes, and unless they are
- * `sharp` or there already. */
-bool inputs_views(SharpViews *have, bool sharp, const SeenFeatures *features,
+/* Views of a world, `times` the resolution of the feature map in each direction. `*views` is NULL
+ * where there are none: of other scenes, and where `times` is 0 unless they are there already. */
+bool inputs_views(SharpViews *have, int times, const SeenFeatures *features,
                   const GiveUp *give_up, SharpViews **views, Err *err);
 
 /* Frees the memory that is kept for more features of the last size. */

@@ -162,6 +162,7 @@ static bool use_pictures(SeenFeatures *seen, Err *err) {
     const Rig rig = inputs_rig_at(seen);
     if (!photos_of_world(&rig, &seen->scene->scene.world, seen->time_s, &seen->taken, err))
         return false;
+    seen->photos = camera_views_of_photos(&seen->taken);
     embedding_free(&seen->embedding);
     mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     seen->shape.channels = PHOTO_CHANNELS;
@@ -259,15 +260,13 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
 
 /* ---- camera views ---------------------------------------------------------------------------- */
 
-enum { SHARPER = 4 }; /* times the resolution of the feature map, in each direction */
-
 static void views_destroy(void *contents) {
     SharpViews *sharp = contents;
     camera_views_free(&sharp->views);
     ref_drop(sharp->scene);
 }
 
-bool inputs_views(SharpViews *have, bool sharp, const SeenFeatures *features,
+bool inputs_views(SharpViews *have, int times, const SeenFeatures *features,
                   const GiveUp *give_up, SharpViews **views, Err *err) {
     const Scene *scene = &features->scene->scene;
     *views = NULL;
@@ -276,7 +275,7 @@ bool inputs_views(SharpViews *have, bool sharp, const SeenFeatures *features,
         *views = ref_keep(have);
         return true;
     }
-    if (!sharp || !scene->has_world)
+    if (!times || !scene->has_world)
         return true;
     SharpViews *made = *views = ref_new(sizeof *made, views_destroy);
     if (!made)
@@ -285,8 +284,8 @@ bool inputs_views(SharpViews *have, bool sharp, const SeenFeatures *features,
     made->time_s = features->time_s;
     memcpy(made->delays_s, features->delays_s, sizeof made->delays_s);
     const Rig rig = inputs_rig_at(features);
-    if (camera_views_render(&rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
-                            SHARPER * scene->rig.frustum.feat_w, features->time_s, give_up,
+    if (camera_views_render(&rig, &scene->world, times * scene->rig.frustum.feat_h,
+                            times * scene->rig.frustum.feat_w, features->time_s, give_up,
                             &made->views, err))
         return true;
     ref_drop(made);

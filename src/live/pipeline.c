@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHARPER = 4 }; /* times the resolution of the feature map, of sharp views */
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 
 struct Pipeline {
@@ -274,8 +275,8 @@ static bool make_features(Run *run, State *state) {
     next->features = inputs_features(made->features, next->scene, &state->job, &needs, run->err);
     bool ok = next->features &&
               inputs_fit(&next->features->shape, next->scene->scene.name, run->err) &&
-              inputs_views(made->views, run->needs->sharp, next->features, needs.give_up,
-                           &next->views, run->err);
+              inputs_views(made->views, run->needs->sharp ? SHARPER : 0, next->features,
+                           needs.give_up, &next->views, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
     if (ok && next->features != pipeline->inputs.features)

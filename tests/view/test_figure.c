@@ -430,9 +430,10 @@ static void test_same_pixels(const Case *c, double scale) {
     size_t length = 0, length_again = 0;
     open_case(c);
     subject.spec.scale = scale;
-    bool drawn =
-        pictured() && figure_image(&subject.spec, &first, NULL) && figure_image(&subject.spec, &second, NULL) &&
-        image_png(&first, &png, &length, NULL) && image_png(&second, &again, &length_again, NULL);
+    bool drawn = pictured() && figure_image(&subject.spec, &first, NULL) &&
+                 figure_image(&subject.spec, &second, NULL) &&
+                 image_png(&first, &png, &length, NULL) &&
+                 image_png(&second, &again, &length_again, NULL);
     tap_ok(drawn && length == length_again && !memcmp(png, again, length),
            "%s at scale %g: same PNG twice", c->name, scale);
     if (laid_out("%s: its layout", c->name))

@@ -223,7 +223,8 @@ static double channels(Pen *pen, const FigurePanel *panel, double x, double top,
         swatch_row(pen, x, top + k * ROW, w, rgb_inks[k], text);
     }
     double y = top + 3 * ROW + 6;
-    return isnan(panel_field(panel)->full_mass) ? 3 * ROW : y + strength_bar(pen, panel, x, y, w) - top;
+    return isnan(panel_field(panel)->full_mass) ? 3 * ROW
+                                                : y + strength_bar(pen, panel, x, y, w) - top;
 }
 
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
@@ -274,11 +275,12 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += strength_bar(pen, panel, x, y, w);
     const RasterStyle style = raster_style(NULL, panel->bev->range, panel->bev->filled);
     if (raster_fills(panel_field(panel), &style))
-        y += 4 + small_line(
-                     pen, x, y + 4, w,
-                     panel_field(panel)->view == VIEW_CLASS ? "dimmer: cells of no mass, as the nearest"
-                     : panel_field(panel)->color ? "dimmer: no mass, the mean around; dark: hardly any"
-                                          : "dimmer: cells of no mass, the mean of those around");
+        y += 4 + small_line(pen, x, y + 4, w,
+                            panel_field(panel)->view == VIEW_CLASS
+                                ? "dimmer: cells of no mass, as the nearest"
+                            : panel_field(panel)->color
+                                ? "dimmer: no mass, the mean around; dark: hardly any"
+                                : "dimmer: cells of no mass, the mean of those around");
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 
