@@ -23,8 +23,10 @@ static int64_t longest_interval(const BevMap *map) {
     return longest > 1 ? longest : 1;
 }
 
-static int limited(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
+/* A factor spans eight magnitudes at most. */
+static int limited(int value) {
+    enum { MOST = 3 };
+    return value < 0 ? 0 : value > MOST ? MOST : value;
 }
 
 static Span span_of(BevDtype dtype, const BevMap *map) {
@@ -32,8 +34,8 @@ static Span span_of(BevDtype dtype, const BevMap *map) {
     int left = significant - (int)ceil(log2((double)longest_interval(map)));
     Span span = {.weight = map->weights ? 1 : 0};
     left -= span.weight;
-    span.depth = limited(left / 2, 0, 3);
-    span.feat = limited(left - span.depth, 0, 3);
+    span.depth = limited(left / 2);
+    span.feat = limited(left - span.depth);
     return span;
 }
 
@@ -188,9 +190,9 @@ static BackwardSpan backward_span(const BevProblem *view, const int32_t *terms) 
     int depth_left = significant - bits_of_sum(of_depth) - span.weight;
     int feat_left = significant - bits_of_sum(of_feat) - span.weight;
     int least = depth_left < feat_left ? depth_left : feat_left;
-    span.grad = limited(least / 2, 0, 3);
-    span.feat = limited(depth_left - span.grad, 0, 3);
-    span.depth = limited(feat_left - span.grad, 0, 3);
+    span.grad = limited(least / 2);
+    span.feat = limited(depth_left - span.grad);
+    span.depth = limited(feat_left - span.grad);
     return span;
 }
 

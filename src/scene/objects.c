@@ -1,6 +1,7 @@
 #include "src/scene/objects.h"
 
 #include "kernels/codec.h"
+#include "src/scene/grid_loss.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -212,34 +213,28 @@ typedef struct {
     double mass, in_grid, in_box, x, y;
 } Sums;
 
-typedef struct {
-    double x_m, y_m; /* of a cell */
-    const Grid *grid;
-    int64_t rows; /* of a slice */
-} Cells;
-
-static bool in_box(const TrueBox *box, double x_m, double y_m, const Cells *cells) {
-    double dx = x_m - box->center_m[0], dy = y_m - box->center_m[1];
-    double c = cos(box->yaw), s = sin(box->yaw), margin_m = fmax(cells->x_m, cells->y_m) / 2;
+/* `margin_m`: half a cell. */
+static bool in_box(const TrueBox *box, const double at_m[2], double margin_m) {
+    double dx = at_m[0] - box->center_m[0], dy = at_m[1] - box->center_m[1];
+    double c = cos(box->yaw), s = sin(box->yaw);
     return fabs(dx * c + dy * s) <= box->size_m[0] / 2 + margin_m &&
            fabs(dy * c - dx * s) <= box->size_m[1] / 2 + margin_m;
 }
 
-static void add_point(const Objects *objects, const Cells *cells, const BevProblem *problem,
-                      int64_t point, Sums *sums) {
+static void add_point(const Objects *objects, const Grid *grid, double margin_m,
+                      const BevProblem *problem, int64_t point, Sums *sums) {
     const BevMap *map = &problem->map;
     int object = objects->object_of[map->ranks_feat[point]];
     if (object < 0)
         return;
-    int64_t cell = map->ranks_bev[point], nx = problem->shape.nx;
-    double x_m = cells->grid->x_min_m + ((double)(cell % nx) + 0.5) * cells->x_m;
-    double y_m = cells->grid->y_min_m + ((double)(cell / nx % cells->rows) + 0.5) * cells->y_m;
+    double at_m[2];
+    grid_center(grid, map->ranks_bev[point], at_m);
     double mass = bev_tensor_at(&problem->depth, 0, map->ranks_depth[point]) *
                   (map->weights ? map->weights[point] : 1);
     sums[object].in_grid += mass;
-    sums[object].x += mass * x_m;
-    sums[object].y += mass * y_m;
-    if (mass && in_box(&objects->boxes[object], x_m, y_m, cells))
+    sums[object].x += mass * at_m[0];
+    sums[object].y += mass * at_m[1];
+    if (mass && in_box(&objects->boxes[object], at_m, margin_m))
         sums[object].in_box += mass;
 }
 
@@ -271,10 +266,10 @@ static ObjectError error_of(const TrueBox *box, const double seen_m[2], const Su
 void objects_measure(const Objects *objects, const Grid *grid, const BevProblem *problem,
                      ObjectError *errors) {
     Sums *sums = calloc((size_t)objects->count + 1, sizeof *sums);
-    const Cells cells = {(grid->x_max_m - grid->x_min_m) / grid->nx,
-                         (grid->y_max_m - grid->y_min_m) / grid->ny, grid, grid->ny};
+    const GridAxes axes = axes_of_grid(grid);
+    double margin_m = fmax(axes.cell_m[0], axes.cell_m[1]) / 2;
     for (int64_t t = 0; sums && t < problem->map.points; t++)
-        add_point(objects, &cells, problem, t, sums);
+        add_point(objects, grid, margin_m, problem, t, sums);
     if (sums)
         add_pixels(objects, problem, sums);
     for (int64_t i = 0; i < objects->count; i++)

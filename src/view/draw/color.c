@@ -56,12 +56,12 @@ Rgb rgb_lifted(Rgb color) {
 /* ---- colour maps ---------------------------------------------------------------------------- */
 
 const Colormap colormaps[] = {
-    {"viridis", "even steps from dark blue to yellow; safe for colour-blind readers", false,
+    {"viridis", "even steps from dark blue to yellow; safe for colour-blind readers",
      viridis_rgb},
-    {"cividis", "blue to yellow, looks the same with and without colour blindness", false,
+    {"cividis", "blue to yellow, looks the same with and without colour blindness",
      cividis_rgb},
-    {"turbo", "rainbow with high contrast; steps are not even in lightness", false, turbo_rgb},
-    {"signed", "light blue, dark at zero, light orange: for errors and differences", true,
+    {"turbo", "rainbow with high contrast; steps are not even in lightness", turbo_rgb},
+    {"signed", "light blue, dark at zero, light orange: for errors and differences",
      signed_rgb},
 };
 const int colormap_count = sizeof colormaps / sizeof *colormaps;

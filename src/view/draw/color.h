@@ -34,7 +34,6 @@ enum { COLORMAP_ENTRIES = 256 };
 typedef struct {
     const char *name; /* command line: "viridis" */
     const char *idea; /* one sentence for help texts */
-    bool diverging;   /* its middle means zero */
     const uint32_t *entries;
 } Colormap;
 
