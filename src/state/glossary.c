@@ -19,10 +19,11 @@ const GlossaryRow glossary[] = {
      "cpu_grad_owner), or what is pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
-    {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or chain. "
-     "They overlap: the root of the sum of their squares. A finding says what is gained without it."},
-    {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A "
-     "value is code times block scale times the tensor's scale, ideal if fitted to the frame."},
+    {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or "
+     "chain. They overlap: the root of the sum of their squares. A finding says what is gained "
+     "without it."},
+    {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. "
+     "A value is code times block scale times the tensor's scale, ideal if fitted to the frame."},
     {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "
      "vehicle. Intrinsics: its focal length and principal point in pixels. Both together turn a "
      "pixel and a depth into a place."},
@@ -36,8 +37,8 @@ const GlossaryRow glossary[] = {
     {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
      "Smaller ones give more threads, but each reads the indices again. A tile of V4 is another "
      "thing: 16 cells."},
-    {"CUDA graph", "graph, launch", "A recorded series of launches (starts of a kernel) that one call starts. Timing a graph "
-     "leaves out most of what single launches cost."},
+    {"CUDA graph", "graph, launch", "A recorded series of launches (starts of a kernel) that one "
+     "call starts. Timing a graph leaves out most of what single launches cost."},
     {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
      "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
     {"depth bin", "", "One of the distances, along the camera's axis, at which the content of a "
@@ -48,8 +49,8 @@ const GlossaryRow glossary[] = {
      "on. Cells of mass 0 are empty or filled."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
-    {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
-     "(1). Points, cells and footprint stay, so that only the balance of the work changes."},
+    {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their "
+     "mean (1). Points, cells and footprint stay, so that only the balance of the work changes."},
     {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
      "depth that no point reads, unlike gather traffic. Where it fits half a cache, DRAM need "
      "not be read again."},
@@ -57,18 +58,18 @@ const GlossaryRow glossary[] = {
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
      "pixel and a depth bin, placed around the vehicle by the calibration."},
-    {"gates", "gate, gate A, gate B, gate C, 1e-2", "Gate A: against FP64 over the stored inputs, a "
-     "bound for rounding. Gate B: against FP64 over the original inputs. Gate C: equality on exact "
-     "sums. Published, no gate: above or within 1e-2."},
+    {"gates", "gate, gate A, gate B, gate C, 1e-2", "Gate A: against FP64 over the stored inputs, "
+     "a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: equality on "
+     "exact sums. Published, no gate: above or within 1e-2."},
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
-    {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 bytes of "
-     "indices (bilinear: 16); the output, here in its own format (published: FP32), is written "
-     "once. No caches."},
+    {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
+     "bytes of indices (bilinear: 16); the output, here in its own format (published: FP32), is "
+     "written once. No caches."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
-    {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to 255. "
-     "I8/16: output FP16."},
+    {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to "
+     "255. I8/16: output FP16."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
      "scatter map, from number interval_starts[i] on."},
     {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
@@ -89,8 +90,9 @@ const GlossaryRow glossary[] = {
      "block scales and a scale of the tensor. Depth and output are then FP8."},
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
      "While some warps wait for memory, others can work."},
-    {"point", "dropped point", "A feature pixel at one depth bin, inside the grid; outside: a dropped "
-     "point. It adds depth times features to its cell. Bilinear align makes four points of it."},
+    {"point", "dropped point", "A feature pixel at one depth bin, inside the grid; outside: a "
+     "dropped point. It adds depth times features to its cell. Bilinear align makes four points of "
+     "it."},
     {"pooling", "", "For every point t and channel c: out[ranks_bev[t], c] += "
      "depth[ranks_depth[t]] * feat[ranks_feat[t], c]; in a bilinear map also times the weight of "
      "the point."},
@@ -101,8 +103,8 @@ const GlossaryRow glossary[] = {
      "its value in depth, ranks_feat its row of features, ranks_bev its cell. The names are "
      "BEVDet's."},
     {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
-     "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger; "
-     "what a kernel reads of it may still fit."},
+     "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is "
+     "larger; what a kernel reads of it may still fit."},
     {"requested", "GB/s", "Bytes that a kernel's threads ask for, additions too; an owner's "
      "equal addresses in a warp count once, caches not at all. GB/s: these over the median; of a "
      "CPU kernel its own, not its twin's."},
@@ -116,20 +118,20 @@ const GlossaryRow glossary[] = {
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
      "drifting, on free cores. Marks of a source: no mark measured here, m model, r recorded on "
      "another machine, p published, ? unsettled, b beside pictures, s single launches, ~ stale."},
-    {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
-     "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
+    {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: "
+     "nz slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
      "output nz times as large."},
     {"speed-up", "pairs", "The baseline's latency over the kernel's. Headline: of pairs timed in "
      "turns, or recorded. Table: of the medians."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},
-    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells; bevscope steps "
-     "numbers all turns of its warps. Of other kernels: each owner's next point."},
+    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells; bevscope "
+     "steps numbers all turns of its warps. Of other kernels: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
-    {"true objects", "in box", "Where the mass (depth alone) of known objects lands, whatever the kernel. "
-     "In box: the share in the true box and half a cell around. Off: from the hit surface to the "
-     "mass's centre, in m."},
+    {"true objects", "in box", "Where the mass (depth alone) of known objects lands, whatever the "
+     "kernel. In box: the share in the true box and half a cell around. Off: from the hit surface "
+     "to the mass's centre, in m."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel of the same idea as a kernel of the CPU; its loops may differ. "
      "The model predicts it."},
@@ -189,25 +191,19 @@ const GlossaryRow *glossary_mentioned(const char *text) {
     return found;
 }
 
-void glossary_nearest(const char *word, char *nearest, size_t size) {
+void glossary_hint(const char *word, const char *otherwise, char *hint, size_t size) {
     enum { MOST_TYPOS = 2 };
     char name[64];
-    int least = -1;
-    nearest[0] = '\0';
+    int least = MOST_TYPOS + 1;
+    snprintf(hint, size, "%s", otherwise);
     for (int row = 0; row < glossary_count; row++)
         for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++) {
             int distance = edit_distance(name, word);
-            if (distance > MOST_TYPOS || (least >= 0 && distance >= least))
+            if (distance >= least)
                 continue;
             least = distance;
-            snprintf(nearest, size, "%s", name);
+            snprintf(hint, size, "did you mean %s?", name);
         }
-}
-
-void glossary_hint(const char *word, const char *otherwise, char *hint, size_t size) {
-    char nearest[64];
-    glossary_nearest(word, nearest, sizeof nearest);
-    snprintf(hint, size, nearest[0] ? "did you mean %s?" : "%s", nearest[0] ? nearest : otherwise);
 }
 
 size_t glossary_line(const char *text, int width) {

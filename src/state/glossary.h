@@ -25,11 +25,8 @@ const GlossaryRow *glossary_find(const char *word);
  * any case. NULL: none. */
 const GlossaryRow *glossary_mentioned(const char *text);
 
-/* Copies the known word that is spelled most like `word`, for "did you mean"; "" where all differ
- * by more than two letters. */
-void glossary_nearest(const char *word, char *nearest, size_t size);
-
-/* "did you mean WORD?" for it; where none is near, `otherwise`. */
+/* "did you mean WORD?" for the known word that is spelled most like `word`; `otherwise` where all
+ * differ by more than two letters. */
 void glossary_hint(const char *word, const char *otherwise, char *hint, size_t size);
 
 enum { GLOSSARY_INDENT = GLOSSARY_WORD_MAX + 1 }; /* columns from a word to its text */

@@ -339,40 +339,38 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     return count;
 }
 
-static bool bits_here(int32_t key, Command *command) {
-    if (key == KEYCODE_LEFT || key == KEYCODE_RIGHT)
-        *command = stepped(ACTION_BITS_AT, key == KEYCODE_LEFT ? 1 : -1);
-    else if (key == KEYCODE_UP || key == KEYCODE_DOWN)
-        *command = stepped(ACTION_BITS_VALUE, key == KEYCODE_UP ? 1 : -1);
-    else if (key == ' ')
-        *command = stepped(ACTION_BITS_FLIP, 1);
-    else
-        return false;
-    return true;
-}
-
-static bool steps_here(const State *state, int32_t key, Command *command) {
-    if (key == KEYCODE_LEFT || key == KEYCODE_RIGHT)
-        *command = stepped(ACTION_STEPS_AT, key == KEYCODE_RIGHT ? 1 : -1);
-    else if (key == KEYCODE_HOME || key == KEYCODE_END) {
-        *command = stepped(ACTION_STEPS_AT, 0);
-        snprintf(command->argument, sizeof command->argument, "%s",
-                 key == KEYCODE_HOME ? "1" : "1000000");
-    } else if (key == ' ') {
-        *command = stepped(ACTION_STEPS_SPEED, state->step_speed != 0 ? 0 : 1);
-        if (!command->step)
-            snprintf(command->argument, sizeof command->argument, "0");
-    } else
-        return false;
-    return true;
-}
+/* What keys mean on the page of bits and on that of steps. */
+static const struct {
+    Open open;
+    int32_t key;
+    Action action;
+    int step;
+    const char *argument; /* where step is 0 */
+} page_keys[] = {
+    {OPEN_BITS, KEYCODE_LEFT, ACTION_BITS_AT, 1, ""},
+    {OPEN_BITS, KEYCODE_RIGHT, ACTION_BITS_AT, -1, ""},
+    {OPEN_BITS, KEYCODE_UP, ACTION_BITS_VALUE, 1, ""},
+    {OPEN_BITS, KEYCODE_DOWN, ACTION_BITS_VALUE, -1, ""},
+    {OPEN_BITS, ' ', ACTION_BITS_FLIP, 1, ""},
+    {OPEN_STEPS, KEYCODE_LEFT, ACTION_STEPS_AT, -1, ""},
+    {OPEN_STEPS, KEYCODE_RIGHT, ACTION_STEPS_AT, 1, ""},
+    {OPEN_STEPS, KEYCODE_HOME, ACTION_STEPS_AT, 0, "1"},
+    {OPEN_STEPS, KEYCODE_END, ACTION_STEPS_AT, 0, "1000000"},
+    {OPEN_STEPS, ' ', ACTION_STEPS_SPEED, 1, ""},
+};
 
 bool keys_here(const State *state, int32_t key, Command *command) {
     Open open = open_now(state);
-    if (bits_keys(state, open) && bits_here(key, command))
+    Open page = bits_keys(state, open) ? OPEN_BITS : open;
+    for (size_t i = 0; i < sizeof page_keys / sizeof *page_keys; i++) {
+        if (page_keys[i].open != page || page_keys[i].key != key)
+            continue;
+        bool stops = page_keys[i].action == ACTION_STEPS_SPEED && state->step_speed != 0;
+        *command = stepped(page_keys[i].action, stops ? 0 : page_keys[i].step);
+        snprintf(command->argument, sizeof command->argument, "%s",
+                 stops ? "0" : page_keys[i].argument);
         return true;
-    if (open == OPEN_STEPS && steps_here(state, key, command))
-        return true;
+    }
     return keys_find(key, command);
 }
 

@@ -242,8 +242,9 @@ TAP_SUITE(keys_glossary_words) {
         missing += !glossary_find(bev_aligns[i].name);
     tap_ok(!missing, "%d words of the screens are found (%d are not)", count, missing);
     char nearest[64];
-    glossary_nearest("fotprint", nearest, sizeof nearest);
-    tap_ok(!glossary_find("fotprint") && !glossary_find("") && !strcmp(nearest, "footprint"),
+    glossary_hint("fotprint", "", nearest, sizeof nearest);
+    tap_ok(!glossary_find("fotprint") && !glossary_find("") &&
+               !strcmp(nearest, "did you mean footprint?"),
            "a mistyped word is not, and the nearest is named");
 }
 

@@ -90,16 +90,3 @@ TAP_SUITE(state_log_every_control_speaks) {
     }
     tap_ok(silent == 0, "every control says in one line what it did");
 }
-
-STATE_SUITE(state_log_values) {
-    static const char none[] = " kernel-row counters repair pan-x pan-y fit next back skip explain "
-                               "snapshot help glossary escape quit commands undo tour ";
-    int empty = 0;
-    char text[64], word[16];
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        state_value(&state, (Action)i, text, sizeof text);
-        snprintf(word, sizeof word, " %s ", keys[i].word);
-        empty += (strstr(none, word) != NULL) != !text[0];
-    }
-    tap_ok(empty == 0, "every control that stands at something says at what");
-}

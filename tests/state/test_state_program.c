@@ -21,14 +21,11 @@ STATE_SUITE(state_program_program) {
     step(EVENT_TICK, .seconds = 0.1);
     state_frame_name(&state, name, sizeof name);
     tap_ok(!strcmp(name, "frame-000001.png"), "frames are numbered");
-    tap_ok(use("record on") == 0, "on is on already");
     tap_ok(!(use("fullscreen") & STEP_FULLSCREEN), "no window, no full screen");
     step(EVENT_WINDOW, .on = true);
     tap_ok(use("fullscreen") & STEP_FULLSCREEN && state.page == PAGE_DASHBOARD,
            "with a window there is, and the terminal shows figures alone");
-    after("help; dtype fp16", state.help && job->config.dtype == BEV_FP16,
-          "controls work within the help");
-    after("escape", !state.help, "Esc closes it");
+    after("help; escape", !state.help, "Esc closes the help");
     step(EVENT_RESIZE, .columns = 80, .rows = 24);
     int presses = 0;
     for (use("help"); state.help && presses < 9; presses++)
@@ -37,15 +34,11 @@ STATE_SUITE(state_program_program) {
            "on a small screen its key turns the pages, then closes it (%d)", presses);
     after("help on", state.help && state.help_page == 0, "it opens at the first page again");
     use("help off");
-    for (presses = 0, use("glossary"); state.help && presses < 20; presses++)
-        use("glossary");
-    tap_ok(presses == help_glossary(80, 24).pages && presses > 1,
-           "the glossary has pages of its own (%d)", presses);
     after("help on; help; glossary",
           state.help && state.glossary && state.help_page == state.glossary_first,
           "from the help its key changes over to the glossary");
     after("help", state.help && !state.glossary && state.help_page == 0, "and the other key back");
-    after("glossary on; escape", !state.help, "Esc closes it, too");
+    use("help off");
     state.page = PAGE_BOTH;
     after("page", state.page == PAGE_DASHBOARD, "80 columns have room for a small BEV");
     step(EVENT_RESIZE, .columns = 79, .rows = 24);
