@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const int channel_counts[] = {16, 32, 64, 80, 128, 256};
 static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
 /* Defects run on the CPU, also where a GPU alone is used. */
@@ -90,13 +89,9 @@ unsigned control_kernel_row(State *state, const Command *command) {
 /* The kernel keeps its title where that direction has it. Formats without gradients change. */
 unsigned control_direction(State *state, const Command *command) {
     KernelConfig config = state->job.config;
-    int direction = command->step ? wrapped((int)direction_of(state) + 1, BEV_DIRECTION_COUNT) : 0;
-    while (!command->step && direction < BEV_DIRECTION_COUNT &&
-           strcasecmp(command->argument, bev_directions[direction].name) != 0)
-        direction++;
-    if (direction == BEV_DIRECTION_COUNT)
-        return SAY(state, command->action, "direction: there is no \"%s\": forward or backward",
-                   command->argument);
+    int direction = control_pick(state, command, (int)direction_of(state));
+    if (direction < 0)
+        return STEP_REDRAW;
     config.kernel = kernel_in_direction(config.kernel, (BevDirection)direction);
     if (!config.kernel)
         return SAY(state, command->action, "direction: this build has no %s kernel for the %s",
@@ -123,17 +118,12 @@ const char *state_defect(const State *state) {
 }
 
 /* By number or by name; -1: there is no such defect. */
-static int defect_named(const Defect *list, int count, const char *word) {
+static int defect_named(const State *state, const Command *command, int count) {
     char *end;
-    long number = strtol(word, &end, 10);
-    if (end != word && !*end)
+    long number = strtol(command->argument, &end, 10);
+    if (end != command->argument && !*end)
         return number >= 0 && number <= count ? (int)number : -1;
-    if (!strcasecmp(word, "none"))
-        return 0;
-    for (int i = 0; i < count; i++)
-        if (!strcasecmp(list[i].name, word))
-            return i + 1;
-    return -1;
+    return control_find(state, command);
 }
 
 /* The kernel to go back to from a defect: the one selected before, or else the default. */
@@ -151,7 +141,7 @@ unsigned control_defect(State *state, const Command *command) {
     int count, now = defect_place(state);
     const Defect *list = defect_list(state, &count);
     int place = command->step ? wrapped(now + command->step, count + 1)
-                              : defect_named(list, count, command->argument);
+                              : defect_named(state, command, count);
     bool backward = direction_of(state) == BEV_BACKWARD;
     char said[96];
     if (place < 0)
@@ -234,7 +224,8 @@ int64_t state_channels(const State *state) {
 }
 
 unsigned control_channels(State *state, const Command *command) {
-    enum { COUNTS = sizeof channel_counts / sizeof *channel_counts };
+    ValueName counts[VALUES_MAX];
+    int count = values_channels(state, counts), at = 0;
     int64_t now = state_channels(state);
     if (!state->scene.has_world)
         return SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
@@ -242,10 +233,9 @@ unsigned control_channels(State *state, const Command *command) {
     double given;
     if (!control_number(state, command, (double)now, &given))
         return STEP_REDRAW;
-    int at = 0;
-    while (at + 1 < COUNTS && channel_counts[at] < now)
+    while (at + 1 < count && atoi(counts[at].name) < now)
         at++;
-    int64_t channels = channel_counts[wrapped(at + command->step, COUNTS)];
+    int64_t channels = atoi(counts[wrapped(at + command->step, count)].name);
     if (!command->step)
         channels = (int64_t)given;
     state->job.channels = channels;

@@ -1,5 +1,6 @@
 #include "src/state/palette.h"
 
+#include "src/state/control.h"
 #include "src/state/glossary.h"
 #include "src/state/live_text.h"
 
@@ -157,11 +158,8 @@ static void offer_line(Search *search, const State *state) {
     if (!keys_parse(state->palette.text, &command, why, sizeof why) || command.step)
         return;
     const KeyRow *control = &keys[command.action];
-    ValueName values[VALUES_MAX];
-    int count = control->list ? control->list(state, values) : 0;
-    for (int i = 0; i < count; i++)
-        if (!strcasecmp(values[i].name, command.argument))
-            return;
+    if (control->list && control_find(state, &command) >= 0)
+        return;
     bool numbers = command.argument[strspn(command.argument, "0123456789+-.,=")] == '\0';
     bool free = !control->list || numbers || strchr(command.argument, '=') ||
                 strchr(command.argument, '/');

@@ -119,7 +119,7 @@ STATE_SUITE(state_kernel_direction) {
           config->kernel->direction == BEV_BACKWARD && use("kernel v2_chw") &&
               strstr(said(), "no \"v2_chw\" backward"),
           "rows and names are those of the direction");
-    after("direction sideways", says("direction: there is no \"sideways\": forward or backward"),
+    after("direction sideways", says("direction: there is no \"sideways\""),
           "another direction there is not");
     after("kernel REF; direction", !strcmp(config->kernel->name, "reference"),
           "forward again: the kernel of that title");
