@@ -48,11 +48,11 @@ static bool has_rows(const json_t *root, BevWhere where) {
     size_t i;
     json_t *row;
     const char *on;
-    json_array_foreach(json_object_get(root, "results"), i, row)
-        if ((on = json_string_value(json_object_get(row, "where"))) &&
-            !strcmp(on, where_names[where]) && isfinite(number_of(row, "median_us")) &&
-            isfinite(number_of(row, "noise")))
-            return true;
+    json_array_foreach(json_object_get(root, "results"), i,
+                       row) if ((on = json_string_value(json_object_get(row, "where"))) &&
+                                !strcmp(on, where_names[where]) &&
+                                isfinite(number_of(row, "median_us")) &&
+                                isfinite(number_of(row, "noise"))) return true;
     return false;
 }
 
@@ -141,8 +141,8 @@ static void add_bar(Against *against, const BenchRow *row, Verdict verdict, doub
 }
 
 void against_add(Against *against, Report *report, const BenchRow *row) {
-    static const char *const keys[] = {"scene",    "kernel", "dtype", "align", "cache",
-                                       "channels", "points", NULL};
+    static const char *const keys[] = {"scene", "kernel",   "dtype",  "align",
+                                       "cache", "channels", "points", NULL};
     if (!against)
         return;
     const json_t *rows = json_object_get(against->root, "results");
@@ -183,8 +183,8 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
 
 static bool draw(const Against *against, Err *err) {
     char title[100], subtitle[300];
-    snprintf(title, sizeof title, "%d of %d latencies are longer than before",
-             against->slower, against->compared);
+    snprintf(title, sizeof title, "%d of %d latencies are longer than before", against->slower,
+             against->compared);
     snprintf(subtitle, sizeof subtitle, "against %.200s, both measured", against->options->against);
     PlotMark one = {.x = 1, .label = "as before", .strong = true};
     ChartSpec spec = {.title = title,

@@ -128,9 +128,9 @@ static bool describe_text(const Options *options, const char *text, Err *err) {
     int file = memfd_create("rig", MFD_CLOEXEC);
     bool written = file >= 0 && data_write_all(file, text, strlen(text));
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    bool ok = written ? describe(options, path, err)
-                      : err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s",
-                                strerror(errno));
+    bool ok = written
+                  ? describe(options, path, err)
+                  : err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
     if (file >= 0)
         close(file);
     return ok;

@@ -94,9 +94,9 @@ static int draw_part(const StepsCommand *command, Cells *cells, int y, int part)
     for (int i = 0; i < command->sides; i++) {
         const StepsView *view = &command->views[i];
         Area area = {i * (SIDE_W + 2), y, SIDE_W, cells->rows - y};
-        int rows = part < 0                 ? steps_head_draw(&sheet, area, view)
+        int rows = part < 0                ? steps_head_draw(&sheet, area, view)
                    : part < command->count ? steps_step_draw(&sheet, area, view, number)
-                                            : steps_totals_draw(&sheet, area, view, number);
+                                           : steps_totals_draw(&sheet, area, view, number);
         most = rows > most ? rows : most;
     }
     return most;

@@ -52,8 +52,7 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     const Prediction prediction = kernel->predicted[gpu];
     char us[24];
     unit_text(UNIT_US, prediction.latency_us, us, sizeof us);
-    fprintf(out, "%s %s on %s, ", kernel->title, format_of(scene),
-            scene->memory->gpus[gpu].title);
+    fprintf(out, "%s %s on %s, ", kernel->title, format_of(scene), scene->memory->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);
     if (!count)
@@ -117,8 +116,8 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     const PredictedKernel *kernel;
     int count = workflow(scene, gpu, &kernel, steps);
     if (count)
-        fprintf(out, "Workflow on %s, with %s (lesson %d):\n",
-                scene->memory->gpus[gpu].title, kernel->title, steps->lesson);
+        fprintf(out, "Workflow on %s, with %s (lesson %d):\n", scene->memory->gpus[gpu].title,
+                kernel->title, steps->lesson);
     for (int i = 0; i < count; i++) {
         fputs("  ", out);
         text_put(steps[i].text, out);
@@ -185,14 +184,14 @@ static bool add_json(json_t *array, const SceneModel *scene, const PredictedKern
                      const Finding *findings, int count) {
     bool whole = array != NULL;
     for (int i = 0; whole && i < count; i++)
-        whole = json_array_append_new(
-                    array,
-                    json_pack("{so ss ss ss ss sf ss ss si}", "scene", fields_text(scene->scene),
-                              "dtype", bev_dtypes[scene->memory->dtype].name, "align",
-                              bev_aligns[scene->memory->align].name, "kernel", kernel->name, "gpu",
-                              scene->memory->gpus[gpu].title, "gain", findings[i].gain, "finding",
-                              findings[i].text, "evidence", findings[i].evidence, "lesson",
-                              findings[i].lesson)) == 0;
+        whole =
+            json_array_append_new(
+                array, json_pack("{so ss ss ss ss sf ss ss si}", "scene", fields_text(scene->scene),
+                                 "dtype", bev_dtypes[scene->memory->dtype].name, "align",
+                                 bev_aligns[scene->memory->align].name, "kernel", kernel->name,
+                                 "gpu", scene->memory->gpus[gpu].title, "gain", findings[i].gain,
+                                 "finding", findings[i].text, "evidence", findings[i].evidence,
+                                 "lesson", findings[i].lesson)) == 0;
     return whole;
 }
 

@@ -59,7 +59,7 @@ void scene_model_bytes(const SceneModel *model, char footprint[32], char gathere
  * name more than one. */
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
-/* ---- rig_change.c: the rig of bevscope rig ---------------------------------------------------- */
+/* ---- rig_change.c: the rig of bevscope rig --------------------------------------------------- */
 
 /* The text of the rig of --from, changed by the other options, malloc'd: a sound scene. */
 bool rig_changed_text(const Options *options, char **text, Err *err);

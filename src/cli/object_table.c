@@ -300,9 +300,8 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
         moved_m = fmax(moved_m, fabs(now->offset_m - before->offset_m));
     }
     bool hidden = moved_m < most_m / 100; /* one dot on the other */
-    PlotSeries series[] = {
-        plot_series("without fault, FP32", values, values + count, count, 1),
-        plot_series("selection", values, values + 2 * count, count, 0)};
+    PlotSeries series[] = {plot_series("without fault, FP32", values, values + count, count, 1),
+                           plot_series("selection", values, values + 2 * count, count, 0)};
     series[0].dots = series[1].dots = true;
     series[0].baseline = series[1].strong = true;
     ranges_format(table->scales, problem->dtype, format, sizeof format);

@@ -78,21 +78,19 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
-    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, CHART_MRC,
-     NULL},
+    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, CHART_MRC, NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, CHART_ROOFLINE, NULL},
     {"working-set", "the footprint against each GPU's L2", false, CHART_WORKING_SET, NULL},
     {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false,
      CHART_NONE, plot_sweep},
-    {"dtype", "the parts of the latency for each number format", false, CHART_DTYPE,
-     draw_dtype},
+    {"dtype", "the parts of the latency for each number format", false, CHART_DTYPE, draw_dtype},
     {"terms", "what binds each kernel on a GPU, the fastest first", true, CHART_TERMS, NULL},
     {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
      CHART_NETWORK, NULL},
     {"timeline", "when launches begin and end: one by one, in a graph, with copies", false,
      CHART_TIMELINE, NULL},
-    {"objects", "how many metres the mass of each true object is off, by range", false,
-     CHART_NONE, plot_objects},
+    {"objects", "how many metres the mass of each true object is off, by range", false, CHART_NONE,
+     plot_objects},
     {"prune", "how few points hold how much of the mass", false, CHART_NONE, plot_prune},
     {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs", false,
      CHART_NONE, plot_calibration},
@@ -140,8 +138,8 @@ bool cmd_plot(const Options *options, Err *err) {
               scene_model_open(&model, options->arguments[1], &workload, dtype, align, &chosen,
                                kind->needs_profiles ? MODEL_ALL : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
-    ok = ok && (kind->draw ? kind->draw(&request, err)
-                           : draw_chart(&request, kind->chart, NULL, err));
+    ok = ok &&
+         (kind->draw ? kind->draw(&request, err) : draw_chart(&request, kind->chart, NULL, err));
     progress_end();
     scene_model_close(&model);
     chosen_close(&chosen);

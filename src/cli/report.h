@@ -110,9 +110,9 @@ typedef struct {
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Says on standard error, once of a scene whose calls follow each other, that a table's errors leave
- * out `values` of its values, where FP64 is not finite; says nothing where `values` is 0. `time_s`: the first moment of `moments`; NaN: the
- * scene has one. */
+/* Says on standard error that a table's errors leave out `values` values of a scene, where FP64 is
+ * not finite. Says it once where calls of one scene follow each other, and nothing where `values`
+ * is 0. `time_s`: the first moment of `moments`; NaN: the scene has one. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
 
 /* The JSON block about the machine of a result; the second function is of this machine. */

@@ -248,9 +248,8 @@ static bool find_camera(const char *word, const BevShape *shape, const Rig *rig,
             *camera = i;
             found = true;
         }
-    return found ||
-           err_set(err, ERR_USAGE, option, "name one of them, or say its number from 0",
-                   "there is no camera '%s' among %lld", word, (long long)shape->cameras);
+    return found || err_set(err, ERR_USAGE, option, "name one of them, or say its number from 0",
+                            "there is no camera '%s' among %lld", word, (long long)shape->cameras);
 }
 
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,

@@ -81,7 +81,6 @@ typedef struct {
     const PlotMark *marks;
     int mark_count;
     FigureTheme theme;
-    double scale; /* pixels per unit; 0: 1 */
 } ChartSpec;
 
 /* Sorts marks by x. */

@@ -262,7 +262,7 @@ static ChartPage chart_of(const ChartSpec *spec) {
 }
 
 static PageSpec page_of(const ChartPage *chart) {
-    return (PageSpec){PAGE_W, chart->h, chart->spec->scale, chart->spec->theme, draw_page, chart};
+    return (PageSpec){PAGE_W, chart->h, 0, chart->spec->theme, draw_page, chart};
 }
 
 bool plot_image(const ChartSpec *spec, Image *image, Err *err) {
