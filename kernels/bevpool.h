@@ -177,10 +177,6 @@ typedef struct {
     /* 0: out and grad_out are (cell, c). Else they are (sample, c, cell of the sample), of so many
      * samples; only for kernels that write or read so. */
     int64_t out_samples;
-    /* Forward: points whose depth has a magnitude of at most this may be left out, 0 or more. Rows
-     * that do so say it (`skips`), all others read every point. Each output is then off by at most
-     * the sum of weight * |depth * feat| over what is left out. */
-    float prune;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
     BevTensor feat;  /* cameras * feat_h * feat_w rows of channels */
@@ -298,10 +294,9 @@ typedef struct BevKernel {
     bool writes_first;     /* can write an output, backward read grad_out, with channels first:
                               out_samples */
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
-    /* The row of which this one does the same but for the points that problem->prune leaves out,
-     * those of depth 0 always among them. A NaN depth is never left out. Where only depths of 0 go,
-     * the result is the same on finite features. An infinite or NaN feature does not reach a cell
-     * over such a point. Its traffic is that row's, at most. In tables and by name, not live. */
+    /* The row of which this one does the same, but without the points of depth 0. On finite
+     * features the result is the same. An infinite or NaN feature does not reach a cell over such
+     * a point. Its traffic is that row's, at most. In tables and by name, not live. */
     const char *skips;
     /* `launch` accepts NULL as the plan, for a map that changes from launch to launch: the plan is
      * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */
@@ -430,10 +425,6 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
  * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
  * S = sum |weight * depth * feat|. Host pointers. */
 bool bev_reference(const BevProblem *problem, double *out, double *abs_sum);
-
-/* The most that problem->prune lets each output be off by: S of the points whose depth is at most
- * 1.01 times as large, which covers how depths are rounded. NaN where there is no memory. */
-void bev_left_out(const BevProblem *problem, double *sums);
 
 /* The same as bev_reference backward: FP64 gradients of the stored values. grad_depth has as many
  * elements as depth, grad_feat as feat; S of each (may be NULL) is the sum of the magnitudes of all

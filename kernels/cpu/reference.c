@@ -64,26 +64,22 @@ static void fill(double *values, int64_t count, double value) {
         values[i] = value;
 }
 
-/* The sums of the points whose depth is at most `largest`; each array may be NULL. */
-static bool add_up(const BevProblem *problem, double largest, double *out, double *abs_sum) {
+bool bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     const BevMap *map = &problem->map;
     int64_t channels = problem->shape.channels;
     int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
     double *depths = depths_of(problem), *feats = values_of(&problem->feat);
     bool memory = depths && feats;
     fill(out, outputs, memory ? 0 : NAN);
-    fill(abs_sum, outputs, memory || out ? 0 : NAN);
+    fill(abs_sum, outputs, 0);
     for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         double depth = depths[map->ranks_depth[t]];
         const double *feat = feats + map->ranks_feat[t] * channels;
-        if (largest < INFINITY && !(fabs(depth) <= largest))
-            continue;
         for (int64_t c = 0; c < channels; c++) {
             double term = weight * depth * feat[c];
             int64_t at = map->ranks_bev[t] * channels + c;
-            if (out)
-                out[at] += term;
+            out[at] += term;
             if (abs_sum)
                 abs_sum[at] += fabs(term);
         }
@@ -91,14 +87,6 @@ static bool add_up(const BevProblem *problem, double largest, double *out, doubl
     free(depths);
     free(feats);
     return memory;
-}
-
-bool bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
-    return add_up(problem, INFINITY, out, abs_sum);
-}
-
-void bev_left_out(const BevProblem *problem, double *sums) {
-    add_up(problem, 1.01 * (double)problem->prune, NULL, sums);
 }
 
 /* The gradients of a pixel's depths, and their S, become those of its logits. In S a depth counts

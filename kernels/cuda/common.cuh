@@ -72,7 +72,6 @@ struct Pool {
     int64_t points, intervals, cells;
     int channels;
     float scale; // bev_tensors_factor()
-    float prune; // BevProblem.prune, of codes
 };
 
 static inline Pool pool_of(const BevProblem *problem) {
@@ -94,7 +93,6 @@ static inline Pool pool_of(const BevProblem *problem) {
     pool.cells = problem->shape.nx * problem->shape.ny;
     pool.channels = (int)problem->shape.channels;
     pool.scale = bev_tensors_factor(problem);
-    pool.prune = problem->prune / problem->depth.scale;
     return pool;
 }
 

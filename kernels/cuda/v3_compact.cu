@@ -1,5 +1,5 @@
-/* IDEA    Most depths of a frame are 0, so most points add nothing. Take these, and those up to a
- *         threshold, out of the map first, in every frame, and run V3 on what is left.
+/* IDEA    Most depths of a frame are 0, so most points add nothing. Take these out of the map
+ *         first, in every frame, and run V3 on what is left.
  * WHO     A warp owns an interval: 32 points at a time, each lane asks for one depth, and the warp
  *         writes the points that stay to the front of the interval's own stretch.
  *
@@ -56,7 +56,7 @@ template <BevDtype D, bool W> __global__ void compact_kernel(Pool pool, Compacte
         bool inside = base + lane < length;
         int from = inside ? pool.ranks_depth[t] : 0;
         float depth = Codec<DEPTH_OF<D>>::decode(((const DepthCode<D> *)pool.depth)[from]);
-        bool stays = inside && !(fabsf(depth) <= pool.prune); // a NaN stays
+        bool stays = inside && depth != 0; // a NaN stays
         unsigned votes = __ballot_sync(~0u, stays);
         int at = start + kept + __popc(votes & ((1u << lane) - 1));
         if (stays) {
@@ -119,7 +119,7 @@ void compact_release(BevPlan *plan) {
 /* clang-format off */
 CUDA_ROW(v3_compact) = {
     .name = "v3_compact", .title = "V3 compact",
-    .idea = "A map without the points of small depth, made anew in each launch, and V3 behind it.",
+    .idea = "A map without the points of depth 0, made anew in each launch, and V3 behind it.",
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,
     .skips = "v3_large_l2", .plan_optional = true,

@@ -210,11 +210,10 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
-/* Gate A for one output; the arrays begin with it. `left_out` may be NULL. */
+/* Gate A for one output; the arrays begin with it. */
 static GateResult judge_output(const BevProblem *problem, const GateOutput *output,
                                const Rounding *rounding, const double *reference,
-                               const double *abs_sum, const double *left_out, const int32_t *terms,
-                               uint8_t *bad) {
+                               const double *abs_sum, const int32_t *terms, uint8_t *bad) {
     GateResult result = {.output = output->name, .cell = -1, .channel = -1};
     const BevTensor *tensor = &output->tensor;
     for (int64_t row = 0; row < tensor->rows; row++) {
@@ -224,7 +223,6 @@ static GateResult judge_output(const BevProblem *problem, const GateOutput *outp
             double got = bev_tensor_at(tensor, row, c), want = reference[at];
             double unit = rounding->whole ? bev_sum_factor(problem, c) : 0;
             double bound = bound_of(rounding, want, abs_sum[at], terms[row], unit);
-            bound += left_out ? (1 + rounding->u_out) * left_out[at] : 0;
             double ratio = error_ratio(rounding, got, want, bound);
             row_bad |= gate_count_element(&result, terms[row] > 0, row, c, got, want, bound, ratio);
         }
@@ -240,20 +238,15 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
     GateOutput outputs[BEV_MAX_OUTPUTS];
     GateResult result = {0};
     int count = gate_outputs(problem, codes, outputs);
-    bool prunes = problem->prune > 0 && problem->direction == BEV_FORWARD;
-    double *left_out = prunes ? malloc((size_t)gate_values(problem) * sizeof *left_out) : NULL;
-    if (left_out)
-        bev_left_out(problem, left_out);
     for (int i = 0; i < count; i++) {
         const GateOutput *output = &outputs[i];
         Rounding rounding = rounding_of(problem, output, accumulate);
         GateResult one =
             judge_output(problem, output, &rounding, reference + output->first_value,
-                         abs_sum + output->first_value, left_out, points + output->first_row,
+                         abs_sum + output->first_value, points + output->first_row,
                          bad ? bad + output->first_row : NULL);
         result = i ? gate_worse(result, one) : one;
     }
-    free(left_out);
     return result;
 }
 

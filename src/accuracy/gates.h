@@ -77,8 +77,6 @@ typedef struct {
  * A weight times a depth may underflow, and a feature multiplies what is lost. F is the largest
  * finite |feature|, backward the largest |grad_out|. Without weights F is 0.
  *
- * Points that problem->prune lets a kernel leave out add their S (bev_left_out), times 1 + u_out.
- *
  * INT8 without weights: products of codes are whole numbers, which INT32 adds exactly, and FP32 as
  * long as their magnitudes add up to less than 2^24. Then only the four roundings of the scales are
  * left, of r itself: 4·u_acc·|r| in place of the terms with n.

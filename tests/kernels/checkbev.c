@@ -10,7 +10,6 @@
 #include <getopt.h>
 
 enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_ROWS = 20 };
-static const float PRUNE = 0.1f; /* half of the depths of a case are smaller */
 
 /* The results of one (kernel, format, align). */
 typedef struct {
@@ -144,30 +143,15 @@ static bool run_kernel(const BevKernel *kernel, const Subject *subject, bool fir
     return ok;
 }
 
-/* Whether gate A passes what random.judged.codes hold, for the problem as the kernel took it. */
-static bool passes_a(Trial *trial, const BevKernel *kernel, const BevProblem *problem,
-                     const char *gate, bool quiet) {
+/* Whether gate A passes what random.judged.codes hold. */
+static bool passes_a(Trial *trial, const BevKernel *kernel, bool quiet) {
     Judged *j = &trial->random.judged;
-    GateResult a = gate_kernel(problem, kernel->accumulate[trial->dtype], j->codes, j->reference,
-                               j->abs_sum, j->terms, j->bad);
-    bool passed = gate_passes(&a, &problem->map);
+    GateResult a = gate_kernel(&j->host.view, kernel->accumulate[trial->dtype], j->codes,
+                               j->reference, j->abs_sum, j->terms, j->bad);
+    bool passed = gate_passes(&a, &j->host.view.map);
     if (!passed && !quiet)
-        note_gate(trial, kernel, gate, &a, j->bad);
+        note_gate(trial, kernel, "A", &a, j->bad);
     return passed;
-}
-
-/* Whether what kernels leave out of a sparse case stays within the bound, in both runs alike. */
-static bool judge_pruned(Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
-    Judged *random = &trial->random.judged;
-    BevProblem problem = random->host.view;
-    if (!kernel->skips || !trial->c->sparse)
-        return true;
-    problem.prune = trial->random.guarded.view.prune = PRUNE;
-    bool ran =
-        run_kernel(kernel, &trial->random, kernel->writes_first, random->codes, trial->again, err);
-    trial->random.guarded.view.prune = 0;
-    return ran && passes_a(trial, kernel, &problem, "A, pruned", quiet) &&
-           !memcmp(random->codes, trial->again, trial->code_bytes);
 }
 
 /* Whether the adjoint identity holds for the gradients of gate C's problem. */
@@ -198,7 +182,7 @@ static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err)
         same = same && !memcmp(random->codes, trial->again, trial->code_bytes);
     }
     tally->varies = tally->varies || !same;
-    bool passed = passes_a(trial, kernel, &random->host.view, "A", quiet);
+    bool passed = passes_a(trial, kernel, quiet);
     if (!same && kernel->deterministic && !quiet)
         tap_note("%s: two runs differ on case %s", kernel->name, trial->c->name);
     if (!run_kernel(kernel, &trial->exact, kernel->writes_first, exact->codes, NULL, err))
@@ -208,8 +192,7 @@ static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err)
     if (!gate_passes(&c, &exact->host.view.map) && !quiet)
         note_gate(trial, kernel, "C", &c, exact->bad);
     return passed && gate_passes(&c, &exact->host.view.map) &&
-           judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic) &&
-           judge_pruned(trial, kernel, quiet, err);
+           judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic);
 }
 
 static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
