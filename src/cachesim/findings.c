@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double LEAST_GAIN = 1.05; /* a smaller gain is noise */
 static const double REPEATED = 1.5;    /* indices read more often than this are a finding */
@@ -20,24 +19,20 @@ typedef struct {
 } Facts;
 
 typedef struct {
-    Finding found[FINDINGS_MAX]; /* a rule adds at most one */
+    Finding *found; /* [FINDINGS_MAX]; a rule adds at most one */
     int count;
 } Findings;
 
-/* The latency with other terms. */
-static double latency_us(const Prediction *prediction, const double term_us[TERM_COUNT]) {
-    Prediction other = *prediction;
-    for (int term = 0; term < TERM_COUNT; term++)
-        other.term_us[term] = term_us[term];
-    return predict_with_chain(&other, 1);
+/* The gain if the terms were those of `other`. */
+static double gain_of(const Prediction *prediction, const Prediction *other) {
+    return prediction->latency_us / predict_with_chain(other, 1);
 }
 
 /* The same with one term replaced. */
 static double gain_with(const Prediction *prediction, LatencyTerm term, double us) {
-    double term_us[TERM_COUNT];
-    for (int i = 0; i < TERM_COUNT; i++)
-        term_us[i] = i == (int)term ? us : prediction->term_us[i];
-    return prediction->latency_us / latency_us(prediction, term_us);
+    Prediction other = *prediction;
+    other.term_us[term] = us;
+    return gain_of(prediction, &other);
 }
 
 static Finding *add(Findings *findings, double gain, int lesson) {
@@ -172,15 +167,15 @@ static void repeated_indices(const Facts *facts, Findings *findings) {
 /* Sectors that are used whole are fewer bytes of L2, and fewer lines of L1. */
 static void wasted_sectors(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
-    double term_us[TERM_COUNT], use = facts->kernel->sector_use;
+    Prediction other = *p;
+    double use = facts->kernel->sector_use;
     if (!(use > 0) || use >= LEAST_SECTOR_USE)
         return;
     double features = facts->kernel->requested.feat / requested_bytes(facts->kernel);
     double rest = 1 - features * (1 - use);
-    memcpy(term_us, p->term_us, sizeof term_us);
-    term_us[TERM_L2] *= rest;
-    term_us[TERM_ISSUE] = fmax(term_us[TERM_ISSUE] * rest, p->instructions_us);
-    Finding *finding = add(findings, p->latency_us / latency_us(p, term_us), 2);
+    other.term_us[TERM_L2] *= rest;
+    other.term_us[TERM_ISSUE] = fmax(other.term_us[TERM_ISSUE] * rest, p->instructions_us);
+    Finding *finding = add(findings, gain_of(p, &other), 2);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -210,7 +205,7 @@ static void launches(const Facts *facts, Findings *findings) {
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
     snprintf(finding->text, sizeof finding->text,
              "launch%s take%s %s of %s: without, at most %.1f times",
-             facts->kernel->profile.encodings ? ", clear and encoding"
+             facts->kernel->profile.encoded > 0 ? ", clear and encoding"
              : more                           ? " and clear"
                                               : "",
              more ? "" : "s", own, all, finding->gain);
@@ -230,12 +225,10 @@ static void empty_slices(const Facts *facts, Findings *findings) {
         return; /* they write where points are; a clear is a finding of its own */
     double empty = 1 - (double)lengths->filled / (double)lengths->cells;
     double out = facts->kernel->requested.out_write, all = requested_bytes(facts->kernel);
-    double term_us[TERM_COUNT];
-    for (int term = 0; term < TERM_COUNT; term++)
-        term_us[term] = p->term_us[term];
-    term_us[TERM_L2] *= 1 - empty * out / all;
-    term_us[TERM_DRAM] *= 1 - empty * out / all;
-    Finding *finding = add(findings, p->latency_us / latency_us(p, term_us), 5);
+    Prediction other = *p;
+    other.term_us[TERM_L2] *= 1 - empty * out / all;
+    other.term_us[TERM_DRAM] *= 1 - empty * out / all;
+    Finding *finding = add(findings, gain_of(p, &other), 5);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -300,7 +293,7 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                                                                empty_slices};
     const Gpu on = model_gpu(model, gpu, edit);
     const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
-    Findings all = {.count = 0};
+    Findings all = {.found = findings};
     if (!predicted || kernel->wrong_on_purpose)
         return 0;
     const Prediction prediction = model_predict(model, predicted, gpu, edit);
@@ -309,7 +302,5 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
         rules[i](&facts, &all);
     qsort(all.found, (size_t)all.count, sizeof *all.found, by_gain);
     faster_kernel(&facts, &all);
-    for (int i = 0; i < all.count; i++)
-        findings[i] = all.found[i];
     return all.count;
 }

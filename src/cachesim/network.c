@@ -4,8 +4,8 @@
 #include "src/base/json_fields.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const network_parts[] = {"LiDAR", "image", "pooling", "BEV", "head"};
 _Static_assert(sizeof network_parts / sizeof *network_parts == NETWORK_PARTS, "a part has no name");
@@ -19,8 +19,7 @@ typedef struct {
 } StageFields;
 
 typedef struct {
-    char title[32], gpu[32], kernel[32], source[128];
-    double budget_ms;
+    Network network;
     FieldList stages;
 } NetworkFields;
 
@@ -39,11 +38,12 @@ static const Field stage_fields[] = {
 static const FieldTable stage_table = FIELD_TABLE(stage_fields, StageFields);
 
 static const Field network_fields[] = {
-    {"title", FIELD_TEXT, AT(NetworkFields, title), .min = 1, .max = 31},
-    {"gpu", FIELD_TEXT, AT(NetworkFields, gpu), .min = 1, .max = 31},
-    {"kernel", FIELD_TEXT, AT(NetworkFields, kernel), .min = 1, .max = 31, .optional = true},
-    {"source", FIELD_TEXT, AT(NetworkFields, source), .min = 1, .max = 127},
-    {"budget_ms", FIELD_DOUBLE, AT(NetworkFields, budget_ms), .min = 0.1, .max = 1e5,
+    {"title", FIELD_TEXT, AT(NetworkFields, network.title), .min = 1, .max = 31},
+    {"gpu", FIELD_TEXT, AT(NetworkFields, network.gpu), .min = 1, .max = 31},
+    {"kernel", FIELD_TEXT, AT(NetworkFields, network.kernel), .min = 1, .max = 31,
+     .optional = true},
+    {"source", FIELD_TEXT, AT(NetworkFields, network.source), .min = 1, .max = 127},
+    {"budget_ms", FIELD_DOUBLE, AT(NetworkFields, network.budget_ms), .min = 0.1, .max = 1e5,
      .optional = true, .fallback = 100},
     {"stages", FIELD_LIST, AT(NetworkFields, stages), .min = 1, .max = MAX_STAGES,
      .table = &stage_table},
@@ -65,12 +65,9 @@ double network_speedup(const Network *network, double gain) {
 bool network_read(const char *path, Network *network, Err *err) {
     NetworkFields fields = {0};
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &network_table, &fields, err);
-    *network = (Network){.budget_ms = fields.budget_ms};
-    snprintf(network->title, sizeof network->title, "%s", fields.title);
-    snprintf(network->gpu, sizeof network->gpu, "%s", fields.gpu);
-    snprintf(network->source, sizeof network->source, "%s", fields.source);
-    snprintf(network->kernel, sizeof network->kernel, "%s",
-             fields.kernel[0] ? fields.kernel : "v2");
+    *network = fields.network;
+    if (!network->kernel[0])
+        strcpy(network->kernel, "v2");
     const StageFields *stages = fields.stages.items;
     for (int i = 0; ok && i < fields.stages.count; i++)
         network->part_ms[stages[i].part] += stages[i].ms;

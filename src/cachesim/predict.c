@@ -52,13 +52,10 @@ static void count_passes(const BevProblem *problem, Profile *profile) {
         profile->cleared_bytes = bytes;
     if (access->sums)
         profile->cleared_bytes = elements * sizeof(float);
-    bool encodes = access->sums && !access->stays && problem->out.dtype != BEV_FP32;
-    profile->clears = profile->cleared_bytes > 0;
-    if (!encodes)
-        return;
-    profile->encoded = elements;
-    profile->encoded_bytes = bytes;
-    profile->encodings = 1;
+    if (access->sums && !access->stays && problem->out.dtype != BEV_FP32) {
+        profile->encoded = elements;
+        profile->encoded_bytes = bytes;
+    }
 }
 
 bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
@@ -208,9 +205,9 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     issue(profile, gpu, instructions, &p);
     p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, l2);
     p.launch_us = LAUNCH_US;
-    p.launch_us += profile->clears * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     p.launch_us +=
-        profile->encodings * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
+        (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
+    p.launch_us += (profile->encoded > 0) * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
     p.binding = binding_of(&p);
     p.latency_us = predict_with_chain(&p, 1);
     return p;

@@ -32,9 +32,8 @@ typedef struct {
     int tile;
     TraceCounts counts;
     ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
-    int clears, encodings;      /* launches before the kernel that clear, after it that encode */
-    double cleared_bytes;       /* elements that those launches clear; 0: none */
-    double encoded;             /* sums that are encoded; 0: none */
+    double cleared_bytes;       /* that a launch before the kernel clears; 0: there is none */
+    double encoded;             /* sums that a launch after it encodes; 0: there is none */
     double encoded_bytes;       /* bytes that encoding writes */
 } Profile;
 

@@ -20,8 +20,7 @@ const char *const step_accesses[] = {[ACCESS_READ] = "read",
 
 /* ---- the recorder ---------------------------------------------------------------------------- */
 
-typedef struct {
-    TraceObserver observer; /* the first member: the replay hands back a pointer to it */
+struct StepRecorder {
     const BevMap *map;
     const StepChoice *choice;
     Steps *steps;
@@ -30,10 +29,10 @@ typedef struct {
     int wave;
     bool loaded; /* the current wave has a load */
     bool failed; /* memory ran out */
-} Recorder;
+};
 
 /* Room for one more element, doubled where it is full. NULL: no memory. */
-static void *grow(Recorder *recorder, void *array, int count, size_t bytes) {
+static void *grow(StepRecorder *recorder, void *array, int count, size_t bytes) {
     enum { FIRST = 64 };
     bool full = count == 0 || (count >= FIRST && (count & (count - 1)) == 0);
     if (recorder->failed || !full)
@@ -48,7 +47,7 @@ static void *grow(Recorder *recorder, void *array, int count, size_t bytes) {
     append(recorder, (void **)&(recorder)->steps->field, &(recorder)->steps->count,                \
            sizeof *(recorder)->steps->field)
 
-static void *append(Recorder *recorder, void **array, int *count, size_t bytes) {
+static void *append(StepRecorder *recorder, void **array, int *count, size_t bytes) {
     void *larger = grow(recorder, *array, *count, bytes);
     if (!larger)
         return NULL;
@@ -58,8 +57,7 @@ static void *append(Recorder *recorder, void **array, int *count, size_t bytes) 
     return element;
 }
 
-static bool on_launch(TraceObserver *observer, const Launch *launch) {
-    Recorder *recorder = (Recorder *)observer;
+bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
     if (launch->pools) {
         recorder->steps->blocks = launch->blocks;
         recorder->steps->warps_a_block = launch->warps;
@@ -67,9 +65,8 @@ static bool on_launch(TraceObserver *observer, const Launch *launch) {
     return launch->pools || recorder->choice->passes;
 }
 
-static bool on_wants(TraceObserver *observer, const Launch *launch, const void *replay,
+bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay,
                      int64_t block, int number, const void *state) {
-    Recorder *recorder = (Recorder *)observer;
     const StepChoice *choice = recorder->choice;
     Steps *steps = recorder->steps;
     if ((choice->block >= 0 && block != choice->block) ||
@@ -95,8 +92,7 @@ static bool waits_for_last(StepPhase phase, StepPhase before) {
     return phase == PHASE_MULTIPLY || (phase == PHASE_POINTS && before == PHASE_OWNERS);
 }
 
-static void on_phase(TraceObserver *observer, StepPhase phase) {
-    Recorder *recorder = (Recorder *)observer;
+void recorder_phase(StepRecorder *recorder, StepPhase phase) {
     Steps *steps = recorder->steps;
     Step *step = APPEND(recorder, steps, step_count);
     recorder->wave = 0;
@@ -113,7 +109,7 @@ static void on_phase(TraceObserver *observer, StepPhase phase) {
 }
 
 /* The number in the map of the point with this depth in this cell. */
-static int32_t number_of(const Recorder *recorder, const StepPoint *point) {
+static int32_t number_of(const StepRecorder *recorder, const StepPoint *point) {
     const BevMap *map = recorder->map;
     int32_t interval = recorder->interval_of[point->cell], t = map->interval_starts[interval];
     while (map->ranks_depth[t] != point->depth)
@@ -121,8 +117,7 @@ static int32_t number_of(const Recorder *recorder, const StepPoint *point) {
     return t;
 }
 
-static void on_point(TraceObserver *observer, const StepPoint *seen) {
-    Recorder *recorder = (Recorder *)observer;
+void recorder_point(StepRecorder *recorder, const StepPoint *seen) {
     StepPoint *point = APPEND(recorder, points, point_count);
     if (!point)
         return;
@@ -133,14 +128,12 @@ static void on_point(TraceObserver *observer, const StepPoint *seen) {
     recorder->steps->steps[recorder->steps->step_count - 1].point_count++;
 }
 
-static void on_wait(TraceObserver *observer) {
-    Recorder *recorder = (Recorder *)observer;
+void recorder_wait(StepRecorder *recorder) {
     recorder->wave += recorder->loaded;
     recorder->loaded = false;
 }
 
-static void on_instruction(TraceObserver *observer, Place place, StepAccess access, int repeats) {
-    Recorder *recorder = (Recorder *)observer;
+void recorder_instruction(StepRecorder *recorder, Place place, StepAccess access, int repeats) {
     Steps *steps = recorder->steps;
     StepInstruction *in = APPEND(recorder, instructions, instruction_count);
     recorder->last_sector = -1;
@@ -158,7 +151,7 @@ static void on_instruction(TraceObserver *observer, Place place, StepAccess acce
 }
 
 /* Bytes [from, to) of a sector are asked for. */
-static void touch(Recorder *recorder, StepInstruction *in, int64_t number, int from, int to,
+static void touch(StepRecorder *recorder, StepInstruction *in, int64_t number, int from, int to,
                   int times) {
     StepSector *sector = NULL;
     for (int i = in->sector_count - 1; i >= 0 && !sector; i--)
@@ -176,9 +169,8 @@ static void touch(Recorder *recorder, StepInstruction *in, int64_t number, int f
 }
 
 /* Neighbours of an instruction that share a sector ask for it once; additions ask each time. */
-static void on_span(TraceObserver *observer, StepLanes lanes, int64_t byte, int64_t asked,
+void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                     int64_t moved, int adds) {
-    Recorder *recorder = (Recorder *)observer;
     Steps *steps = recorder->steps;
     StepSpan *span = APPEND(recorder, spans, span_count);
     if (!span)
@@ -242,17 +234,8 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
     TraceCounts counts;
     *steps = (Steps){
         .choice = *choice, .kernel = kernel, .shape = problem->shape, .out = problem->out.dtype};
-    Recorder recorder = {.observer = {.launch = on_launch,
-                                      .wants = on_wants,
-                                      .phase = on_phase,
-                                      .point = on_point,
-                                      .wait = on_wait,
-                                      .instruction = on_instruction,
-                                      .span = on_span},
-                         .map = &problem->map,
-                         .choice = choice,
-                         .steps = steps};
-    TraceWatch watch = {.observer = &recorder.observer};
+    StepRecorder recorder = {.map = &problem->map, .choice = choice, .steps = steps};
+    TraceWatch watch = {.recorder = &recorder};
     int64_t cells = problem->shape.nx * problem->shape.ny;
     const char *why = steps_unavailable(kernel, problem);
     if (why)

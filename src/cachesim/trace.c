@@ -29,11 +29,12 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .access = &kernel->access,
                      .problem = problem,
                      .counts = counts,
-                     .one_in = watch ? watch->one_in : 0,
-                     .observer = watch ? watch->observer : NULL};
+                     .with_reuse = reuse != NULL,
+                     .watch = watch,
+                     .recorder = watch ? watch->recorder : NULL};
     *counts = (TraceCounts){.form = &kernel->access};
     bool tiles = kernel->access.owner == BEV_OWNS_TILE;
-    bool ok = (tiles ? tiles_replay : owners_replay)(&memory, reuse != NULL, watch, err);
+    bool ok = (tiles ? tiles_replay : owners_replay)(&memory, err);
     memory_stop(&memory);
     if (reuse)
         *reuse = ok ? memory.reuse : NULL;

@@ -72,8 +72,8 @@ typedef struct {
  * through L2. Those of the canonical scene are smaller. */
 enum { TRACE_ONE_IN = 8, TRACE_EXACT_MB = 40 };
 
-/* Follows single warps; steps.h records with one. */
-typedef struct TraceObserver TraceObserver;
+/* Records single warps (steps.c). */
+typedef struct StepRecorder StepRecorder;
 
 /* How to replay. */
 typedef struct {
@@ -82,10 +82,10 @@ typedef struct {
     void *context;
     uint32_t one_in; /* one line in so many is followed through L2; 0: chosen by the size of the
                         arrays */
-    /* NULL: all warps are replayed. Else only those that the observer asks for, one after the
+    /* NULL: all warps are replayed. Else only those that the recorder asks for, one after the
      * other, and it sees their instructions. Only bytes, requests, sectors, atomics and steps of
      * the counts are then meant, and are those of these warps. */
-    TraceObserver *observer;
+    StepRecorder *recorder;
 } TraceWatch;
 
 /* Replays and counts the accesses of a row that has them. `reuse`, unless NULL, receives an

@@ -74,9 +74,10 @@ typedef struct {
     bool missed; /* since the last memory_count a read went on to L2, */
     bool first;  /* and was the first access to its sector; false without an analysis of reuse */
     Slices slices;   /* of kernels whose sums are in memory */
+    bool with_reuse; /* an analysis of reuse is wanted */
     Reuse *reuse;    /* or NULL */
-    uint32_t one_in; /* one line in so many is followed through L2; 0: chosen by the arrays' size */
-    TraceObserver *observer; /* or NULL */
+    const TraceWatch *watch; /* or NULL */
+    StepRecorder *recorder;  /* the watch's; or NULL */
 } Memory;
 
 /* Where an array lies, and what its accesses are counted as. */
@@ -86,10 +87,10 @@ typedef struct {
     const char *name; /* static text */
 } Place;
 
-/* First all arrays are placed, each at the start of a line; then the memory starts, with or without
- * an analysis of reuse. memory_stop does not free memory->reuse: the caller does. */
+/* First all arrays are placed, each at the start of a line; then the memory starts. memory_stop does
+ * not free memory->reuse: the caller does. */
 Place memory_place(Memory *memory, TraceArray array, const char *name, size_t bytes);
-bool memory_start(Memory *memory, bool with_reuse, Err *err);
+bool memory_start(Memory *memory, Err *err);
 void memory_stop(Memory *memory);
 
 /* An instruction of a warp on multiprocessor `sm`, while it is being counted. */
@@ -103,7 +104,7 @@ typedef struct {
     int64_t covered; /* bytes of those sectors */
     int repeats;     /* number of equal instructions, more than 1 only of additions */
     bool line_missed; /* L1 lacked a sector of the line of last_sector */
-    StepLanes lanes; /* lanes that ask for the next span; for an observer */
+    StepLanes lanes; /* lanes that ask for the next span; for a recorder */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);
@@ -133,29 +134,38 @@ void memory_launched(Memory *memory);
 /* A separate launch that goes over a whole array in order, `lane_bytes` a thread: a clear, or the
  * encoding of sums. */
 bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
-                 const TraceWatch *watch, Err *err);
+                 Err *err);
 
 /* ---- single warps ---------------------------------------------------------------------------- */
 
 typedef struct Launch Launch;
 
-/* Sees the instructions of the warps that it chooses, in the order in which each warp issues them.
- * Every function gets the observer. */
-struct TraceObserver {
-    /* A launch begins. False: the observer wants none of its warps. */
-    bool (*launch)(TraceObserver *observer, const Launch *launch);
-    /* Whether the observer wants a warp of the launch; `replay` and `state` as in Launch. */
-    bool (*wants)(TraceObserver *observer, const Launch *launch, const void *replay, int64_t block,
-                  int warp, const void *state);
-    void (*phase)(TraceObserver *observer, StepPhase phase); /* a step begins */
-    void (*point)(TraceObserver *observer, const StepPoint *point);
-    void (*wait)(TraceObserver *observer); /* the later instructions need the result of the earlier
-                                              reads */
-    void (*instruction)(TraceObserver *observer, Place place, StepAccess access, int repeats);
-    /* The last instruction. `bytes` of the `asked` bytes move sectors, `adds` times each. */
-    void (*span)(TraceObserver *observer, StepLanes lanes, int64_t byte, int64_t asked,
-                 int64_t bytes, int adds);
-};
+/* The recorder sees the instructions of the warps that it chooses, in the order in which each warp
+ * issues them. Its functions are cold, so that a replay without a recorder does not pay for
+ * them. */
+#define COLD __attribute__((cold))
+
+/* A launch begins. False: the recorder wants none of its warps. */
+bool recorder_launch(StepRecorder *recorder, const Launch *launch);
+
+/* Whether the recorder wants a warp of the launch; `replay` and `state` as in Launch. */
+bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay,
+                    int64_t block, int number, const void *state);
+
+/* A step begins. */
+COLD void recorder_phase(StepRecorder *recorder, StepPhase phase);
+
+/* The step works on a point. Its weight is found in the map, and its number where that is -1. */
+COLD void recorder_point(StepRecorder *recorder, const StepPoint *point);
+
+/* The later instructions need the result of the earlier reads. */
+COLD void recorder_wait(StepRecorder *recorder);
+
+COLD void recorder_instruction(StepRecorder *recorder, Place place, StepAccess access, int repeats);
+
+/* A span of the last instruction. `moved` of the `asked` bytes move sectors, `adds` times each. */
+COLD void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
+                        int64_t moved, int adds);
 
 /* Counts what was read since the last call as so many loads, one after the other, if L1 lacks it.
  * NULL: counts nothing. */
@@ -170,13 +180,13 @@ static inline void memory_count(Memory *memory, TraceWaits *waits, int loads) {
 /* The same where the later instructions need what was read. */
 static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
     memory_count(memory, waits, loads);
-    if (memory->observer)
-        memory->observer->wait(memory->observer);
+    if (memory->recorder)
+        recorder_wait(memory->recorder);
 }
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {
-    if (memory->observer)
-        memory->observer->phase(memory->observer, phase);
+    if (memory->recorder)
+        recorder_phase(memory->recorder, phase);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -200,9 +210,7 @@ struct Launch {
     bool (*touches)(const void *replay, const void *state, int32_t cell);
 };
 
-/* `where` is named in errors. */
-bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, const char *where,
-                Err *err);
+bool launch_run(const Launch *launch, const Memory *memory, void *replay, Err *err);
 
 /* ---- threads that own points, splats, intervals, cells or pieces ----------------------------- */
 
@@ -308,5 +316,5 @@ void tile_map_free(TileMap *map);
 /* Each function places its arrays, starts the memory and runs the launches. trace_owners: kernels
  * whose threads own points, splats, intervals, cells or pieces. trace_tiles: V4, on tensor cores
  * where its map of tiles serves, else in pieces. */
-bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
-bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+bool owners_replay(Memory *memory, Err *err);
+bool tiles_replay(Memory *memory, Err *err);

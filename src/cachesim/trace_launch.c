@@ -37,14 +37,20 @@ static void turns(const Launch *launch, void *replay, int sm, Room *room) {
 }
 
 /* False: the caller asked to end. */
-static bool run(const Launch *launch, void *replay, Room *rooms, const TraceWatch *watch) {
+static bool goes_on(const Memory *memory, Err *err) {
+    const TraceWatch *watch = memory->watch;
+    return !watch || !watch->go_on || watch->go_on(watch->context) ||
+           err_set(err, ERR_FAILED, memory->kernel->name, "", "the replay was ended early");
+}
+
+static bool run(const Launch *launch, const Memory *memory, void *replay, Room *rooms, Err *err) {
     int64_t next = 0;
     for (int r = 0; r < launch->resident; r++)
         for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++)
             fill(launch, replay, &rooms[sm * launch->resident + r], &next);
     for (bool busy = true; busy;) {
         busy = false;
-        if (watch && watch->go_on && !watch->go_on(watch->context))
+        if (!goes_on(memory, err))
             return false;
         for (int i = 0; i < TRACE_MULTIPROCESSORS * launch->resident; i++) {
             turns(launch, replay, i / launch->resident, &rooms[i]);
@@ -57,44 +63,35 @@ static bool run(const Launch *launch, void *replay, Room *rooms, const TraceWatc
     return true;
 }
 
-/* The warps that an observer asks for, each alone. */
-static bool run_alone(const Launch *launch, void *replay, const TraceWatch *watch,
-                      const char *where, Err *err) {
-    TraceObserver *observer = watch->observer;
-    void *state = malloc(launch->state_bytes);
-    bool go_on = state && observer->launch(observer, launch);
-    for (int64_t block = 0; go_on && block < launch->blocks; block++) {
-        if (watch->go_on && !watch->go_on(watch->context)) {
-            free(state);
-            return err_set(err, ERR_FAILED, where, "", "the replay was ended early");
-        }
+/* The warps that the recorder asks for, each alone. */
+static bool run_alone(const Launch *launch, const Memory *memory, void *replay, void *state,
+                      Err *err) {
+    bool wanted = recorder_launch(memory->recorder, launch);
+    for (int64_t block = 0; wanted && block < launch->blocks; block++) {
+        if (!goes_on(memory, err))
+            return false;
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, block, warp, state) &&
-                observer->wants(observer, launch, replay, block, warp, state))
+                recorder_wants(memory->recorder, launch, replay, block, warp, state))
                 while (launch->turn(replay, 0, state)) {
                 }
     }
-    bool have = state != NULL;
-    free(state);
-    return have || err_set(err, ERR_FAILED, where, "", "no memory for a warp");
+    return true;
 }
 
-bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, const char *where,
-                Err *err) {
-    if (watch && watch->observer)
-        return run_alone(launch, replay, watch, where, err);
-    int count = TRACE_MULTIPROCESSORS * launch->resident;
+bool launch_run(const Launch *launch, const Memory *memory, void *replay, Err *err) {
+    int count = memory->recorder ? 1 : TRACE_MULTIPROCESSORS * launch->resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);
     char *states = malloc((size_t)count * room_bytes);
-    bool have = rooms && states, ended = false;
-    for (int i = 0; have && i < count; i++)
+    bool ok = (rooms && states) || err_set(err, ERR_FAILED, memory->kernel->name, "",
+                                           "no memory for %d blocks", count);
+    for (int i = 0; ok && i < count; i++)
         rooms[i].states = states + (size_t)i * room_bytes;
-    if (have)
-        ended = !run(launch, replay, rooms, watch);
+    if (ok)
+        ok = memory->recorder ? run_alone(launch, memory, replay, states, err)
+                              : run(launch, memory, replay, rooms, err);
     free(rooms);
     free(states);
-    if (ended)
-        return err_set(err, ERR_FAILED, where, "", "the replay was ended early");
-    return have || err_set(err, ERR_FAILED, where, "", "no memory for %d blocks", count);
+    return ok;
 }

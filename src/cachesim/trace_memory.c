@@ -76,7 +76,7 @@ Place memory_place(Memory *memory, TraceArray array, const char *name, size_t by
     return place;
 }
 
-bool memory_start(Memory *memory, bool with_reuse, Err *err) {
+bool memory_start(Memory *memory, Err *err) {
     size_t l1 = (size_t)TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
     if (memory->sectors >= UINT32_MAX / LINE)
         return err_set(err, ERR_FAILED, memory->kernel->name, "choose a smaller scene",
@@ -91,10 +91,13 @@ bool memory_start(Memory *memory, bool with_reuse, Err *err) {
         !slices_start(&memory->slices, memory->sectors / LINE,
                       plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->kernel->name, err))
         return false;
-    if (!memory->one_in)
-        memory->one_in = memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN : 1;
-    memory->reuse = with_reuse ? reuse_begin((uint32_t)memory->sectors, memory->one_in, err) : NULL;
-    return !with_reuse || memory->reuse;
+    if (!memory->with_reuse)
+        return true;
+    uint32_t one_in = memory->watch ? memory->watch->one_in : 0;
+    if (!one_in)
+        one_in = memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN : 1;
+    memory->reuse = reuse_begin((uint32_t)memory->sectors, one_in, err);
+    return memory->reuse;
 }
 
 void memory_stop(Memory *memory) {
@@ -131,17 +134,12 @@ static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uin
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
-__attribute__((noinline, cold)) static void show_instruction(const Memory *memory, Place place,
-                                                             ReuseKind kind) {
-    memory->observer->instruction(memory->observer, place,
-                                  kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
-}
-
 static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
-    if (memory->observer)
-        show_instruction(memory, place, kind);
+    if (memory->recorder)
+        recorder_instruction(memory->recorder, place,
+                             kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
     return (Instruction){.memory = memory,
                          .sm = sm,
                          .kind = kind,
@@ -172,12 +170,6 @@ static void cover(Instruction *in, int64_t sector, int64_t bytes) {
         in->memory->counts->l2_partial -= in->repeats;
 }
 
-/* Apart from memory_span, and cold, so that a replay without an observer does not pay for it. */
-__attribute__((noinline, cold)) static void show_span(const Instruction *in, int64_t byte,
-                                                      int64_t bytes) {
-    in->memory->observer->span(in->memory->observer, in->lanes, byte, bytes, bytes, 1);
-}
-
 /* The instruction goes on to another line. */
 static void next_line(Instruction *in) {
     double *lines = &in->memory->shares[in->sm].lines;
@@ -195,8 +187,8 @@ static void miss(Instruction *in, uint32_t sector) {
 
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
-    if (in->memory->observer)
-        show_span(in, byte, bytes);
+    if (in->memory->recorder)
+        recorder_span(in->memory->recorder, in->lanes, byte, bytes, bytes, 1);
     in->count->bytes += (double)(bytes * in->repeats);
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
@@ -232,9 +224,9 @@ Instruction memory_adding(Memory *memory, int sm, Place place, int instructions)
     memory->counts->write[place.array].requests += instructions;
     if (plain)
         memory->counts->read[place.array].requests += instructions;
-    if (memory->observer)
-        memory->observer->instruction(memory->observer, place, plain ? ACCESS_ADD : ACCESS_ATOMIC,
-                                      instructions);
+    if (memory->recorder)
+        recorder_instruction(memory->recorder, place, plain ? ACCESS_ADD : ACCESS_ATOMIC,
+                             instructions);
     return (Instruction){.memory = memory,
                          .sm = sm,
                          .base = place.base,
@@ -247,8 +239,8 @@ void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int
     bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     TraceCount *read = &memory->counts->read[in->count - memory->counts->write];
     int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
-    if (memory->observer)
-        memory->observer->span(memory->observer, in->lanes, byte, asked, bytes, adds);
+    if (memory->recorder)
+        recorder_span(memory->recorder, in->lanes, byte, asked, bytes, adds);
     in->count->bytes += (double)asked;
     if (plain)
         read->bytes += (double)asked;
@@ -331,7 +323,7 @@ static bool pass_turn(void *replay, int sm, void *state) {
 
 /* The blocks go round the multiprocessors like any others; all have equal work. */
 bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
-                 const TraceWatch *watch, Err *err) {
+                 Err *err) {
     Pass pass = {memory, place, kind, (int64_t)bytes, (int64_t)lane_bytes * WARP};
     int64_t warps = (pass.bytes + pass.warp_bytes - 1) / pass.warp_bytes, byte;
     Launch launch = {.name = kind == REUSE_READ ? "encode, reads" : "clear or encode, writes",
@@ -340,8 +332,8 @@ bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
                      .state_bytes = sizeof byte,
                      .begin = pass_begin,
                      .turn = pass_turn};
-    if (memory->observer)
-        return launch_run(&launch, &pass, watch, memory->kernel->name, err);
+    if (memory->recorder)
+        return launch_run(&launch, memory, &pass, err);
     for (int64_t warp = 0; warp < warps; warp++) {
         byte = warp * pass.warp_bytes;
         pass_turn(&pass, (int)(warp / PASS_WARPS % TRACE_MULTIPROCESSORS), &byte);

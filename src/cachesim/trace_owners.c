@@ -336,28 +336,28 @@ static Launch plan_launch(OwnersReplay *replay) {
 }
 
 /* The clear, the kernel, and where sums have a workspace of their own, the encoding. */
-static bool run_launches(OwnersReplay *replay, const TraceWatch *watch, Err *err) {
+static bool run_launches(OwnersReplay *replay, Err *err) {
     const BevProblem *problem = replay->problem;
     size_t out = bev_tensor_bytes(&problem->out);
     size_t sums = (size_t)(problem->shape.nx * problem->shape.ny * replay->channels) * FLOAT;
     Memory *memory = replay->memory;
     Launch launch = plan_launch(replay);
     if (replay->access->sums &&
-        !memory_pass(memory, replay->sums, REUSE_WRITE, sums, CLEAR_BYTES, watch, err))
+        !memory_pass(memory, replay->sums, REUSE_WRITE, sums, CLEAR_BYTES, err))
         return false;
     if (replay->access->clears && !replay->access->sums &&
-        !memory_pass(memory, replay->out, REUSE_WRITE, out, CLEAR_BYTES, watch, err))
+        !memory_pass(memory, replay->out, REUSE_WRITE, out, CLEAR_BYTES, err))
         return false;
-    if (!launch_run(&launch, replay, watch, replay->memory->kernel->name, err))
+    if (!launch_run(&launch, memory, replay, err))
         return false;
     memory_launched(replay->memory);
     if (replay->access->sums && !replay->access->stays && problem->out.dtype != BEV_FP32)
-        return memory_pass(memory, replay->sums, REUSE_READ, sums, FLOAT, watch, err) &&
-               memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8, watch, err);
+        return memory_pass(memory, replay->sums, REUSE_READ, sums, FLOAT, err) &&
+               memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8, err);
     return true;
 }
 
-bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
+bool owners_replay(Memory *memory, Err *err) {
     const BevProblem *problem = memory->problem;
     OwnersReplay replay = {.memory = memory,
                            .access = memory->access,
@@ -374,7 +374,7 @@ bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err
     bool ok = find_owners(&replay, err);
     if (ok) {
         place_arrays(&replay);
-        ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
+        ok = memory_start(memory, err) && run_launches(&replay, err);
     }
     free(replay.interval_of);
     free(replay.splats.splats);

@@ -175,7 +175,7 @@ static void read_weights(TilesReplay *replay, int sm, const int32_t *rows) {
 
 /* ---- a warp's turns ------------------------------------------------------------------------- */
 
-/* Names the points of a step to the observer: up to 16 image rows of a column for each of the
+/* Names the points of a step to the recorder: up to 16 image rows of a column for each of the
  * tile's 16 cells. */
 static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab slab) {
     const BevShape *s = &replay->problem->shape;
@@ -195,7 +195,7 @@ static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab sl
                                .column = (int8_t)k,
                                .lanes = of_cell(k % HALF)};
             if (entry >> row & 1)
-                replay->memory->observer->point(replay->memory->observer, &point);
+                recorder_point(replay->memory->recorder, &point);
         }
     }
 }
@@ -206,7 +206,7 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
     Slab slab = slab_of(replay, map->columns[warp->step]);
     if (warp->turns == 1) /* the warp knows its tile since the turn before */
         read_by_cell(replay, sm, replay->cells, warp->tile);
-    if (replay->memory->observer)
+    if (replay->memory->recorder)
         show_points(replay, warp, slab);
     read_features(replay, sm, slab, warp->first_channel);
     if (map->transposed)
@@ -503,7 +503,7 @@ static void place_arrays(TilesReplay *replay) {
                      (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
 }
 
-static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {
+static bool run_launches(TilesReplay *replay, Err *err) {
     const TileMap *map = &replay->map;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch transpose = {.name = "transpose the depth",
@@ -524,11 +524,10 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
                     .begin = tile_begin,
                     .turn = tile_turn,
                     .touches = tile_touches};
-    if (map->transposed &&
-        !launch_run(&transpose, replay, watch, replay->memory->kernel->name, err))
+    if (map->transposed && !launch_run(&transpose, replay->memory, replay, err))
         return false;
     memory_launched(replay->memory);
-    bool ok = launch_run(&tiles, replay, watch, replay->memory->kernel->name, err);
+    bool ok = launch_run(&tiles, replay->memory, replay, err);
     memory_launched(replay->memory);
     return ok;
 }
@@ -540,7 +539,7 @@ static double fp32_instructions(int channels) {
     return 90 + 3.2 * channels;
 }
 
-bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
+bool tiles_replay(Memory *memory, Err *err) {
     const BevProblem *problem = memory->problem;
     TilesReplay replay = {.memory = memory,
                           .problem = problem,
@@ -550,12 +549,12 @@ bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err 
     bool ok = tile_map_build(problem, TRACE_MULTIPROCESSORS, &replay.map, err);
     if (ok && !replay.map.serves) {
         memory->access = memory->counts->form = &memory->kernel->fallback;
-        return owners_replay(memory, with_reuse, watch, err);
+        return owners_replay(memory, err);
     }
     if (ok) {
         replay.channels = (int)(problem->shape.channels / replay.map.passes);
         place_arrays(&replay);
-        ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
+        ok = memory_start(memory, err) && run_launches(&replay, err);
         if (problem->dtype == BEV_FP32)
             memory->counts->step_instructions = fp32_instructions(replay.channels);
     }

@@ -173,40 +173,34 @@ void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Names the points of this step to the observer; those with depth < 0 do not exist. */
+/* Names the points of this step to the recorder; those with depth < 0 do not exist. */
 static void show_points(const OwnersReplay *replay, const Warp *warp, const int32_t *depth,
                         const int32_t *row, const int32_t *number) {
-    TraceObserver *observer = replay->memory->observer;
-    const float *weights = replay->problem->map.weights;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         if (depth[s] >= 0)
-            observer->point(observer, &(StepPoint){.depth = depth[s],
-                                                   .feat = row[s],
-                                                   .cell = segment->cell,
-                                                   .number = number[s],
-                                                   .weight = weights ? weights[number[s]] : 1,
-                                                   .first = segment->first,
-                                                   .last = segment->last,
-                                                   .lanes = in_shares(segment)});
+            recorder_point(replay->memory->recorder, &(StepPoint){.depth = depth[s],
+                                                                  .feat = row[s],
+                                                                  .cell = segment->cell,
+                                                                  .number = number[s],
+                                                                  .first = segment->first,
+                                                                  .last = segment->last,
+                                                                  .lanes = in_shares(segment)});
     }
 }
 
 /* The same for splats: a point for each of their cells. */
 static void show_splats(const OwnersReplay *replay, const Warp *warp, const Splat *const *splat) {
-    TraceObserver *observer = replay->memory->observer;
-    const float *weights = replay->problem->map.weights;
     for (int s = 0; s < warp->count; s++)
         for (int j = 0; j < splat[s]->cells; j++)
-            observer->point(observer,
-                            &(StepPoint){.depth = splat[s]->depth,
-                                         .feat = splat[s]->feat,
-                                         .cell = splat[s]->cell[j],
-                                         .number = splat[s]->point[j],
-                                         .weight = weights ? weights[splat[s]->point[j]] : 1,
-                                         .first = warp->segments[s].first,
-                                         .last = warp->segments[s].last,
-                                         .lanes = in_shares(&warp->segments[s])});
+            recorder_point(replay->memory->recorder,
+                           &(StepPoint){.depth = splat[s]->depth,
+                                        .feat = splat[s]->feat,
+                                        .cell = splat[s]->cell[j],
+                                        .number = splat[s]->point[j],
+                                        .first = warp->segments[s].first,
+                                        .last = warp->segments[s].last,
+                                        .lanes = in_shares(&warp->segments[s])});
 }
 
 /* A warp's splats: a record of ten words each, then as many cells as it says. */
@@ -219,7 +213,7 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
         row[s] = splat[s]->feat;
         cells = splat[s]->cells > cells ? splat[s]->cells : cells;
     }
-    if (replay->memory->observer)
+    if (replay->memory->recorder)
         show_splats(replay, warp, splat);
     for (int word = 0; word < BEV_SPLAT_WORDS; word++) {
         bool rank = word < BEV_SPLAT_RANKS;
@@ -255,7 +249,7 @@ static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
         depth[s] = exists ? map->ranks_depth[t] : -1;
         row[s] = exists ? map->ranks_feat[t] : -1;
     }
-    if (replay->memory->observer)
+    if (replay->memory->recorder)
         show_points(replay, warp, depth, row, point);
     read_words(replay, sm, warp, replay->ranks_depth, point);
     if (replay->access->ranks >= 2)
