@@ -16,6 +16,7 @@
  * the longest interval leaves less than one bit for each factor. */
 typedef struct {
     int weight, depth, feat;
+    int grad; /* backward, of grad_out */
 } Span;
 
 static int64_t longest_interval(const BevMap *map) {
@@ -127,26 +128,6 @@ static bool own_weights(HostProblem *problem, int span, uint64_t *state) {
     return map->weights != NULL;
 }
 
-bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                        const BevMap *map, uint64_t seed, Err *err) {
-    if (!problem_init(problem, shape, dtype, align, map, err))
-        return false;
-    BevProblem *view = &problem->view;
-    Span span = span_of(dtype, map);
-    float *row = malloc((size_t)shape->channels * sizeof *row);
-    bool ok = row && own_weights(problem, span.weight, &seed);
-    if (ok) {
-        set_scales(view, span);
-        fill_depth(&view->depth, span.depth, &seed);
-        fill_feat(&view->feat, span.feat, &seed, row);
-    } else {
-        problem_free(problem);
-        err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
-    }
-    free(row);
-    return ok;
-}
-
 /* ---- view ------------------------------------------------------------------------------------ */
 
 /* Logits whose softmax is a power of two: of each pixel 1, 2 or 4 neighbouring bins are 0. */
@@ -167,18 +148,13 @@ static void fill_logits(const BevTensor *depth, const BevShape *s, uint64_t *sta
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* How many powers of two the factors may span, so that gradients, too, have no more significant
- * bits than their format has. Signs are random: a sum of n terms stays below 6 sqrt(n) of the
- * largest. */
-typedef struct {
-    int weight, depth, feat, grad;
-} BackwardSpan;
-
 static int bits_of_sum(int64_t terms) {
     return (int)ceil(log2(fmin((double)terms, 6 * sqrt((double)terms))));
 }
 
-static BackwardSpan backward_span(const BevProblem *view, const int32_t *terms) {
+/* So that gradients, too, have no more significant bits than their format has. Signs are random: a
+ * sum of n terms stays below 6 sqrt(n) of the largest. */
+static Span backward_span(const BevProblem *view, const int32_t *terms) {
     int significant = view->dtype == BEV_FP32 ? 24 : view->dtype == BEV_FP16 ? 11 : 8;
     int64_t depths = view->depth.row_len, rows = depths + view->feat.rows;
     int64_t of_depth = 1, of_feat = 1;
@@ -186,7 +162,7 @@ static BackwardSpan backward_span(const BevProblem *view, const int32_t *terms) 
         of_depth = terms[i] > of_depth ? terms[i] : of_depth;
     for (int64_t i = depths; i < rows; i++)
         of_feat = terms[i] > of_feat ? terms[i] : of_feat;
-    BackwardSpan span = {.weight = view->map.weights ? 1 : 0};
+    Span span = {.weight = view->map.weights ? 1 : 0};
     int depth_left = significant - bits_of_sum(of_depth) - span.weight;
     int feat_left = significant - bits_of_sum(of_feat) - span.weight;
     int least = depth_left < feat_left ? depth_left : feat_left;
@@ -196,37 +172,51 @@ static BackwardSpan backward_span(const BevProblem *view, const int32_t *terms) 
     return span;
 }
 
-static bool fill_backward(HostProblem *problem, const int32_t *terms, uint64_t *seed) {
+/* ---- the problem ----------------------------------------------------------------------------- */
+
+static bool fill(HostProblem *problem, Span span, uint64_t *seed, Err *err) {
     BevProblem *view = &problem->view;
-    BackwardSpan span = backward_span(view, terms);
     float *row = malloc((size_t)view->shape.channels * sizeof *row);
-    bool ok = row && own_weights(problem, span.weight, seed);
+    bool ok = (row && own_weights(problem, span.weight, seed)) ||
+              err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
     if (ok) {
+        set_scales(view, span);
         fill_depth(&view->depth, span.depth, seed);
         fill_feat(&view->feat, span.feat, seed, row);
-        fill_feat(&view->grad_out, span.grad, seed, row);
     }
+    if (ok && view->direction == BEV_BACKWARD)
+        fill_feat(&view->grad_out, span.grad, seed, row);
     free(row);
     return ok;
 }
 
-static bool exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                           BevAlign align, const BevMap *map, uint64_t seed, Err *err) {
+static bool fill_backward(HostProblem *problem, uint64_t *seed, Err *err) {
+    int32_t *terms = problem_turn_backward(problem, err) ? gate_terms(&problem->view, err) : NULL;
+    bool ok = terms && fill(problem, backward_span(&problem->view, terms), seed, err);
+    free(terms);
+    return ok;
+}
+
+static bool exact_problem(HostProblem *problem, const BevShape *shape, BevDirection direction,
+                          BevDtype dtype, BevAlign align, const BevMap *map, uint64_t seed,
+                          Err *err) {
     if (!problem_init(problem, shape, dtype, align, map, err))
         return false;
-    int32_t *terms = NULL;
-    bool ok = problem_turn_backward(problem, err) && (terms = gate_terms(&problem->view, err));
-    if (ok && !fill_backward(problem, terms, &seed))
-        ok = err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
-    free(terms);
+    bool ok = direction == BEV_BACKWARD ? fill_backward(problem, &seed, err)
+                                        : fill(problem, span_of(dtype, map), &seed, err);
     if (!ok)
         problem_free(problem);
     return ok;
 }
 
+bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                        const BevMap *map, uint64_t seed, Err *err) {
+    return exact_problem(problem, shape, BEV_FORWARD, dtype, align, map, seed, err);
+}
+
 bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err) {
-    if (!(like->direction == BEV_BACKWARD ? exact_backward : gate_exact_problem)(
-            exact, &like->shape, like->dtype, like->align, &like->map, seed, err))
+    if (!exact_problem(exact, &like->shape, like->direction, like->dtype, like->align, &like->map,
+                       seed, err))
         return false;
     if (like->stage == BEV_POOL)
         return true;
@@ -243,60 +233,50 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
 
 enum { EXACT_COLUMNS = 64 }; /* that are encoded at a time, in memory on the stack */
 
-/* Compares columns [first, first + count) of a row with `reference`, the row's FP64 values, as
- * the output format has them. Returns whether one is bad. */
-static bool exact_columns(GateResult *result, const BevTensor *out, int64_t cell, int64_t first,
-                          int64_t count, const double *reference, bool pooled) {
+/* FP64 values of a row as the output's format has them. */
+static void as_stored(const BevTensor *out, const double *reference, int64_t count,
+                      double stored[EXACT_COLUMNS]) {
     float values[EXACT_COLUMNS];
     uint32_t codes[EXACT_COLUMNS];
-    BevTensor want = *out;
-    want.rows = 1;
-    want.row_len = count;
-    want.data = codes;
+    BevTensor row = *out;
+    row.rows = 1;
+    row.row_len = count;
+    row.data = codes;
     for (int64_t c = 0; c < count; c++)
-        values[c] = (float)reference[first + c];
-    bev_span_encode(&want, 0, 0, count, values);
-    bool bad = false;
-    for (int64_t c = 0; c < count; c++) {
-        double g = bev_tensor_at(out, cell, first + c), w = bev_tensor_at(&want, 0, c);
+        values[c] = (float)reference[c];
+    bev_span_encode(&row, 0, 0, count, values);
+    for (int64_t c = 0; c < count; c++)
+        stored[c] = bev_tensor_at(&row, 0, c);
+}
+
+typedef struct {
+    const double *reference;
+    const int32_t *terms;
+} ExactGate;
+
+static bool judge_row(const void *context, const GateOutput *output, int64_t row,
+                      GateResult *result) {
+    const ExactGate *gate = context;
+    const BevTensor *out = &output->tensor;
+    const double *reference = gate->reference + output->first_value + row * out->row_len;
+    bool pooled = gate->terms[output->first_row + row] > 0, bad = false;
+    double want[EXACT_COLUMNS];
+    for (int64_t c = 0; c < out->row_len; c++) {
+        int64_t left = out->row_len - c, i = c % EXACT_COLUMNS;
+        if (i == 0)
+            as_stored(out, reference + c, left < EXACT_COLUMNS ? left : EXACT_COLUMNS, want);
+        double got = bev_tensor_at(out, row, c);
         /* Equal values have equal bits, except for the sign of zero. */
-        bad |= gate_count_element(result, pooled, cell, first + c, g, w, 0, g == w ? 0 : INFINITY);
+        bad |= gate_count_element(result, pooled, row, c, got, want[i], 0,
+                                  got == want[i] ? 0 : INFINITY);
     }
     return bad;
 }
 
-/* Gate C for one output; the arrays begin with it. */
-static GateResult judge_output(const GateOutput *output, const double *reference,
-                               const int32_t *terms, uint8_t *bad) {
-    GateResult result = {.output = output->name, .cell = -1, .channel = -1};
-    const BevTensor *out = &output->tensor;
-    for (int64_t row = 0; row < out->rows; row++) {
-        bool row_bad = false;
-        for (int64_t first = 0; first < out->row_len; first += EXACT_COLUMNS) {
-            int64_t left = out->row_len - first;
-            row_bad |=
-                exact_columns(&result, out, row, first, left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
-                              reference + row * out->row_len, terms[row] > 0);
-        }
-        if (bad)
-            bad[row] = row_bad;
-    }
-    return gate_verdict(result);
-}
-
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad) {
-    GateOutput outputs[BEV_MAX_OUTPUTS];
-    GateResult result = {0};
-    int count = gate_outputs(problem, codes, outputs);
-    for (int i = 0; i < count; i++) {
-        const GateOutput *output = &outputs[i];
-        GateResult one =
-            judge_output(output, reference + output->first_value, points + output->first_row,
-                         bad ? bad + output->first_row : NULL);
-        result = i ? gate_worse(result, one) : one;
-    }
-    return result;
+    const ExactGate gate = {reference, points};
+    return gate_judge(problem, codes, judge_row, &gate, bad);
 }
 
 bool gate_passes(const GateResult *result, const BevMap *map) {
@@ -333,18 +313,14 @@ static double sums_of_pixels(const BevShape *s, const BevTensor *grad) {
 
 /* Whether the format can hold each of the output's FP64 values. */
 static bool all_exact(const BevTensor *out, const double *reference) {
-    float values[EXACT_COLUMNS];
-    uint32_t codes[EXACT_COLUMNS];
-    BevTensor row = {.dtype = out->dtype, .rows = 1, .scale = 1, .data = codes};
+    double stored[EXACT_COLUMNS];
     int64_t total = out->rows * out->row_len;
-    for (int64_t first = 0; first < total; first += EXACT_COLUMNS) {
-        row.row_len = total - first < EXACT_COLUMNS ? total - first : EXACT_COLUMNS;
-        for (int64_t c = 0; c < row.row_len; c++)
-            values[c] = (float)reference[first + c];
-        bev_span_encode(&row, 0, 0, row.row_len, values);
-        for (int64_t c = 0; c < row.row_len; c++)
-            if (bev_tensor_at(&row, 0, c) != reference[first + c])
-                return false;
+    for (int64_t i = 0; i < total; i++) {
+        int64_t left = total - i;
+        if (i % EXACT_COLUMNS == 0)
+            as_stored(out, reference + i, left < EXACT_COLUMNS ? left : EXACT_COLUMNS, stored);
+        if (stored[i % EXACT_COLUMNS] != reference[i])
+            return false;
     }
     return true;
 }

@@ -101,12 +101,8 @@ bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t c
     return true;
 }
 
-GateResult gate_verdict(GateResult result) {
-    result.verdict = result.judged > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
-    return result;
-}
-
-GateResult gate_worse(GateResult a, GateResult b) {
+/* Two outputs' results as one: counts are added, figures are those of the worse one. */
+static GateResult worse_result(GateResult a, GateResult b) {
     bool fails = a.verdict == GATE_FAIL || b.verdict == GATE_FAIL;
     bool first = a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
     GateResult worse = first ? a : b;
@@ -116,6 +112,25 @@ GateResult gate_worse(GateResult a, GateResult b) {
     worse.judged = a.judged + b.judged;
     worse.nan_both = a.nan_both + b.nan_both;
     return worse;
+}
+
+GateResult gate_judge(const BevProblem *problem, const void *codes, GateJudge *judge,
+                      const void *context, uint8_t *bad) {
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    GateResult result = {0};
+    int count = gate_outputs(problem, codes, outputs);
+    for (int i = 0; i < count; i++) {
+        const GateOutput *output = &outputs[i];
+        GateResult one = {.output = output->name, .cell = -1, .channel = -1};
+        for (int64_t row = 0; row < output->tensor.rows; row++) {
+            bool row_bad = judge(context, output, row, &one);
+            if (bad)
+                bad[output->first_row + row] = row_bad;
+        }
+        one.verdict = one.judged > 0 && one.bad == 0 ? GATE_PASS : GATE_FAIL;
+        result = i ? worse_result(result, one) : one;
+    }
+    return result;
 }
 
 /* ---- gate A ---------------------------------------------------------------------------------- */
@@ -210,44 +225,41 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
-/* Gate A for one output; the arrays begin with it. */
-static GateResult judge_output(const BevProblem *problem, const GateOutput *output,
-                               const Rounding *rounding, const double *reference,
-                               const double *abs_sum, const int32_t *terms, uint8_t *bad) {
-    GateResult result = {.output = output->name, .cell = -1, .channel = -1};
+/* What gate A takes, and the constants of its bound for each output. */
+typedef struct {
+    const BevProblem *problem;
+    const double *reference, *abs_sum;
+    const int32_t *terms;
+    Rounding rounding[BEV_MAX_OUTPUTS];
+} KernelGate;
+
+static bool judge_row(const void *context, const GateOutput *output, int64_t row,
+                      GateResult *result) {
+    const KernelGate *gate = context;
+    const Rounding *rounding = &gate->rounding[output->first_row > 0];
     const BevTensor *tensor = &output->tensor;
-    for (int64_t row = 0; row < tensor->rows; row++) {
-        bool row_bad = false;
-        for (int64_t c = 0; c < tensor->row_len; c++) {
-            int64_t at = row * tensor->row_len + c;
-            double got = bev_tensor_at(tensor, row, c), want = reference[at];
-            double unit = rounding->whole ? bev_sum_factor(problem, c) : 0;
-            double bound = bound_of(rounding, want, abs_sum[at], terms[row], unit);
-            double ratio = error_ratio(rounding, got, want, bound);
-            row_bad |= gate_count_element(&result, terms[row] > 0, row, c, got, want, bound, ratio);
-        }
-        if (bad)
-            bad[row] = row_bad;
+    int32_t terms = gate->terms[output->first_row + row];
+    bool bad = false;
+    for (int64_t c = 0; c < tensor->row_len; c++) {
+        int64_t at = output->first_value + row * tensor->row_len + c;
+        double got = bev_tensor_at(tensor, row, c), want = gate->reference[at];
+        double unit = rounding->whole ? bev_sum_factor(gate->problem, c) : 0;
+        double bound = bound_of(rounding, want, gate->abs_sum[at], terms, unit);
+        double ratio = error_ratio(rounding, got, want, bound);
+        bad |= gate_count_element(result, terms > 0, row, c, got, want, bound, ratio);
     }
-    return gate_verdict(result);
+    return bad;
 }
 
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad) {
     GateOutput outputs[BEV_MAX_OUTPUTS];
-    GateResult result = {0};
-    int count = gate_outputs(problem, codes, outputs);
-    for (int i = 0; i < count; i++) {
-        const GateOutput *output = &outputs[i];
-        Rounding rounding = rounding_of(problem, output, accumulate);
-        GateResult one =
-            judge_output(problem, output, &rounding, reference + output->first_value,
-                         abs_sum + output->first_value, points + output->first_row,
-                         bad ? bad + output->first_row : NULL);
-        result = i ? gate_worse(result, one) : one;
-    }
-    return result;
+    KernelGate gate = {
+        .problem = problem, .reference = reference, .abs_sum = abs_sum, .terms = points};
+    for (int i = gate_outputs(problem, codes, outputs); i-- > 0;)
+        gate.rounding[i] = rounding_of(problem, &outputs[i], accumulate);
+    return gate_judge(problem, codes, judge_row, &gate, bad);
 }
 
 void gate_describe_place(const GateResult *result, char *text, size_t size) {

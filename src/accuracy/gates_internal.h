@@ -18,8 +18,10 @@ int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outpu
 bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel, double got,
                         double want, double bound, double ratio);
 
-/* The result with its verdict. */
-GateResult gate_verdict(GateResult result);
+/* Counts the elements of a row of an output, and returns whether one is bad. */
+typedef bool GateJudge(const void *context, const GateOutput *output, int64_t row,
+                       GateResult *result);
 
-/* Two outputs' results as one: counts are added, figures are those of the worse one. */
-GateResult gate_worse(GateResult a, GateResult b);
+/* Judges every row of all outputs; `bad` (gate_rows, may be NULL) receives one flag per row. */
+GateResult gate_judge(const BevProblem *problem, const void *codes, GateJudge *judge,
+                      const void *context, uint8_t *bad);
