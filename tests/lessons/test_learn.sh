@@ -161,10 +161,6 @@ sed 's/^/# /' err
 
 printf 'title x\nsay y\npiont at kernels\n' >bad.lesson
 tap_expect 1 'bad.lesson:3: .*did you mean point' learn bad.lesson --plain </dev/null
-head -c 5000 "$BEVSCOPE" >binary.lesson
-tap_expect 1 'binary.lesson:[0-9]*: a byte' learn binary.lesson --plain </dev/null
-head -c 200000 /dev/zero | tr '\0' 'x' >huge.lesson
-tap_expect 1 'huge.lesson: ' learn huge.lesson --plain </dev/null
 printf 'title x\nask q\nchoose a if true\nchoose b\nsource kernels/cuda/v2.cu "no such text" 3\n' \
     >source.lesson
 tap_expect 1 'source.lesson:5: no line of kernels/cuda/v2.cu' learn source.lesson --plain </dev/null
