@@ -105,7 +105,9 @@ static const char *change(Job *job, uint64_t *random, bool has_time) {
         job->outlier = 1 + 20 * value;
         break;
     case 4:
-        job->scales = value ? (int)random_below(random, SCALES_FILE) : SCALES_IDEAL;
+        job->scales = value == 0   ? SCALES_IDEAL
+                      : value == 1 ? SCALES_METHODS + SCALE_ENTROPY
+                                   : (int)random_below(random, SCALES_FILE);
         break;
     case 5:
         job->evenness = value * 0.5;
@@ -120,8 +122,11 @@ static const char *change(Job *job, uint64_t *random, bool has_time) {
         job->camera_mask = value ? UINT32_MAX : UINT32_MAX - 2;
         break;
     case 9:
-        if (has_time || strcmp(fault_infos[fault].name, "delay"))
+        if (strcmp(fault_infos[fault].name, "delay"))
             job->camera_errors[value].each[fault] = value * 0.5;
+        break;
+    case 10:
+        job->camera_errors[0].delay_ms = has_time ? 1000 * value : 0;
         break;
     default:
         job->config.dtype = dtypes[value];

@@ -111,7 +111,7 @@ static void test_members(void) {
     Buffer archive = make_archive(), twice = {0};
     buffer_add(&twice, archive.bytes, archive.length);
     buffer_add(&twice, archive.bytes + archive.length - 22, 22);
-    refuses_bytes(twice, "two end records", "");
+    refuses_bytes(twice, "two end records", "second end record");
     Buffer zip64 = {0};
     buffer_add(&zip64, archive.bytes, archive.length - 22);
     buffer_add(&zip64, "PK\6\7\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 20);
