@@ -3,10 +3,10 @@
 # hardware counters, times the ladder, plays the live display, and prints a short table last.
 #
 #     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/check_gpu,
-#                            tests/check_lib and tests/ladder; configured and made if they are missing. Default: build-gpu, or build-ptx86 with
-#                            GPU_PTX=86
-#     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
-#                            default: here
+#                            tests/check_lib and tests/recorder; configured and made if they are
+#                            missing. Default: build-gpu, or build-ptx86 with GPU_PTX=86
+#     OUT=DIR                where gpu.log, gpu.json, gpu-single.json, gpu-clear.json,
+#                            gpu-bilinear.json and gpu-counters.json go; default: here
 #     QUICK=1                fewer samples, FP16 only, no sanitizers
 #     SKIP="bilinear soak"   steps to leave out
 #     GPU_PTX=86             build only PTX of compute_86, which the driver translates when it loads
@@ -47,7 +47,7 @@ arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
 ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
-    bevscope tests/checkbev tests/check_gpu tests/check_lib tests/ladder
+    bevscope tests/checkbev tests/check_gpu tests/check_lib tests/recorder
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
@@ -73,7 +73,7 @@ step() {
     77) echo "skip  $name: $(tail -n 1 "$logs/$name")" ;;
     *)
         echo "FAIL  $name, exit $status"
-        grep -E '^not ok|^ladder:|^bevscope:|ERROR SUMMARY' "$logs/$name" | head -n 20
+        grep -E '^not ok|^recorder:|^bevscope:|ERROR SUMMARY' "$logs/$name" | head -n 20
         failed=1
         ;;
     esac
@@ -97,10 +97,10 @@ for test in $plugin_tests; do
 done
 # Each form of V4: one group of channels a block or two, depth gathered or transposed first; which of
 # these scenes takes which on a GPU with 132 multiprocessors is checked by test_traffic.
-step forms 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4,int8 \
-    --channels 128 --scenes canonical,large,hires,xlarge
-step forms-64 300 "$build/tests/ladder" --quick --only v4 --dtypes fp32,fp16,bf16,fp8,nvfp4,int8 \
-    --channels 64 --scenes canonical,hires
+step forms 300 "$build/bevscope" verify canonical large hires xlarge --device cuda -k v4 \
+    -d fp32,fp16,bf16,fp8,nvfp4,int8 -a nearest --channels 128
+step forms-64 300 "$build/bevscope" verify canonical hires --device cuda -k v4 \
+    -d fp32,fp16,bf16,fp8,nvfp4,int8 -a nearest --channels 64
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/check_kernels" ] || step even 300 "$build/tests/check_kernels" --filter even
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/cli/test_try.sh"
@@ -151,15 +151,19 @@ else
 fi
 
 # Skipped with the reason if the driver shows no counters; fails if they make no sense.
-step counters 300 "$build/tests/ladder" --counters --quick --only v3_large_l2 "$out/gpu-counters.json"
+step counters 300 "$build/tests/recorder" counters fp16 v3_large_l2 "$out/gpu-counters.json" \
+    small canonical large xlarge
 
 if [ $failed = 0 ]; then
+    bench=("$build/bevscope" bench --device cuda --format json -o)
     if [ -n "${QUICK:-}" ]; then
-        step ladder 600 "$build/tests/ladder" --quick "$out/gpu.json"
+        step ladder 600 "${bench[@]}" "$out/gpu.json" --dtype fp16 --quick
     else
-        step ladder 1200 "$build/tests/ladder" --dtypes fp32,fp16,bf16,fp8,nvfp4,int8,int8_fp16 "$out/gpu.json"
-        step bilinear 600 "$build/tests/ladder" --dtypes fp16,fp8,int8 --aligns bilinear \
-            "$out/gpu-bilinear.json"
+        step ladder 1200 "${bench[@]}" "$out/gpu.json" --dtype fp32,fp16,bf16,fp8,nvfp4,int8,int8_fp16
+        step single 600 "${bench[@]}" "$out/gpu-single.json" --dtype fp16 --cache warm --single
+        step clear 60 "$build/tests/recorder" clear fp16 all "$out/gpu-clear.json" small canonical \
+            large xlarge
+        step bilinear 600 "${bench[@]}" "$out/gpu-bilinear.json" --dtype fp16,fp8,int8 --align bilinear
     fi
     for round in ${OLD:+1 2 3}; do
         for side in new old; do
@@ -191,42 +195,26 @@ if [ -x "$build/tests/check_hard" ]; then
 else
     echo "skip  soak: no tests/check_hard"
 fi
-# One line per kernel, one column per scene: FP16, nearest, warm medians.
+# FP16, nearest, warm medians: one line a kernel, one column a scene. Then the same of FP8 over FP16:
+# below 1 where fewer bytes pay, above where decoding costs more.
 print_ladder() {
-    echo
-    head -n 1 "$logs/ladder"
-    awk '/, fp16, nearest:/ { split($1, a, ","); scene = a[1]; scenes[++n] = scene; on = 1; next }
-         /^$/ { on = 0 }
-         on && NF >= 2 && $1 != "warm" {
-             if (!($1 in seen)) { seen[$1] = 1; names[++m] = $1 }
-             us[$1, scene] = $2
-         }
-         END {
-             printf "%-14s", "fp16, us"
-             for (i = 1; i <= n; i++) printf " %10s", scenes[i]
-             print ""
-             for (j = 1; j <= m; j++) {
-                 printf "%-14s", names[j]
-                 for (i = 1; i <= n; i++) printf " %10s", us[names[j], scenes[i]]
-                 print ""
-             }
-         }' "$logs/ladder"
-}
-
-# The same of FP8 over FP16: below 1 where fewer bytes pay, above where decoding costs more.
-print_formats() {
-    echo
-    awk '/, nearest:/ { split($0, a, ", "); scene = a[1]; dtype = a[2]; scenes[scene] = 1; on = 1; next }
-         /^$/ { on = 0 }
-         on && NF >= 2 && $1 ~ /^v[234]/ { us[$1, scene, dtype] = $2; names[$1] = 1 }
-         END {
-             printf "%-14s %-10s %8s\n", "kernel", "scene", "fp8/fp16"
-             for (name in names)
-                 for (scene in scenes)
-                     if (us[name, scene, "fp8"] && us[name, scene, "fp16"])
-                         printf "%-14s %-10s %8.2f\n", name, scene,
-                             us[name, scene, "fp8"] / us[name, scene, "fp16"] | "sort"
-         }' "$logs/ladder"
+    python3 - "$out/gpu.json" <<'END'
+import json, sys
+us, scenes, kernels = {}, {}, {}
+for row in json.load(open(sys.argv[1]))["results"]:
+    if row.get("median_us") and row["cache"] == "warm" and row["align"] == "nearest":
+        us[row["kernel"], row["scene"], row["dtype"]] = row["median_us"]
+        scenes[row["scene"]] = kernels[row["kernel"]] = 1
+def table(title, cell, names):
+    print(f"\n{title:14}" + "".join(f" {scene:>10}" for scene in scenes))
+    for name in names:
+        print(f"{name:14}" + "".join(f" {cell(name, scene):>10}" for scene in scenes))
+def ratio(name, scene):
+    fp8, fp16 = us.get((name, scene, "fp8")), us.get((name, scene, "fp16"))
+    return f"{fp8 / fp16:.2f}" if fp8 and fp16 else ""
+table("fp16, us", lambda name, scene: f"{us.get((name, scene, 'fp16'), float('nan')):.1f}", kernels)
+table("fp8/fp16", ratio, [name for name in kernels if name[:2] in ("v2", "v3", "v4")])
+END
 }
 
 # New and old, one line per scene and kernel: medians of the three rounds, and their ratio.
@@ -248,7 +236,6 @@ print_ratios() {
         }'
 }
 
-[ ! -f "$logs/ladder" ] || print_ladder
-[ ! -f "$logs/ladder" ] || [ -n "${QUICK:-}" ] || print_formats
+[ ! -f "$out/gpu.json" ] || print_ladder
 [ ! -f "$logs/old-3" ] || print_ratios
 exit $failed

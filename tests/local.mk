@@ -106,9 +106,9 @@ if HAVE_CUDA
 tests_check_gpu_SOURCES = %D%/gpu/test_device_gpu.c %D%/gpu/test_gradients_gpu.c \
 	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c \
 	%D%/gpu/test_range_gpu.c
-tests_ladder_SOURCES = %D%/gpu/ladder.c
+tests_recorder_SOURCES = %D%/gpu/recorder.c
 short_tests += tests/check_gpu
-helper_programs += tests/ladder
+helper_programs += tests/recorder
 if HAVE_TENSORRT
 tests_check_gpu_SOURCES += %D%/gpu/test_trt_gpu.c %D%/gpu/test_trt_streams.c %D%/gpu/trt_host.cpp
 tests_check_gpu_CPPFLAGS = $(AM_CPPFLAGS) $(TENSORRT_CPPFLAGS)

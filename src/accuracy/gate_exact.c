@@ -24,7 +24,7 @@ static int64_t longest_interval(const BevMap *map) {
     return longest > 1 ? longest : 1;
 }
 
-/* A factor spans eight magnitudes at most. */
+/* A factor spans at most three powers of two. */
 static int limited(int value) {
     enum { MOST = 3 };
     return value < 0 ? 0 : value > MOST ? MOST : value;
