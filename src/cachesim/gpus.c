@@ -127,9 +127,9 @@ bool gpu_same(const Gpu *a, const Gpu *b) {
 /* ---- a GPU from a file ----------------------------------------------------------------------- */
 
 typedef struct {
-    char name[64];
-    int compute_capability[2], multiprocessors, l2_partitions, converts_fp8;
-    double l2_mb, l2_gbps, dram_gbps, fp32_tflops;
+    GpuFile file;
+    int compute_capability[2], converts_fp8;
+    double l2_mb;
 } GpuFields;
 
 static const char *no_or_yes(int index) {
@@ -140,16 +140,17 @@ static const char *no_or_yes(int index) {
 #define AT(member_) .offset = offsetof(GpuFields, member_)
 
 static const Field gpu_fields[] = {
-    {"name", FIELD_TEXT, AT(name), .min = 1, .max = 63},
+    {"name", FIELD_TEXT, AT(file.name), .min = 1, .max = 63},
     {"compute_capability", FIELD_INT, AT(compute_capability), .numbers = 2, .min = 0, .max = 99},
-    {"multiprocessors", FIELD_INT, AT(multiprocessors), .min = 1, .max = 10000},
+    {"multiprocessors", FIELD_INT, AT(file.gpu.sms), .min = 1, .max = 10000},
     {"l2_mb", FIELD_DOUBLE, AT(l2_mb), .min = 0.01, .max = 100000},
-    {"l2_partitions", FIELD_INT, AT(l2_partitions), .min = 1, .max = 2, .optional = true,
+    {"l2_partitions", FIELD_INT, AT(file.gpu.l2_partitions), .min = 1, .max = 2, .optional = true,
      .fallback = 1},
-    {"dram_gbps", FIELD_DOUBLE, AT(dram_gbps), .min = 1, .max = 1e6},
-    {"l2_gbps", FIELD_DOUBLE, AT(l2_gbps), .min = 1, .max = 1e6, .optional = true, .fallback = NAN},
-    {"fp32_tflops", FIELD_DOUBLE, AT(fp32_tflops), .min = 0.001, .max = 1e6, .optional = true,
+    {"dram_gbps", FIELD_DOUBLE, AT(file.gpu.dram_gbps), .min = 1, .max = 1e6},
+    {"l2_gbps", FIELD_DOUBLE, AT(file.gpu.l2_gbps), .min = 1, .max = 1e6, .optional = true,
      .fallback = NAN},
+    {"fp32_tflops", FIELD_DOUBLE, AT(file.gpu.fp32_tflops), .min = 0.001, .max = 1e6,
+     .optional = true, .fallback = NAN},
     {"converts_fp8", FIELD_WORD, AT(converts_fp8), .word_at = no_or_yes, .optional = true},
 };
 static const FieldTable gpu_table = FIELD_TABLE(gpu_fields, GpuFields);
@@ -159,21 +160,11 @@ enum { MAX_FILE_BYTES = 1 << 16 };
 bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     GpuFields fields = {0};
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &gpu_table, &fields, err);
-    *file = (GpuFile){.gpu = {.cc_major = fields.compute_capability[0],
-                              .cc_minor = fields.compute_capability[1],
-                              .sms = fields.multiprocessors,
-                              .l2_bytes = fields.l2_mb * 1048576,
-                              .l2_partitions = fields.l2_partitions,
-                              .dram_gbps = fields.dram_gbps,
-                              .l2_gbps = fields.l2_gbps,
-                              .fp32_tflops = fields.fp32_tflops,
-                              .converts_fp8 = fields.converts_fp8 != 0}};
-    snprintf(file->name, sizeof file->name, "%s", fields.name);
+    *file = fields.file;
+    file->gpu.name = file->gpu.title = file->name;
+    file->gpu.cc_major = fields.compute_capability[0];
+    file->gpu.cc_minor = fields.compute_capability[1];
+    file->gpu.l2_bytes = MB(fields.l2_mb);
+    file->gpu.converts_fp8 = fields.converts_fp8 != 0;
     return ok;
-}
-
-Gpu gpu_file_row(const GpuFile *file) {
-    Gpu gpu = file->gpu;
-    gpu.name = gpu.title = file->name;
-    return gpu;
 }

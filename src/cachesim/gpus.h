@@ -84,10 +84,7 @@ bool gpu_same(const Gpu *a, const Gpu *b);
 
 typedef struct {
     char name[64];
-    Gpu gpu; /* its name and title are set by gpu_file_row */
+    Gpu gpu; /* its name and title point to `name` */
 } GpuFile;
 
 bool gpu_file_read(const char *path, GpuFile *file, Err *err);
-
-/* The row, whose strings live in `file`. */
-Gpu gpu_file_row(const GpuFile *file);

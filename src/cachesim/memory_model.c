@@ -171,7 +171,7 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         .sector_use =
             features->sectors > 0 ? features->bytes / (MODEL_SECTOR * features->sectors) : 0,
         .l2_sectors = counts->l2_sectors,
-        .sampled = profile_is_sampled(profile),
+        .sampled = profile->whole.warm.one_in > 1,
     };
     for (int i = 0; i < MODEL_SIZES; i++)
         kernel.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * MIB);

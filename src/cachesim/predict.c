@@ -72,10 +72,6 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
     return false;
 }
 
-bool profile_is_sampled(const Profile *profile) {
-    return profile->whole.warm.one_in > 1;
-}
-
 void profile_free(Profile *profile) {
     if (!profile)
         return;

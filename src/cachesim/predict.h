@@ -43,9 +43,6 @@ bool profile_make(const BevKernel *kernel, const BevProblem *problem, const Trac
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
 
-/* Whether some lines stood for all lines. */
-bool profile_is_sampled(const Profile *profile);
-
 /* `warm`: the L2 is as the run before left it, and launches follow each other in a graph; else the
  * L2 is empty, and the launch is alone in its graph, as `bench` times it. */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);

@@ -125,9 +125,6 @@ void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t b
 /* Counts a step of a warp. */
 void memory_step(Memory *memory, int sm);
 
-/* Counts instructions of a warp that belong to no step. */
-void memory_other_instructions(Memory *memory, int sm, int instructions);
-
 /* Ends a launch: its busiest multiprocessor and the busiest slice are added to the counts. */
 void memory_launched(Memory *memory);
 
@@ -184,6 +181,10 @@ static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
         recorder_wait(memory->recorder);
 }
 
+static inline StepLanes one_lane(int64_t lane) {
+    return (StepLanes){.first = (int8_t)lane, .count = 1, .stride = 1};
+}
+
 static inline void memory_phase(Memory *memory, StepPhase phase) {
     if (memory->recorder)
         recorder_phase(memory->recorder, phase);
@@ -205,12 +206,11 @@ struct Launch {
     bool (*begin)(void *replay, int64_t block, int warp, void *state);
     /* The warp's next turn, on multiprocessor `sm`. False: it was the last turn. */
     bool (*turn)(void *replay, int sm, void *state);
-    void (*round)(void *replay); /* called when all active warps have had a turn; or NULL */
     /* Whether a warp that began works on a cell. */
     bool (*touches)(const void *replay, const void *state, int32_t cell);
 };
 
-bool launch_run(const Launch *launch, const Memory *memory, void *replay, Err *err);
+bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
 
 /* ---- threads that own points, splats, intervals, cells or pieces ----------------------------- */
 

@@ -43,7 +43,7 @@ static bool goes_on(const Memory *memory, Err *err) {
            err_set(err, ERR_FAILED, memory->kernel->name, "", "the replay was ended early");
 }
 
-static bool run(const Launch *launch, const Memory *memory, void *replay, Room *rooms, Err *err) {
+static bool run(const Launch *launch, Memory *memory, void *replay, Room *rooms, Err *err) {
     int64_t next = 0;
     for (int r = 0; r < launch->resident; r++)
         for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++)
@@ -57,8 +57,8 @@ static bool run(const Launch *launch, const Memory *memory, void *replay, Room *
             fill(launch, replay, &rooms[i], &next);
             busy |= rooms[i].warps > 0;
         }
-        if (launch->round)
-            launch->round(replay);
+        if (memory->access->sums)
+            slices_turn(&memory->slices);
     }
     return true;
 }
@@ -79,7 +79,7 @@ static bool run_alone(const Launch *launch, const Memory *memory, void *replay, 
     return true;
 }
 
-bool launch_run(const Launch *launch, const Memory *memory, void *replay, Err *err) {
+bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
     int count = memory->recorder ? 1 : TRACE_MULTIPROCESSORS * launch->resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);

@@ -267,10 +267,6 @@ void memory_step(Memory *memory, int sm) {
     memory->shares[sm].steps++;
 }
 
-void memory_other_instructions(Memory *memory, int sm, int instructions) {
-    memory->shares[sm].others += instructions;
-}
-
 /* Instructions, roughly: which multiprocessor is the busiest must not depend on the GPU. */
 static double share_work(const Memory *memory, const MemoryShare *share) {
     return share->steps * (memory->access->point_instructions + memory->access->tile) +

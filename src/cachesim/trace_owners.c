@@ -217,7 +217,7 @@ static bool warp_turn(void *opaque, int sm, void *state) {
         return true;
     if (!replay->access->sums)
         warp_write(replay, sm, warp);
-    memory_other_instructions(replay->memory, sm, warp->others);
+    replay->memory->shares[sm].others += warp->others;
     if (warp->steps > counts->longest) {
         counts->longest = warp->steps;
         counts->indices = warp->indices;
@@ -239,11 +239,6 @@ static bool warp_touches(const void *opaque, const void *state, int32_t cell) {
                 return true;
     }
     return false;
-}
-
-static void warps_round(void *opaque) {
-    OwnersReplay *replay = opaque;
-    slices_turn(&replay->memory->slices);
 }
 
 /* ---- the launch ----------------------------------------------------------------------------- */
@@ -331,8 +326,7 @@ static Launch plan_launch(OwnersReplay *replay) {
                     .state_bytes = sizeof(Warp),
                     .begin = warp_begin,
                     .turn = warp_turn,
-                    .touches = warp_touches,
-                    .round = access->sums ? warps_round : NULL};
+                    .touches = warp_touches};
 }
 
 /* The clear, the kernel, and where sums have a workspace of their own, the encoding. */

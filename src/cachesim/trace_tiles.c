@@ -43,10 +43,6 @@ static int64_t least(int64_t a, int64_t b) {
 static const StepLanes all_the_same = {.count = WARP, .stride = 1, .same = true};
 static const StepLanes shares = {.count = WARP, .stride = 1};
 
-static StepLanes one_lane(int64_t lane) {
-    return (StepLanes){.first = (int8_t)lane, .count = 1, .stride = 1};
-}
-
 /* Lanes 4 g ... 4 g + 3, of cells g and g + 8 of the tile. */
 static StepLanes of_cell(int g) {
     return (StepLanes){.first = (int8_t)(g * QUADS), .count = QUADS, .stride = 1};

@@ -15,10 +15,6 @@ static StepLanes in_shares(const Segment *segment) {
     return (StepLanes){.first = segment->lane, .count = segment->lanes, .stride = 1};
 }
 
-static StepLanes one_lane(int lane) {
-    return (StepLanes){.first = (int8_t)lane, .count = 1, .stride = 1};
-}
-
 /* One element of `bytes` for each owner; elements below 0: none. */
 static void read_elements(OwnersReplay *replay, int sm, const Warp *warp, Place array,
                           const int32_t *element, int64_t bytes) {

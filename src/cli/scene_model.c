@@ -179,7 +179,7 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
     if (options->gpu_file) {
         if (!gpu_file_read(options->gpu_file, &chosen->file, err))
             return false;
-        chosen->gpus[chosen->count++] = gpu_file_row(&chosen->file);
+        chosen->gpus[chosen->count++] = chosen->file.gpu;
     }
     for (int i = 0; i < chosen->count; i++)
         edit_gpu(options, &chosen->gpus[i], chosen->titles[i], sizeof chosen->titles[i]);

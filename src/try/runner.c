@@ -3,6 +3,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/random.h"
+#include "src/run/cuda/driver.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -304,11 +305,7 @@ static bool load_library(void) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return give_up(JOB_NO_LIBRARY, dlerror()), false;
-    void *address = dlsym(library, "pool");
-    memcpy(&runner.pool, &address, sizeof address); /* POSIX: the same bits */
-    if (!address)
-        give_up(JOB_NO_FUNCTION, "");
-    return address;
+    return find_function(library, "pool", &runner.pool) || (give_up(JOB_NO_FUNCTION, ""), false);
 }
 
 int try_runner(int argc, char **argv) {

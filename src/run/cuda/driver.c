@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* dlsym gives an object pointer; POSIX promises that it may be copied to a function pointer. */
-static bool find(void *library, const char *symbol, void *function) {
-    void *address = dlsym(library, symbol);
+bool find_function(void *library, const char *name, void *function) {
+    void *address = dlsym(library, name);
     memcpy(function, &address, sizeof address);
     return address;
 }
@@ -44,12 +44,12 @@ static bool load_cuda(Driver *driver, Err *err) {
     if (!library && !can_be_found("libcuda.so.1"))
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "no NVIDIA driver: libcuda.so.1 was not found");
-    bool whole = library && find(library, "cuInit", &driver->init) &&
-                 find(library, "cuDriverGetVersion", &driver->version) &&
-                 find(library, "cuDeviceGetCount", &driver->count) &&
-                 find(library, "cuDeviceGet", &driver->get) &&
-                 find(library, "cuDeviceGetName", &driver->name) &&
-                 find(library, "cuDeviceGetAttribute", &driver->attribute);
+    bool whole = library && find_function(library, "cuInit", &driver->init) &&
+                 find_function(library, "cuDriverGetVersion", &driver->version) &&
+                 find_function(library, "cuDeviceGetCount", &driver->count) &&
+                 find_function(library, "cuDeviceGet", &driver->get) &&
+                 find_function(library, "cuDeviceGetName", &driver->name) &&
+                 find_function(library, "cuDeviceGetAttribute", &driver->attribute);
     return whole || err_set(err, ERR_DEVICE, "cuda", use_cpu,
                             "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
 }
@@ -189,17 +189,18 @@ static bool load_nvml(Library *l) {
     l->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!l->handle)
         return false;
-    find(l->handle, "nvmlSystemGetDriverVersion", &l->version);
-    find(l->handle, "nvmlDeviceGetClockInfo", &l->clock);
-    find(l->handle, "nvmlDeviceGetTemperature", &l->temperature);
-    find(l->handle, "nvmlDeviceGetPowerUsage", &l->power);
-    find(l->handle, "nvmlDeviceGetEnforcedPowerLimit", &l->power_limit);
-    if (!find(l->handle, "nvmlDeviceGetCurrentClocksEventReasons", &l->reasons))
-        find(l->handle, "nvmlDeviceGetCurrentClocksThrottleReasons", &l->reasons); /* before R535 */
-    return find(l->handle, "nvmlInit_v2", &l->init) &&
-           find(l->handle, "nvmlShutdown", &l->shut_down) &&
-           find(l->handle, "nvmlDeviceGetHandleByPciBusId_v2", &l->by_pci) &&
-           find(l->handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index);
+    find_function(l->handle, "nvmlSystemGetDriverVersion", &l->version);
+    find_function(l->handle, "nvmlDeviceGetClockInfo", &l->clock);
+    find_function(l->handle, "nvmlDeviceGetTemperature", &l->temperature);
+    find_function(l->handle, "nvmlDeviceGetPowerUsage", &l->power);
+    find_function(l->handle, "nvmlDeviceGetEnforcedPowerLimit", &l->power_limit);
+    /* The second name is that before R535. */
+    if (!find_function(l->handle, "nvmlDeviceGetCurrentClocksEventReasons", &l->reasons))
+        find_function(l->handle, "nvmlDeviceGetCurrentClocksThrottleReasons", &l->reasons);
+    return find_function(l->handle, "nvmlInit_v2", &l->init) &&
+           find_function(l->handle, "nvmlShutdown", &l->shut_down) &&
+           find_function(l->handle, "nvmlDeviceGetHandleByPciBusId_v2", &l->by_pci) &&
+           find_function(l->handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index);
 }
 
 enum { VERSION_TEXT = 96 };

@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/* Finds a function of a library that dlopen gave. False: the library has none of that name. */
+bool find_function(void *library, const char *name, void *function);
+
 typedef struct {
     int needed_version; /* CUDA version that the driver must support, 1000 * major + 10 * minor */
     const int *capabilities; /* of the compiled code, 10 * major + minor; ascending, 0 at the end */

@@ -1,17 +1,11 @@
 #include "src/run/cuda/nvrtc.h"
 
+#include "src/run/cuda/driver.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* dlsym gives an object pointer; POSIX promises that it may be copied to a function pointer. */
-static bool find(void *library, const char *symbol, void *function) {
-    void *address = dlsym(library, symbol);
-    memcpy(function, &address, sizeof address);
-    return address;
-}
 
 /* ---- libcuda.so: prototypes as in the driver's ABI ------------------------------------------- */
 
@@ -32,9 +26,9 @@ typedef struct {
 
 static void *load_driver(Driver *driver, Err *err) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library && find(library, "cuInit", &driver->init) &&
-        find(library, "cuDeviceGet", &driver->get) &&
-        find(library, "cuDeviceGetAttribute", &driver->attribute))
+    if (library && find_function(library, "cuInit", &driver->init) &&
+        find_function(library, "cuDeviceGet", &driver->get) &&
+        find_function(library, "cuDeviceGetAttribute", &driver->attribute))
         return library;
     err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
             "no NVIDIA driver: libcuda.so.1 was not found");
@@ -46,11 +40,11 @@ static bool load_launcher(Driver *driver, Err *err) {
     void *library = load_driver(driver, err);
     if (!library)
         return false;
-    return (find(library, "cuModuleLoadData", &driver->load) &&
-            find(library, "cuModuleGetFunction", &driver->function) &&
-            find(library, "cuMemsetD32Async", &driver->clear) &&
-            find(library, "cuLaunchKernel", &driver->launch) &&
-            find(library, "cuGetErrorString", &driver->error)) ||
+    return (find_function(library, "cuModuleLoadData", &driver->load) &&
+            find_function(library, "cuModuleGetFunction", &driver->function) &&
+            find_function(library, "cuMemsetD32Async", &driver->clear) &&
+            find_function(library, "cuLaunchKernel", &driver->launch) &&
+            find_function(library, "cuGetErrorString", &driver->error)) ||
            err_set(err, ERR_DEVICE, "cuda", "update the NVIDIA driver",
                    "libcuda.so.1 lacks a function that launches kernels");
 }
@@ -82,12 +76,12 @@ static bool load_compiler(Compiler *compiler, Err *err) {
     void *library = NULL;
     for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library && find(library, "nvrtcCreateProgram", &compiler->create) &&
-        find(library, "nvrtcCompileProgram", &compiler->compile) &&
-        find(library, "nvrtcGetProgramLogSize", &compiler->log_size) &&
-        find(library, "nvrtcGetProgramLog", &compiler->log) &&
-        find(library, "nvrtcGetCUBINSize", &compiler->image_size) &&
-        find(library, "nvrtcGetCUBIN", &compiler->image))
+    if (library && find_function(library, "nvrtcCreateProgram", &compiler->create) &&
+        find_function(library, "nvrtcCompileProgram", &compiler->compile) &&
+        find_function(library, "nvrtcGetProgramLogSize", &compiler->log_size) &&
+        find_function(library, "nvrtcGetProgramLog", &compiler->log) &&
+        find_function(library, "nvrtcGetCUBINSize", &compiler->image_size) &&
+        find_function(library, "nvrtcGetCUBIN", &compiler->image))
         return true;
     return err_set(err, ERR_DEVICE, "nvrtc", "install the CUDA toolkit, or write the kernel in C",
                    "libnvrtc.so was not found");

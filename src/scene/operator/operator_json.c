@@ -5,10 +5,8 @@
 
 typedef struct {
     int version, kind;
-    char title[128], world[64];
-    int64_t points, cells, rows, seed;
-    int channels;
-    double skew;
+    char title[128];
+    OperatorSpec spec;
 } OperatorFields;
 
 static const char *operator_word(int index) {
@@ -23,13 +21,13 @@ static const Field operator_fields[] = {
     {"bevscope", FIELD_INT, FIELD(version), RANGE(1, 1)},
     {"title", FIELD_TEXT, FIELD(title), RANGE(0, 127), OPTIONAL(0)},
     {"operator", FIELD_WORD, FIELD(kind), .word_at = operator_word},
-    {"points", FIELD_INT64, FIELD(points), RANGE(1, OPERATOR_MAX_POINTS)},
-    {"cells", FIELD_INT64, FIELD(cells), RANGE(1, OPERATOR_MAX_CELLS)},
-    {"rows", FIELD_INT64, FIELD(rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
-    {"channels", FIELD_INT, FIELD(channels), RANGE(1, SCENE_MAX_CHANNELS)},
-    {"skew", FIELD_DOUBLE, FIELD(skew), RANGE(0, OPERATOR_MAX_SKEW)},
-    {"seed", FIELD_INT64, FIELD(seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
-    {"world", FIELD_TEXT, FIELD(world), RANGE(1, 63), OPTIONAL(0)},
+    {"points", FIELD_INT64, FIELD(spec.points), RANGE(1, OPERATOR_MAX_POINTS)},
+    {"cells", FIELD_INT64, FIELD(spec.cells), RANGE(1, OPERATOR_MAX_CELLS)},
+    {"rows", FIELD_INT64, FIELD(spec.rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
+    {"channels", FIELD_INT64, FIELD(spec.channels), RANGE(1, SCENE_MAX_CHANNELS)},
+    {"skew", FIELD_DOUBLE, FIELD(spec.skew), RANGE(0, OPERATOR_MAX_SKEW)},
+    {"seed", FIELD_INT64, FIELD(spec.seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
+    {"world", FIELD_TEXT, FIELD(spec.world), RANGE(1, 63), OPTIONAL(0)},
 };
 static const FieldTable operator_table = FIELD_TABLE(operator_fields, OperatorFields);
 
@@ -48,17 +46,10 @@ static bool check_own(const Check *check, const char *key, bool given, int kind,
 bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene) {
     OperatorFields fields = {0};
     if (!fields_read(check, (FieldPath){"$"}, &operator_table, json, &fields) ||
-        !check_own(check, "rows", fields.rows > 0, fields.kind, OPERATOR_EMBEDDING_BAG) ||
-        !check_own(check, "world", fields.world[0], fields.kind, OPERATOR_VOXELIZE))
+        !check_own(check, "rows", fields.spec.rows > 0, fields.kind, OPERATOR_EMBEDDING_BAG) ||
+        !check_own(check, "world", fields.spec.world[0], fields.kind, OPERATOR_VOXELIZE))
         return false;
-    OperatorSpec spec = {.kind = (OperatorKind)fields.kind,
-                         .points = fields.points,
-                         .cells = fields.cells,
-                         .rows = fields.rows,
-                         .channels = fields.channels,
-                         .skew = fields.skew,
-                         .seed = (uint64_t)fields.seed};
-    memcpy(spec.world, fields.world, sizeof spec.world);
+    fields.spec.kind = (OperatorKind)fields.kind;
     memcpy(scene->title, fields.title, sizeof scene->title);
-    return !build || operator_build(&spec, check->where, scene, check->err);
+    return !build || operator_build(&fields.spec, check->where, scene, check->err);
 }
