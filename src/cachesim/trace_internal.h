@@ -102,7 +102,6 @@ typedef struct {
     TraceCount *count;
     int64_t last_sector;
     int64_t covered; /* bytes of those sectors */
-    int repeats;     /* number of equal instructions, more than 1 only of additions */
     bool line_missed; /* L1 lacked a sector of the line of last_sector */
     StepLanes lanes; /* lanes that ask for the next span; for a recorder */
 } Instruction;
@@ -130,8 +129,7 @@ void memory_launched(Memory *memory);
 
 /* A separate launch that goes over a whole array in order, `lane_bytes` a thread: a clear, or the
  * encoding of sums. */
-bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
-                 Err *err);
+void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes);
 
 /* ---- single warps ---------------------------------------------------------------------------- */
 

@@ -145,8 +145,7 @@ static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
                          .kind = kind,
                          .base = place.base,
                          .count = &counts[place.array],
-                         .last_sector = -LINE,
-                         .repeats = 1};
+                         .last_sector = -LINE};
 }
 
 Instruction memory_read(Memory *memory, int sm, Place place) {
@@ -162,34 +161,32 @@ Instruction memory_write(Memory *memory, int sm, Place place) {
 /* Writes `bytes` of a sector; lanes before may have written others of its bytes. */
 static void cover(Instruction *in, int64_t sector, int64_t bytes) {
     if (sector != in->last_sector) {
-        in->memory->counts->l2_partial += in->repeats;
+        in->memory->counts->l2_partial++;
         in->covered = 0;
     }
     in->covered += bytes;
     if (in->covered == SECTOR)
-        in->memory->counts->l2_partial -= in->repeats;
+        in->memory->counts->l2_partial--;
 }
 
 /* The instruction goes on to another line. */
 static void next_line(Instruction *in) {
-    double *lines = &in->memory->shares[in->sm].lines;
-    *lines += in->kind == REUSE_READ ? HIT_LINE * in->repeats : in->repeats;
+    in->memory->shares[in->sm].lines += in->kind == REUSE_READ ? HIT_LINE : 1;
     in->line_missed = in->kind != REUSE_READ;
 }
 
 static void miss(Instruction *in, uint32_t sector) {
-    uint32_t times = (uint32_t)in->repeats;
     if (!in->line_missed)
-        in->memory->shares[in->sm].lines += (1 - HIT_LINE) * times;
+        in->memory->shares[in->sm].lines += 1 - HIT_LINE;
     in->line_missed = true;
-    hand_on(in->memory, in->sm, sector, in->kind, times);
+    hand_on(in->memory, in->sm, sector, in->kind, 1);
 }
 
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
     if (in->memory->recorder)
         recorder_span(in->memory->recorder, in->lanes, byte, bytes, bytes, 1);
-    in->count->bytes += (double)(bytes * in->repeats);
+    in->count->bytes += (double)bytes;
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
         int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
@@ -201,7 +198,7 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
         in->last_sector = s;
         if (asked)
             continue;
-        in->count->sectors += in->repeats;
+        in->count->sectors++;
         if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))
             miss(in, sector);
     }
@@ -230,8 +227,7 @@ Instruction memory_adding(Memory *memory, int sm, Place place, int instructions)
     return (Instruction){.memory = memory,
                          .sm = sm,
                          .base = place.base,
-                         .count = &memory->counts->write[place.array],
-                         .repeats = 1};
+                         .count = &memory->counts->write[place.array]};
 }
 
 void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int adds) {
@@ -290,50 +286,22 @@ void memory_launched(Memory *memory) {
     memory->counts->busiest = memory->slices.busiest;
 }
 
-/* A launch that goes over an array. */
-typedef struct {
-    Memory *memory;
-    Place place;
-    ReuseKind kind;
-    int64_t bytes, warp_bytes;
-} Pass;
-
-/* Where the warps of a launch over an array begin. */
-static bool pass_begin(void *replay, int64_t block, int warp, void *state) {
-    const Pass *pass = replay;
-    int64_t *byte = state;
-    *byte = (block * PASS_WARPS + warp) * pass->warp_bytes;
-    return *byte < pass->bytes;
-}
-
-static bool pass_turn(void *replay, int sm, void *state) {
-    const Pass *pass = replay;
-    const int64_t *byte = state;
-    int64_t left = pass->bytes - *byte;
-    memory_phase(pass->memory, PHASE_PASS);
-    Instruction in = begin(pass->memory, sm, pass->place, pass->kind);
-    in.lanes = (StepLanes){.count = WARP, .stride = 1};
-    memory_span(&in, *byte, left < pass->warp_bytes ? left : pass->warp_bytes);
-    return false;
-}
-
 /* The blocks go round the multiprocessors like any others; all have equal work. */
-bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
-                 Err *err) {
-    Pass pass = {memory, place, kind, (int64_t)bytes, (int64_t)lane_bytes * WARP};
-    int64_t warps = (pass.bytes + pass.warp_bytes - 1) / pass.warp_bytes, byte;
-    Launch launch = {.name = kind == REUSE_READ ? "encode, reads" : "clear or encode, writes",
-                     .blocks = (warps + PASS_WARPS - 1) / PASS_WARPS,
-                     .warps = PASS_WARPS,
-                     .state_bytes = sizeof byte,
-                     .begin = pass_begin,
-                     .turn = pass_turn};
-    if (memory->recorder)
-        return launch_run(&launch, memory, &pass, err);
-    for (int64_t warp = 0; warp < warps; warp++) {
-        byte = warp * pass.warp_bytes;
-        pass_turn(&pass, (int)(warp / PASS_WARPS % TRACE_MULTIPROCESSORS), &byte);
+void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
+    StepRecorder *recorder = memory->recorder;
+    int64_t all = (int64_t)bytes, warp_bytes = (int64_t)lane_bytes * WARP;
+    const bool reads = kind == REUSE_READ;
+    const Launch launch = {.name = reads ? "encode, reads" : "clear or encode, writes"};
+    bool wanted = !recorder || recorder_launch(recorder, &launch);
+    for (int64_t warp = 0; wanted && warp * warp_bytes < all; warp++) {
+        int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
+        int number = (int)(warp % PASS_WARPS), sm = (int)(block % TRACE_MULTIPROCESSORS);
+        if (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL))
+            continue;
+        memory_phase(memory, PHASE_PASS);
+        Instruction in = begin(memory, sm, place, kind);
+        in.lanes = (StepLanes){.count = WARP, .stride = 1};
+        memory_span(&in, byte, all - byte < warp_bytes ? all - byte : warp_bytes);
     }
     memset(memory->shares, 0, sizeof memory->shares);
-    return true;
 }
