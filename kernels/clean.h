@@ -6,10 +6,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Bytes of the character at `text`, at least 1; a broken byte counts as one. `*shown`: the
  * character may be printed. Not printed are control characters (of one byte or two), line
  * separators, marks that turn the direction of writing, characters without width, and code points
@@ -26,7 +22,3 @@ bool clean_for_shell(const char *word, char *text, size_t size);
 
 /* Prints it cleaned, however long. */
 void clean_print(FILE *out, const char *text);
-
-#ifdef __cplusplus
-}
-#endif

@@ -169,7 +169,7 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
         .sector_use =
-            features->sectors > 0 ? features->bytes / (MODEL_SECTOR * features->sectors) : 0,
+            features->sectors > 0 ? features->bytes / (SECTOR * features->sectors) : 0,
         .l2_sectors = counts->l2_sectors,
         .sampled = profile->whole.warm.one_in > 1,
     };

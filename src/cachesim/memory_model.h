@@ -14,9 +14,8 @@ enum {
     MODEL_KERNELS = 24,
     MODEL_GPUS = 16,
     MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
-    MODEL_L2S = 105,   /* sizes at which an L2 of the user's choice is known; between them,
+    MODEL_L2S = 105    /* sizes at which an L2 of the user's choice is known; between them,
                           interpolated */
-    MODEL_SECTOR = 32  /* bytes */
 };
 
 /* Charts of the memory model, named as `bevscope plot` names its kinds. */

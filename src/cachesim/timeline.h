@@ -5,10 +5,6 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* clang-format off */
 typedef enum {
     TIMELINE_WAITED,  /* a launch, a synchronise, the next launch */
@@ -68,7 +64,3 @@ const Timeline *timeline_find(const Timelines *timelines, const char *scene, con
 /* Reads an entry of the array "timelines" in a recording; the label is the caller's to set. False:
  * *problem says what is wrong; its text is constant. */
 bool timeline_read(const json_t *object, Timeline *timeline, const char **problem);
-
-#ifdef __cplusplus
-}
-#endif

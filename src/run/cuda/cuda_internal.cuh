@@ -74,6 +74,3 @@ using Enqueue = bool(CudaSession *s, Err *err);
 
 // Enqueues one launch of the kernel.
 Enqueue cuda_enqueue_launch;
-
-// A graph of `count` times what `enqueue` enqueues; nothing runs. The caller destroys *graph.
-bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err);

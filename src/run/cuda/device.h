@@ -1,7 +1,7 @@
-/* The GPU: opened once, described, probed, its L2 made smaller, and host memory that it copies
- * fast. Only kernels/, src/run/cuda/, src/lib/ and src/scene/scatter_gpu.cu call CUDA. These
- * functions exist only in builds with CUDA. One binary serves machines with and without a driver:
- * CUDA is not touched before device_open has asked the driver library. */
+/* The GPU: opened once, described, probed, and host memory that it copies fast. Only kernels/,
+ * src/run/cuda/, src/lib/ and src/scene/scatter_gpu.cu call CUDA. These functions exist only in
+ * builds with CUDA. One binary serves machines with and without a driver: CUDA is not touched
+ * before device_open has asked the driver library. */
 #pragma once
 
 #include "src/cachesim/limits.h"

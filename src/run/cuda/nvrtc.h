@@ -6,10 +6,6 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct {
     char *image; /* machine code for the first GPU; NULL: not compiled */
     size_t bytes;
@@ -32,7 +28,3 @@ bool nvrtc_load(const char *image, const char *function, Err *err);
 enum { NVRTC_BLOCK = 256 };
 bool nvrtc_launch(const void *argument, void *out, size_t bytes, long threads, void *stream,
                   Err *err);
-
-#ifdef __cplusplus
-}
-#endif

@@ -10,8 +10,10 @@
 #include <string>
 #include <string.h>
 
+namespace {
+
 // Captures `count` times what `enqueue` enqueues; nothing runs. The caller destroys *graph.
-bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err) {
+bool capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err) {
     TRY(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
     bool ok = true;
     for (int i = 0; ok && i < count; i++)
@@ -22,8 +24,6 @@ bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *grap
     TRY(status);
     return true;
 }
-
-namespace {
 
 // ---- CUDA functions ----------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
 
 bool build_graph(Timed *t, Err *err) {
     cudaGraph_t graph;
-    if (!cuda_capture(t->s, t->enqueue, t->inner, &graph, err))
+    if (!capture(t->s, t->enqueue, t->inner, &graph, err))
         return false;
     cudaError_t status = cudaGraphInstantiate(&t->graph, graph, 0);
     cudaGraphDestroy(graph);
@@ -246,7 +246,7 @@ bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, 
     *count = 0;
     if (!device_usable(err))
         return false;
-    bool ok = cuda_capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
+    bool ok = capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
               list_functions(graph, functions, capacity, count, err);
     if (graph && device_opened())
         cudaGraphDestroy(graph);

@@ -189,7 +189,7 @@ static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
         return false;
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double from_dram = p.dram_read_bytes + p.dram_write_bytes;
-    double times = from_dram > 0 ? predicted->l2_sectors * MODEL_SECTOR / from_dram : INFINITY;
+    double times = from_dram > 0 ? predicted->l2_sectors * SECTOR / from_dram : INFINITY;
     if (data->spec.x.lo * ceilings->dram_gbps * times > ceilings->fp32_gflops)
         return false;
     snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
@@ -218,7 +218,7 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
         return;
     }
     Prediction p = chart_prediction(input, predicted, input->gpu);
-    double intensity = flops / (predicted->l2_sectors * MODEL_SECTOR);
+    double intensity = flops / (predicted->l2_sectors * SECTOR);
     double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gbps);
     double share = 100 * flops / (p.latency_us * 1e3) / limit;
     if (input->room == ROOM_BOX)
@@ -259,7 +259,7 @@ static int kernel_dots(ChartData *data, int count, double *least) {
         if (!predicted->name)
             continue;
         double us = chart_prediction(input, predicted, input->gpu).latency_us;
-        data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
+        data->x[r] = flops / (predicted->l2_sectors * SECTOR);
         data->y[r][0] = flops / (us * 1e6);
         *least = decade_below(data->y[r][0], *least);
         add_series(data, count++, r, &data->x[r], data->y[r], 1)->dots = true;
