@@ -4,8 +4,9 @@
 #pragma once
 
 #include "kernels/err.h"
-#include "src/run/sensors.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -28,6 +29,18 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 
 /* Writes the installed driver's own version, "580.159.03", to `text`; "": unknown. */
 void driver_version(char *text, unsigned size);
+
+/* Clock, temperature and power of the GPU at work, and why its clock is held back. NaN: unknown. */
+typedef struct {
+    double clock_mhz, memory_clock_mhz, temperature_c, power_w, power_limit_w;
+    bool throttle_known;
+    unsigned long long throttle; /* NVML's bits of reasons why the clock is held back; 0: none */
+} Sensors;
+
+extern const Sensors sensors_unknown;
+
+/* Names the reasons: "none", "thermal, power cap". */
+void throttle_text(unsigned long long reasons, char *text, size_t size);
 
 typedef struct Nvml Nvml;
 

@@ -8,8 +8,8 @@
  *   2. its name in the list below and in that of stack.c;
  *   3. new data: a field of LiveData (src/state/live_data.h), filled in src/live; of the device:
  *      LiveDevice, in live_gpu_describe() (live_gpu.c). Sensors come from below: `sensors_unknown`
- *      (src/run/sensors.c: NAN, else a field reads as a measured 0), NVML in
- *      src/run/cuda/driver.c, its tests in tests/run/test_device.sh;
+ *      (NAN, else a field reads as a measured 0) and NVML in src/run/cuda/driver.c, its tests in
+ *      tests/run/test_device.sh;
  *   4. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
  *      both: at most STACK_PANELS in a stack (two rows of dashboard.c have as many: raise it);
  *   5. where lessons and `show` shall name it: LessonPanel and lesson_panels
