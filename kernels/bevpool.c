@@ -48,16 +48,16 @@ const BevStageInfo bev_stages[BEV_STAGE_COUNT] = {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool is_twin(const BevKernel *cpu, const BevKernel *cuda) {
-    return cpu->where == BEV_CPU && cpu->twin && !strcmp(cpu->twin, cuda->name);
+static bool are_counterparts(const BevKernel *cpu, const BevKernel *cuda) {
+    return cpu->where == BEV_CPU && cpu->counterpart && !strcmp(cpu->counterpart, cuda->name);
 }
 
-const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
+const BevKernel *bev_counterpart(const BevKernel *kernel, BevWhere where) {
     if (kernel->where == where)
         return kernel;
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->where == where &&
-            (is_twin(bev_kernels[i], kernel) || is_twin(kernel, bev_kernels[i])))
+            (are_counterparts(bev_kernels[i], kernel) || are_counterparts(kernel, bev_kernels[i])))
             return bev_kernels[i];
     return NULL;
 }
@@ -66,7 +66,8 @@ bool bev_on_ladder(const BevKernel *kernel) {
     return kernel->launch && kernel->stage == BEV_POOL && !kernel->skips;
 }
 
-static const BevKernel *marked(BevWhere where, BevDirection direction, bool baseline) {
+/* Returns the row of stage POOL that is marked as the baseline (or as the default), or NULL. */
+static const BevKernel *find_marked_row(BevWhere where, BevDirection direction, bool baseline) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *row = bev_kernels[i];
         if (row->where == where && row->direction == direction && row->stage == BEV_POOL &&
@@ -78,11 +79,11 @@ static const BevKernel *marked(BevWhere where, BevDirection direction, bool base
 }
 
 const BevKernel *bev_default(BevWhere where, BevDirection direction) {
-    return marked(where, direction, false);
+    return find_marked_row(where, direction, false);
 }
 
 const BevKernel *bev_baseline(BevWhere where, BevDirection direction) {
-    return marked(where, direction, true);
+    return find_marked_row(where, direction, true);
 }
 
 const char *bev_unavailable(const BevKernel *kernel) {
@@ -226,15 +227,15 @@ double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem) {
     return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
 }
 
-/* Index bytes of points. */
+/* Returns the index bytes that the kernel reads for its points. */
 static double access_rank_bytes(const BevAccess *access, const BevProblem *problem) {
     double points = (double)problem->map.points;
     if (access->owner == BEV_OWNS_SPLAT)
-        points /= BEV_SPLAT_CELLS; /* all four cells inside the grid */
+        points /= BEV_SPLAT_CELLS; /* the four points of a splat share its record */
     return WORD * access->ranks * points * bev_warps_an_owner(access, problem);
 }
 
-/* Pairs of a cell and a block that holds points of it. */
+/* Counts the pairs of a cell and a block of threads that holds points of this cell. */
 static double cells_of_blocks(const BevMap *map, int block) {
     int64_t pairs = 0;
     for (int64_t i = 0; i < map->intervals; i++) {
@@ -244,8 +245,10 @@ static double cells_of_blocks(const BevMap *map, int block) {
     return (double)pairs;
 }
 
-/* Clearing the sums, an addition for each point (or cell) and channel, and the encoding. */
-static void sums_traffic(const BevAccess *access, const BevProblem *problem, BevTraffic *traffic) {
+/* Adds the traffic of sums in memory: they are cleared, each point (or each cell of a block) adds
+ * to every channel, and the finished sums are encoded. */
+static void add_sums_traffic(const BevAccess *access, const BevProblem *problem,
+                             BevTraffic *traffic) {
     double points = (double)problem->map.points, channels = (double)problem->shape.channels;
     double cells = (double)(problem->shape.nx * problem->shape.ny), adds = points * channels;
     double sums = cells * channels * WORD;
@@ -258,9 +261,9 @@ static void sums_traffic(const BevAccess *access, const BevProblem *problem, Bev
         WORD * adds + sums + (workspace ? (double)bev_tensor_bytes(&problem->out) : 0);
 }
 
-/* V4's pieces: 2^k for a cell of class k, and one for a cell without points. A block has a power of
- * two of them. */
-static double pieces_of(const BevAccess *access, const BevProblem *problem) {
+/* Counts V4's pieces. A cell of class k has 2^k pieces, and a cell without points has one piece. A
+ * block holds the pieces of a cell, whose number is a power of two. */
+static double count_pieces(const BevAccess *access, const BevProblem *problem) {
     const BevMap *map = &problem->map;
     int tile = bev_access_tile(access, problem), largest = 0;
     int portion = piece_points(map->points, problem->shape.channels);
@@ -273,18 +276,20 @@ static double pieces_of(const BevAccess *access, const BevProblem *problem) {
     return (double)pieces;
 }
 
-/* Bytes of a feature row without NVFP4's padding to whole blocks. */
-static double asked_row_bytes(const BevTensor *feat) {
+/* Returns the bytes of a feature row that a kernel reads. NVFP4's padding to whole blocks of 16
+ * channels is not read. */
+static double read_row_bytes(const BevTensor *feat) {
     double codes = ceil((double)feat->row_len * bev_dtypes[feat->dtype].bits / 8);
     return codes + (double)bev_block_scale_bytes(feat->dtype, 1, feat->row_len);
 }
 
+/* Returns the traffic that follows from a kernel's accesses. */
 static BevTraffic access_traffic(const BevAccess *access, const BevProblem *problem) {
     double intervals = (double)problem->map.intervals, n = bev_warps_an_owner(access, problem);
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     int out_bits = bev_dtypes[problem->out.dtype].bits;
     BevTraffic traffic = bev_gather_traffic(problem, out_bits);
-    traffic.feat = (double)problem->map.points * asked_row_bytes(&problem->feat);
+    traffic.feat = (double)problem->map.points * read_row_bytes(&problem->feat);
     traffic.depth *= n;
     traffic.weight *= n;
     traffic.index = access_rank_bytes(access, problem);
@@ -293,31 +298,32 @@ static BevTraffic access_traffic(const BevAccess *access, const BevProblem *prob
     if (access->owner == BEV_OWNS_CELL)
         traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * n;
     if (access->owner == BEV_OWNS_PIECE)
-        traffic.index += pieces_of(access, problem) * access->owner_bytes * n;
-    /* A splat is BEV_SPLAT_CELLS points of the map, with a weight each. Its feature and its depth
-     * are read once. */
+        traffic.index += count_pieces(access, problem) * access->owner_bytes * n;
+    /* A splat stands for BEV_SPLAT_CELLS points of the map, each with its weight. The feature row
+     * and the depth of a splat are read once. */
     if (access->owner == BEV_OWNS_SPLAT) {
         traffic.feat /= BEV_SPLAT_CELLS;
         traffic.depth /= BEV_SPLAT_CELLS;
     }
     if (access->sums)
-        sums_traffic(access, problem, &traffic);
-    else if (access->clears) /* the clear, and a row for each cell with points */
+        add_sums_traffic(access, problem, &traffic);
+    else if (access->clears) /* the output is cleared, and each cell with points is written again */
         traffic.out_write += intervals * (double)problem->shape.channels * out_bits / 8;
     return traffic;
 }
 
 /* ---- V4's traffic ---------------------------------------------------------------------------- */
 
-/* A step: where a column's slab begins, and of each cell an entry and, weighted, where its weights
- * are. */
+/* Returns the index bytes of one step of a tile. A step says where its column's slab begins, and
+ * has one entry a cell. With weights each cell has the place of its weights besides. */
 static double step_bytes(const BevProblem *problem) {
     return WORD * (2 + TILE_CELLS * (problem->map.weights ? 2 : 1));
 }
 
-/* Depths that the lanes of a pass request: one a point. Of a transposed depth a lane q with a point
- * in any of the image rows q, q + 4, q + 8 and q + 12 requests all four. */
-static double tile_depths(const TileDraft *draft) {
+/* Counts the depths that the lanes of a warp request in one pass over the channels: one depth a
+ * point. From a transposed depth lane q reads the image rows q, q + 4, q + 8 and q + 12 together.
+ * The lane requests all four as soon as one of them has a point. */
+static double count_tile_depths(const TileDraft *draft) {
     const BevMap *map = &draft->problem->map;
     int64_t lanes = 0;
     if (!draft->transposed)
@@ -328,6 +334,7 @@ static double tile_depths(const TileDraft *draft) {
     return 4 * (double)lanes;
 }
 
+/* Returns V4's traffic with tiles. */
 static BevTraffic tile_traffic(const TileDraft *draft) {
     const BevProblem *problem = draft->problem;
     const BevMap *map = &problem->map;
@@ -339,31 +346,34 @@ static BevTraffic tile_traffic(const TileDraft *draft) {
     double sums =
         (double)(draft->schedule.counts[PAIR_CLASS] * TILE_CELLS * problem->shape.channels) * WORD;
     traffic.index = passes * (steps * step_bytes(problem) + WORD * owners);
-    traffic.out_write += 2 * sums; /* of both blocks of a pair; one reads the other's */
+    traffic.out_write += 2 * sums; /* both blocks of a pair write their sums; one reads the
+                                      other's */
     traffic.out_read += sums;
     traffic.feat *= SLAB * steps / (double)map->points;
-    traffic.depth *= passes * tile_depths(draft) / (double)map->points;
+    traffic.depth *= passes * count_tile_depths(draft) / (double)map->points;
     if (draft->transposed)
         traffic.depth +=
             (double)(bev_tensor_bytes(&problem->depth) + tile_transposed_bytes(problem));
-    if (map->weights) /* of every cell, also of one without an entry in the step */
+    if (map->weights) /* each step reads weights for each cell, even without an entry */
         traffic.weight = passes * steps * TILE_CELLS * SLAB * WORD;
     return traffic;
 }
 
-/* Whether the map's arrays are here: V4's formula reads them. */
-static bool v4_draft(const BevProblem *problem, TileDraft *draft) {
+/* Drafts V4's tiles for the traffic formula. Returns false where the map's arrays are NULL or
+ * memory is short. A map without points needs no draft. */
+static bool make_v4_draft(const BevProblem *problem, TileDraft *draft) {
     *draft = (TileDraft){0};
     return problem->map.points == 0 ||
            (problem->map.ranks_depth && problem->map.interval_lengths &&
             tile_draft_make(problem, BEV_MULTIPROCESSORS, draft));
 }
 
-/* *transposes: depths are transposed first, which the formula counts. */
+/* Returns V4's traffic. `*transposes` tells whether V4 transposes the depths first; the traffic
+ * then includes that pass. */
 static BevTraffic v4_bytes(const BevKernel *kernel, const BevProblem *problem, bool *transposes) {
     TileDraft draft;
     BevTraffic traffic = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    if (v4_draft(problem, &draft))
+    if (make_v4_draft(problem, &draft))
         traffic = draft.serves ? tile_traffic(&draft) : access_traffic(&kernel->fallback, problem);
     *transposes = draft.serves && draft.transposed;
     tile_draft_free(&draft);
@@ -378,20 +388,21 @@ static BevTraffic v4_traffic(const BevKernel *kernel, const BevProblem *problem)
 static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
     TileDraft draft;
     double bytes = NAN;
-    if (v4_draft(problem, &draft))
+    if (make_v4_draft(problem, &draft))
         bytes = draft.serves ? (double)(draft.schedule.passes * draft.steps) * step_bytes(problem)
                              : access_rank_bytes(&kernel->fallback, problem);
     tile_draft_free(&draft);
     return bytes;
 }
 
-/* The kernel in front reads logits and writes depths; where V4 transposes, that is this pass. */
+/* The first kernel of a view reads logits and writes depths. Where V4 transposes depths, the first
+ * kernel does it in the same pass, which V4's traffic includes already. */
 BevTraffic bev_view_traffic(const BevProblem *problem) {
     bool transposes;
     BevTraffic traffic = v4_bytes(bev_kernel_find("v4"), problem, &transposes);
     traffic.depth += transposes ? 0 : 2 * (double)bev_tensor_bytes(&problem->depth);
     traffic.feat += 2 * (double)bev_tensor_bytes(&problem->feat);
-    if (problem->out_samples) { /* rows of cells with points are read again */
+    if (problem->out_samples) { /* the rows of cells with points are read and written again */
         double rows = (double)problem->map.intervals / (double)problem->out.rows;
         traffic.out_read += rows * (double)bev_tensor_bytes(&problem->out);
         traffic.out_write += rows * (double)bev_tensor_bytes(&problem->out);
@@ -399,8 +410,9 @@ BevTraffic bev_view_traffic(const BevProblem *problem) {
     return traffic;
 }
 
-/* Traffic of the kernels around the one that pools. Logits are read three times and written once;
- * features, and with channels first the grid, move once more than pooling moves them. */
+/* Returns the traffic of a view transform that runs as several kernels around the row `pools`.
+ * Logits are read three times and written once. Features are read and written once more than by
+ * pooling alone. So is the grid where its channels come first. */
 static BevTraffic parts_traffic(const BevKernel *pools, const BevProblem *problem) {
     BevProblem pooling = *problem;
     pooling.stage = BEV_POOL;
@@ -436,7 +448,7 @@ BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
         return parts_traffic(bev_kernel_find(kernel->pools), problem);
     if (kernel->skips)
         return bev_traffic(bev_kernel_find(kernel->skips), problem);
-    if (kernel->large_l2) /* the form for problems that fit the L2 */
+    if (kernel->large_l2) /* the traffic of V3 is that of its large-L2 form */
         return bev_traffic(kernel->large_l2, problem);
     if (bev_traffic_counts(kernel))
         return v4_traffic(kernel, problem);

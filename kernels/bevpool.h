@@ -26,8 +26,8 @@ extern "C" {
 
 /* ---- number formats ---------------------------------------------------------------------- */
 
-/* UINT8 is an element format, of depths that go with INT8 features: they are never negative. E5M2
- * is a format of codes alone (codec.h): no kernel has it. */
+/* UINT8 is the element format of depths that go with INT8 features: depths are never negative. E5M2
+ * is a format of single codes (codec.h): no kernel computes with it. */
 typedef enum {
     BEV_FP32,
     BEV_FP16,
@@ -42,28 +42,29 @@ typedef enum {
     BEV_ELEMENT_COUNT
 } BevDtype;
 
-/* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
- * codec.c; the same number in src/lib/bevpool.h, behind the last one: UINT8 moves, which linked
- * programs notice (count up the soname in src/lib/local.mk), and E5M2. Then what depends on formats
- * elsewhere: CPU_ALL_DTYPES (cpu/cpu.h), gate_b_limits (src/accuracy/gates.c), a case of
- * bev_channel_instructions (regime.c) and of with_dtype (cuda/common.cuh), an empty one for CPUs
- * only. For GPUs besides: Codec, DEPTH_OF, OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, for
- * packed blocks with_dtype_or_fp4. Packed blocks, on CPUs too: bev_code_bytes, bev_tensor_scale,
+/* A row of the format table. To add a format, write its name above, its row in bevpool.c and its
+ * codes in codec.c. Give it the same number in src/lib/bevpool.h, behind the last format of
+ * kernels. UINT8 and E5M2 then move: count up the soname in src/lib/local.mk, since linked programs
+ * know UINT8's number. Then change what depends on formats elsewhere: CPU_ALL_DTYPES (cpu/cpu.h),
+ * gate_b_limits (src/accuracy/gates.c), a case of bev_channel_instructions (regime.c) and of
+ * with_dtype (cuda/common.cuh), which is empty for a format of CPUs alone. For GPUs change besides
+ * Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, and with_dtype_or_fp4 for
+ * packed blocks. For packed blocks change on CPUs too bev_code_bytes, bev_tensor_scale,
  * bev_block_scale and bev_tensor_at (codec.c), fill_blocks() where their scales are no powers of
  * two (src/accuracy/gate_exact.c), and what `grep BEV_NVFP4` finds. test_gates, checkbev and
  * test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have lists of their
- * own. Screens list all formats: `make goldens`; kernels/README.md and src/accuracy/README.md do
- * by hand. Codes of another width than 8, 16 or 32 bits are packed in blocks, as NVFP4's
- * are. `depth` and `out` are the element formats that go with features of this format: NVFP4
- * features travel with FP8 depth and output, as in the published ladder; INT8 features with UINT8
- * depth, and with an INT8 output or, as INT8_FP16, one in FP16. */
+ * own. Screens list all formats: run `make goldens`. kernels/README.md and src/accuracy/README.md
+ * list them by hand. Codes are 8, 16 or 32 bits wide; codes of another width are packed in blocks,
+ * as NVFP4's are. `depth` and `out` are the element formats that go with features of this format.
+ * NVFP4 features go with FP8 depth and output, as in the published kernels. INT8 features go with
+ * UINT8 depth and an INT8 output, INT8_FP16 features with an FP16 output. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
     int bits;          /* per element, scales not counted */
-    int sign, exponent; /* bits of an element's code, from its top; the rest is the fraction, or,
-                           without an exponent, the whole number in two's complement */
-    int block;          /* neighbouring channels that share a scale; 0: none */
+    int sign, exponent; /* bits of a code from its top; the rest is the fraction, or, without an
+                           exponent, a whole number in two's complement */
+    int block;          /* neighbouring channels that share a scale; 0: no block scales */
     BevDtype depth, out;
     double unit_roundoff; /* u: 2^-11 for FP16, half a unit in the last place of 1.0 */
     double smallest;      /* smallest positive (subnormal) value */
@@ -73,20 +74,20 @@ typedef struct {
 
 extern const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT];
 
-/* Whether features of the format are whole numbers, codes of INT8. */
+/* Returns whether features of the format are whole numbers, that is codes of INT8. */
 static inline bool bev_is_whole(BevDtype dtype) {
     return dtype == BEV_INT8 || dtype == BEV_INT8_FP16;
 }
 
-/* Blocks of NVFP4 with one E4M3 scale. */
+/* The channels of an NVFP4 block, which share one E4M3 scale. */
 enum { BEV_BLOCK = 16 };
 enum { BEV_MAX_CUDA_CHANNELS = 1024 };
 
 /* ---- alignment of points with cells ------------------------------------------------------- */
 
-/* NEAREST: the cell that holds the point. BILINEAR: four neighbouring cell centres, weighted.
- * LATTICE: the published BEV Align, whose lattice points are the cells' lower edges. Kernels see
- * only whether the map has weights. */
+/* Which cells a point adds to. NEAREST: the cell that holds the point. BILINEAR: the four cells
+ * with the nearest centres, weighted. LATTICE: the published BEV Align, which takes lower cell
+ * corners in place of centres. Kernels see only whether the map has weights. */
 typedef enum { BEV_NEAREST, BEV_BILINEAR, BEV_LATTICE, BEV_ALIGN_COUNT } BevAlign;
 
 typedef struct {
@@ -97,7 +98,7 @@ extern const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT];
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
-/* FORWARD pools. BACKWARD computes the gradients of depth and features. A kernel has one. */
+/* FORWARD pools. BACKWARD computes the gradients of depth and features. A kernel does one. */
 typedef enum { BEV_FORWARD, BEV_BACKWARD, BEV_DIRECTION_COUNT } BevDirection;
 
 typedef struct {
@@ -108,9 +109,9 @@ extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
-/* POOL takes depths and features as written above. VIEW is the whole view transform: logits, read
- * by strides, become depths, and the depths are pooled. Backward grad_depth is the gradient of the
- * logits. Each gradient has the strides of its tensor. */
+/* POOL takes depths and features in the shapes above. VIEW is the whole view transform: it reads
+ * logits by strides, makes depths of them, and pools. Backward, grad_depth of a view is the
+ * gradient of the logits. Each gradient has the strides of its tensor. */
 typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
 typedef struct {
@@ -119,14 +120,16 @@ typedef struct {
 
 extern const BevStageInfo bev_stages[BEV_STAGE_COUNT];
 
-/* Distances in memory, in elements; of a channel or of a depth bin. */
+/* Distances in memory between neighbours, in elements. For depths `channel` is the distance between
+ * two depth bins. */
 typedef struct {
     int64_t camera, channel, row, column;
 } BevStrides;
 
 /* How a view transform reads a problem's depth and feat. */
 typedef struct {
-    bool softmax;      /* depth = softmax over the bins of logits / temperature; else as it is */
+    bool softmax;      /* depth = softmax over the bins of logits / temperature; false: depth as
+                          stored */
     float temperature; /* positive */
     BevStrides depth, feat;
 } BevView;
@@ -137,8 +140,9 @@ typedef struct {
     int64_t cameras, depth_bins, feat_h, feat_w; /* depth (camera, depth, h, w) */
     int64_t channels;                            /* feat (camera, h, w, c) */
     int64_t nx, ny;                              /* out (y * nx + x, c) */
-    /* Slices in height, one behind the other; 0 counts as 1. Of a grid with several, ny counts the
-     * rows of all: cell (x, y, z) is (z * (ny / nz) + y) * nx + x. Kernels need not know. */
+    /* The number of slices in height; 0 counts as 1. A grid with several slices stores one behind
+     * the other, and ny counts the rows of all slices: cell (x, y, z) is (z * (ny / nz) + y) * nx +
+     * x. Kernels need not know nz. */
     int64_t nz;
 } BevShape;
 
@@ -149,64 +153,66 @@ typedef struct {
     int64_t points, intervals;
     int32_t *ranks_depth, *ranks_feat, *ranks_bev; /* [points] */
     int32_t *interval_starts, *interval_lengths;   /* [intervals] */
-    float *weights;                                /* [points], or NULL: all 1 */
+    float *weights;                                /* [points]; NULL: every weight is 1 */
 } BevMap;
 
-/* Encoded values, rows of `row_len` elements. Value = code * block scale * channel scale * scale.
- * Rows of NVFP4 are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble
- * first) and ceil(row_len / 16) block scales. All other formats are dense. */
+/* A tensor of encoded values: `rows` rows of `row_len` elements. Value = code * block scale *
+ * channel scale * scale. Rows of NVFP4 are padded to whole blocks: ceil(row_len / 16) * 8 bytes of
+ * codes (low nibble first) and ceil(row_len / 16) block scales. All other formats are dense. */
 typedef struct {
     BevDtype dtype;
     int64_t rows, row_len;
     void *data;
     uint8_t *block_scales; /* NVFP4: E4M3 codes, row-major. Else NULL */
     float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
-    float *channel_scales; /* INT8 features: [row_len], 1 where one scale serves all. Else NULL */
+    float *channel_scales; /* INT8 features: [row_len], all 1 for one common scale. Else NULL */
 } BevTensor;
 
-/* Everything a kernel may read, and its outputs, which it owns: forward `out`, backward
- * `grad_depth` and `grad_feat`. Pointers lie where the kernel runs (host or device). Only outputs
- * are written, every element of them. The tensors' shapes agree with `shape`. */
+/* Everything that a kernel may read, and the outputs that it writes: forward `out`, backward
+ * `grad_depth` and `grad_feat`. Pointers lie where the kernel runs (host or device). A kernel
+ * writes every element of its outputs and nothing else. The tensors' shapes agree with `shape`. */
 typedef struct {
     BevShape shape;
     BevDirection direction;
-    BevDtype dtype; /* the format's row; feat.dtype == dtype, depth.dtype == its .depth, ... */
+    BevDtype dtype; /* feat.dtype == dtype; depth and out have the formats in its row */
     BevAlign align;
     BevStage stage;
-    BevView view;    /* stage VIEW */
-    /* 0: out and grad_out are (cell, c). Else they are (sample, c, cell of the sample), of so many
-     * samples; only for kernels that write or read so. */
+    BevView view;    /* used by stage VIEW */
+    /* 0: out and grad_out are (cell, c). Above 0: they are (sample, c, cell of the sample) with
+     * this number of samples. Only kernels with `writes_first` take that. */
     int64_t out_samples;
     BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
     BevTensor feat;  /* cameras * feat_h * feat_w rows of channels */
     BevTensor out;   /* nx * ny rows of channels; out.scale is given, never chosen by a kernel */
-    /* Backward only, all of format `dtype` with scale 1; forward their data are NULL. */
-    BevTensor grad_out;   /* as out; read. `out` then has no data */
-    BevTensor grad_depth; /* as depth */
-    BevTensor grad_feat;  /* as feat */
+    /* Backward only; all three have format `dtype` and scale 1. Forward their data are NULL. */
+    BevTensor grad_out;   /* shaped as out; an input. `out` then has no data */
+    BevTensor grad_depth; /* shaped as depth */
+    BevTensor grad_feat;  /* shaped as feat */
     void *workspace; /* scratch of the kernel's workspace_bytes, 256-aligned; NULL if those are 0 */
 } BevProblem;
 
-/* Bytes that a kernel asks the memory system for, caches not considered. */
+/* Bytes that a kernel asks the memory system for; caches are not considered. */
 typedef struct {
-    /* Reads. index: the five arrays, or the plan's in their place. depth of V4: with the reads and
-     * writes of transposing. */
+    /* Reads. `index` counts the five index arrays, or the plan's arrays in their place. V4's
+     * `depth` includes the reads and writes of its transposition. */
     double feat, depth, index, weight;
-    double out_read, out_write;        /* read-modify-write of the output counts in both */
-    double grad_read, grad_write;      /* backward: of both gradients; grad_out is out_read */
-    double atomics;                    /* a count, not bytes */
+    double out_read, out_write;        /* an atomic addition to the output counts in both */
+    double grad_read, grad_write;      /* backward: both gradients; reads of grad_out are
+                                          out_read */
+    double atomics;                    /* the number of atomic additions, not bytes */
 } BevTraffic;
 
 /* ---- how a CUDA kernel accesses memory ------------------------------------------------------ */
 
-/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells, a
- * piece a share of a cell's points, a cell tile 16 cells that see the same image columns. Pieces
- * and cell tiles are replayed as V4 builds them; the others are general. A new kind of owner needs
- * code in src/cachesim/trace_owners.c, or a replay of its own beside trace_tiles.c and its branch
- * in trace.c; its index bytes in bevpool.c; its word in src/view/panel/steps_page.c. */
+/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells. A
+ * piece is a share of a cell's points. A cell tile is 16 cells that see the same image columns. The
+ * cache model replays pieces and cell tiles as V4 builds them; the other owners are general. A new
+ * kind of owner needs code in src/cachesim/trace_owners.c, or a replay of its own beside
+ * trace_tiles.c with a branch in trace.c. It also needs its index bytes in bevpool.c and its word
+ * in src/view/panel/steps_page.c. */
 typedef enum {
-    BEV_OWNS_NOTHING, /* the row has no accesses to simulate */
+    BEV_OWNS_NOTHING, /* the row describes no accesses */
     BEV_OWNS_POINT,
     BEV_OWNS_SPLAT,
     BEV_OWNS_INTERVAL,
@@ -215,220 +221,229 @@ typedef enum {
     BEV_OWNS_TILE
 } BevOwner;
 
-/* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
- * atomics or by a plain +=, and encoded at the end. */
+/* Where a kernel keeps its sums. OWNED: in the owner's registers until they are stored. ATOMIC and
+ * PLAIN: in memory as FP32, added to by atomics or by a plain +=, and encoded at the end. */
 typedef enum { BEV_SUMS_OWNED, BEV_SUMS_ATOMIC, BEV_SUMS_PLAIN } BevSums;
 
-/* A splat: a frustum point and its cells, as words: depth, feature row, cells, weights. */
+/* The words of a splat's record: depth index, feature row, four cells, four weights. */
 enum {
     BEV_SPLAT_CELLS = 4,
     BEV_SPLAT_RANKS = 2 + BEV_SPLAT_CELLS,
     BEV_SPLAT_WORDS = BEV_SPLAT_RANKS + BEV_SPLAT_CELLS
 };
 
-/* Index bytes that an owner reads before its points. An interval: start, length and the rank of its
- * cell, or V2+DO's packed record. A cell: the number of its interval; start and length are added
- * where it has one. A piece: its record. */
+/* Index bytes that an owner reads before its points. An interval reads its start, its length and
+ * the rank of its cell, or V2+DO's packed record. A cell reads the number of its interval; start
+ * and length are added where it has one. A piece reads its record. */
 enum { BEV_INTERVAL_BYTES = 12, BEV_CELL_BYTES = 4, BEV_PIECE_BYTES = 16 };
 
-/* A kernel as the memory system and the schedulers see it: what its file says under WHO and MEMORY,
- * as numbers. src/cachesim replays it, and its traffic follows from it. Of a kernel that owns cell
- * tiles only owner, evict_first, indices_ahead, in_flight and point_instructions (there of a step)
- * are used; trace_tiles.c knows the rest. "Disassembled": read in `cuobjdump -sass` of the kernel
- * compiled for 9.0. */
+/* A kernel as the memory system and the schedulers see it: the numbers behind WHO and MEMORY in its
+ * file. src/cachesim replays these accesses, and the traffic formula follows from them. For a
+ * kernel that owns cell tiles only owner, evict_first, indices_ahead, in_flight and
+ * point_instructions (here of a step) are used; trace_tiles.c knows the rest. "Disassembled" means:
+ * read in `cuobjdump -sass` of the kernel compiled for 9.0. */
 typedef struct {
     BevOwner owner;
     BevSums sums;
-    int tile;               /* the channel tile: channels a thread */
-    bool widens;            /* 16 instead of 8: cells in NVFP4; pieces of whole sixteens, FP8 too */
-    bool tiles_outside;     /* a grid row per tile; else the tiles of an owner are neighbours */
-    int block;              /* threads a block */
-    bool whole;             /* blocks hold whole owners; else an owner may lie across two */
-    int resident;           /* warps that a multiprocessor of 65,536 registers has room for */
-    int load, store;        /* channels a load or store instruction */
-    int ranks;              /* index words a point; 1: owners read one packed record each */
-    int owner_bytes;        /* index bytes an owner reads before its points */
+    int tile;               /* the channel tile: the number of channels that a thread owns */
+    bool widens;            /* tiles of 16, not 8, in NVFP4; for pieces in 4 and 8 bits if channels
+                               % 16 == 0 */
+    bool tiles_outside;     /* each tile of an owner has a grid row of its own; else tiles are
+                               neighbours */
+    int block;              /* threads of a block */
+    bool whole;             /* a block holds whole owners; else an owner may lie in two blocks */
+    int resident;           /* warps that fit a multiprocessor with 65,536 registers */
+    int load, store;        /* channels that one load or store instruction moves */
+    int ranks;              /* index words of a point; 1: a packed record an owner */
+    int owner_bytes;        /* index bytes that an owner reads before its points */
     bool merges;            /* a block adds once for all its points of one cell */
-    bool clears;            /* clears the output first */
-    bool stays;             /* the sums are the output, FP32, and are never encoded */
-    bool evict_first;       /* stores the output as evict first */
-    bool halves;            /* sums in half2 where the format fits a half */
-    /* Points of the loop over its waits for indices, and for depths and features, as disassembled
-     * for 9.0. Below 1: a point's features wait for each other. `_of`: by format, where it
+    bool clears;            /* the kernel clears the output first */
+    bool stays;             /* the FP32 sums are the output itself and are never encoded */
+    bool evict_first;       /* the output is stored with the cache hint "evict first" */
+    bool halves;            /* sums are kept in half2 where the format's values fit a half */
+    /* Memory-level parallelism of the loop over points, as disassembled for 9.0: points whose
+     * indices (indices_ahead), or depths and features (in_flight), are loaded before one wait.
+     * Below 1: one point's features need several waits. `_of`: the number for one format where it
      * differs, else 0. */
     float indices_ahead, indices_ahead_of[BEV_DTYPE_COUNT];
     float in_flight, in_flight_of[BEV_DTYPE_COUNT];
-    int point_instructions; /* warp instructions per point, features apart, as disassembled */
+    int point_instructions; /* warp instructions of a point, features apart, as disassembled */
 } BevAccess;
 
 /* ---- the kernels --------------------------------------------------------------------------- */
 
 typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
 
-/* What `prepare` built: packed records, pieces, work lists. Opaque; freed by `release`. */
+/* What `prepare` built: packed records, pieces or work lists. Opaque; `release` frees it. */
 typedef struct BevPlan BevPlan;
 
 /* A kernel: one file, one row. Every build has every row. A build without CUDA compiles the rows of
- * CUDA kernels without their functions: they can be simulated, not launched. */
+ * CUDA kernels without their functions: such a kernel can be simulated, not launched. */
 typedef struct BevKernel {
     const char *name;      /* file stem, symbol suffix, command-line word: "cpu_v3" */
     const char *title;     /* on the key bar: "V3" */
     const char *idea;      /* one sentence: the one change since the kernel before */
-    const char *twin;      /* CPU rows: name of the CUDA row that does the same: "v3"; NULL: none */
+    const char *counterpart; /* CPU rows: the CUDA row that does the same, "v3"; NULL: none */
     const char *published; /* the article's name of the kernel that this row stands for, or NULL */
     BevWhere where;
     BevDirection direction;
     BevStage stage;
-    bool is_default;         /* the default; one per backend, direction and stage */
-    bool is_baseline;        /* the baseline: other rows are compared with it, and the live display
-                                begins with that of stage POOL; one per backend and direction, of
-                                views one forward */
-    bool model_only;         /* accesses for the simulator, no code */
+    bool is_default;         /* the default row; one per backend, direction and stage */
+    bool is_baseline;        /* other rows are compared with this row. The live display begins with
+                                the baseline of POOL. One per backend and direction; of views, one
+                                forward */
+    bool model_only;         /* the row has accesses for the simulator and no code */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
-    BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32. Of
-                                             INT8 codes: in FP32 exact below 2^24, or in INT32 */
+    BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32. Sums
+                                             of INT8 codes are exact: in FP32 below 2^24, in
+                                             INT32 */
     bool deterministic;                   /* two runs give the same bits */
-    /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it passes such
+    /* feat is (camera, c, h, w) and out is (c, cell) for this kernel. The caller passes such
      * tensors and transposes the output back, outside the timed launch. */
     bool channels_first;
-    bool writes_first;     /* can write an output, backward read grad_out, with channels first:
-                              out_samples */
-    bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
-    /* The row of which this one does the same, but without the points of depth 0. On finite
-     * features the result is the same. An infinite or NaN feature does not reach a cell over such
-     * a point. Its traffic is that row's, at most. In tables and by name, not live. */
+    bool writes_first;     /* takes out_samples above 0: writes out, or reads grad_out, with
+                              channels first */
+    bool wrong_on_purpose; /* the kernel is shown and timed, and must fail the gates */
+    /* Name of the row that this row equals, except that this row leaves out the points of depth 0.
+     * On finite features the result is the same. An infinite or NaN feature does not reach a cell
+     * over such a point. The traffic is at most that of the named row. Tables have such rows, the
+     * live display does not. */
     const char *skips;
-    /* `launch` accepts NULL as the plan, for a map that changes from launch to launch: the plan is
+    /* `launch` accepts NULL as the plan, for a map that changes from launch to launch. The plan is
      * then built on the stream, in the workspace. Rows without `prepare` always accept NULL. */
     bool plan_optional;
-    /* Stage VIEW, kernel by kernel: the row of stage POOL that pools. */
+    /* Views that run as several kernels: the name of the row of stage POOL that pools. */
     const char *pools;
-    BevAccess access;      /* CUDA rows; owner BEV_OWNS_NOTHING: not simulated */
-    BevAccess fallback;    /* V4: the other form, for maps that tiles do not serve */
-    /* A row that runs one of two others: `small_l2` where the problem does not fit the L2
-     * (bev_v3_choose in regime.h). Else both are NULL. */
+    BevAccess access;      /* CUDA rows. Owner BEV_OWNS_NOTHING: the row is not simulated */
+    BevAccess fallback;    /* V4: the accesses of its pieces, for maps that tiles do not serve */
+    /* V3 runs one of two other rows: `small_l2` where the problem does not fit the L2
+     * (bev_v3_choose in regime.h), else `large_l2`. In all other rows both are NULL. */
     const struct BevKernel *small_l2, *large_l2;
-    /* A reason why this kernel cannot run the problem, or NULL. Cheap, never reads arrays. */
+    /* Returns why this kernel cannot run the problem, or NULL. Cheap: reads no arrays. */
     const char *(*unsupported)(const BevProblem *problem);
-    /* Builds what must exist before a launch (NULL: nothing). Timed apart and always shown. Fails
-     * with ERR_USAGE where the kernel refuses this map, so that a table goes on without it. */
+    /* Builds the plan that a launch needs (NULL: no plan is needed). The plan's time is measured
+     * apart and always shown. Fails with ERR_USAGE where the kernel refuses this map, so that a
+     * table goes on without the kernel. */
     bool (*prepare)(const BevProblem *problem, BevPlan **plan, Err *err);
     void (*release)(BevPlan *plan); /* accepts NULL */
-    /* Bytes of scratch that a launch needs in problem->workspace, whatever they hold before; NULL:
-     * none. Launches of one plan run at the same time where each has outputs and scratch of its
-     * own. Of CUDA rows, without a plan: the most that any plan of those shapes needs, or, where
-     * plans are optional, what a launch without one needs. Reads no array. */
+    /* Returns the bytes of scratch memory that a launch needs in problem->workspace (NULL: none).
+     * The contents may be anything. Launches of one plan may run at the same time if each has its
+     * own outputs and scratch. For CUDA rows without a plan: the most that any plan of those shapes
+     * needs or, where plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
-    /* Writes every element of the outputs, the clear included. On CUDA it only enqueues on
-     * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel.
-     * NULL: not in this build (CUDA), or nowhere (model_only). */
+    /* Writes every element of the outputs, zeros included. On CUDA it only enqueues on `stream` (a
+     * cudaStream_t) and never synchronises. It never falls back to another kernel. NULL: this build
+     * (CUDA) or every build (model_only) lacks the code. */
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
-    /* The traffic model. NULL: it follows from `access`; ask bev_traffic(). */
+    /* Returns the traffic. NULL: the traffic follows from `access`. Callers use bev_traffic(). */
     BevTraffic (*bytes)(const BevProblem *problem);
 } BevKernel;
 
-/* THE table, in reading order; ends with NULL. */
+/* THE table of kernels, in reading order. NULL ends it. */
 extern const BevKernel *const bev_kernels[];
 
-/* The row of that name, or NULL. */
+/* Returns the row of that name, or NULL. */
 const BevKernel *bev_kernel_find(const char *name);
 
-/* Whether the live display has the kernel on its ladder: stage POOL, launched here, every point. */
+/* Returns whether the live display lists the kernel: its stage is POOL, this build can launch it,
+ * and it reads every point. */
 bool bev_on_ladder(const BevKernel *kernel);
 
-/* The row of that backend that does the same as `kernel`: `kernel` itself, or its `twin`. NULL:
- * none. */
-const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where);
+/* Returns the row of backend `where` that does the same as `kernel`: `kernel` itself, or its
+ * counterpart. NULL: there is none. */
+const BevKernel *bev_counterpart(const BevKernel *kernel, BevWhere where);
 
-/* The default row and the baseline row of a backend and a direction, of stage POOL. NULL: none in
- * this build. */
+/* Returns the default row or the baseline row of stage POOL for a backend and a direction. NULL:
+ * this build has none. */
 const BevKernel *bev_default(BevWhere where, BevDirection direction);
 const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 
-/* Why `kernel` cannot run `problem` (not in this build, or as bev_refuses), or NULL. */
+/* Returns why `kernel` cannot run `problem` in this build, or NULL. It joins the two below. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
 
-/* Why `kernel` does not fit `problem` (format, align or its own reason), or NULL, whether or not
- * this build can launch it. */
+/* Returns why `kernel` does not fit `problem` (format, align or its own reason), or NULL. Whether
+ * this build can launch the kernel does not matter. */
 const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem);
 
-/* Why this build cannot launch `kernel` on any machine, or NULL. */
+/* Returns why this build cannot launch `kernel` on any machine, or NULL. */
 const char *bev_unavailable(const BevKernel *kernel);
 
-enum { BEV_MULTIPROCESSORS = 132 }; /* of an H200, which formulas and the cache model assume */
+enum { BEV_MULTIPROCESSORS = 132 }; /* of an H200; formulas and the cache model assume it */
 
-/* The traffic model of `kernel`: its own formula, or one made from its accesses. V4's count in the
- * map's arrays, which lie on the host: on the CPU entries, on a GPU tiles, steps and pieces, at
- * about 50 ns a point. Bytes are NaN where these arrays are NULL or there is no memory. */
+/* Returns the traffic of `kernel` by its own formula, or from its accesses. For V4 the map's arrays
+ * are counted: entries on the CPU, tiles, steps and pieces on a GPU. This takes about 50 ns a
+ * point, and the arrays must lie on the host. The bytes are NaN where they are NULL or memory is
+ * short. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
-/* That of `view` and `grad_view`: V4's, and what the kernels in front of it and behind it move. */
+/* Returns the traffic of `view` and `grad_view`: V4's traffic, and that of the kernels before and
+ * after V4. */
 BevTraffic bev_view_traffic(const BevProblem *problem);
 
-/* Whether bev_traffic counts in the map's arrays, at such a cost. */
+/* Returns whether bev_traffic counts the map's arrays for this kernel, which costs time. */
 bool bev_traffic_counts(const BevKernel *kernel);
 
-/* The part of the index bytes that belongs to points, not to owners; backward all of them. Kernels
- * with accesses only. V4: as bev_traffic. */
+/* Returns the index bytes that belong to points and not to owners; backward, all index bytes. The
+ * kernel must have accesses. V4's map is counted as by bev_traffic. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
 
-/* How many warps read an owner's words, on average over the places of a warp where the owner's
- * lanes can begin. */
+/* Returns how many warps read an owner's words. It is a mean over the lanes of a warp at which the
+ * owner can begin. */
 double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem);
 
-/* Channels that a thread owns in this problem: its channel tile. */
+/* Returns the channel tile: the number of channels that a thread owns in this problem. */
 int bev_access_tile(const BevAccess *access, const BevProblem *problem);
 
-/* Points whose depths and features are loaded together in this format. */
+/* Returns the number of points whose depths and features are loaded before one wait. */
 double bev_points_in_flight(const BevAccess *access, BevDtype dtype);
 
-/* Points whose indices are loaded together. */
+/* Returns the number of points whose indices are loaded before one wait. */
 double bev_indices_ahead(const BevAccess *access, BevDtype dtype);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 
-/* Bytes of a tensor's codes and block scales. */
+/* Returns the bytes of a tensor's codes and block scales. */
 size_t bev_tensor_bytes(const BevTensor *tensor);
 
-/* A problem without values: shapes, formats with scales of 1, and the map, which it borrows.
- * Backward it has the gradients' tensors too. */
+/* Makes a problem without values: shapes, formats with scales of 1, and the map, which the problem
+ * borrows. Backward the problem has the gradients' tensors too. */
 BevProblem bev_bare_problem(const BevShape *shape, const BevMap *map, BevDirection direction,
                             BevDtype dtype, BevAlign align);
 
-/* The tensors that a kernel writes: forward `out`, backward `grad_depth` and `grad_feat`. Returns
- * their number. `outputs` points into `problem`. */
+/* Finds the tensors that a kernel writes: forward `out`, backward `grad_depth` and `grad_feat`.
+ * Returns their number. `outputs` points into `problem`. */
 enum { BEV_MAX_OUTPUTS = 2 };
 int bev_outputs(const BevProblem *problem, const BevTensor *outputs[BEV_MAX_OUTPUTS]);
 
-/* Bytes of all outputs. Where outputs are copied to one block, they follow each other in that
- * order. */
+/* Returns the bytes of all outputs. One block that holds a copy of all outputs has them in the
+ * order of bev_outputs. */
 size_t bev_output_bytes(const BevProblem *problem);
 
-/* Bytes of the arrays in memory, each whole and once, with depth that no point reads. */
+/* Bytes of the arrays in memory, each whole and once, with depths that no point reads. */
 typedef struct {
-    double feat, depth, index, weight, out; /* backward: out is that of grad_out */
-    double grads;                           /* backward: of the two gradients */
+    double feat, depth, index, weight, out; /* backward: `out` counts grad_out */
+    double grads;                           /* backward: the two gradients */
 } BevFootprint;
 BevFootprint bev_footprint(const BevProblem *problem);
 double bev_footprint_total(BevFootprint footprint);
 
-/* Sum of the byte fields of a traffic record. */
+/* Returns the sum of the byte fields of a traffic record. */
 double bev_traffic_total(BevTraffic traffic);
 
-/* The published way of counting: features and depth gathered once per point, 12 index bytes a
- * point, the output written once with elements of `out_bits`. */
+/* Returns the gather traffic as the article counts it: each point reads its features, its depth and
+ * 12 index bytes. The output is written once with elements of `out_bits` bits. */
 BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
 
-/* FP64 pooling of the stored values (the reference of gate A), of stage VIEW with the softmax of
- * what depth stores, which is then dense; features are (camera, h, w, c) in both stages. Obvious
- * loops, one thread. Without memory all is NaN, and the result false.
- * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
- * S = sum |weight * depth * feat|. Host pointers. */
+/* Pools the stored values in FP64: the reference of gate A. For stage VIEW depth stores dense
+ * logits, and their softmax is pooled. Features are (camera, h, w, c) in both stages. The loops are
+ * plain and run on one thread. Without memory all results are NaN, and the function returns false.
+ * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives S = sum
+ * |weight * depth * feat|. All pointers are host pointers. */
 bool bev_reference(const BevProblem *problem, double *out, double *abs_sum);
 
-/* The same as bev_reference backward: FP64 gradients of the stored values. grad_depth has as many
- * elements as depth, grad_feat as feat; S of each (may be NULL) is the sum of the magnitudes of all
- * products in it. */
+/* Computes the FP64 gradients of the stored values, backward's counterpart of bev_reference.
+ * grad_depth has as many elements as depth, grad_feat as feat. The two `_abs` arrays (may be NULL)
+ * receive the sums of the magnitudes of all products in each gradient. */
 bool bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
                             double *grad_depth_abs, double *grad_feat_abs);
 

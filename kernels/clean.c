@@ -19,7 +19,7 @@ static const struct {
 };
 
 static bool is_hidden(uint32_t point) {
-    if ((point & 0xfffe) == 0xfffe) /* the last two of each plane are no characters */
+    if ((point & 0xfffe) == 0xfffe) /* the last two code points of each plane are no characters */
         return true;
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         if (point >= hidden[i].first && point <= hidden[i].last)
@@ -27,8 +27,8 @@ static bool is_hidden(uint32_t point) {
     return false;
 }
 
-/* Bytes after the first one; -1: no character begins with it. */
-static int more_bytes(unsigned char first) {
+/* Returns how many bytes of a UTF-8 character follow its first byte; -1: no character begins so. */
+static int following_bytes(unsigned char first) {
     return first < 0x80                     ? 0
            : first >= 0xc2 && first <= 0xdf ? 1
            : (first & 0xf0) == 0xe0         ? 2
@@ -39,7 +39,7 @@ static int more_bytes(unsigned char first) {
 size_t clean_character(const char *text, bool *shown) {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000}; /* less is an overlong form */
     const unsigned char *bytes = (const unsigned char *)text;
-    int more = more_bytes(bytes[0]);
+    int more = following_bytes(bytes[0]);
     *shown = false;
     if (more < 0)
         return 1;

@@ -22,11 +22,11 @@ CPU_INLINE float float_of(uint32_t bits) {
 
 enum { FP32_FRACTION = 23, FP32_BIAS = 127 };
 
-/* Sign, exponent, fraction; the formats differ in these numbers only. */
+/* A narrow format has a sign, an exponent and a fraction. The formats differ in these numbers. */
 typedef struct {
     int width, fraction, bias;
-    uint32_t top;      /* magnitude that an overflow becomes: infinity, or the largest value */
-    uint32_t infinity; /* first magnitude that is no finite number; 1 << width: there is none */
+    uint32_t top;      /* code of an overflow: infinity, or the largest value */
+    uint32_t infinity; /* first code that is no finite number; 1 << width: none */
     uint32_t nan;
 } Narrow;
 
@@ -36,16 +36,18 @@ static const Narrow E4M3 = {8, 3, 7, 0x7e, 0x7f, 0x7f};
 static const Narrow E5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7e};
 static const Narrow E2M1 = {4, 1, 1, 0x7, 1 << 4, 0x7};
 
-/* Without a branch, so that the compiler keeps loops over it straight. */
-CPU_INLINE uint32_t pick(bool first, uint32_t a, uint32_t b) {
+/* Returns `first ? a : b` without a branch, so that the compiler vectorises the loops that use
+ * it. */
+CPU_INLINE uint32_t select_bits(bool first, uint32_t a, uint32_t b) {
     uint32_t mask = -(uint32_t)first;
     return (a & mask) | (b & ~mask);
 }
 
-/* Rounds to nearest, ties to even, without a branch, so that the loops below become vector code.
- * Normal results: adding just under half a unit, plus the lowest kept bit, carries exactly when
- * rounding up is right. Subnormal results: a float whose last place is the format's smallest step
- * is added, so that the adder itself rounds. */
+/* Returns the code nearest to `value`, ties to even. There is no branch, so that the compiler
+ * vectorises the loops below. Normal results: the function adds just under half a unit, plus the
+ * lowest kept bit; a carry then rounds up exactly where it must. Subnormal results: the function
+ * adds a float whose last place is the format's smallest step, so that the addition itself
+ * rounds. */
 CPU_INLINE uint32_t narrow_encode(const Narrow *to, float value) {
     int shift = FP32_FRACTION - to->fraction;
     uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
@@ -56,9 +58,9 @@ CPU_INLINE uint32_t narrow_encode(const Narrow *to, float value) {
     uint32_t step = (uint32_t)(FP32_BIAS + 1 - to->bias + shift) << FP32_FRACTION;
     uint32_t tiny = bits_of(float_of(magnitude) + float_of(step)) - step;
     uint32_t least_normal = (uint32_t)(FP32_BIAS + 1 - to->bias) << FP32_FRACTION;
-    uint32_t code = pick(magnitude < least_normal, tiny, normal);
-    code = pick(code > to->top, to->top, code);
-    code = pick(magnitude > 0x7f800000, to->nan, code);
+    uint32_t code = select_bits(magnitude < least_normal, tiny, normal);
+    code = select_bits(code > to->top, to->top, code);
+    code = select_bits(magnitude > 0x7f800000, to->nan, code);
     return sign | code;
 }
 
@@ -68,13 +70,14 @@ CPU_INLINE float narrow_decode(const Narrow *from, uint32_t code) {
     uint32_t magnitude = code & ((1u << (from->width - 1)) - 1);
     uint32_t rebias = (uint32_t)(FP32_BIAS - from->bias) << FP32_FRACTION;
     uint32_t normal = (magnitude << shift) + rebias;
-    /* The smallest value times a whole number: no subnormal float is met, which would cost a
-     * hundred cycles. (BF16's own subnormals are such floats; it has a decoder of its own.) */
+    /* A subnormal result is the smallest value times a whole number. No subnormal float occurs,
+     * which would cost a hundred cycles. (BF16's subnormals are subnormal floats; BF16 has its own
+     * decoder.) */
     float step = float_of((uint32_t)(FP32_BIAS + 1 - from->bias - from->fraction) << FP32_FRACTION);
     uint32_t tiny = bits_of((float)(int32_t)magnitude * step);
     uint32_t special = 0x7f800000 | (from->infinity == from->nan ? 1u << 22 : magnitude << shift);
-    uint32_t bits = pick(magnitude >> from->fraction, normal, tiny);
-    bits = pick(magnitude >= from->infinity, special, bits);
+    uint32_t bits = select_bits(magnitude >> from->fraction, normal, tiny);
+    bits = select_bits(magnitude >= from->infinity, special, bits);
     return float_of(sign | bits);
 }
 
@@ -87,13 +90,14 @@ float bev_bf16_decode(uint16_t code) {
 }
 
 CPU_INLINE uint32_t e2m1_encode(float value) {
-    return value != value ? E2M1.nan : narrow_encode(&E2M1, value); /* a NaN has no sign here */
+    return value != value ? E2M1.nan : narrow_encode(&E2M1, value); /* E2M1 encodes every NaN as
+                                                                       +6 */
 }
 
 /* ---- whole numbers --------------------------------------------------------------------------- */
 
-/* Adding and taking away 1.5 * 2^23 rounds to a whole number, ties to even. NaN fails the first
- * comparison. */
+/* Rounds `value` to a whole number from `least` to `most`, ties to even: 2^23 + 2^22 is added and
+ * taken away. A NaN fails the first comparison and becomes 0. */
 CPU_INLINE int32_t whole_encode(float value, float least, float most) {
     value = value > least ? value : value != value ? 0 : least;
     value = value < most ? value : most;
@@ -193,7 +197,8 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 
 /* ---- loops over spans ------------------------------------------------------------------------ */
 
-/* A loop over n elements, compiled for each vector width; `assignment` is its body. */
+/* Defines a function that loops over n elements, compiled for each vector width. `assignment` is
+ * the value of out[i]. */
 #define SPAN(name, to, from, assignment)                                                           \
     CPU_CLONES static void name(to *restrict out, const from *restrict in, float scale,            \
                                 int64_t n) {                                                       \
@@ -212,7 +217,7 @@ SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
 SPAN(uint8_encode_span, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
 SPAN(uint8_decode_span, float, uint8_t, (float)in[i] * scale)
 
-/* Rows whose elements have scales of their own; `scales` NULL: all 1. */
+/* Encodes n values, each with its own scale times `scale`. `scales` NULL: all are 1. */
 CPU_CLONES static void int8_encode_span(int8_t *restrict out, const float *restrict in,
                                         const float *restrict scales, float scale, int64_t n) {
     CPU_SIMD
@@ -239,7 +244,8 @@ static float block_largest(const float *values, int64_t n) {
     return largest;
 }
 
-/* The block scale is the E4M3 value nearest to largest / 6, both in units of the tensor scale. */
+/* Encodes up to 16 values as a block and returns the code of its scale. The block scale is the E4M3
+ * value nearest to largest / 6, both in units of the tensor scale. */
 static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
                             float scale) {
     float largest = block_largest(values, n);
@@ -251,6 +257,7 @@ static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, i
     return (uint8_t)block;
 }
 
+/* Encodes channels [first, first + count) of a row, block by block. */
 static void nvfp4_encode_span(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                               const float *values) {
     assert(first % BEV_BLOCK == 0);

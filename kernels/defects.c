@@ -1,6 +1,6 @@
-/* Each defect spoils a copy of the map before the points are summed, or the sums before they are
- * encoded. One thread pools interval by interval, so that a wrong map, too, gives the same bits in
- * every run. A problem without points is left right: there is nothing to spoil. */
+/* The injected bugs of forward pooling. Each bug changes a copy of the map before the points are
+ * summed, or the sums before they are encoded. One thread pools interval by interval, so that even
+ * a wrong map gives the same bits in every run. A problem without points is pooled correctly. */
 #include "kernels/defects.h"
 
 #include "kernels/codec.h"
@@ -11,17 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is spoilt. `sums` and `spare` are (cell, c). */
+/* What a bug may change. `sums` and `spare` have shape (cell, c). */
 typedef struct {
     const BevProblem *problem;
-    BevMap map; /* a copy */
+    BevMap map; /* a copy of the problem's map */
     float *sums, *spare;
-    bool halves; /* add in FP16 */
+    bool halves; /* true: sums are rounded to FP16 after every point */
 } Pooling;
 
 /* ---- in the map ------------------------------------------------------------------------------ */
 
-static int64_t longest(const BevMap *map) {
+static int64_t longest_interval(const BevMap *map) {
     int64_t best = 0;
     for (int64_t i = 1; i < map->intervals; i++)
         if (map->interval_lengths[i] > map->interval_lengths[best])
@@ -33,9 +33,9 @@ static double depth_of(const Pooling *p, int64_t t) {
     return bev_tensor_at(&p->problem->depth, 0, p->map.ranks_depth[t]);
 }
 
-/* The point of interval i whose depth differs most from point t's and whose features are others.
- * Swapping equal points would change nothing. */
-static int64_t unlike(const Pooling *p, int64_t i, int64_t t) {
+/* Returns the point of interval i whose depth differs most from point t's and which reads another
+ * feature row. Swapping equal points would change nothing. */
+static int64_t most_different_point(const Pooling *p, int64_t i, int64_t t) {
     const BevMap *map = &p->map;
     int64_t first = map->interval_starts[i], found = first;
     double most = 0, depth = depth_of(p, t);
@@ -49,25 +49,27 @@ static int64_t unlike(const Pooling *p, int64_t i, int64_t t) {
     return found;
 }
 
-static void swap(int32_t *ranks, int64_t t, int64_t u) {
+static void swap_ranks(int32_t *ranks, int64_t t, int64_t u) {
     int32_t rank = ranks[t];
     ranks[t] = ranks[u];
     ranks[u] = rank;
 }
 
-/* The first point of the longest interval, and a point unlike it in the next interval. */
-static int64_t beside(const Pooling *p, int64_t *t) {
-    int64_t i = longest(&p->map);
+/* Sets `*t` to the first point of the longest interval. Returns the point of a neighbouring
+ * interval that differs most from it. */
+static int64_t pair_of_neighbours(const Pooling *p, int64_t *t) {
+    int64_t i = longest_interval(&p->map);
     *t = p->map.interval_starts[i];
-    return p->map.intervals > 1 ? unlike(p, i ? i - 1 : i + 1, *t) : *t;
+    return p->map.intervals > 1 ? most_different_point(p, i ? i - 1 : i + 1, *t) : *t;
 }
 
 static void drop_point(Pooling *p) {
-    p->map.interval_lengths[longest(&p->map)]--;
+    p->map.interval_lengths[longest_interval(&p->map)]--;
 }
 
-/* The interval of at least two points whose first point adds most. */
-static void start_late(Pooling *p) {
+/* Leaves out the first point of one interval: among intervals of two points and more, the one whose
+ * first point adds most. */
+static void start_one_late(Pooling *p) {
     BevMap *map = &p->map;
     int64_t found = -1;
     double most = 0;
@@ -91,24 +93,24 @@ static void shift_starts(Pooling *p) {
 }
 
 static void swap_features(Pooling *p) {
-    int64_t i = longest(&p->map), t = p->map.interval_starts[i];
-    swap(p->map.ranks_feat, t, unlike(p, i, t));
+    int64_t i = longest_interval(&p->map), t = p->map.interval_starts[i];
+    swap_ranks(p->map.ranks_feat, t, most_different_point(p, i, t));
 }
 
 static void swap_depths(Pooling *p) {
-    int64_t t, u = beside(p, &t);
-    swap(p->map.ranks_depth, t, u);
+    int64_t t, u = pair_of_neighbours(p, &t);
+    swap_ranks(p->map.ranks_depth, t, u);
 }
 
-/* Two points change places; the intervals stay as they are. */
-static void unsort(Pooling *p) {
-    int64_t t, u = beside(p, &t);
-    swap(p->map.ranks_depth, t, u);
-    swap(p->map.ranks_feat, t, u);
+/* Swaps two points of neighbouring intervals; the intervals stay as they are. */
+static void swap_points(Pooling *p) {
+    int64_t t, u = pair_of_neighbours(p, &t);
+    swap_ranks(p->map.ranks_depth, t, u);
+    swap_ranks(p->map.ranks_feat, t, u);
 }
 
-/* Every point takes the depth of the next bin; the last bin has none. */
-static void next_bin(Pooling *p) {
+/* Every point takes the depth of the next bin. Points of the last bin keep theirs. */
+static void take_next_bin(Pooling *p) {
     const BevShape *shape = &p->problem->shape;
     int64_t bin = shape->feat_h * shape->feat_w;
     for (int64_t t = 0; t < p->map.points; t++)
@@ -140,8 +142,8 @@ static void miss_last_channel(Pooling *p) {
         row_of(p, p->sums, cell)[channels - 1] = 0;
 }
 
-/* Cell (x, y) is written to x * ny + y. */
-static void transpose(Pooling *p) {
+/* Writes cell (x, y) to x * ny + y in place of y * nx + x. */
+static void transpose_grid(Pooling *p) {
     int64_t nx = p->problem->shape.nx, ny = p->problem->shape.ny;
     for (int64_t cell = 0; cell < nx * ny; cell++)
         memcpy(row_of(p, p->spare, cell % nx * ny + cell / nx), row_of(p, p->sums, cell),
@@ -149,8 +151,8 @@ static void transpose(Pooling *p) {
     memcpy(p->sums, p->spare, (size_t)(nx * ny) * row_bytes(p));
 }
 
-/* A row of the output is taken to be a channel shorter than it is. */
-static void wrong_stride(Pooling *p) {
+/* Writes the rows of the output as if each were one channel shorter than it is. */
+static void use_short_stride(Pooling *p) {
     int64_t channels = p->problem->shape.channels;
     memset(p->spare, 0, (size_t)cells_of(p) * row_bytes(p));
     for (int64_t cell = 0; cell < cells_of(p); cell++)
@@ -158,8 +160,8 @@ static void wrong_stride(Pooling *p) {
     memcpy(p->sums, p->spare, (size_t)cells_of(p) * row_bytes(p));
 }
 
-/* A cell is the mean of itself and the next one forward. */
-static void half_a_cell(Pooling *p) {
+/* Replaces each cell by the mean of itself and the next cell in x, a shift by half a cell. */
+static void average_neighbours(Pooling *p) {
     int64_t nx = p->problem->shape.nx, channels = p->problem->shape.channels;
     for (int64_t cell = 0; cell < cells_of(p); cell++)
         for (int64_t c = 0; c < channels; c++) {
@@ -168,7 +170,7 @@ static void half_a_cell(Pooling *p) {
         }
 }
 
-/* Whether a cell has points; spare[0 ...] holds a flag a cell. */
+/* Sets spare[cell] to 1 for cells with points and to 0 for the others. */
 static void flag_cells(Pooling *p) {
     const BevMap *map = &p->problem->map;
     memset(p->spare, 0, (size_t)cells_of(p) * sizeof *p->spare);
@@ -176,9 +178,9 @@ static void flag_cells(Pooling *p) {
         p->spare[map->ranks_bev[map->interval_starts[i]]] = 1;
 }
 
-/* Cells without points are not cleared: they keep the values of an earlier moment, when everything
- * lay so many cells further ahead. */
-static void not_cleared(Pooling *p) {
+/* Cells without points keep old values: those of an earlier moment, when everything lay CELLS cells
+ * further ahead. */
+static void keep_old_cells(Pooling *p) {
     enum { CELLS = 3 };
     int64_t nx = p->problem->shape.nx;
     flag_cells(p);
@@ -187,6 +189,7 @@ static void not_cleared(Pooling *p) {
             memcpy(row_of(p, p->sums, cell), row_of(p, p->sums, cell - CELLS), row_bytes(p));
 }
 
+/* Returns the first cell without points; the last cell if all have points. */
 static int64_t cell_without_points(Pooling *p) {
     int64_t cell = 0;
     flag_cells(p);
@@ -195,15 +198,15 @@ static int64_t cell_without_points(Pooling *p) {
     return cell;
 }
 
-/* Memory that was never written is poisoned: not a number. */
-static void never_written(Pooling *p) {
+/* Fills the first cell without points with NaN, as memory that was never written is poisoned. */
+static void leave_unwritten(Pooling *p) {
     float *row = row_of(p, p->sums, cell_without_points(p));
     for (int64_t c = 0; c < p->problem->shape.channels; c++)
-        row[c] = p->problem->out.dtype == BEV_INT8 ? FLT_MAX : NAN; /* a format without NaN */
+        row[c] = p->problem->out.dtype == BEV_INT8 ? FLT_MAX : NAN; /* INT8 has no NaN */
 }
 
-/* The largest output: where the format has no NaN it becomes 0. */
-static void one_nan(Pooling *p) {
+/* Replaces the largest output by NaN. A format without NaN encodes it as 0. */
+static void set_one_nan(Pooling *p) {
     int64_t largest = 0;
     for (int64_t i = 0; i < cells_of(p) * p->problem->shape.channels; i++)
         if (fabsf(p->sums[i]) > fabsf(p->sums[largest]))
@@ -211,7 +214,7 @@ static void one_nan(Pooling *p) {
     p->sums[largest] = NAN;
 }
 
-static void scale_twice(Pooling *p) {
+static void halve_all(Pooling *p) {
     for (int64_t i = 0; i < cells_of(p) * p->problem->shape.channels; i++)
         p->sums[i] /= 2;
 }
@@ -239,7 +242,7 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-static int32_t *room(int64_t count) {
+static int32_t *allocate_ranks(int64_t count) {
     return malloc((size_t)(count + 1) * sizeof(int32_t));
 }
 
@@ -254,10 +257,10 @@ static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
     plan->in_map = in_map;
     plan->in_sums = in_sums;
     p->map = *map;
-    p->map.ranks_depth = room(map->points);
-    p->map.ranks_feat = room(map->points);
-    p->map.interval_starts = room(map->intervals);
-    p->map.interval_lengths = room(map->intervals);
+    p->map.ranks_depth = allocate_ranks(map->points);
+    p->map.ranks_feat = allocate_ranks(map->points);
+    p->map.interval_starts = allocate_ranks(map->intervals);
+    p->map.interval_lengths = allocate_ranks(map->intervals);
     p->sums = malloc((size_t)outputs * sizeof *p->sums);
     p->spare = malloc((size_t)outputs * sizeof *p->spare);
     plan->depth = malloc((size_t)(problem->depth.rows * problem->depth.row_len) * sizeof(float));
@@ -288,8 +291,8 @@ static void add_point(const BevPlan *plan, int64_t t, float *row) {
         row[c] = (float)bev_code_value(BEV_FP16, bev_code(BEV_FP16, row[c]));
 }
 
-/* A wrong map may name a cell in several intervals: the last one stays. */
-static void pool(const BevPlan *plan) {
+/* Sums all intervals. A wrong map may name a cell in several intervals; the last one then stays. */
+static void pool_intervals(const BevPlan *plan) {
     const Pooling *p = &plan->pooling;
     memset(p->sums, 0, (size_t)cells_of(p) * row_bytes(p));
     for (int64_t i = 0; i < p->map.intervals; i++) {
@@ -312,7 +315,7 @@ static bool launch(const BevProblem *problem, const BevPlan *prepared, void *str
     bool spoil = problem->map.points > 0;
     if (spoil && plan.in_map)
         plan.in_map(p);
-    pool(&plan);
+    pool_intervals(&plan);
     if (spoil && plan.in_sums)
         plan.in_sums(p);
     for (int64_t cell = 0; cell < cells_of(p); cell++)
@@ -326,9 +329,9 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Lesson 9 has the first eleven, without 7. */
+/* All injected bugs of forward pooling. Lesson 9 has the first eleven, without number 7. */
 /* clang-format off */
-#define DEFECTS(D)                                                                                 \
+#define INJECTED_BUGS(D)                                                                           \
     D(1, "dropped-point", "One point, the last of the longest interval, is left out.",             \
       drop_point, NULL, FINE, ALWAYS)                                                              \
     D(2, "swapped-ranks", "Two points of a cell take each other's features.",                      \
@@ -336,29 +339,29 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(3, "tail-channel", "The last channel of every cell is never summed.",                        \
       NULL, miss_last_channel, ALWAYS, ALWAYS)                                                     \
     D(4, "transposed", "Cell (x, y) is written to x * ny + y in the place of y * nx + x.",         \
-      NULL, transpose, ALWAYS, ALWAYS)                                                             \
+      NULL, transpose_grid, ALWAYS, ALWAYS)                                                        \
     D(5, "row-stride", "Rows of the output are taken to be one channel shorter than they are.",    \
-      NULL, wrong_stride, ALWAYS, ALWAYS)                                                          \
+      NULL, use_short_stride, ALWAYS, ALWAYS)                                                      \
     D(6, "half-cell", "Half a cell off: each cell is the mean of itself and the next.", \
-      NULL, half_a_cell, ALWAYS, ALWAYS)                                                           \
+      NULL, average_neighbours, ALWAYS, ALWAYS)                                                    \
     D(7, "unsorted", "Two points of different cells have changed places: the map is not sorted.",  \
-      unsort, NULL, FINE, ALWAYS)                                                                  \
+      swap_points, NULL, FINE, ALWAYS)                                                             \
     D(8, "not-cleared", "Cells without points keep what the frame before left in them.",           \
-      NULL, not_cleared, ALWAYS, ALWAYS)                                                           \
+      NULL, keep_old_cells, ALWAYS, ALWAYS)                                                        \
     D(9, "fp16-sums", "Sums are kept in FP16 and rounded after every point.",                      \
       add_in_halves, NULL, FINE, NEVER)                                                            \
     D(10, "neighbour-bin", "Every point takes the depth of the next bin.",                         \
-      next_bin, NULL, ALWAYS, ALWAYS)                                                              \
-    D(11, "late-start", "One interval starts a point late.", start_late, NULL, FINE, ALWAYS)       \
+      take_next_bin, NULL, ALWAYS, ALWAYS)                                                         \
+    D(11, "late-start", "One interval starts a point late.", start_one_late, NULL, FINE, ALWAYS)   \
     D(12, "shifted-starts", "All intervals but the last start a point late.",                      \
       shift_starts, NULL, ALWAYS, ALWAYS)                                                          \
     D(13, "swapped-depths", "Two points of neighbouring cells take each other's depths.",          \
       swap_depths, NULL, FINE, ALWAYS)                                                             \
     D(14, "never-written", "One cell without points is never written.",                            \
-      NULL, never_written, ALWAYS, ALWAYS)                                                         \
-    D(15, "one-nan", "One output is not a number.", NULL, one_nan, ALWAYS, ALWAYS)                 \
+      NULL, leave_unwritten, ALWAYS, ALWAYS)                                                       \
+    D(15, "one-nan", "One output is not a number.", NULL, set_one_nan, ALWAYS, ALWAYS)             \
     D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.", \
-      NULL, scale_twice, ALWAYS, ALWAYS)
+      NULL, halve_all, ALWAYS, ALWAYS)
 
 #define PREPARE(number, name, what, in_map, in_sums, a, c)                                         \
     static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
@@ -375,20 +378,20 @@ static BevTraffic bytes(const BevProblem *problem) {
                 .release = release, .launch = launch, .bytes = bytes}},
 /* clang-format on */
 
-DEFECTS(PREPARE)
+INJECTED_BUGS(PREPARE)
 
-const Defect defects[] = {DEFECTS(ROW)};
-const int defect_count = sizeof defects / sizeof *defects;
+const InjectedBug injected_bugs[] = {INJECTED_BUGS(ROW)};
+const int injected_bug_count = sizeof injected_bugs / sizeof *injected_bugs;
 
-const Defect *defects_of(BevDirection direction, int *count) {
+const InjectedBug *injected_bugs_of(BevDirection direction, int *count) {
     bool backward = direction == BEV_BACKWARD;
-    *count = backward ? grad_defect_count : defect_count;
-    return backward ? grad_defects : defects;
+    *count = backward ? injected_grad_bug_count : injected_bug_count;
+    return backward ? injected_grad_bugs : injected_bugs;
 }
 
-const Defect *defect_of(const BevKernel *kernel) {
+const InjectedBug *injected_bug_of(const BevKernel *kernel) {
     int count;
-    const Defect *list = defects_of(kernel->direction, &count);
+    const InjectedBug *list = injected_bugs_of(kernel->direction, &count);
     for (int i = 0; i < count; i++)
         if (&list[i].kernel == kernel)
             return &list[i];

@@ -1,27 +1,28 @@
-/* The bug museum: a right pooling, or right gradients, with one mistake of a kind that kernels
- * really have. Defects are no rows of the table: nobody times or deploys them. The live display
- * shows a defect for the reader to find; tests plant defects to prove that the gates bite. */
+/* Injected bugs: a correct pooling, or correct gradients, with one mistake of a kind that kernels
+ * really have. They are no rows of the table: nobody times or deploys them. The live display shows
+ * such a bug for the reader to find; tests prove with them that the gates catch mistakes. */
 #pragma once
 
 #include "kernels/bevpool.h"
 
-/* Whether a gate fails a defect: never, in formats whose rounding does not hide it (FP32 at least),
- * or in all. */
-typedef enum { CAUGHT_NEVER, CAUGHT_FINE, CAUGHT_ALWAYS } DefectCaught;
+/* Where a gate catches an injected bug. NEVER: in no format. FINE: in formats whose rounding does
+ * not hide it (FP32 at least). ALWAYS: in all formats. */
+typedef enum { CAUGHT_NEVER, CAUGHT_FINE, CAUGHT_ALWAYS } BugCaught;
 
 typedef struct {
     const char *name;            /* in scripts: "dropped-point" */
     const char *what;            /* the mistake, in a sentence */
-    DefectCaught gate_a, gate_c; /* by which it is caught */
-    const char *output;          /* backward: the only gradient that is wrong; NULL: both */
+    BugCaught gate_a, gate_c; /* where gates A and C catch it */
+    const char *output;          /* backward: name of the one wrong gradient; NULL: both are
+                                    wrong */
     BevKernel kernel;            /* runs on the CPU; its title does not name the mistake */
-} Defect;
+} InjectedBug;
 
-extern const Defect defects[], grad_defects[];
-extern const int defect_count, grad_defect_count;
+extern const InjectedBug injected_bugs[], injected_grad_bugs[];
+extern const int injected_bug_count, injected_grad_bug_count;
 
-/* The defects of a direction, and their number. */
-const Defect *defects_of(BevDirection direction, int *count);
+/* Returns the injected bugs of a direction; `*count` receives their number. */
+const InjectedBug *injected_bugs_of(BevDirection direction, int *count);
 
-/* The defect of a kernel; NULL: none. */
-const Defect *defect_of(const BevKernel *kernel);
+/* Returns the injected bug whose kernel this is, or NULL. */
+const InjectedBug *injected_bug_of(const BevKernel *kernel);

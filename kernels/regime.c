@@ -52,8 +52,9 @@ int32_t *bev_intervals_of_cells(const BevMap *map, int64_t cells) {
     return interval_of;
 }
 
-/* An E2M1 block of sixteen with its scale takes 47 instructions to decode, 20 in hardware. Without
- * hardware for E4M3, sums in FP32 test four codes for NaN together, sums in halves two. */
+/* The figures below are instructions of a warp per channel. An E2M1 block of 16 with its scale
+ * takes 47 instructions to decode, 20 with hardware support. Without hardware for E4M3, sums in
+ * FP32 test four codes for NaN together, sums in halves two. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu) {
     bool halves = access->halves || dtype == BEV_NVFP4;
     double sum = halves ? 0.5 : 1;
@@ -69,9 +70,9 @@ double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const B
     case BEV_NVFP4:
         return sum + (gpu->decodes_fp4 ? 20.0 : 47.0) / BEV_BLOCK;
     case BEV_INT8:
-    case BEV_INT8_FP16: /* four codes of four points are transposed, eight prmt, for four dp4a */
+    case BEV_INT8_FP16: /* eight prmt transpose four codes of four points, for four dp4a */
         return 0.75;
-    case BEV_E5M2: /* no kernel has it */
+    case BEV_E5M2: /* no kernel computes with E5M2 */
     case BEV_DTYPE_COUNT:
     case BEV_ELEMENT_COUNT:
         break;
@@ -94,7 +95,8 @@ double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload
                  issued / (4 * BEV_ISSUE_SHARE * gpu->multiprocessors));
 }
 
-static const BevKernel *by_bytes(double bytes, const BevGpuFacts *gpu) {
+/* Returns the form of V3 that the article's rule takes for this size: small_l2 beyond the L2. */
+static const BevKernel *form_by_size(double bytes, const BevGpuFacts *gpu) {
     const BevKernel *v3 = bev_v3();
     return bev_regime(bytes, gpu->l2_bytes) == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
 }
@@ -105,8 +107,8 @@ BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu) {
     double large = bev_estimated_cycles(&v3->large_l2->access, workload, gpu);
     BevV3Choice choice = {.regime = bev_regime(workload->footprint_bytes, gpu->l2_bytes),
                           .kernel = small < large ? v3->small_l2 : v3->large_l2,
-                          .published = by_bytes(workload->footprint_bytes, gpu),
-                          .by_gather = by_bytes(workload->gathered_bytes, gpu)};
+                          .published = form_by_size(workload->footprint_bytes, gpu),
+                          .by_gather = form_by_size(workload->gathered_bytes, gpu)};
     snprintf(
         choice.why, sizeof choice.why,
         "%s: estimated %.0f thousand cycles, the other form %.0f thousand, with a longest interval "

@@ -1,5 +1,5 @@
-/* Memory regimes: where do the arrays of a problem live while it runs, and which form of V3
- * is faster then? Plain arithmetic, so that a machine without a GPU can ask "what if". */
+/* Memory regimes: where the arrays of a problem lie while it runs, and which form of V3 is faster
+ * then. Plain arithmetic, so that a machine without a GPU can ask "what if". */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Three regimes, not two: the L2 of a large GPU has two halves, and a line read from both sides is
- * kept twice. Beyond half its size such an L2 may not hold everything. */
+/* There are three regimes because the L2 of a large GPU has two halves. A line that both sides read
+ * is kept twice. A problem beyond half the size of such an L2 may not fit. */
 typedef enum { REGIME_RESIDENT, REGIME_CONTESTED, REGIME_STREAMING, REGIME_COUNT } BevRegime;
 
 typedef struct {
@@ -18,60 +18,66 @@ typedef struct {
 
 extern const BevRegimeInfo bev_regimes[REGIME_COUNT];
 
-/* `footprint_bytes` <= L2 / 2, <= L2, or more. An unknown L2 (0) counts as streaming. */
+/* Returns the regime: resident up to half the L2, contested up to the L2, streaming beyond. An
+ * unknown L2 (0) counts as streaming. */
 BevRegime bev_regime(double footprint_bytes, double l2_bytes);
 
-/* Latencies in cycles, measured on an H200 (samples/experiments/model.md): of L1 and of L2; of a
- * warp's instruction that needs the result of the one before. And the share of four instructions a
- * cycle that a multiprocessor issues. */
+/* Latencies in cycles, measured on an H200 (samples/experiments/model.md): of an L1 hit, of an L2
+ * hit, and of an instruction that needs the result of the one before. BEV_ISSUE_SHARE is the issued
+ * share of the four instructions a cycle that a multiprocessor can issue. */
 static const double BEV_L1_CYCLES = 50, BEV_L2_CYCLES = 288, BEV_CHAIN_CYCLES = 3;
 static const double BEV_ISSUE_SHARE = 0.6;
 
-/* A GPU as an estimate sees it. */
+/* The facts of a GPU that an estimate needs. */
 typedef struct {
     double l2_bytes;
     int multiprocessors;
-    bool converts_fp8, decodes_fp4; /* in hardware */
+    bool converts_fp8, decodes_fp4; /* the GPU has instructions for it */
 } BevGpuFacts;
 
-/* What a problem's time depends on, apart from the GPU. */
+/* The facts of a problem that an estimate needs. */
 typedef struct {
     BevDtype dtype;
-    int64_t channels, points, longest; /* longest: points of the longest interval */
-    double footprint_bytes;            /* each array whole and once */
-    double gathered_bytes;  /* as the article counts, with an FP32 output: 49 MB on canonical */
+    int64_t channels, points, longest; /* longest: number of points of the longest interval */
+    double footprint_bytes;            /* bytes of all arrays, each counted once */
+    double gathered_bytes;  /* gather traffic as the article counts it, with an FP32 output: 49 MB
+                               on canonical */
 } BevWorkload;
 
-/* `longest`: the result of bev_longest_interval. The map is not read here. */
+/* Collects these facts of a problem. `longest` is the result of bev_longest_interval; the map's
+ * arrays are not read. */
 BevWorkload bev_workload(const BevProblem *problem, int64_t longest);
 
-/* Points of the longest interval, 0 without any. The map's arrays lie on the host. */
+/* Returns the number of points of the longest interval, 0 without intervals. The map's arrays must
+ * lie on the host. */
 int64_t bev_longest_interval(const BevMap *map);
 
-/* The number of each cell's interval, -1 without points. The caller frees it. NULL: no memory. */
+/* Returns an array with the number of each cell's interval, -1 for a cell without points. The
+ * caller frees it. NULL: out of memory. */
 int32_t *bev_intervals_of_cells(const BevMap *map, int64_t cells);
 
-/* Instructions of a warp for each channel and point beside the load: conversion and
- * multiply-add. */
+/* Returns the instructions of a warp per channel and point for conversion and multiply-add, without
+ * the load. */
 double bev_channel_instructions(const BevAccess *access, BevDtype dtype, const BevGpuFacts *gpu);
 
-/* A first estimate, in cycles, for kernels whose owners are cells or intervals: the root of the
- * sum of squares of two terms. The first is the chain of the longest interval, whose points wait
- * for the L2; the second the instructions of all points. Good for ranking the forms of one
- * kernel only. */
+/* Estimates the cycles of kernels whose owners are cells or intervals: the root of the sum of
+ * squares of two terms. The first term is the latency of the longest interval, whose points wait
+ * for the L2. The second is the issue time of all points' instructions. The estimate serves only to
+ * rank the forms of one kernel. */
 double bev_estimated_cycles(const BevAccess *access, const BevWorkload *workload,
                             const BevGpuFacts *gpu);
 
-/* Which form of V3 a problem gets on a GPU: the form with the shorter estimate. `published`: the
- * form by the article's rule, for small L2s where the footprint exceeds the L2. `by_gather`: by the
- * same rule on gathered bytes, which the article counts. `why`: the comparison in one line. */
+/* The form of V3 that a problem gets on a GPU. `kernel` is the form with the shorter estimate.
+ * `published` is the form by the article's rule: small_l2 where the footprint exceeds the L2.
+ * `by_gather` is the form by the same rule on gathered bytes, which the article counts. `why` is
+ * the comparison in one line. */
 typedef struct {
     BevRegime regime;
     const BevKernel *kernel, *published, *by_gather;
     char why[448];
 } BevV3Choice;
 
-/* The row that has two forms: V3. */
+/* Returns the row of V3, which has two forms. */
 const BevKernel *bev_v3(void);
 
 BevV3Choice bev_v3_choose(const BevWorkload *workload, const BevGpuFacts *gpu);

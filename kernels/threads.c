@@ -12,24 +12,24 @@ static int omp_get_max_threads(void) {
 }
 #endif
 
-static bool teams, lost; /* written by the thread that forks */
+static bool other_threads, threads_lost; /* the forking thread writes both */
 
-/* Whether there are other threads: procfs links the folder once a thread, and twice besides. */
-static void look_for_teams(void) {
+/* Notes whether the process has other threads: the link count of /proc/self/task is 2 + threads. */
+static void note_other_threads(void) {
     struct stat tasks;
-    teams = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink > 3;
+    other_threads = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink > 3;
 }
 
-static void note_loss(void) {
-    lost |= teams;
+static void note_lost_threads(void) {
+    threads_lost |= other_threads;
 }
 
 __attribute__((constructor)) static void watch_forks(void) {
-    pthread_atfork(look_for_teams, NULL, note_loss);
+    pthread_atfork(note_other_threads, NULL, note_lost_threads);
 }
 
 int bev_team(int planned) {
-    return lost ? 1 : planned;
+    return threads_lost ? 1 : planned;
 }
 
 int bev_threads(void) {

@@ -1,9 +1,10 @@
-/* How many threads a parallel region may have; every one takes its number from here. */
+/* How many threads a parallel region may have. Every parallel region asks here. */
 #pragma once
 
-/* OpenMP's number. One in a child of a process that had other threads at the fork: threads of GNU
- * OpenMP do not survive it, and a team that waits for them waits for ever. */
+/* Returns OpenMP's number of threads. It is 1 in a child of a process that had other threads at the
+ * fork: threads of GNU OpenMP do not survive a fork, and a team would wait for them for ever. */
 int bev_threads(void);
 
-/* The same for a team that was planned earlier, perhaps before the fork. */
+/* Returns `planned`, or 1 in such a child of a fork: for a team that was planned before the
+ * fork. */
 int bev_team(int planned);

@@ -6,7 +6,7 @@
 
 /* ---- points and entries --------------------------------------------------------------------- */
 
-enum { SHORT = 32 }; /* lists that are sorted by insertion */
+enum { SHORT = 32 }; /* lists up to this length are sorted by insertion */
 
 static int by_place(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -27,12 +27,13 @@ static void sort_places(uint32_t *places, int32_t count) {
     }
 }
 
-/* Of each point (column * bins + bin) * 16 + place, ascending in an interval. False: a depth and a
- * feature of one point are of different pixels, or an interval is too long. */
+/* Computes the place of each point, (column * bins + bin) * 16 + place in the slab, and sorts the
+ * places of each interval. Returns false where a depth and a feature of one point belong to
+ * different pixels, or an interval is too long. */
 static bool find_places(const TileDraft *draft, uint32_t *places) {
     const BevShape *s = &draft->problem->shape;
     const BevMap *map = &draft->problem->map;
-    /* 32 bits suffice (v4_tiles_possible), and divide faster. */
+    /* 32 bits suffice (v4_tiles_possible), and they divide faster. */
     uint32_t width = (uint32_t)s->feat_w, height = (uint32_t)s->feat_h;
     uint32_t bins = (uint32_t)s->depth_bins, slabs = (uint32_t)v4_slabs(s);
     for (int64_t t = 0; t < map->points; t++) {
@@ -52,7 +53,8 @@ static bool find_places(const TileDraft *draft, uint32_t *places) {
     return true;
 }
 
-/* Points of one bin and slab are an entry; a point that occurs twice starts another entry. */
+/* Makes the entries: the points of one bin and slab in a cell are one entry. A point that occurs
+ * twice starts another entry. */
 static void find_entries(TileDraft *draft, const uint32_t *all) {
     const BevMap *map = &draft->problem->map;
     uint32_t bins = (uint32_t)draft->problem->shape.depth_bins;
@@ -78,7 +80,7 @@ typedef struct {
     uint32_t key;
 } OrderKey;
 
-/* By strip, key and number. */
+/* Compares by strip, then by key, then by number. */
 static int by_strip(const void *a, const void *b) {
     const OrderKey *x = a, *y = b;
     if (x->strip != y->strip)
@@ -88,6 +90,7 @@ static int by_strip(const void *a, const void *b) {
     return x->interval < y->interval ? -1 : 1;
 }
 
+/* Sorts the cells so that neighbours see nearly the same columns; each 16 of them become a tile. */
 static void order_intervals(TileDraft *draft, OrderKey *keys) {
     const BevShape *s = &draft->problem->shape;
     int64_t intervals = draft->problem->map.intervals;
@@ -130,7 +133,8 @@ bool tile_cursor_step(const TileDraft *draft, TileCursor *cursor) {
     return cursor->column < INT32_MAX;
 }
 
-/* All tiles are walked; false: only some, since with so many steps pieces are faster. */
+/* Counts the steps of all tiles. Returns false as soon as there are so many steps that pieces are
+ * faster. */
 static bool count_steps(TileDraft *draft) {
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
         TileCursor cursor = tile_cursor(draft, tile);
@@ -161,7 +165,7 @@ size_t tile_transposed_bytes(const BevProblem *problem) {
 
 /* ---- all together --------------------------------------------------------------------------- */
 
-static bool build(TileDraft *draft, int multiprocessors) {
+static bool build_draft(TileDraft *draft, int multiprocessors) {
     const BevMap *map = &draft->problem->map;
     size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
     draft->tiles = (map->intervals + TILE_CELLS - 1) / TILE_CELLS;
@@ -190,7 +194,7 @@ bool tile_draft_make(const BevProblem *problem, int multiprocessors, TileDraft *
     if (!v4_tiles_possible(problem))
         return true;
     draft->transposed = v4_transposes(problem, multiprocessors);
-    return build(draft, multiprocessors);
+    return build_draft(draft, multiprocessors);
 }
 
 void tile_draft_free(TileDraft *draft) {

@@ -15,17 +15,19 @@ static int omp_get_thread_num(void) {
 #endif
 
 enum {
-    LINE = 64,       /* bytes; two threads' sums never share a cache line */
-    RUN_CELLS = 256, /* empty cells that a thread clears at a time */
+    LINE = 64,       /* bytes of a cache line, which sums of two threads never share */
+    RUN_CELLS = 256, /* most empty cells in one run */
 };
 
+/* Returns the floats between the rows of sums of two threads: whole cache lines. */
 static int64_t sums_stride(int64_t channels) {
     int64_t line = LINE / (int64_t)sizeof(float);
     return (channels + line - 1) / line * line;
 }
 
-/* Floats that decoding a tensor takes, in whole cache lines. */
-static int64_t decoded(const BevTensor *tensor) {
+/* Returns the floats that a decoded tensor takes, in whole cache lines; 0 for FP32, which is used
+ * as it is. */
+static int64_t decoded_floats(const BevTensor *tensor) {
     return tensor->dtype == BEV_FP32 ? 0 : sums_stride(tensor->rows * tensor->row_len);
 }
 
@@ -43,8 +45,8 @@ void cpu_plan_free(BevPlan *plan) {
 }
 
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums) {
-    int64_t count = threads * sums_stride(problem->shape.channels) + decoded(&problem->depth) +
-                    decoded(&problem->feat) + own_sums;
+    int64_t count = threads * sums_stride(problem->shape.channels) +
+                    decoded_floats(&problem->depth) + decoded_floats(&problem->feat) + own_sums;
     return (size_t)count * sizeof(float);
 }
 
@@ -56,16 +58,17 @@ CpuStage cpu_stage(const BevProblem *problem, int planned) {
     next += threads * sums_stride(stage.channels);
     if (depth->dtype != BEV_FP32)
         stage.depth_scratch = next;
-    next += decoded(depth);
+    next += decoded_floats(depth);
     if (feat->dtype != BEV_FP32)
         stage.feat_scratch = next;
-    stage.own_sums = next + decoded(feat);
+    stage.own_sums = next + decoded_floats(feat);
     stage.depth = stage.depth_scratch ? stage.depth_scratch : depth->data;
     stage.feat = stage.feat_scratch ? stage.feat_scratch : feat->data;
     return stage;
 }
 
-/* Splits `tensor` into `threads` runs of rows and decodes the one of number `part`. */
+/* Splits `tensor` into `parts` runs of rows and decodes run number `part` into `values`. INT8 and
+ * UINT8 codes stay whole numbers, without scales. */
 static void decode_part(const BevTensor *tensor, int part, int parts, float *values) {
     int64_t first = tensor->rows * part / parts, last = tensor->rows * (part + 1) / parts;
     BevTensor codes = *tensor;
@@ -79,8 +82,8 @@ static void decode_part(const BevTensor *tensor, int part, int parts, float *val
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     if (!stage->feat_scratch && !stage->depth_scratch)
         return;
-    /* Depth is one long row, which cannot be split. Read as rows of one pixel line each, depth can
-     * be split; its formats have no blocks, so the bytes are the same. */
+    /* Depth is one long row, which cannot be split. It can be split if it is read as rows of one
+     * image line each. Its formats have no blocks, so that the bytes are the same. */
     BevTensor depth = problem->depth;
     depth.row_len = problem->shape.feat_w;
     depth.rows = problem->depth.row_len / depth.row_len;
@@ -93,7 +96,8 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     }
 }
 
-void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t count, float *sums) {
+void cpu_store_sums(const BevProblem *problem, int64_t cell, int64_t first, int64_t count,
+                    float *sums) {
     BevTensor out = problem->out;
     if (bev_is_whole(problem->dtype)) {
         const float *scales = problem->feat.channel_scales + first;
@@ -101,7 +105,7 @@ void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t cou
         CPU_SIMD
         for (int64_t c = 0; c < count; c++)
             sums[c] *= factor * scales[c];
-        out.scale = 1; /* is in the factor */
+        out.scale = 1; /* already in `factor` */
     }
     bev_span_encode(&out, cell, first, count, sums);
 }
@@ -125,7 +129,7 @@ void cpu_clear(const CpuStage *stage, const BevTensor *out) {
 
 /* ---- empty cells ----------------------------------------------------------------------------- */
 
-static void add_empty(CpuEmpty *empty, int32_t cell) {
+static void add_empty_cell(CpuEmpty *empty, int32_t cell) {
     CpuRun *last = empty->count ? &empty->runs[empty->count - 1] : NULL;
     if (last && last->first + last->count == cell && last->count < RUN_CELLS)
         last->count++;
@@ -143,7 +147,7 @@ bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err) {
         owned[map->ranks_bev[map->interval_starts[i]]] = true;
     for (int64_t cell = 0; ok && cell < cells; cell++)
         if (!owned[cell])
-            add_empty(empty, (int32_t)cell);
+            add_empty_cell(empty, (int32_t)cell);
     free(owned);
     return ok || err_no_memory(err, "CPU kernel", "choose a smaller grid");
 }

@@ -1,5 +1,5 @@
-/* What the CPU kernels share: inputs decoded to FP32 once a launch, a row of sums for each thread,
- * the list of empty cells. All that a launch writes lies in the problem's workspace. */
+/* What the CPU kernels share: inputs that each launch decodes to FP32, a row of sums for each
+ * thread, and the list of empty cells. All that a launch writes lies in the problem's workspace. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -9,55 +9,59 @@ enum {
     CPU_ALL_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 |
                      1u << BEV_NVFP4 | 1u << BEV_INT8 | 1u << BEV_INT8_FP16,
     CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
-    CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of gradients */
-    CPU_CHUNK =
-        64, /* intervals a thread takes at a time: few requests, long intervals still spread */
+    CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of backward kernels */
+    CPU_CHUNK = 64, /* intervals that a thread takes at a time */
 };
 
-/* The inputs as FP32, so that every format runs the same loops: the problem's own arrays where the
- * format is FP32, else scratch that cpu_stage_fill() writes in each launch. Scales are applied, but
- * not those of INT8: FP32 adds whole numbers below 2^24 exactly, and cpu_put() scales the sum. */
+/* The inputs as FP32, so that every format runs the same loops. They are the problem's own arrays
+ * if these are FP32, else scratch that cpu_stage_fill() writes in each launch. Scales are applied
+ * except those of INT8: FP32 adds whole numbers below 2^24 exactly, and cpu_store_sums() scales the
+ * sum. */
 typedef struct {
-    const float *depth, *feat; /* same layout as the tensors; rows of feat have no padding */
+    const float *depth, *feat; /* laid out as the tensors; rows of feat have no padding */
     float *depth_scratch, *feat_scratch;
-    float *sums;     /* (thread, channels) */
-    float *own_sums; /* the rest of the workspace: the kernel's own */
+    float *sums;     /* (thread, channels), each row in whole cache lines */
+    float *own_sums; /* the rest of the workspace, for the kernel itself */
     int threads;
     int64_t channels;
 } CpuStage;
 
-/* Makes a plan of `bytes`, zero but for its first member, an int: the threads that its launches
- * use, bev_threads(). */
+/* Makes a plan of `bytes` zeros. Its first member is an int, the number of threads that its
+ * launches use: bev_threads(). */
 bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err);
-void cpu_plan_free(BevPlan *plan); /* of a plan without memory of its own */
+void cpu_plan_free(BevPlan *plan); /* frees a plan that owns no other memory */
 
-/* Bytes of workspace that a stage takes for a team of `threads`, with `own_sums` floats for the
- * kernel itself. */
+/* Returns the bytes of workspace that a stage takes for a team of `threads`, with `own_sums` floats
+ * for the kernel itself. */
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums);
 
-/* The stage of one launch, laid out in problem->workspace, for a plan of so many threads. */
+/* Lays the stage of one launch out in problem->workspace. `planned` is the plan's number of
+ * threads. */
 CpuStage cpu_stage(const BevProblem *problem, int planned);
 
-/* The functions below are called by every thread of a team of stage->threads. A launch is one
- * parallel region: each further region would wake the team once more, which takes milliseconds on a
- * busy machine. */
+/* Every thread of a team of stage->threads calls the functions below. A launch is one parallel
+ * region: each further region would wake the team again, which takes milliseconds on a busy
+ * machine. */
 
-/* Decodes the inputs, each thread its share. All are decoded on return. */
+/* Decodes the inputs, each thread its share. On return all inputs are decoded. */
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
 
-/* Stores finished sums of channels [first, first + count) of a cell. INT8 scales them in place. */
-void cpu_put(const BevProblem *problem, int64_t cell, int64_t first, int64_t count, float *sums);
+/* Encodes the finished sums of channels [first, first + count) of a cell into the output. For INT8
+ * it scales `sums` in place. */
+void cpu_store_sums(const BevProblem *problem, int64_t cell, int64_t first, int64_t count,
+                    float *sums);
 
-/* The number of the calling thread in its team. */
+/* Returns the number of the calling thread in its team. */
 int cpu_thread(void);
 
-/* The row of sums that belongs to the calling thread. */
+/* Returns the row of sums of the calling thread. */
 float *cpu_sums(const CpuStage *stage);
 
-/* Sets every cell of `out` to zero, which is code 0 in every format. All are zero on return. */
+/* Sets every cell of `out` to zero, which is code 0 in every format. On return all cells are
+ * zero. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
 
-/* The cells without a point, as runs of neighbours, for kernels that write each cell once. */
+/* The cells without points, as runs of neighbours, for kernels that write each cell once. */
 typedef struct {
     int32_t first, count;
 } CpuRun;
@@ -70,10 +74,10 @@ typedef struct {
 bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err);
 void cpu_empty_free(CpuEmpty *empty);
 
-/* Sets those cells to zero; the team shares the work. All are zero on return. */
+/* Sets the empty cells to zero, each thread its share. On return all are zero. */
 void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out);
 
-/* sums[c] += scale * feat[c]: the inner loop of all kernels. */
+/* Adds scale * feat[c] to sums[c] for each channel: the inner loop of the CPU kernels. */
 CPU_INLINE void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,
                                int64_t channels) {
     CPU_SIMD

@@ -32,7 +32,7 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     return cpu_plan_new(plan, sizeof **plan, "cpu_atomic", err);
 }
 
-/* The kernel's own sums: (cell, c). */
+/* Returns the workspace bytes; the kernel's own floats are its sums (cell, c). */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     return cpu_stage_bytes(problem, plan->threads, problem->out.rows * problem->out.row_len);
 }
@@ -66,7 +66,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
             add_point(&problem->map, stage, t);
 #pragma omp for schedule(static)
         for (int64_t cell = 0; cell < cells; cell++)
-            cpu_put(problem, cell, 0, channels, stage->own_sums + cell * channels);
+            cpu_store_sums(problem, cell, 0, channels, stage->own_sums + cell * channels);
     }
     return true;
 }
@@ -85,7 +85,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_atomic = {
     .name = "cpu_atomic", .title = "ATOMIC",
     .idea = "As RACE, but an addition is one step: nothing is lost, and every addition waits.",
-    .twin = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .counterpart = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };

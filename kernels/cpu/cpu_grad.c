@@ -6,10 +6,11 @@
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* A counting sort of points by `key`, stable: to[] are the numbers in from[] (NULL: 0, 1, 2, ...),
- * sorted. starts (keys + 1, zeros) receives where each key begins. */
-static void sort_by(const int32_t *key, int64_t points, int64_t keys, const int32_t *from,
-                    int32_t *to, int32_t *starts) {
+/* Sorts points by `key` with a stable counting sort. `from` lists the points before (NULL: 0, 1, 2,
+ * ...), `to` receives them sorted. `starts`, keys + 1 zeros at first, receives the index in `to`
+ * where each key begins. */
+static void sort_by_key(const int32_t *key, int64_t points, int64_t keys, const int32_t *from,
+                        int32_t *to, int32_t *starts) {
     for (int64_t t = 0; t < points; t++)
         starts[key[t] + 1]++;
     for (int64_t k = 0; k < keys; k++)
@@ -23,7 +24,7 @@ static void sort_by(const int32_t *key, int64_t points, int64_t keys, const int3
     starts[0] = 0;
 }
 
-/* The place of each point's pixel, row by row or column by column. */
+/* Computes the place of each point's pixel: its number row by row, or column by column. */
 static void place_pixels(const BevProblem *problem, bool columns, int32_t *places) {
     int64_t w = problem->shape.feat_w, h = problem->shape.feat_h;
     for (int64_t t = 0; t < problem->map.points; t++) {
@@ -43,10 +44,10 @@ bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns,
     int32_t *depth_starts = calloc((size_t)depths + 1, sizeof *depth_starts);
     bool ok = pixels->starts && pixels->points && by_depth && places && depth_starts;
     if (ok) {
-        sort_by(problem->map.ranks_depth, problem->map.points, depths, NULL, by_depth,
-                depth_starts);
+        sort_by_key(problem->map.ranks_depth, problem->map.points, depths, NULL, by_depth,
+                    depth_starts);
         place_pixels(problem, columns, places);
-        sort_by(places, problem->map.points, count, by_depth, pixels->points, pixels->starts);
+        sort_by_key(places, problem->map.points, count, by_depth, pixels->points, pixels->starts);
     } else {
         free(pixels->starts);
         free(pixels->points);
@@ -60,17 +61,18 @@ bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns,
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-static int64_t depth_floats(const BevProblem *problem) {
+/* Returns the floats of scratch that the gradient of depth needs; 0 if the output is FP32. */
+static int64_t depth_scratch_floats(const BevProblem *problem) {
     return problem->grad_depth.dtype == BEV_FP32 ? 0 : problem->grad_depth.row_len;
 }
 
 size_t cpu_grad_bytes(const BevProblem *problem, int threads, int64_t own) {
-    return cpu_stage_bytes(problem, threads, depth_floats(problem) + own);
+    return cpu_stage_bytes(problem, threads, depth_scratch_floats(problem) + own);
 }
 
 CpuGrad cpu_grad(const BevProblem *problem, int threads) {
     CpuGrad grad = {.stage = cpu_stage(problem, threads)};
-    int64_t floats = depth_floats(problem);
+    int64_t floats = depth_scratch_floats(problem);
     grad.grad_depth = floats ? grad.stage.own_sums : problem->grad_depth.data;
     grad.own = grad.stage.own_sums + floats;
     return grad;
@@ -80,7 +82,7 @@ void cpu_grad_fill(const CpuGrad *grad, const BevProblem *problem) {
     cpu_stage_fill(&grad->stage, problem);
 }
 
-void cpu_grad_finish(const CpuGrad *grad, const BevProblem *problem) {
+void cpu_grad_encode_depth(const CpuGrad *grad, const BevProblem *problem) {
     enum { SPAN = 4096 };
     int64_t count = problem->grad_depth.row_len;
     if (problem->grad_depth.dtype == BEV_FP32)

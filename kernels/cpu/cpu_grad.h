@@ -1,40 +1,40 @@
-/* What the CPU's backward kernels share: points in the order of their pixels, grad_out and the
- * gradient of depth as FP32 in the workspace. */
+/* What the CPU's backward kernels share: points sorted by pixel, and the gradient of depth as FP32
+ * in the workspace. */
 #pragma once
 
 #include "kernels/cpu/cpu.h"
 
-/* The points of each pixel side by side, sorted by depth element. */
+/* The points of the map sorted by pixel, and by depth element within a pixel. */
 typedef struct {
-    int32_t *starts; /* [pixels + 1]: in `points`, by pixel in that order */
-    int32_t *points; /* [points]: numbers of points of the map */
+    int32_t *starts; /* [pixels + 1]: where a pixel begins in `points` */
+    int32_t *points; /* [points]: numbers of the map's points */
 } CpuPixels;
 
-/* Sorts the points by pixel. Pixels come row by row as in feat, or, with `columns`, image column by
- * image column: number (camera * w + column) * h + row. The caller frees
- * both arrays. */
+/* Sorts the points by pixel. Pixels are numbered row by row as in feat, or with `columns` image
+ * column by image column: (camera * w + column) * h + row. The caller frees both arrays. */
 bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns, Err *err);
 
-/* The arrays of one launch. `grad_depth` is the output's own memory where that is FP32. */
+/* The arrays of one launch. `grad_depth` is the output itself if that is FP32. */
 typedef struct {
     CpuStage stage;
     float *grad_depth;
-    float *own; /* the kernel's own floats */
+    float *own; /* floats for the kernel itself */
 } CpuGrad;
 
-/* Bytes of workspace for a team of `threads`, with `own` floats for the kernel itself. */
+/* cpu_grad_bytes returns the bytes of workspace for a team of `threads`, with `own` floats for the
+ * kernel itself. cpu_grad lays the arrays out in it. */
 size_t cpu_grad_bytes(const BevProblem *problem, int threads, int64_t own);
 CpuGrad cpu_grad(const BevProblem *problem, int threads);
 
-/* The functions below are called by every thread of the team. */
+/* Every thread of the team calls the functions below. */
 
-/* Decodes depth and features. */
+/* Decodes depth and features, each thread its share. */
 void cpu_grad_fill(const CpuGrad *grad, const BevProblem *problem);
 
-/* Encodes grad->grad_depth into the output, unless it is the output. */
-void cpu_grad_finish(const CpuGrad *grad, const BevProblem *problem);
+/* Encodes grad->grad_depth into the output if it is not the output itself. */
+void cpu_grad_encode_depth(const CpuGrad *grad, const BevProblem *problem);
 
-/* Where a pixel's feature gradient is summed: in an FP32 output, else in the calling thread's row,
- * which cpu_grad_store then encodes. */
+/* cpu_grad_row returns the row in which a pixel's feature gradient is summed: the output's row if
+ * that is FP32, else the calling thread's row. cpu_grad_store encodes the latter. */
 float *cpu_grad_row(const CpuGrad *grad, const BevProblem *problem, int64_t pixel);
 void cpu_grad_store(const BevProblem *problem, int64_t pixel, const float *row);

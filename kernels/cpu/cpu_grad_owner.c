@@ -28,7 +28,8 @@
 
 #include <stdlib.h>
 
-enum { LANES = 16, PIXELS = 16 }; /* of a dot product; that a thread takes at a time */
+enum { LANES = 16, PIXELS = 16 }; /* LANES: partial sums of a dot product. PIXELS: those that a
+                                     thread takes at a time */
 
 typedef struct {
     int32_t depth, cell;
@@ -36,9 +37,9 @@ typedef struct {
 
 struct BevPlan {
     int threads;
-    int32_t *starts;    /* [pixels + 1] */
-    OwnedPoint *points; /* by pixel, then by depth element */
-    float *weights;     /* [points] in that order; NULL: all 1 */
+    int32_t *starts;    /* [pixels + 1]: where a pixel begins in `points` */
+    OwnedPoint *points; /* sorted by pixel, then by depth element */
+    float *weights;     /* [points] in the same order; NULL: all 1 */
 };
 
 /* ---- prepare --------------------------------------------------------------------------------- */
@@ -52,7 +53,7 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
+static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
     const BevMap *map = &problem->map;
     CpuPixels pixels;
     if (!cpu_pixels_init(&pixels, problem, false, err))
@@ -75,7 +76,7 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     if (!cpu_plan_new(plan, sizeof **plan, "cpu_grad_owner", err))
         return false;
-    if (build(*plan, problem, err))
+    if (build_plan(*plan, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
@@ -84,26 +85,26 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* Floats of grad_out, where it must be decoded. */
-static int64_t decoded(const BevProblem *problem) {
+/* Returns the floats of decoded grad_out; 0 for FP32, which is read as it is. */
+static int64_t decoded_floats(const BevProblem *problem) {
     return problem->grad_out.dtype == BEV_FP32 ? 0
                                                : problem->grad_out.rows * problem->grad_out.row_len;
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_grad_bytes(problem, plan->threads, decoded(problem));
+    return cpu_grad_bytes(problem, plan->threads, decoded_floats(problem));
 }
 
-static void decode(const BevProblem *problem, float *values) {
+static void decode_grad_out(const BevProblem *problem, float *values) {
     int64_t row_len = problem->grad_out.row_len;
-    if (!decoded(problem))
+    if (!decoded_floats(problem))
         return;
 #pragma omp for schedule(static)
     for (int64_t row = 0; row < problem->grad_out.rows; row++)
         bev_tensor_decode(&problem->grad_out, row, 1, values + row * row_len);
 }
 
-/* The sum of a[c] * b[c], in the same order whatever the vectors of the machine. */
+/* Returns the sum of a[c] * b[c]. The order of additions is the same on all machines. */
 CPU_INLINE float dot(const float *a, const float *b, int64_t channels) {
     float sums[LANES] = {0}, sum = 0;
     int64_t c = 0;
@@ -118,51 +119,52 @@ CPU_INLINE float dot(const float *a, const float *b, int64_t channels) {
     return sum;
 }
 
-/* What the owner of a pixel reads and writes. */
+/* What the owner of one pixel reads and writes. */
 typedef struct {
     const float *depth, *feat, *grad_out; /* feat: the pixel's row */
     float *grad_depth, *sums;
-} Turn;
+} PixelJob;
 
+/* Computes both gradients of one pixel: grad_depth of all its bins, and `sums` for grad_feat. */
 CPU_CLONES
-static void take_turn(const BevPlan *plan, const BevProblem *problem, int64_t pixel,
-                      const Turn *turn) {
+static void make_pixel_gradients(const BevPlan *plan, const BevProblem *problem, int64_t pixel,
+                                 const PixelJob *job) {
     const BevShape *shape = &problem->shape;
     int64_t image = shape->feat_h * shape->feat_w, channels = shape->channels;
     int64_t element = pixel / image * shape->depth_bins * image + pixel % image;
     for (int64_t c = 0; c < channels; c++)
-        turn->sums[c] = 0;
+        job->sums[c] = 0;
     int64_t i = plan->starts[pixel], end = plan->starts[pixel + 1];
     for (int64_t bin = 0; bin < shape->depth_bins; bin++, element += image) {
         float sum = 0;
         for (; i < end && plan->points[i].depth == element; i++) {
-            const float *row = turn->grad_out + plan->points[i].cell * channels;
+            const float *row = job->grad_out + plan->points[i].cell * channels;
             float weight = plan->weights ? plan->weights[i] : 1;
-            sum += weight * dot(row, turn->feat, channels);
-            cpu_add_scaled(turn->sums, row, weight * turn->depth[element], channels);
+            sum += weight * dot(row, job->feat, channels);
+            cpu_add_scaled(job->sums, row, weight * job->depth[element], channels);
         }
-        turn->grad_depth[element] = sum;
+        job->grad_depth[element] = sum;
     }
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     CpuGrad grad = cpu_grad(problem, plan->threads);
-    const float *grad_out = decoded(problem) ? grad.own : problem->grad_out.data;
+    const float *grad_out = decoded_floats(problem) ? grad.own : problem->grad_out.data;
     int64_t channels = problem->shape.channels, pixels = problem->feat.rows;
 #pragma omp parallel num_threads(grad.stage.threads)
     {
         cpu_grad_fill(&grad, problem);
-        decode(problem, grad.own);
+        decode_grad_out(problem, grad.own);
 #pragma omp for schedule(dynamic, PIXELS)
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
             float *sums = cpu_grad_row(&grad, problem, pixel);
-            const Turn turn = {grad.stage.depth, grad.stage.feat + pixel * channels, grad_out,
+            const PixelJob job = {grad.stage.depth, grad.stage.feat + pixel * channels, grad_out,
                                grad.grad_depth, sums};
-            take_turn(plan, problem, pixel, &turn);
+            make_pixel_gradients(plan, problem, pixel, &job);
             cpu_grad_store(problem, pixel, sums);
         }
-        cpu_grad_finish(&grad, problem);
+        cpu_grad_encode_depth(&grad, problem);
     }
     return true;
 }
@@ -182,7 +184,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 /* clang-format off */
 const BevKernel kernel_cpu_grad_owner = {
-    .name = "cpu_grad_owner", .title = "OWNER", .twin = "grad_owner",
+    .name = "cpu_grad_owner", .title = "OWNER", .counterpart = "grad_owner",
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,

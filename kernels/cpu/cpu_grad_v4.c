@@ -33,32 +33,35 @@
 #include <string.h>
 
 typedef struct {
-    int32_t depth, row; /* element of depth; row of the column's G */
+    int32_t depth, row; /* index into depth; row in the column's G */
 } ColumnPoint;
 
 struct BevPlan {
     int threads;
-    int64_t columns, most_rows, most_points; /* the most rows of a column's G, points of a pixel */
-    int32_t *starts;                         /* [pixels + 1]: first point, column by column */
+    int64_t columns, most_rows, most_points; /* largest number of rows in a G, of points in a
+                                                pixel */
+    int32_t *starts;                         /* [pixels + 1]: first point of each pixel, column by
+                                                column */
     ColumnPoint *points;
     float *weights;       /* [points]; NULL: all 1 */
-    int32_t *cell_starts; /* [columns + 1] */
-    int32_t *cells;       /* the rows of each column's G */
+    int32_t *cell_starts; /* [columns + 1]: first element of each column in `cells` */
+    int32_t *cells;       /* the cell of each row of each column's G */
 };
 
-enum { MOST_VECTORS = 12, COLUMNS = 4 }; /* of a pixel's features; that a thread takes at a time */
+enum { MOST_VECTORS = 12, COLUMNS = 4 }; /* vectors of a pixel's features; columns that a thread
+                                            takes at a time */
 
-/* One pixel's points times the column's G. */
+/* The product of one pixel's points with the column's G. */
 typedef struct {
     const ColumnPoint *first, *end;
     const float *weights, *depth, *rows, *feat; /* feat: the pixel's row */
-    float *sums, *dots;                         /* [channels]; one for each of its points */
+    float *sums, *dots;                         /* sums: [channels]; dots: [the pixel's points] */
     int64_t channels;
 } PixelProduct;
 
 /* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
 
-/* Not CPU_CLONES: the number of channels in a register is part of the code. */
+/* These functions are no CPU_CLONES: their code depends on the number of channels in a register. */
 #define LANES 4
 #define TARGET
 #define WIDE(name) name##_4
@@ -79,7 +82,7 @@ typedef struct {
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 #endif
 
-/* Fewer channels than the shortest vector has. */
+/* Computes the product for fewer channels than the shortest vector has lanes. */
 static void multiply_narrow(const PixelProduct *p) {
     memset(p->sums, 0, (size_t)p->channels * sizeof *p->sums);
     for (const ColumnPoint *point = p->first; point < p->end; point++) {
@@ -94,7 +97,7 @@ static void multiply_narrow(const PixelProduct *p) {
 
 typedef void Multiply(const PixelProduct *p);
 
-/* The longest vectors that this machine has and the channels fill. */
+/* Returns the function with the longest vectors that this machine has and the channels fill. */
 static Multiply *choose_multiply(int64_t channels) {
 #ifdef __x86_64__
     if (channels >= 16 && __builtin_cpu_supports("avx512f"))
@@ -118,8 +121,8 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-/* Numbers the cells of one column in the order in which its points meet them. seen[cell] is the
- * last column (from 1) that met the cell, number[cell] its row there. */
+/* Numbers the cells of one column in the order in which its points reach them. seen[cell] is the
+ * last column (from 1) that reached the cell, number[cell] its row in that column's G. */
 static void number_cells(BevPlan *plan, const BevMap *map, const int32_t *order, int64_t column,
                          int64_t first, int64_t end, int32_t *seen, int32_t *number) {
     int32_t begin = plan->cell_starts[column], count = begin;
@@ -149,7 +152,7 @@ static bool plan_alloc(BevPlan *plan, const BevMap *map) {
     return plan->points && plan->cells && plan->cell_starts && (plan->weights || !map->weights);
 }
 
-static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
+static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
     const BevShape *shape = &problem->shape;
     size_t cells = (size_t)(shape->nx * shape->ny);
     CpuPixels pixels;
@@ -175,7 +178,7 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     if (!cpu_plan_new(plan, sizeof **plan, "cpu_grad_v4", err))
         return false;
-    if (build(*plan, problem, err))
+    if (build_plan(*plan, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
@@ -184,16 +187,18 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-/* Floats of a thread: the column's G, and the dot products of a pixel. */
+/* Returns the floats of one thread: the column's G, and the dot products of a pixel. */
 static int64_t thread_floats(const BevProblem *problem, const BevPlan *plan) {
-    return plan->most_rows * problem->shape.channels + plan->most_points + 16; /* apart by a line */
+    return plan->most_rows * problem->shape.channels + plan->most_points + 16; /* 16: a cache line
+                                                                                  between threads */
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     return cpu_grad_bytes(problem, plan->threads, plan->threads * thread_floats(problem, plan));
 }
 
-static void gather(const BevProblem *problem, const BevPlan *plan, int64_t column, float *rows) {
+static void gather_cells(const BevProblem *problem, const BevPlan *plan, int64_t column,
+                         float *rows) {
     int64_t channels = problem->shape.channels;
     for (int64_t i = plan->cell_starts[column]; i < plan->cell_starts[column + 1]; i++) {
         bev_tensor_decode(&problem->grad_out, plan->cells[i], 1, rows);
@@ -201,8 +206,8 @@ static void gather(const BevProblem *problem, const BevPlan *plan, int64_t colum
     }
 }
 
-/* The elements of grad_depth that the pixel's points reach. Points of one element are
- * neighbours. */
+/* Stores grad_depth of one pixel's points. Points of one element are neighbours and are added
+ * up. */
 static void store_dots(const PixelProduct *p, float *grad_depth) {
     for (const ColumnPoint *point = p->first; point < p->end;) {
         int32_t element = point->depth;
@@ -215,11 +220,12 @@ static void store_dots(const PixelProduct *p, float *grad_depth) {
     }
 }
 
-static void take_column(const BevProblem *problem, const BevPlan *plan, const CpuGrad *grad,
-                        Multiply *multiply, int64_t column) {
+/* Computes both gradients of one column: gathers its G, then multiplies pixel by pixel. */
+static void make_column_gradients(const BevProblem *problem, const BevPlan *plan,
+                                  const CpuGrad *grad, Multiply *multiply, int64_t column) {
     const BevShape *shape = &problem->shape;
     float *rows = grad->own + cpu_thread() * thread_floats(problem, plan);
-    gather(problem, plan, column, rows);
+    gather_cells(problem, plan, column, rows);
     for (int64_t h = 0; h < shape->feat_h; h++) {
         int64_t place = column * shape->feat_h + h, first = plan->starts[place];
         int64_t pixel = (column / shape->feat_w * shape->feat_h + h) * shape->feat_w +
@@ -239,7 +245,7 @@ static void take_column(const BevProblem *problem, const BevPlan *plan, const Cp
     }
 }
 
-static void clear(float *grad_depth, int64_t count) {
+static void clear_grad_depth(float *grad_depth, int64_t count) {
     enum { SPAN = 4096 };
 #pragma omp for schedule(static)
     for (int64_t first = 0; first < count; first += SPAN)
@@ -254,16 +260,17 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 #pragma omp parallel num_threads(grad.stage.threads)
     {
         cpu_grad_fill(&grad, problem);
-        clear(grad.grad_depth, problem->grad_depth.row_len);
+        clear_grad_depth(grad.grad_depth, problem->grad_depth.row_len);
 #pragma omp for schedule(dynamic, COLUMNS)
         for (int64_t column = 0; column < plan->columns; column++)
-            take_column(problem, plan, &grad, multiply, column);
-        cpu_grad_finish(&grad, problem);
+            make_column_gradients(problem, plan, &grad, multiply, column);
+        cpu_grad_encode_depth(&grad, problem);
     }
     return true;
 }
 
-enum { USUAL_PIXELS = 8 }; /* of a column that look at one of its cells, for the model of traffic */
+enum { USUAL_PIXELS = 8 }; /* pixels of a column that reach the same cell, assumed by the traffic
+                              formula */
 
 static BevTraffic bytes(const BevProblem *problem) {
     double points = (double)problem->map.points;
@@ -280,7 +287,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 /* clang-format off */
 const BevKernel kernel_cpu_grad_v4 = {
-    .name = "cpu_grad_v4", .title = "V4", .twin = "grad_v4",
+    .name = "cpu_grad_v4", .title = "V4", .counterpart = "grad_v4",
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,

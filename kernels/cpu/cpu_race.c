@@ -41,25 +41,25 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     return cpu_plan_new(plan, sizeof **plan, "cpu_race", err);
 }
 
-/* The kernel's own sums: (real thread, cell, TILE). */
+/* Returns the workspace bytes; the kernel's own floats are its sums (real thread, cell, TILE). */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     return cpu_stage_bytes(problem, plan->threads, plan->threads * problem->out.rows * TILE);
 }
 
-/* A simulated thread. Between its read and its write it holds a point and the sum as it was. */
+/* A simulated thread. Between its read and its write it holds a point and the sum that it read. */
 typedef struct {
     int64_t point; /* -1: no point */
     float sum[TILE];
 } Thread;
 
-/* The thread that takes the next step: a linear congruential generator, whose high bits are used.
- */
+/* Draws the thread that takes the next step, by the high bits of a linear congruential
+ * generator. */
 static int next_thread(uint64_t *schedule) {
     *schedule = *schedule * 6364136223846793005u + 1442695040888963407u;
     return (int)((*schedule >> 33) % THREADS);
 }
 
-/* The tile of channels that is summed. */
+/* The tile of channels that is being summed. */
 typedef struct {
     const BevMap *map;
     const CpuStage *stage;
@@ -67,7 +67,8 @@ typedef struct {
     float *sums;          /* (cell, TILE) */
 } Tile;
 
-/* The second half of +=: adds the thread's point to the sum that it has read, and writes that. */
+/* Does the second half of +=: adds the thread's point to the sum that it has read, and stores
+ * it. */
 static void write_back(const Tile *tile, Thread *thread) {
     const BevMap *map = tile->map;
     int64_t t = thread->point;
@@ -81,8 +82,9 @@ static void write_back(const Tile *tile, Thread *thread) {
     thread->point = -1;
 }
 
-/* All points in the order of the schedule. A step of a thread is a read or a write. */
-static void race(const Tile *tile) {
+/* Adds all points of a tile in the order of the schedule. A step of a thread is a read or a
+ * write. */
+static void race_points(const Tile *tile) {
     Thread threads[THREADS];
     uint64_t schedule = (uint64_t)tile->first;
     int64_t next = 0, left = tile->map->points;
@@ -106,9 +108,9 @@ static void pool_tile(const BevProblem *problem, const CpuStage *stage, int64_t 
     int64_t left = stage->channels - first, cells = problem->out.rows;
     const Tile tile = {&problem->map, stage, first, left < TILE ? left : TILE, sums};
     memset(sums, 0, (size_t)cells * TILE * sizeof *sums);
-    race(&tile);
+    race_points(&tile);
     for (int64_t cell = 0; cell < cells; cell++)
-        cpu_put(problem, cell, first, tile.width, sums + cell * TILE);
+        cpu_store_sums(problem, cell, first, tile.width, sums + cell * TILE);
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
@@ -143,7 +145,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_race = {
     .name = "cpu_race", .title = "RACE",
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
-    .twin = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .counterpart = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .wrong_on_purpose = true,
     .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

@@ -38,7 +38,7 @@ static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     return cpu_stage_bytes(problem, plan->threads, 0);
 }
 
-/* Sums of channels [first, first + width) over the points [start, end). 1 <= width <= TILE. */
+/* Sums channels [first, first + width) of the points [start, end). 1 <= width <= TILE. */
 CPU_CLONES
 static void pool_tile(const BevMap *map, const CpuStage *stage, int64_t start, int64_t end,
                       int64_t first, int64_t width, float sums[TILE]) {
@@ -68,7 +68,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
                 int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
                 float sums[TILE];
                 pool_tile(map, stage, start, end, first, width, sums);
-                cpu_put(problem, map->ranks_bev[start], first, width, sums);
+                cpu_store_sums(problem, map->ranks_bev[start], first, width, sums);
             }
         }
     }
@@ -90,7 +90,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v2 = {
     .name = "cpu_v2", .title = "V2",
     .idea = "V2 for CPUs: a thread owns a cell, 8 channels a pass; each pass reads the indices.",
-    .twin = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
+    .counterpart = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

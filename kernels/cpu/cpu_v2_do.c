@@ -30,7 +30,7 @@ typedef struct {
 
 struct BevPlan {
     int threads;
-    Record *records; /* one an interval */
+    Record *records; /* one of each interval */
 };
 
 static void release(BevPlan *plan) {
@@ -40,8 +40,8 @@ static void release(BevPlan *plan) {
     free(plan);
 }
 
-/* Depth (camera, depth, h, w) number -> feature (camera, h, w) number. */
-CPU_INLINE int32_t feat_of(int32_t rank_depth, int32_t bins_by_pixels, int32_t pixels) {
+/* Returns the number of the feature (camera, h, w) that goes with a depth (camera, depth, h, w). */
+CPU_INLINE int32_t feat_rank(int32_t rank_depth, int32_t bins_by_pixels, int32_t pixels) {
     return rank_depth / bins_by_pixels * pixels + rank_depth % pixels;
 }
 
@@ -50,7 +50,7 @@ static bool check_ranks(const BevProblem *problem, Err *err) {
     int32_t pixels = (int32_t)(problem->shape.feat_h * problem->shape.feat_w);
     int32_t bins_by_pixels = (int32_t)problem->shape.depth_bins * pixels;
     for (int64_t t = 0; t < map->points; t++) {
-        int32_t want = feat_of(map->ranks_depth[t], bins_by_pixels, pixels);
+        int32_t want = feat_rank(map->ranks_depth[t], bins_by_pixels, pixels);
         if (map->ranks_feat[t] != want)
             return err_set(err, ERR_USAGE, "cpu_v2_do", "use a kernel that reads ranks_feat",
                            "ranks_feat[%lld] is %d, but ranks_depth says %d", (long long)t,
@@ -97,7 +97,7 @@ static void pool_record(const BevProblem *problem, const CpuStage *stage, Record
         float depth = stage->depth[rank_depth];
         if (problem->map.weights)
             depth *= problem->map.weights[t];
-        int64_t row = feat_of(rank_depth, bins_by_pixels, pixels);
+        int64_t row = feat_rank(rank_depth, bins_by_pixels, pixels);
         cpu_add_scaled(sums, stage->feat + row * stage->channels, depth, stage->channels);
     }
 }
@@ -113,7 +113,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 #pragma omp for schedule(dynamic, CPU_CHUNK)
         for (int64_t i = 0; i < problem->map.intervals; i++) {
             pool_record(problem, stage, plan->records[i], sums);
-            cpu_put(problem, plan->records[i].cell, 0, stage->channels, sums);
+            cpu_store_sums(problem, plan->records[i].cell, 0, stage->channels, sums);
         }
     }
     return true;
@@ -132,7 +132,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v2_do = {
     .name = "cpu_v2_do", .title = "V2+DO",
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
-    .twin = "v2_do", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .counterpart = "v2_do", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
     .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

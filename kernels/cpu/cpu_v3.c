@@ -26,7 +26,7 @@
 
 #include <stdlib.h>
 
-enum { GROUP = 4 }; /* points in a sweep */
+enum { GROUP = 4 }; /* points that are added in one sweep */
 
 struct BevPlan {
     int threads;
@@ -54,18 +54,19 @@ static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     return cpu_stage_bytes(problem, plan->threads, 0);
 }
 
-/* depth * weight of point t, and the feature row it scales. */
+/* Returns depth * weight of point t. */
 CPU_INLINE float depth_of(const BevMap *map, const CpuStage *stage, int64_t t) {
     float depth = stage->depth[map->ranks_depth[t]];
     return map->weights ? depth * map->weights[t] : depth;
 }
 
+/* Returns the feature row of point t. */
 CPU_INLINE const float *feat_of(const BevMap *map, const CpuStage *stage, int64_t t) {
     return stage->feat + map->ranks_feat[t] * stage->channels;
 }
 
-/* Points [t, t + GROUP): the sums are loaded and stored once for all of them, and still added in
- * the order of the points. */
+/* Adds points [t, t + GROUP) to `sums`. Each sum is loaded and stored once for all of them; the
+ * order of additions stays that of the points. */
 CPU_INLINE void add_group(const BevMap *map, const CpuStage *stage, int64_t t,
                           float *restrict sums) {
     const float *restrict f0 = feat_of(map, stage, t), *restrict f1 = feat_of(map, stage, t + 1);
@@ -102,7 +103,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
         for (int64_t i = 0; i < map->intervals; i++) {
             int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
             pool_interval(map, stage, start, end, sums);
-            cpu_put(problem, map->ranks_bev[start], 0, stage->channels, sums);
+            cpu_store_sums(problem, map->ranks_bev[start], 0, stage->channels, sums);
         }
         cpu_empty_clear(&plan->empty, &problem->out);
     }
@@ -117,7 +118,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v3 = {
     .name = "cpu_v3", .title = "V3",
     .idea = "Five index arrays, no division, each cell written once.",
-    .twin = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .counterpart = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
     .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

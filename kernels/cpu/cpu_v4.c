@@ -33,15 +33,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points of one cell that step down an image column at one depth: from each to the next, ranks_feat
- * and ranks_depth grow by feat_w. Any map can be cut into entries, at worst one for every point. */
+/* An entry: points of one cell that go down an image column at one depth. From each point to the
+ * next, ranks_feat and ranks_depth grow by feat_w. Any map can be cut into entries, in the worst
+ * case one for every point. */
 typedef struct {
     int32_t feat, depth; /* ranks of the first point */
     int32_t rows;        /* number of points, >= 1 */
     int32_t first_weight;
 } V4Entry;
 
-/* A cell with points. Its entries end where those of the next owner begin. */
+/* A cell with points. Its entries end where the next owner's entries begin. */
 typedef struct {
     int32_t cell, first_entry;
 } V4Owner;
@@ -50,16 +51,16 @@ struct BevPlan {
     int threads;
     CpuEmpty empty;
     int64_t step_count;
-    int32_t *steps;   /* [step_count + 1]: first owner */
-    V4Owner *owners;  /* [intervals + 1], cells that see the same columns side by side */
-    V4Entry *entries; /* in the order of the owners; one more at the end */
+    int32_t *steps;   /* [step_count + 1]: first owner of each step */
+    V4Owner *owners;  /* [intervals + 1]; cells that see the same columns are neighbours */
+    V4Entry *entries; /* sorted by owner, and an end mark */
     float *weights;   /* [points], in the order of the entries; NULL: all 1 */
 };
 
-enum { MOST_VECTORS = 12 }; /* of sums; 16 registers hold them with room for a product */
+enum { MOST_VECTORS = 12 }; /* vectors of sums: 16 registers hold them and a product */
 
-/* One cell's entries times the features. FP32 sums go straight to the output, others to a row of
- * the thread's. */
+/* The product of one cell's entries with the features. FP32 sums go straight to the output, others
+ * to the thread's row. */
 typedef struct {
     const V4Entry *first, *end;
     const float *depth, *feat, *weights;
@@ -84,9 +85,9 @@ CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
                      .sums = direct ? (float *)problem->out.data + owner->cell * channels : sums};
 }
 
-CPU_INLINE void finish(const Product *p, const BevProblem *problem) {
+CPU_INLINE void store_product(const Product *p, const BevProblem *problem) {
     if (problem->out.dtype != BEV_FP32)
-        cpu_put(problem, p->cell, 0, p->channels, p->sums);
+        cpu_store_sums(problem, p->cell, 0, p->channels, p->sums);
 }
 
 CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, bool weighted) {
@@ -96,7 +97,7 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 
 /* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
 
-/* Not CPU_CLONES: the number of channels in a register is part of the code. */
+/* These functions are no CPU_CLONES: their code depends on the number of channels in a register. */
 #define LANES 4
 #define TARGET
 #define WIDE(name) name##_4
@@ -115,7 +116,7 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #include "kernels/threads.h"
 #endif
 
-/* Fewer channels than the shortest vector has. */
+/* Pools the cells of a step for fewer channels than the shortest vector has lanes. */
 static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
                              int64_t step, float *sums) {
     for (int64_t k = plan->steps[step]; k < plan->steps[step + 1]; k++) {
@@ -126,14 +127,14 @@ static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, con
             for (int64_t row = 0; row < entry->rows; row++)
                 cpu_add_scaled(p.sums, p.feat + (entry->feat + row * p.feat_w) * p.channels,
                                depth_of(&p, entry, row, plan->weights != NULL), p.channels);
-        finish(&p, problem);
+        store_product(&p, problem);
     }
 }
 
 typedef void PoolStep(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
                       int64_t step, float *sums);
 
-/* The longest vectors that this machine has and the channels fill. */
+/* Returns the function with the longest vectors that this machine has and the channels fill. */
 static PoolStep *choose_pool_step(int64_t channels) {
 #ifdef __x86_64__
     if (channels >= 16 && __builtin_cpu_supports("avx512f"))
@@ -146,42 +147,42 @@ static PoolStep *choose_pool_step(int64_t channels) {
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
-/* Cells in the order of the columns that they see, their points cut into entries, and steps of
- * equal work. Linear in points and cells, from the map alone. Large maps are cut by several
- * threads, each its part of the cells: the plan is the same for any number of them. */
+/* `prepare` sorts cells by the columns that they see, cuts their points into entries, and makes
+ * steps of equal work. Its time is linear in points and cells; it reads only the map. Several
+ * threads cut a large map, each a part of the cells. The plan does not depend on their number. */
 enum {
     WEDGE_BYTES = 32 << 10, /* features that the first cache keeps from one cell to the next */
-    STEP_POINTS = 1024,     /* a step is full when it has so many */
-    PART_POINTS = 32 << 10, /* fewer are not worth waking a thread for */
+    STEP_POINTS = 1024,     /* a step is full with this many points */
+    PART_POINTS = 32 << 10, /* fewest points worth waking a thread for */
     MOST_PARTS = 8,
     NONE = -1,
 };
 
-/* Place of the weight of each point of the current interval. */
+/* The place of one point of the current interval, for its weight. */
 typedef struct {
     int32_t entry, row;
 } Place;
 
-/* Owners [first, end) that one thread cuts. The number of entries is not known before: a part
- * begins where it would begin with one entry a point. */
+/* Owners [first, end), which one thread cuts. The number of entries is not known in advance, so
+ * that a part's entries begin where they would with one entry a point. */
 typedef struct {
     int64_t first, end;
     int64_t points_before, entries;
-    int32_t *next; /* [feature rows + feat_w]: the open entry that waits for this row, or NONE */
-    Place *places; /* [longest interval]; weighted maps only */
+    int32_t *next; /* [feature rows + feat_w]: open entry that waits for this row, or NONE */
+    Place *places; /* [longest interval]; only for weighted maps */
 } Part;
 
-/* What exists during `prepare` only. */
+/* Arrays that exist only during `prepare`. */
 typedef struct {
-    int32_t *wedges; /* [wedges + 1]: where each begins in `order` */
-    int32_t *order;  /* [intervals]: numbers of intervals, those of one wedge side by side */
+    int32_t *wedges; /* [wedges + 1]: where each wedge begins in `order` */
+    int32_t *order;  /* [intervals]: interval numbers, sorted by wedge */
     int32_t part_count;
     Part parts[MOST_PARTS];
 } Draft;
 
 /* ---- the order of the cells ------------------------------------------------------------------ */
 
-/* A wedge: what a few neighbouring image columns see, as it lies on the ground. */
+/* A wedge: the ground that a few neighbouring image columns see. */
 typedef struct {
     int64_t columns, a_camera; /* columns of a wedge, wedges of a camera */
     int64_t count;
@@ -194,27 +195,28 @@ static Wedges wedges_of(const BevShape *shape) {
     return (Wedges){columns, a_camera, shape->cameras * a_camera};
 }
 
-/* The wedge of an interval's first point. */
-static int64_t wedge_at(const BevProblem *problem, Wedges wedges, int64_t interval) {
+/* Returns the wedge of an interval's first point. */
+static int64_t wedge_of_interval(const BevProblem *problem, Wedges wedges, int64_t interval) {
     const BevShape *shape = &problem->shape;
     int64_t feat = problem->map.ranks_feat[problem->map.interval_starts[interval]];
     int64_t camera = feat / (shape->feat_h * shape->feat_w), column = feat % shape->feat_w;
     return camera * wedges.a_camera + column / wedges.columns;
 }
 
-/* Sorts the intervals by wedge; within one they stay sorted by cell, as rows of the output lie. */
+/* Sorts the intervals by wedge. Within a wedge they stay sorted by cell, as the output's rows
+ * are. */
 static void order_intervals(const BevProblem *problem, const Draft *draft) {
     Wedges wedges = wedges_of(&problem->shape);
     for (int64_t i = 0; i < problem->map.intervals; i++)
-        draft->wedges[wedge_at(problem, wedges, i) + 1]++;
+        draft->wedges[wedge_of_interval(problem, wedges, i) + 1]++;
     for (int64_t w = 0; w < wedges.count; w++)
         draft->wedges[w + 1] += draft->wedges[w];
     for (int64_t i = 0; i < problem->map.intervals; i++)
-        draft->order[draft->wedges[wedge_at(problem, wedges, i)]++] = (int32_t)i;
+        draft->order[draft->wedges[wedge_of_interval(problem, wedges, i)]++] = (int32_t)i;
 }
 
-/* Parts of as many points. */
-static void deal_out(const BevMap *map, Draft *draft) {
+/* Divides the owners into parts with about equal numbers of points. */
+static void make_parts(const BevMap *map, Draft *draft) {
     int64_t k = 0, points = 0;
     for (int32_t p = 0; p < draft->part_count; p++) {
         Part *part = &draft->parts[p];
@@ -228,13 +230,14 @@ static void deal_out(const BevMap *map, Draft *draft) {
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-static bool goes_on(const V4Entry *entry, int64_t feat, int64_t depth, int64_t feat_w) {
+/* Returns whether a point (feat, depth) lies one image row below the last point of the entry. */
+static bool entry_continues(const V4Entry *entry, int64_t feat, int64_t depth, int64_t feat_w) {
     int64_t below = entry->rows * feat_w;
     return entry->feat + below == feat && entry->depth + below == depth;
 }
 
 /* Cuts an interval's points into entries [first, returned value). The rows of a column are not
- * neighbours in the map: each entry stays open until the row below its last one comes. */
+ * neighbours in the map, so that each entry stays open until the next row below arrives. */
 static int64_t cut_interval(const BevProblem *problem, int64_t interval, const Part *part,
                             V4Entry *entries, int64_t first) {
     const BevMap *map = &problem->map;
@@ -243,7 +246,7 @@ static int64_t cut_interval(const BevProblem *problem, int64_t interval, const P
     for (int64_t t = 0; t < length; t++) {
         int32_t feat = map->ranks_feat[start + t], depth = map->ranks_depth[start + t];
         int64_t entry = part->next[feat];
-        if (entry < first || !goes_on(&entries[entry], feat, depth, feat_w)) {
+        if (entry < first || !entry_continues(&entries[entry], feat, depth, feat_w)) {
             entry = count++;
             entries[entry] = (V4Entry){.feat = feat, .depth = depth};
         }
@@ -255,6 +258,7 @@ static int64_t cut_interval(const BevProblem *problem, int64_t interval, const P
     return count;
 }
 
+/* Copies the weights of an interval into the order of its entries. */
 static void place_weights(const BevPlan *plan, const BevMap *map, int64_t interval,
                           const Place *places) {
     const float *weights = map->weights + map->interval_starts[interval];
@@ -262,6 +266,7 @@ static void place_weights(const BevPlan *plan, const BevMap *map, int64_t interv
         plan->weights[plan->entries[places[t].entry].first_weight + places[t].row] = weights[t];
 }
 
+/* Makes the owners, entries and weights of one part. */
 static void cut_part(BevPlan *plan, const BevProblem *problem, const Draft *draft, Part *part) {
     const BevMap *map = &problem->map;
     int64_t entries = part->points_before;
@@ -278,7 +283,7 @@ static void cut_part(BevPlan *plan, const BevProblem *problem, const Draft *draf
     part->entries = entries - part->points_before;
 }
 
-/* Closes the gaps between the parts' entries. */
+/* Closes the gaps between the entries of the parts, and sets the end marks. */
 static void join_parts(BevPlan *plan, const BevMap *map, const Draft *draft) {
     int64_t entries = 0;
     for (const Part *part = draft->parts; part < draft->parts + draft->part_count; part++) {
@@ -306,7 +311,7 @@ static int64_t points_before(const BevPlan *plan, int64_t owner) {
     return plan->entries[plan->owners[owner].first_entry].first_weight;
 }
 
-/* Owners in a row until there are points enough. */
+/* Makes steps: each takes owners until it has STEP_POINTS points. */
 static void cut_steps(BevPlan *plan, int64_t owners) {
     int64_t begun = -STEP_POINTS;
     for (int64_t k = 0; k < owners; k++)
@@ -358,7 +363,7 @@ static void draft_free(Draft *draft) {
     free(draft->order);
 }
 
-/* Room for one entry a point; the unused rest is given back later. */
+/* Allocates the plan's arrays with one entry a point; give_back_entries() frees the unused rest. */
 static bool plan_alloc(BevPlan *plan, const BevMap *map) {
     size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
     plan->steps = malloc((points / STEP_POINTS + 2) * sizeof *plan->steps);
@@ -376,12 +381,12 @@ static void give_back_entries(BevPlan *plan, int64_t owners) {
         plan->entries = entries;
 }
 
-static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
+static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
     Draft draft = {0};
     bool ok = plan_alloc(plan, &problem->map) && draft_alloc(&draft, problem, plan->threads);
     if (ok) {
         order_intervals(problem, &draft);
-        deal_out(&problem->map, &draft);
+        make_parts(&problem->map, &draft);
         cut_all(plan, problem, &draft);
         cut_steps(plan, problem->map.intervals);
         give_back_entries(plan, problem->map.intervals);
@@ -404,7 +409,7 @@ static void release(BevPlan *plan) {
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     if (!cpu_plan_new(plan, sizeof **plan, "cpu_v4", err))
         return false;
-    if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
+    if (build_plan(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
@@ -433,7 +438,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
-/* Entries as `prepare` cuts them, each interval on its own. -1: no memory. */
+/* Counts the entries that `prepare` cuts, interval by interval. -1: out of memory. */
 static int64_t count_entries(const BevProblem *problem) {
     const BevMap *map = &problem->map;
     Part part = {0};
@@ -466,7 +471,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
-    .twin = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
+    .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

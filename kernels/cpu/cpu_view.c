@@ -25,7 +25,7 @@
  * LIMITS  Rows of logits that are not side by side in memory are read one by one. FP16 and BF16
  *         are transposed number by number. The grid is written twice: as rows, and behind V4.
  *
- * TRY     Take expf() instead of exp2_of(): how much of the time was it? Compute the
+ * TRY     Take expf() instead of approximate_exp2(): how much of the time was it? Compute the
  *         exponentials again for the shares, in place of keeping them: what did the store cost? */
 #include "kernels/cpu/cpu_view.h"
 #include "kernels/threads.h"
@@ -42,10 +42,10 @@ enum { COLUMNS = 64, MOST_BINS = 128, LANES = 16, EDGE = 32, CELLS = 64, LINE = 
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* 2^x for x <= 0, to 2.5e-7 of the value; below 2^-126: 0. NaN stays NaN. Without branches and
- * without a conversion to whole numbers, whose limits the compiler would have to mind: added to
- * `whole`, x loses its digits behind the point, and the last bits of the sum are its whole part. */
-CPU_INLINE float exp2_of(float x) {
+/* Returns 2^x for x <= 0 with a relative error of 2.5e-7; below 2^-126: 0; NaN stays NaN. There is
+ * no branch and no conversion to whole numbers, so that the compiler vectorises it. Adding `whole`
+ * rounds x to a whole number, which then stands in the last bits of the sum. */
+CPU_INLINE float approximate_exp2(float x) {
     typedef union {
         uint32_t bits;
         float value;
@@ -66,7 +66,8 @@ CPU_INLINE float exp2_of(float x) {
     return x < -126.0f ? 0.0f : result;
 }
 
-/* Copies of a size that the compiler knows; the last one overlaps the one before it. */
+/* Copies `count` floats in pieces of LANES, a size that the compiler knows. The last piece overlaps
+ * the one before it. */
 CPU_INLINE void copy_line(float *restrict to, const float *restrict from, int count) {
     for (int w = 0; w + LANES <= count; w += LANES)
         memcpy(to + w, from + w, LANES * sizeof *to);
@@ -76,7 +77,8 @@ CPU_INLINE void copy_line(float *restrict to, const float *restrict from, int co
         to[w] = from[w];
 }
 
-/* Logits of neighbouring columns, from element `at` on. */
+/* Reads the logits of `count` neighbouring columns, `stride` elements apart, from element `at`
+ * on. */
 static void read_logits(const BevTensor *tensor, int64_t at, int64_t stride, int count,
                         float *values) {
     if (tensor->dtype == BEV_FP32 && stride == 1)
@@ -86,38 +88,40 @@ static void read_logits(const BevTensor *tensor, int64_t at, int64_t stride, int
             values[w] = cpu_view_get(tensor, at + w * stride);
 }
 
-/* The loops below take `width` values, a multiple of LANES: those behind the last column are
- * computed for nothing, since a rest that is taken one by one costs more than a whole vector. */
+/* The loops below take `width` values, a multiple of LANES. Values behind the last column are
+ * computed and ignored: single values would cost more than a whole vector. */
 CPU_CLONES static void add_largest(const float *restrict line, int width, float *restrict largest) {
     CPU_SIMD
     for (int w = 0; w < width; w++)
         largest[w] = line[w] > largest[w] ? line[w] : largest[w];
 }
 
-/* line = exp2((value - largest) * factor); sums += line. */
+/* Replaces each value of `line` by exp2((value - largest) * factor), and adds it to `sums`. */
 CPU_CLONES static void add_powers(float *restrict line, int width, float factor,
                                   const float *restrict largest, float *restrict sums) {
     CPU_SIMD
     for (int w = 0; w < width; w++) {
-        line[w] = exp2_of((line[w] - largest[w]) * factor);
+        line[w] = approximate_exp2((line[w] - largest[w]) * factor);
         sums[w] += line[w];
     }
 }
 
-CPU_CLONES static void divide_by(float *restrict line, int width, const float *restrict sums) {
+CPU_CLONES static void divide_lines(float *restrict line, int width, const float *restrict sums) {
     CPU_SIMD
     for (int w = 0; w < width; w++)
         line[w] /= sums[w];
 }
 
-/* Lines of one bin each, `step` apart. */
+/* Lines of depths, one for each bin, `step` floats apart. */
 typedef struct {
     float *first;
     int64_t step;
-    int width; /* values of a line that are worked on */
+    int width; /* values of a line that are computed */
 } Lines;
 
-static void shares_of(const Lines *lines, int64_t bins, float factor) {
+/* Turns the logits of `bins` lines into depths, column by column. `factor` is log2(e) /
+ * temperature. */
+static void softmax_lines(const Lines *lines, int64_t bins, float factor) {
     float largest[COLUMNS], sums[COLUMNS] = {0};
     for (int w = 0; w < lines->width; w++)
         largest[w] = -INFINITY;
@@ -126,21 +130,21 @@ static void shares_of(const Lines *lines, int64_t bins, float factor) {
     for (int64_t bin = 0; bin < bins; bin++)
         add_powers(lines->first + bin * lines->step, lines->width, factor, largest, sums);
     for (int64_t bin = 0; bin < bins; bin++)
-        divide_by(lines->first + bin * lines->step, lines->width, sums);
+        divide_lines(lines->first + bin * lines->step, lines->width, sums);
 }
 
-/* The depths of `count` columns of an image row. In memory their bins are far apart, at the same
- * place of many pages: up to MOST_BINS are worked on side by side in a buffer of the thread's. */
-static void softmax(const BevProblem *problem, int64_t camera, int64_t row, int64_t column,
-                    int count, float *depths) {
+/* Computes the depths of `count` columns of an image row. In memory the bins lie far apart, at the
+ * same place of many pages. Up to MOST_BINS bins are computed side by side in a buffer. */
+static void softmax_columns(const BevProblem *problem, int64_t camera, int64_t row, int64_t column,
+                            int count, float *depths) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.depth;
-    const bool fits = shape->depth_bins <= MOST_BINS;
+    const bool in_buffer = shape->depth_bins <= MOST_BINS;
     float buffer[MOST_BINS * COLUMNS];
     int64_t at = camera * s->camera + row * s->row + column * s->column;
     int64_t distance = shape->feat_h * shape->feat_w;
     Lines lines = {depths, distance, count};
-    if (fits)
+    if (in_buffer)
         lines = (Lines){buffer, COLUMNS, (count + LANES - 1) / LANES * LANES};
     for (int64_t bin = 0; bin < shape->depth_bins; bin++) {
         float *line = lines.first + bin * lines.step;
@@ -149,23 +153,24 @@ static void softmax(const BevProblem *problem, int64_t camera, int64_t row, int6
             line[w] = 0;
     }
     if (problem->view.softmax)
-        shares_of(&lines, shape->depth_bins, 1.44269504f / problem->view.temperature);
-    for (int64_t bin = 0; fits && bin < shape->depth_bins; bin++)
+        softmax_lines(&lines, shape->depth_bins, 1.44269504f / problem->view.temperature);
+    for (int64_t bin = 0; in_buffer && bin < shape->depth_bins; bin++)
         copy_line(depths + bin * distance, buffer + bin * COLUMNS, count);
 }
 
 /* ---- transpositions -------------------------------------------------------------------------- */
 
-/* to[c * to_stride + r] = from[r * from_stride + c]. */
-static void transpose_rest(const uint32_t *from, int64_t from_stride, int64_t rows, int64_t columns,
-                           uint32_t *to, int64_t to_stride) {
+/* Transposes word by word: to[c * to_stride + r] = from[r * from_stride + c]. */
+static void transpose_single(const uint32_t *from, int64_t from_stride, int64_t rows,
+                             int64_t columns, uint32_t *to, int64_t to_stride) {
     for (int64_t c = 0; c < columns; c++)
         for (int64_t r = 0; r < rows; r++)
             to[c * to_stride + r] = from[r * from_stride + c];
 }
 
 #ifdef __SSE2__
-/* `stream`: past the caches, which what is written does not fit into; stream_end() ends that. */
+/* Transposes a 4 x 4 square. `stream` writes past the caches, for outputs that do not fit them;
+ * stream_end() must follow. */
 static void transpose_4x4(const float *from, int64_t from_stride, float *to, int64_t to_stride,
                           bool stream) {
     __m128 a = _mm_loadu_ps(from), b = _mm_loadu_ps(from + from_stride);
@@ -180,7 +185,7 @@ static void transpose_4x4(const float *from, int64_t from_stride, float *to, int
     }
 }
 
-/* The same in squares of 4 x 4. */
+/* Transposes (rows, columns) words, in 4 x 4 squares and then word by word. */
 static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t rows,
                             int64_t columns, uint32_t *to, int64_t to_stride, bool stream) {
     int64_t r4 = rows & ~(int64_t)3, c4 = columns & ~(int64_t)3;
@@ -189,21 +194,21 @@ static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t r
         for (int64_t r = 0; r < r4; r += 4)
             transpose_4x4((const float *)(from + r * from_stride + c), from_stride,
                           (float *)(to + c * to_stride + r), to_stride, stream);
-    transpose_rest(from + c4, from_stride, r4, columns - c4, to + c4 * to_stride, to_stride);
-    transpose_rest(from + r4 * from_stride, from_stride, rows - r4, columns, to + r4, to_stride);
+    transpose_single(from + c4, from_stride, r4, columns - c4, to + c4 * to_stride, to_stride);
+    transpose_single(from + r4 * from_stride, from_stride, rows - r4, columns, to + r4, to_stride);
 }
 
-static void stream_end(void) {
+static void end_streaming(void) {
     _mm_sfence();
 }
 #else
 static void transpose_words(const uint32_t *from, int64_t from_stride, int64_t rows,
                             int64_t columns, uint32_t *to, int64_t to_stride, bool stream) {
     (void)stream;
-    transpose_rest(from, from_stride, rows, columns, to, to_stride);
+    transpose_single(from, from_stride, rows, columns, to, to_stride);
 }
 
-static void stream_end(void) {}
+static void end_streaming(void) {}
 #endif
 
 /* ---- features -------------------------------------------------------------------------------- */
@@ -244,9 +249,11 @@ CPU_CLONES static void add_products(const float *restrict depths, const float *r
         sums[w] += depths[w] * grads[w];
 }
 
-/* The gradients of the logits of `count` columns of an image row, from depths and theirs. */
-static void softmax_back(const BevProblem *problem, int64_t camera, int64_t row, int64_t column,
-                         int count, const float *depths, const float *grads) {
+/* Computes the gradients of the logits of `count` columns of an image row from depths and their
+ * gradients. */
+static void softmax_columns_backward(const BevProblem *problem, int64_t camera, int64_t row,
+                                     int64_t column, int count, const float *depths,
+                                     const float *grads) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.depth;
     int64_t at = camera * s->camera + row * s->row + column * s->column;
@@ -292,12 +299,12 @@ void cpu_view_spread(const BevProblem *problem, const void *rows) {
                 from_last_uint16_t((const uint16_t *)rows + from, &s, count, channels,
                                    (uint16_t *)problem->out.data + to);
         }
-        stream_end();
+        end_streaming();
     }
 }
 
-static void features_back(const BevProblem *problem, int64_t camera, int64_t row,
-                          const void *grads) {
+static void transpose_features_backward(const BevProblem *problem, int64_t camera, int64_t row,
+                                        const void *grads) {
     const BevShape *shape = &problem->shape;
     const BevStrides *s = &problem->view.feat;
     int64_t to = camera * s->camera + row * s->row;
@@ -325,7 +332,8 @@ void cpu_view_take(const BevProblem *problem, BevTensor *tensor, size_t *used) {
     *used += (bev_tensor_bytes(tensor) + LINE - 1) / LINE * LINE;
 }
 
-/* The problem that V4 gets: its arrays follow each other in the workspace, `used` bytes. */
+/* Returns the problem that V4 gets. Its arrays follow each other in the workspace; they take
+ * `*used` bytes. */
 static BevProblem inner_of(const BevProblem *problem, size_t *used) {
     BevProblem inner = *problem;
     *used = 0;
@@ -366,26 +374,29 @@ static void release_grad(BevPlan *plan) {
 typedef void TakeRow(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                      int64_t row, int64_t first);
 
-/* `first`: the row's depth in bin 0. */
-static void row_in_front(const BevProblem *problem, const BevProblem *inner, int64_t camera,
-                         int64_t row, int64_t first) {
+/* Prepares an image row for V4: depths and features. `first` is the index of the row's depth in bin
+ * 0. */
+static void prepare_row(const BevProblem *problem, const BevProblem *inner, int64_t camera,
+                        int64_t row, int64_t first) {
     float *depths = (float *)inner->depth.data + first;
     for (int64_t w = 0, left; (left = problem->shape.feat_w - w) > 0; w += COLUMNS)
-        softmax(problem, camera, row, w, (int)(left < COLUMNS ? left : COLUMNS), depths + w);
+        softmax_columns(problem, camera, row, w, (int)(left < COLUMNS ? left : COLUMNS),
+                        depths + w);
     cpu_view_features(problem, camera, row, inner->feat.data);
 }
 
-static void row_behind(const BevProblem *problem, const BevProblem *inner, int64_t camera,
+/* Computes the gradients of an image row's logits and features after V4's gradients. */
+static void finish_row(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                        int64_t row, int64_t first) {
     const float *depths = (const float *)inner->depth.data + first;
     const float *grads = (const float *)inner->grad_depth.data + first;
     for (int64_t w = 0, left; (left = problem->shape.feat_w - w) > 0; w += COLUMNS)
-        softmax_back(problem, camera, row, w, (int)(left < COLUMNS ? left : COLUMNS), depths + w,
-                     grads + w);
-    features_back(problem, camera, row, inner->grad_feat.data);
+        softmax_columns_backward(problem, camera, row, w, (int)(left < COLUMNS ? left : COLUMNS),
+                                 depths + w, grads + w);
+    transpose_features_backward(problem, camera, row, inner->grad_feat.data);
 }
 
-static void each_row(const BevProblem *problem, const BevProblem *inner, TakeRow *take_row) {
+static void for_each_row(const BevProblem *problem, const BevProblem *inner, TakeRow *take_row) {
     const BevShape *s = &problem->shape;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t r = 0; r < s->cameras * s->feat_h; r++) {
@@ -398,11 +409,11 @@ static void each_row(const BevProblem *problem, const BevProblem *inner, TakeRow
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     size_t used;
     BevProblem inner = inner_of(problem, &used);
-    each_row(problem, &inner, row_in_front);
+    for_each_row(problem, &inner, prepare_row);
     if (!v4_of(problem)->launch(&inner, plan, stream, err))
         return false;
     if (problem->direction == BEV_BACKWARD)
-        each_row(problem, &inner, row_behind);
+        for_each_row(problem, &inner, finish_row);
     else if (problem->out_samples)
         cpu_view_spread(problem, inner.out.data);
     return true;
@@ -432,7 +443,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_view = {
     .name = "cpu_view", .title = "View",
     .idea = "The whole view transform: softmax and features in one pass, V4, channels first.",
-    .twin = "view", .where = BEV_CPU, .stage = BEV_VIEW, .is_default = true,
+    .counterpart = "view", .where = BEV_CPU, .stage = BEV_VIEW, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .writes_first = true,
     .prepare = prepare, .release = release,
@@ -442,7 +453,7 @@ const BevKernel kernel_cpu_view = {
 const BevKernel kernel_cpu_grad_view = {
     .name = "cpu_grad_view", .title = "View",
     .idea = "Backward: softmax and channels last, the gradients of V4, and those of the softmax.",
-    .twin = "grad_view", .where = BEV_CPU, .direction = BEV_BACKWARD, .stage = BEV_VIEW,
+    .counterpart = "grad_view", .where = BEV_CPU, .direction = BEV_BACKWARD, .stage = BEV_VIEW,
     .is_default = true, .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = release_grad, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,

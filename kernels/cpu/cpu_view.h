@@ -1,10 +1,10 @@
-/* What the forms of the view transform on the CPU share. */
+/* What the view transforms on the CPU share. */
 #pragma once
 
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
 
-/* Element `at` of a tensor without a scale. */
+/* Read and write element `at` of a tensor without a scale (FP32, FP16, BF16). */
 CPU_INLINE float cpu_view_get(const BevTensor *tensor, int64_t at) {
     if (tensor->dtype == BEV_FP32)
         return ((const float *)tensor->data)[at];
@@ -19,11 +19,13 @@ CPU_INLINE void cpu_view_put(const BevTensor *tensor, int64_t at, float value) {
         ((uint16_t *)tensor->data)[at] = (uint16_t)bev_code(tensor->dtype, value);
 }
 
-/* Gives the tensor the next bytes of problem->workspace, `used` of which are taken. */
+/* Gives the tensor the next bytes of problem->workspace. `*used` counts the bytes that are
+ * taken. */
 void cpu_view_take(const BevProblem *problem, BevTensor *tensor, size_t *used);
 
-/* The features of an image row, by the problem's strides, as rows of `feat`, channels last. */
+/* Copies the features of an image row, which problem->view.feat describes, to `feat` with channels
+ * last. */
 void cpu_view_features(const BevProblem *problem, int64_t camera, int64_t row, void *feat);
 
-/* The grid's rows, channels last, as the problem's output with channels first. */
+/* Writes the grid `rows`, with channels last, to the problem's output with channels first. */
 void cpu_view_spread(const BevProblem *problem, const void *rows);

@@ -29,8 +29,10 @@ extern const BevKernel kernel_cpu_v2, kernel_cpu_v4;
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* The depths of a pixel: from element `from` of the logits on, to element `to` of `depths` on. */
-static void softmax(const BevProblem *problem, int64_t from, const BevTensor *depths, int64_t to) {
+/* Computes the depths of one pixel. Its first logit is element `from`, its first depth element
+ * `to`. */
+static void softmax_pixel(const BevProblem *problem, int64_t from, const BevTensor *depths,
+                          int64_t to) {
     const BevShape *shape = &problem->shape;
     int64_t stride = problem->view.depth.channel, distance = shape->feat_h * shape->feat_w;
     float largest = -INFINITY, sum = 0, temperature = problem->view.temperature;
@@ -53,7 +55,8 @@ static void softmax_all(const BevProblem *problem, const BevTensor *depths) {
         int64_t camera = r / shape->feat_h, row = r % shape->feat_h;
         int64_t to = (camera * shape->depth_bins * shape->feat_h + row) * shape->feat_w;
         for (int64_t w = 0; w < shape->feat_w; w++)
-            softmax(problem, camera * s->camera + row * s->row + w * s->column, depths, to + w);
+            softmax_pixel(problem, camera * s->camera + row * s->row + w * s->column, depths,
+                          to + w);
     }
 }
 
@@ -66,7 +69,7 @@ static void features_all(const BevProblem *problem, void *feat) {
         cpu_view_features(problem, r / shape->feat_h, r % shape->feat_h, feat);
 }
 
-/* The problem of the kernel that pools. */
+/* Returns the problem of the row that pools; its arrays take `*used` bytes of the workspace. */
 static BevProblem pooling_problem(const BevProblem *problem, size_t *used) {
     BevProblem pooling = *problem;
     *used = 0;
@@ -80,7 +83,8 @@ static BevProblem pooling_problem(const BevProblem *problem, size_t *used) {
     return pooling;
 }
 
-static bool run(const BevKernel *pools, const BevProblem *problem, const BevPlan *plan, Err *err) {
+static bool run_parts(const BevKernel *pools, const BevProblem *problem, const BevPlan *plan,
+                      Err *err) {
     size_t used;
     BevProblem pooling = pooling_problem(problem, &used);
     softmax_all(problem, &pooling.depth);
@@ -92,7 +96,7 @@ static bool run(const BevKernel *pools, const BevProblem *problem, const BevPlan
     return true;
 }
 
-/* The functions of a row around the kernel `pools`. */
+/* Defines the functions of a row of stage VIEW around the row `pools` of stage POOL. */
 #define PARTS_AROUND(pools)                                                                        \
     static bool prepare_##pools(const BevProblem *problem, BevPlan **plan, Err *err) {             \
         size_t used;                                                                               \
@@ -110,7 +114,7 @@ static bool run(const BevKernel *pools, const BevProblem *problem, const BevPlan
     static bool launch_##pools(const BevProblem *problem, const BevPlan *plan, void *stream,       \
                                Err *err) {                                                         \
         (void)stream;                                                                              \
-        return run(&kernel_##pools, problem, plan, err);                                           \
+        return run_parts(&kernel_##pools, problem, plan, err);                                     \
     }
 PARTS_AROUND(cpu_v2)
 PARTS_AROUND(cpu_v4)
@@ -119,7 +123,7 @@ PARTS_AROUND(cpu_v4)
 const BevKernel kernel_cpu_view_v2 = {
     .name = "cpu_view_v2", .title = "View V2",
     .idea = "As a framework runs it, part by part: softmax, transposition, V2, transposition.",
-    .twin = "view_v2", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
+    .counterpart = "view_v2", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .pools = "cpu_v2", .prepare = prepare_cpu_v2, .release = release_cpu_v2,
@@ -130,7 +134,7 @@ const BevKernel kernel_cpu_view_v2 = {
 const BevKernel kernel_cpu_view_v4 = {
     .name = "cpu_view_v4", .title = "View V4",
     .idea = "The same with V4: the pooling is fast, and nothing round it is.",
-    .twin = "view_v4", .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = CPU_GRAD_DTYPES,
+    .counterpart = "view_v4", .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = CPU_GRAD_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .pools = "cpu_v4", .prepare = prepare_cpu_v4, .release = release_cpu_v4,
     .workspace_bytes = workspace_cpu_v4,

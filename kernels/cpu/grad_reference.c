@@ -25,14 +25,14 @@
 
 enum { PIECE = 256 };
 
-/* Both gradients as doubles. */
+/* Returns the workspace bytes: both gradients as doubles. */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     (void)plan;
     int64_t values = problem->depth.row_len + problem->feat.rows * problem->feat.row_len;
     return (size_t)values * sizeof(double);
 }
 
-static void encode(const BevTensor *grad, const double *sums) {
+static void encode_sums(const BevTensor *grad, const double *sums) {
     float row[PIECE];
     for (int64_t r = 0; r < grad->rows; r++)
         for (int64_t first = 0; first < grad->row_len; first += PIECE) {
@@ -48,8 +48,8 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     double *of_depth = problem->workspace, *of_feat = of_depth + problem->depth.row_len;
     if (!bev_reference_backward(problem, of_depth, of_feat, NULL, NULL))
         return err_no_memory(err, "grad_reference", "");
-    encode(&problem->grad_depth, of_depth);
-    encode(&problem->grad_feat, of_feat);
+    encode_sums(&problem->grad_depth, of_depth);
+    encode_sums(&problem->grad_feat, of_feat);
     return true;
 }
 

@@ -26,8 +26,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The logits of a pixel's bins, `stride` elements apart, as depths. */
-static void softmax(double *logits, int64_t bins, int64_t stride, double temperature) {
+/* Turns the logits of one pixel, `stride` elements apart, into depths. */
+static void softmax_pixel(double *logits, int64_t bins, int64_t stride, double temperature) {
     double largest = -INFINITY, sum = 0;
     for (int64_t bin = 0; bin < bins; bin++)
         largest = logits[bin * stride] > largest ? logits[bin * stride] : largest;
@@ -37,7 +37,7 @@ static void softmax(double *logits, int64_t bins, int64_t stride, double tempera
         logits[bin * stride] = exp((logits[bin * stride] - largest) / temperature) / sum;
 }
 
-/* All values of a tensor, row by row. The caller frees them. NULL: no memory. */
+/* Returns all values of a tensor, row by row. The caller frees them. NULL: out of memory. */
 static double *values_of(const BevTensor *tensor) {
     double *values = malloc((size_t)(tensor->rows * tensor->row_len) * sizeof *values + 1);
     for (int64_t row = 0; values && row < tensor->rows; row++)
@@ -46,20 +46,20 @@ static double *values_of(const BevTensor *tensor) {
     return values;
 }
 
-/* The stored depths, or what stage VIEW makes of stored logits. The caller frees them. NULL: no
- * memory. */
+/* Returns the stored depths; in stage VIEW the softmax of the stored logits. The caller frees them.
+ * NULL: out of memory. */
 static double *depths_of(const BevProblem *problem) {
     const BevShape *s = &problem->shape;
     int64_t pixels = s->feat_h * s->feat_w;
     double *depths = values_of(&problem->depth);
     for (int64_t camera = 0; depths && camera < s->cameras; camera++)
         for (int64_t p = 0; problem->stage == BEV_VIEW && problem->view.softmax && p < pixels; p++)
-            softmax(depths + camera * s->depth_bins * pixels + p, s->depth_bins, pixels,
-                    problem->view.temperature);
+            softmax_pixel(depths + camera * s->depth_bins * pixels + p, s->depth_bins, pixels,
+                          problem->view.temperature);
     return depths;
 }
 
-static void fill(double *values, int64_t count, double value) {
+static void fill_values(double *values, int64_t count, double value) {
     for (int64_t i = 0; values && i < count; i++)
         values[i] = value;
 }
@@ -70,8 +70,8 @@ bool bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
     double *depths = depths_of(problem), *feats = values_of(&problem->feat);
     bool memory = depths && feats;
-    fill(out, outputs, memory ? 0 : NAN);
-    fill(abs_sum, outputs, 0);
+    fill_values(out, outputs, memory ? 0 : NAN);
+    fill_values(abs_sum, outputs, 0);
     for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         double depth = depths[map->ranks_depth[t]];
@@ -89,9 +89,9 @@ bool bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     return memory;
 }
 
-/* The gradients of a pixel's depths, and their S, become those of its logits. In S a depth counts
- * as at least `floor`: rounding to the format moves smaller depths by up to floor times the
- * roundoff. */
+/* Turns the gradients of a pixel's depths, and their sums of magnitudes `abs`, into those of its
+ * logits. In `abs` each depth counts as at least `floor`: rounding to the format moves smaller
+ * depths by up to floor times the roundoff. */
 static void softmax_backward(const double *depths, int64_t bins, int64_t stride, double temperature,
                              double floor, double *grad, double *abs) {
     double sum = 0, abs_sum = 0;
@@ -129,8 +129,8 @@ bool bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     int64_t depths = problem->depth.rows * problem->depth.row_len;
     int64_t feats = problem->feat.rows * channels;
     double first = memory ? 0 : NAN;
-    fill(grad_depth, depths, first), fill(grad_depth_abs, depths, first);
-    fill(grad_feat, feats, first), fill(grad_feat_abs, feats, first);
+    fill_values(grad_depth, depths, first), fill_values(grad_depth_abs, depths, first);
+    fill_values(grad_feat, feats, first), fill_values(grad_feat_abs, feats, first);
     for (int64_t t = 0; memory && t < map->points; t++) {
         double weight = map->weights ? map->weights[t] : 1;
         int64_t from = map->ranks_depth[t], pixel = map->ranks_feat[t];
@@ -155,7 +155,7 @@ bool bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     return memory;
 }
 
-/* Sums (cell, c), and after them one cell's on their way into the output's format. */
+/* Returns the workspace bytes: sums (cell, c) as doubles, and one row of floats to encode. */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     (void)plan;
     size_t channels = (size_t)problem->shape.channels;

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int THREADS = 256, NEIGHBOURS = BEV_SPLAT_CELLS, NO_CELL = -1;
 
-// A frustum point with up to four cells; the unused ones are NO_CELL.
+// A frustum point with up to four cells; unused places are NO_CELL.
 struct alignas(8) Splat {
     int depth, feat;
     int cell[NEIGHBOURS];
@@ -64,14 +64,14 @@ __global__ void bev_align_kernel(Pool pool, const Splat *splats, int64_t count, 
 
 // ---- prepare: entries back to points ------------------------------------------------------------
 
-// Entries of one point carry the same two ranks. They are sorted by ranks_depth, equal ones in the
-// map's order; then neighbours of equal ranks are joined, at most four.
+// A frustum point has up to four entries in the map, with equal ranks. Entries are sorted by
+// ranks_depth, equal ones in the map's order. Then neighbours of equal ranks become one splat.
 struct Gather {
     int64_t entries;
     int *numbers;        // [entries]: 0, 1, 2 ...
-    int *depths, *order; // [entries]: sorted ranks_depth, and which entry has each
-    int *splats;         // [entries]: 1 where one begins; then how many have begun
-    void *scratch;       // CUB's
+    int *depths, *order; // [entries]: sorted ranks_depth, and the entry of each
+    int *splats;         // [entries]: 1 where a splat begins; later the sums of these
+    void *scratch;       // scratch memory for CUB
     size_t scratch_bytes;
 };
 
@@ -81,23 +81,23 @@ __global__ void number_kernel(Gather gather) {
         gather.numbers[i] = (int)i;
 }
 
-// Whether the sorted entry i has the ranks of the one before.
-__device__ bool continues(const Pool &pool, const Gather &gather, int64_t i) {
+// Returns whether the sorted entries i and i - 1 have equal ranks.
+__device__ bool has_ranks_of_last(const Pool &pool, const Gather &gather, int64_t i) {
     return i > 0 && gather.depths[i] == gather.depths[i - 1] &&
            pool.ranks_feat[gather.order[i]] == pool.ranks_feat[gather.order[i - 1]];
 }
 
-__global__ void begin_kernel(Pool pool, Gather gather) {
+__global__ void mark_splats_kernel(Pool pool, Gather gather) {
     int64_t i = thread_number(), first = i; // [0, entries)
     if (i >= gather.entries)
         return;
-    while (continues(pool, gather, first))
+    while (has_ranks_of_last(pool, gather, first))
         first--;
     gather.splats[i] = (i - first) % NEIGHBOURS == 0;
 }
 
-// The thread of a splat's first entry writes the splat.
-__global__ void join_kernel(Pool pool, Gather gather, Splat *splats) {
+// Thread i writes a splat if the sorted entry i is the splat's first one.
+__global__ void write_splats_kernel(Pool pool, Gather gather, Splat *splats) {
     int64_t i = thread_number(); // [0, entries)
     if (i >= gather.entries || (i > 0 && gather.splats[i] == gather.splats[i - 1]))
         return;
@@ -111,7 +111,7 @@ __global__ void join_kernel(Pool pool, Gather gather, Splat *splats) {
     splats[gather.splats[i] - 1] = splat;
 }
 
-// CUB's two steps. With scratch == NULL each reports how much scratch it needs.
+// The two calls of CUB. With scratch == NULL each writes the scratch bytes that it needs.
 cudaError_t sort_entries(const BevProblem *problem, const Gather &g, void *scratch, size_t *bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, *bytes, problem->map.ranks_depth, g.depths,
                                            g.numbers, g.order, g.entries, 0,
@@ -143,14 +143,14 @@ bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *
     int count = 0;
     number_kernel<<<blocks, THREADS>>>(g);
     TRY_CUDA("bev_align", sort_entries(problem, g, g.scratch, &bytes));
-    begin_kernel<<<blocks, THREADS>>>(pool, g);
+    mark_splats_kernel<<<blocks, THREADS>>>(pool, g);
     TRY_CUDA("bev_align", count_splats(g, g.scratch, &bytes));
     TRY_CUDA("bev_align",
              cudaMemcpy(&count, g.splats + g.entries - 1, sizeof count, cudaMemcpyDeviceToHost));
     plan->count = count;
     if (!cuda_allocate((void **)&plan->splats, (size_t)count * sizeof(Splat), "bev_align", err))
         return false;
-    join_kernel<<<blocks, THREADS>>>(pool, g, plan->splats);
+    write_splats_kernel<<<blocks, THREADS>>>(pool, g, plan->splats);
     TRY_CUDA("bev_align", cudaGetLastError());
     TRY_CUDA("bev_align", cudaStreamSynchronize(NULL));
     return true;

@@ -28,8 +28,8 @@ namespace {
 constexpr char NAME[] = "block_atomic";
 constexpr int TILE = 8, THREADS = 256, WARPS = THREADS / WARP, NO_CELL = -1;
 
-// Adds up runs of equal `cell` in a warp; the first lane of each run ends with the run's sum. Cells
-// are sorted, so lane + step in the same cell means that all between are too.
+// Sums the runs of equal `cell` in a warp; the first lane of each run gets the run's sum. Cells are
+// sorted: if lane + step has the same cell, so have all lanes between.
 __device__ void reduce_runs(int cell, float sum[TILE]) {
     int lane = threadIdx.x % WARP;
 #pragma unroll
@@ -46,9 +46,9 @@ __device__ void reduce_runs(int cell, float sum[TILE]) {
 
 template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool pool, float *sums) {
     __shared__ int first_cell[WARPS], last_cell[WARPS];
-    __shared__ float first_run[WARPS][TILE]; // sum of each warp's first run
+    __shared__ float first_run[WARPS][TILE]; // the sum of each warp's first run
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    int64_t t = thread_number(); // [0, points), or past the end: no cell, sums of zero
+    int64_t t = thread_number(); // [0, points); past the end: NO_CELL and sums of zero
     int c = (int)blockIdx.y * TILE;
     int cell = NO_CELL;
     float sum[TILE] = {};
@@ -77,7 +77,7 @@ template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool p
     bool head = cell != NO_CELL && cell != left_cell;
     if (!head)
         return;
-    // Only the run that holds the warp's last point can go on; later warps' first runs follow.
+    // Only the warp's last run can continue in later warps: it adds their first runs.
     if (last_cell[warp] == cell)
         for (int next = warp + 1; next < WARPS && first_cell[next] == cell; next++)
             for (int j = 0; j < TILE; j++)

@@ -11,7 +11,7 @@ constexpr int WARP = 32;
 
 // ---- errors ---------------------------------------------------------------------------------
 
-// True when `status` is success; else fills `err`.
+// Returns whether `status` is success; else fills `err`.
 static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
     if (status == cudaSuccess)
         return true;
@@ -19,15 +19,14 @@ static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
                    cudaGetErrorString(status));
 }
 
-// Returns false from the enclosing function, which has an `Err *err`, when the call failed.
+// Makes the enclosing function, which has an `Err *err`, return false if the call fails.
 #define TRY_CUDA(where, call)                                                                      \
     do {                                                                                           \
         if (!cuda_ok((call), (where), err))                                                        \
             return false;                                                                          \
     } while (0)
 
-// cudaMalloc with an error that tells the bytes needed and the bytes free. *pointer is NULL on
-// failure.
+// Calls cudaMalloc. Its error tells the bytes needed and the bytes free; *pointer is then NULL.
 static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where, Err *err) {
     size_t free_bytes = 0, total_bytes = 0;
     *pointer = NULL;
@@ -36,39 +35,39 @@ static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where
         bytes <= free_bytes ? cudaMalloc(pointer, bytes ? bytes : 1) : cudaErrorMemoryAllocation;
     if (status != cudaErrorMemoryAllocation)
         return cuda_ok(status, where, err);
-    cudaGetLastError(); // clears the error, which is not a lasting one
+    cudaGetLastError(); // clears the error, which does not last
     return err_set(err, ERR_DEVICE, where, "close other programs, or choose a smaller problem",
                    "needs %.1f MB of GPU memory, %.1f MB are free", (double)bytes * 1e-6,
                    (double)free_bytes * 1e-6);
 }
 
-// cudaMalloc from the device's memory pool, for work on the default stream; cudaFree takes it back.
-// Quick where the pool keeps freed memory: the application sets its release threshold.
+// Allocates from the device's memory pool, for work on the default stream; cudaFree may free it.
+// This is fast if the pool keeps freed memory: the application sets its release threshold.
 static inline bool cuda_allocate_pooled(void **pointer, size_t bytes, const char *where, Err *err) {
     if (cudaMallocAsync(pointer, bytes ? bytes : 1, 0) == cudaSuccess)
         return true;
-    cudaGetLastError(); // no pool, or no room in it
+    cudaGetLastError(); // there is no pool, or no room in it
     return cuda_allocate(pointer, bytes, where, err);
 }
 
-// Frees such memory once the work so far on the default stream is done. The host does not wait.
+// Frees such memory after the work enqueued so far on the default stream. The host does not wait.
 static inline void cuda_free_pooled(void *pointer) {
     if (!pointer || cudaFreeAsync(pointer, 0) == cudaSuccess)
         return;
-    cudaGetLastError(); // not from the pool
+    cudaGetLastError(); // the memory is not from the pool
     cudaFree(pointer);
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-// A BevProblem as a kernel wants it: passed by value, no format fields, one scale.
+// A BevProblem as the argument of a kernel: passed by value, without formats, with one scale.
 struct Pool {
     const void *depth, *feat;
     const uint8_t *feat_scales;  // NVFP4 only
     const float *channel_scales; // INT8 only
     void *out;
     const int32_t *ranks_depth, *ranks_feat, *ranks_bev, *starts, *lengths;
-    const float *weights; // or NULL
+    const float *weights; // NULL: all 1
     int64_t points, intervals, cells;
     int channels;
     float scale; // bev_tensors_factor()
@@ -96,7 +95,7 @@ static inline Pool pool_of(const BevProblem *problem) {
     return pool;
 }
 
-// depth * weight of point t. W: the map has weights.
+// Returns depth * weight of point t. W: the map has weights.
 template <BevDtype D, bool W> __device__ inline float depth_at(const Pool &pool, int64_t t) {
     using Depth = Codec<DEPTH_OF<D>>;
     float d = Depth::decode(((const DepthCode<D> *)pool.depth)[pool.ranks_depth[t]]);
@@ -105,15 +104,15 @@ template <BevDtype D, bool W> __device__ inline float depth_at(const Pool &pool,
 
 // ---- features: one and eight at a time ---------------------------------------------------------
 
-// Rows are numbered by int32 ranks; a row's first element may lie beyond 2^31. One widening
-// multiplication does for that.
+// Ranks are int32, but the first element of a row may lie beyond 2^31: the row number is widened
+// before it is multiplied.
 
-// NVFP4: the block of sixteen that holds (row, c).
+// NVFP4: returns the number of the block of 16 channels that holds (row, c).
 __device__ inline int64_t block_at(const Pool &pool, int row, int c) {
     return (int64_t)row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
 }
 
-// Feature (row, c), 0 <= c < channels, without the tensor scale.
+// Returns feature (row, c), 0 <= c < channels, without the tensor scale.
 template <BevDtype D> __device__ inline float feat_at(const Pool &pool, int row, int c) {
     if constexpr (D == BEV_NVFP4) {
         int64_t block = block_at(pool, row, c);
@@ -136,29 +135,29 @@ __device__ inline void float8_from_half2(const __half2 pairs[4], float values[8]
     }
 }
 
-// Whether rows of `channels` features can be read eight at a time: every row starts on a multiple
-// of eight elements. NVFP4 rows always can, padded to whole blocks of sixteen.
+// Returns whether rows can be read eight channels at a time: every row starts on a multiple of
+// eight elements. NVFP4 rows always can, as they are padded to whole blocks of 16.
 static inline bool rows_aligned(const BevProblem *problem) {
     return problem->shape.channels % 8 == 0;
 }
 
-// Features (row, c) and on, c + 7 < channels, c a multiple of 8, as one load of a Word.
+// Loads features (row, c .. c + 7) as one Word; c is a multiple of 8 and c + 7 < channels.
 template <typename Word, typename Code>
 __device__ inline Word load_codes(const Pool &pool, int row, int c) {
     return __ldg((const Word *)((const Code *)pool.feat + (int64_t)row * pool.channels + c));
 }
 
-// Features (row, c .. c + 7) without the tensor scale, for any number of channels: `n` of the eight
-// exist, the others read as 0.
+// Loads features (row, c .. c + 7) one by one, without the tensor scale. The first `n` exist, the
+// others read as 0.
 template <BevDtype D>
-__device__ inline void feat8_tail(const Pool &pool, int row, int c, int n, float values[8]) {
+__device__ inline void feat8_single(const Pool &pool, int row, int c, int n, float values[8]) {
 #pragma unroll
     for (int i = 0; i < 8; i++)
         values[i] = i < n ? feat_at<D>(pool, row, c + i) : 0.0f;
 }
 
-// Eight features as half pairs, exact; for NVFP4 without the block scale, which the caller folds
-// into the depth. Formats that fit a half only. A: rows_aligned(); then one load of 16, 8 or 4
+// Loads eight features as half pairs, exact, in formats that fit a half. NVFP4's block scale is
+// left out: the caller multiplies the depth by it. A: rows_aligned(), and one load of 16, 8 or 4
 // bytes.
 template <BevDtype D, bool A>
 __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pairs[4]) {
@@ -169,7 +168,7 @@ __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pai
                           pairs);
     } else if constexpr (!A) {
         float values[8];
-        feat8_tail<D>(pool, row, c, pool.channels - c, values);
+        feat8_single<D>(pool, row, c, pool.channels - c, values);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             pairs[i] = __floats2half2_rn(values[2 * i], values[2 * i + 1]);
@@ -183,19 +182,19 @@ __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pai
     }
 }
 
-// Features (row, c .. c + 7) without the tensor scale. A: rows_aligned(); then all eight are one
-// load (FP32: two). Else those past the last channel read as 0.
+// Loads features (row, c .. c + 7) without the tensor scale. A: rows_aligned(), and all eight are
+// one load (FP32: two). Else those past the last channel read as 0.
 template <BevDtype D, bool A>
 __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) {
     if constexpr (!A && D != BEV_NVFP4) {
-        feat8_tail<D>(pool, row, c, pool.channels - c, values);
+        feat8_single<D>(pool, row, c, pool.channels - c, values);
     } else if constexpr (D == BEV_FP32) {
         const float4 *p =
             (const float4 *)((const float *)pool.feat + (int64_t)row * pool.channels + c);
         float4 low = __ldg(p), high = __ldg(p + 1);
         values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
         values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
-    } else if constexpr (D == BEV_BF16) { // the upper half of a float
+    } else if constexpr (D == BEV_BF16) { // BF16 is the upper half of a float
         uint4 raw = load_codes<uint4, __nv_bfloat16>(pool, row, c);
         const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
@@ -224,14 +223,14 @@ __device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) 
 
 // ---- outputs ------------------------------------------------------------------------------------
 
-// What a finished sum of channel c is multiplied by.
+// Returns the factor of a finished sum of channel c.
 template <BevDtype D> __device__ inline float sum_factor(const Pool &pool, int c) {
     if constexpr (WHOLE<D>)
         return pool.scale * __ldg(pool.channel_scales + c);
     return pool.scale;
 }
 
-// Four numbers as codes of a byte, the first in the lowest one.
+// Encodes four numbers as bytes of a word, the first in the lowest byte.
 template <BevDtype OUT> __device__ inline uint32_t four_codes(float a, float b, float c, float d) {
     if constexpr (OUT == BEV_INT8)
         return int8_from_floats(a, b, c, d);
@@ -239,15 +238,15 @@ template <BevDtype OUT> __device__ inline uint32_t four_codes(float a, float b, 
         return e4m3_from_floats(a, b) | e4m3_from_floats(c, d) << 16;
 }
 
-// Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.
+// Scales, encodes and stores the finished sum of (cell, c). D is the problem's format.
 template <BevDtype D>
 __device__ inline void out_put(const Pool &pool, int64_t cell, int c, float sum) {
     using Out = Codec<OUT_OF<D>>;
     ((OutCode<D> *)pool.out)[cell * pool.channels + c] = Out::encode(sum * sum_factor<D>(pool, c));
 }
 
-// Writes eight sums at (cell, c), c a multiple of 8 and rows aligned, with one store of 32 (two),
-// 16 or 8 bytes. STREAM: marked as not to be read again soon, so that it leaves the L2 cache first.
+// Encodes eight sums and stores them at (cell, c .. c + 7) by one or two stores of up to 16 bytes.
+// Rows are aligned, c is a multiple of 8. STREAM: the L2 may evict the stored lines first.
 template <BevDtype D, bool STREAM = false>
 __device__ inline void out8_put(const Pool &pool, int64_t cell, int c, const float sums[8]) {
     using Out = Codec<OUT_OF<D>>;
@@ -288,9 +287,10 @@ __device__ inline void out8_put(const Pool &pool, int64_t cell, int c, const flo
     }
 }
 
+// Stores the first `n` of eight sums one by one.
 template <BevDtype D>
-__device__ inline void out8_tail(const Pool &pool, int64_t cell, int c, int n,
-                                 const float sums[8]) {
+__device__ inline void out8_single(const Pool &pool, int64_t cell, int c, int n,
+                                   const float sums[8]) {
 #pragma unroll
     for (int i = 0; i < 8; i++)
         if (i < n)
@@ -302,13 +302,13 @@ __device__ inline void out8(const Pool &pool, int64_t cell, int c, const float s
     if constexpr (A)
         out8_put<D, STREAM>(pool, cell, c, sums);
     else
-        out8_tail<D>(pool, cell, c, pool.channels - c, sums);
+        out8_single<D>(pool, cell, c, pool.channels - c, sums);
 }
 
 // ---- plans ------------------------------------------------------------------------------------
 
-// The `release` and `prepare` of a row. A Plan begins zeroed, `build` fills it, and its destructor
-// frees what it holds.
+// Define `release` and `prepare` of a row. A Plan begins zeroed, `build` fills it, and its
+// destructor frees its memory.
 template <typename Plan> static inline void release_plan(BevPlan *plan) {
     delete (Plan *)plan;
 }
@@ -325,33 +325,33 @@ static inline bool make_plan(const BevProblem *problem, BevPlan **plan, Err *err
 
 // ---- launching ---------------------------------------------------------------------------------
 
-// i / n with the remainder, for 0 <= i and 0 < n. Nearly every i fits 32 bits, where a division is
-// several times cheaper. Whole blocks take the branch the same way.
+// Returns i / n and the remainder, for 0 <= i and 0 < n. Nearly every i fits 32 bits, where a
+// division is several times cheaper; all threads of a block then take the same branch.
 __device__ inline int64_t divide(int64_t i, int n, int *remainder) {
     int64_t quotient = i >> 32 ? i / n : (int64_t)((uint32_t)i / (uint32_t)n);
     *remainder = (int)(i - quotient * n);
     return quotient;
 }
 
-// Number of this thread in a one-dimensional grid.
+// Returns the number of this thread in a one-dimensional grid.
 __device__ inline int64_t thread_number() {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Zeroes the whole output: the all-zero code is 0 in every format. For kernels that write only the
-// cells that have points.
+// Sets the whole output to zero, whose code is 0 in every format. For kernels that write only cells
+// with points.
 static inline bool out_clear(const BevProblem *problem, const char *where, cudaStream_t stream,
                              Err *err) {
     TRY_CUDA(where, cudaMemsetAsync(problem->out.data, 0, bev_tensor_bytes(&problem->out), stream));
     return true;
 }
 
-// Blocks of `per_block` that cover `count` items. 2^31 blocks of 256 would need a terabyte.
+// Returns how many blocks of `per_block` cover `count` items: 2^31 blocks are a terabyte.
 static inline unsigned blocks_for(int64_t count, int64_t per_block) {
     return (unsigned)((count + per_block - 1) / per_block);
 }
 
-// Calls f.operator()<D>() for a run-time format: turns the format into a template argument.
+// Calls f.operator()<D>() with the format as a template argument.
 template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
     switch (dtype) {
     case BEV_FP32:
@@ -372,15 +372,15 @@ template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
     case BEV_INT8_FP16:
         f.template operator()<BEV_INT8_FP16>();
         break;
-    case BEV_NVFP4: // with_dtype_or_fp4
-    case BEV_E5M2:  // codes alone
+    case BEV_NVFP4: // see with_dtype_or_fp4
+    case BEV_E5M2:  // no kernel computes with E5M2
     case BEV_DTYPE_COUNT:
     case BEV_ELEMENT_COUNT:
         break;
     }
 }
 
-// The same, for kernels that have NVFP4 too.
+// As with_dtype, for kernels that have NVFP4 too.
 template <typename F> static inline void with_dtype_or_fp4(BevDtype dtype, F f) {
     if (dtype == BEV_NVFP4)
         f.template operator()<BEV_NVFP4>();

@@ -1,4 +1,4 @@
-// Number formats on the GPU: Codec, one a format, and conversions of several codes at a time.
+// Number formats on the GPU: a Codec for each format, and conversions of several codes at a time.
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -9,7 +9,7 @@
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
-// Conversions that the code of this architecture has as instructions. Without an instruction a few
+// Whether this architecture has instructions for the conversions of FP8 and FP4. Without them a few
 // integer operations give the same result.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 #define BEV_HARDWARE_FP8 1
@@ -22,10 +22,10 @@
 #define BEV_HARDWARE_FP4 0
 #endif
 
-// E4M3 without an instruction for it: two codes, in the upper bytes of the halves of `high`, whose
-// lower bytes do not matter. Sign, exponent and mantissa move into a half's own fields, exact for
-// subnormals too. The exponent biases are 7 and 15: the halves are 2^-8 times the values. NaN, the
-// code with all seven bits set, looks like 480.
+// Decodes two E4M3 codes without an instruction, to halves of 2^-8 times their values. The codes
+// are the upper bytes of the halves of `high`; the lower bytes do not matter. Sign, exponent and
+// mantissa move into a half's own fields, exact for subnormals too. The biases of 7 and 15 give
+// 2^-8. A NaN, the code with all seven bits set, decodes to 480 times 2^-8.
 __device__ inline __half2 small_from_high_bytes(uint32_t high) {
     uint32_t bits = (high >> 1 & 0x3f803f80) | (high & 0x80008000);
     __half2 small;
@@ -33,15 +33,15 @@ __device__ inline __half2 small_from_high_bytes(uint32_t high) {
     return small;
 }
 
-// One or more of four codes are NaN exactly if their marks have one of these bits: the upper bit of
-// a code, which adding 1 to the code changes.
+// Marks NaN among four E4M3 codes: (marks & NAN_MARKS) is not 0 exactly if one or more are NaN.
+// Adding 1 to a NaN's code changes the upper bit of the code.
 constexpr uint32_t NAN_MARKS = 0x80808080;
 __device__ inline uint32_t nan_marks(uint32_t codes) {
     return (codes + 0x01010101) ^ codes;
 }
 
-// The same two codes as their values. Only 480 times 140 is beyond a half's 65,504; 0 times that
-// infinity is NaN.
+// Decodes the same two codes to their values. Only NaN's 480, times 140, is beyond a half's 65,504;
+// 0 times that infinity is NaN.
 __device__ inline __half2 half2_from_high_bytes(uint32_t high) {
     __half2 small = small_from_high_bytes(high);
     __half2 overflow = __hmul2(small, __float2half2_rn(256.0f * 140.0f));
@@ -49,7 +49,7 @@ __device__ inline __half2 half2_from_high_bytes(uint32_t high) {
     return __hfma2(overflow, __float2half2_rn(0.0f), value);
 }
 
-// A pair of E4M3 codes -> a pair of halves.
+// Decodes a pair of E4M3 codes to a pair of halves.
 __device__ inline __half2 half2_from_e4m3(uint16_t codes) {
 #if BEV_HARDWARE_FP8
     return __half2(__nv_cvt_fp8x2_to_halfraw2(codes, __NV_E4M3));
@@ -58,17 +58,18 @@ __device__ inline __half2 half2_from_e4m3(uint16_t codes) {
 #endif
 }
 
-// Four of them -> floats. Without an instruction codes 1 and 3 are taken as they lie, 0 and 2 after
-// one shift. small4_from_e4m3: 2^-8 times the values and without NaN.
+// Spreads two half pairs to four floats: `even` holds values 0 and 2, `odd` values 1 and 3.
 __device__ inline void float4_of_pairs(__half2 even, __half2 odd, float values[4]) {
     float2 evens = __half22float2(even), odds = __half22float2(odd);
     values[0] = evens.x, values[1] = odds.x, values[2] = evens.y, values[3] = odds.y;
 }
 
+// Decodes four E4M3 codes to floats of 2^-8 times their values; a NaN decodes to 480 times 2^-8.
 __device__ inline void small4_from_e4m3(uint32_t codes, float values[4]) {
     float4_of_pairs(small_from_high_bytes(codes << 8), small_from_high_bytes(codes), values);
 }
 
+// Decodes four E4M3 codes to floats.
 __device__ inline void float4_from_e4m3(uint32_t codes, float values[4]) {
 #if BEV_HARDWARE_FP8
     float2 low = __half22float2(half2_from_e4m3((uint16_t)codes));
@@ -79,24 +80,24 @@ __device__ inline void float4_from_e4m3(uint32_t codes, float values[4]) {
 #endif
 }
 
-// One of them. Without an instruction: the same with the fields and the range of a float, whose
-// exponent bias is 127 and which 480 * 1.125 * 2^119 overflows.
+// Decodes one E4M3 code. Without an instruction its fields move into a float, whose exponent bias
+// is 127. A NaN's 480 times 1.125 * 2^119 overflows a float, and 0 times infinity is NaN.
 __device__ inline float float_from_e4m3(uint8_t code) {
 #if BEV_HARDWARE_FP8
     return __low2float(half2_from_e4m3(code));
 #else
-    uint32_t bits = (uint32_t)(int8_t)code << 20 & 0x87f00000; // the sign's copies are masked out
+    uint32_t bits = (uint32_t)(int8_t)code << 20 & 0x87f00000; // masks the copies of the sign
     float value = __uint_as_float(bits) * 0x1p120f;
     return fmaf(value * 0x1.2p119f, 0.0f, value);
 #endif
 }
 
-// Two floats -> E4M3, `low` in the lower byte: to nearest, ties to even; beyond the format's range
-// its largest value; NaN is 0x7f. Without an instruction: take the power of two below a value, at
-// least that of subnormals (2^-6), times 2^20. The last place of this number is the distance of
-// neighbouring codes there, so adding it rounds the value to 8 to 16 such distances (subnormals to
-// fewer), which are the sum's last bits. The sum's exponent adds 8 for each power of two. All of it
-// times 8, so that the exponent biases cancel in the code's seven bits.
+// Encodes two floats as E4M3, `low` in the lower byte: to nearest, ties to even. Values beyond the
+// range become the largest one; NaN becomes 0x7f. Without an instruction: `power` is the power of
+// two below the value, at least that of subnormals (2^-6). The last place of power * 2^20 is the
+// distance of neighbouring codes, so that adding it rounds the value to such distances, the last
+// bits of the sum. The exponent of the sum adds 8 for each power of two. All is scaled by 8, so
+// that the exponent biases cancel in the code's seven bits.
 __device__ inline uint32_t e4m3_from_floats(float low, float high) {
 #if BEV_HARDWARE_FP8
     return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);
@@ -105,7 +106,7 @@ __device__ inline uint32_t e4m3_from_floats(float low, float high) {
     uint32_t sums[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        float size; // NaN becomes 480, which would be the code 0x7f
+        float size; // NaN becomes 480, whose code would be 0x7f
         asm("min.NaN.f32 %0, %1, %2;" : "=f"(size) : "f"(fabsf(scaled[i])), "f"(8 * 448.0f));
         size = fminf(size, 8 * 480.0f);
         float power = fmaxf(__uint_as_float(__float_as_uint(size) & 0x7f800000), 8 * 0x1p-6f);
@@ -126,9 +127,9 @@ __device__ inline uint8_t e4m3_from_float(float value) {
 #endif
 }
 
-// Eight E2M1 codes (low nibble first), without an instruction for it -> the upper bytes of eight
-// halves: a code's sign, exponent and mantissa in a half's own fields. `even` holds codes 0, 2, 4
-// and 6. The exponent biases are 1 and 15: the halves are 2^-14 times the values.
+// Eight E2M1 codes (low nibble first) as the upper bytes of halves, without an instruction: sign,
+// exponent and mantissa move into a half's own fields. `even` holds codes 0, 2, 4 and 6. The biases
+// of 1 and 15 make the halves 2^-14 times the values.
 struct E2m1Bytes {
     uint32_t even, odd;
 
@@ -138,7 +139,7 @@ struct E2m1Bytes {
     }
 };
 
-// Byte i of `low` and of `high` as the upper bytes of two halves.
+// Returns two halves whose upper bytes are byte i of `low` and of `high`.
 __device__ inline __half2 half2_from_bytes(uint32_t low, uint32_t high, unsigned i) {
     uint32_t bits = __byte_perm(low, high, (4 + i) << 12 | i << 4) & 0xff00ff00;
     __half2 pair;
@@ -146,7 +147,7 @@ __device__ inline __half2 half2_from_bytes(uint32_t low, uint32_t high, unsigned
     return pair;
 }
 
-// Eight E2M1 codes -> four half pairs; exact. The multiplication normalises subnormals.
+// Decodes eight E2M1 codes to four half pairs, exactly. The multiplication normalises subnormals.
 __device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
 #if BEV_HARDWARE_FP4
 #pragma unroll
@@ -161,7 +162,7 @@ __device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
 #endif
 }
 
-// One number format: Code is its storage, decode and encode work on one element.
+// One number format: Code is the storage of an element; decode and encode convert one element.
 template <BevDtype D> struct Codec;
 
 template <> struct Codec<BEV_FP32> {
@@ -204,12 +205,12 @@ template <> struct Codec<BEV_FP8> {
     }
 };
 
-// The lowest bytes of four words as one word, the first in the lowest byte.
+// Packs the lowest bytes of four words into one word, the first in the lowest byte.
 __device__ inline uint32_t pack_bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-// Four floats as codes of INT8: to nearest, ties to even, saturated; -128 is not used. Adding 1.5 *
+// Encodes four floats as INT8: to nearest, ties to even, saturated; -128 is not used. Adding 1.5 *
 // 2^23 leaves the rounded number in the lowest bits and takes a quarter of a conversion's time.
 __device__ inline uint32_t int8_from_floats(float a, float b, float c, float d) {
     const float v[4] = {a, b, c, d};
@@ -239,7 +240,7 @@ template <> struct Codec<BEV_UINT8> {
     }
 };
 
-// Four codes of INT8 -> floats: 2^23 + 128 + the code, as bits, less what was added.
+// Decodes four INT8 codes to floats: makes the bits of 2^23 + 128 + code and subtracts 2^23 + 128.
 __device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
     uint32_t biased = codes ^ 0x80808080;
 #pragma unroll
@@ -247,9 +248,9 @@ __device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
         values[i] = __uint_as_float(__byte_perm(biased, 0x4b000000, 0x7440 | i)) - 8388736.0f;
 }
 
-// Codes of INT8, features as whole numbers: bev_is_whole() at compile time.
+// Whether features are whole numbers (codes of INT8): bev_is_whole() at compile time.
 template <BevDtype D> inline constexpr bool WHOLE = D == BEV_INT8 || D == BEV_INT8_FP16;
-// Formats that travel together; the same pairing as bev_dtypes[], known at compile time.
+// The formats of depth and output that go with features of format D, as in bev_dtypes[].
 template <BevDtype D>
 inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4 ? BEV_FP8
                                      : WHOLE<D>     ? BEV_UINT8

@@ -1,4 +1,4 @@
-// What the kernels of the way back share: arguments, rows of four channels, points sorted by pixel,
+// What the backward kernels share: arguments, rows of four channels, points sorted by pixel, and
 // FP32 sums that are encoded at the end.
 #pragma once
 
@@ -9,12 +9,12 @@
 
 // ---- arguments ---------------------------------------------------------------------------------
 
-// A backward BevProblem as a kernel wants it. Formats have scale 1.
+// A backward BevProblem as the argument of a kernel. All formats have scale 1.
 struct Grad {
     const void *depth, *feat, *grad_out;
     void *grad_depth, *grad_feat;
     const int32_t *ranks_depth, *ranks_feat, *ranks_bev;
-    const float *weights; // or NULL
+    const float *weights; // NULL: all 1
     int64_t points, depths, pixels;
     int channels;
 };
@@ -59,6 +59,7 @@ template <typename F> static inline void with_grad_dtype(BevDtype dtype, F f) {
 
 template <BevDtype D> using Code = typename Codec<D>::Code;
 
+// Read and write element i of an array of format D.
 template <BevDtype D> __device__ inline float value_at(const void *values, int64_t i) {
     return Codec<D>::decode(__ldg((const Code<D> *)values + i));
 }
@@ -67,7 +68,7 @@ template <BevDtype D> __device__ inline void value_put(void *values, int64_t i, 
     ((Code<D> *)values)[i] = Codec<D>::encode(value);
 }
 
-// Two neighbouring elements, i even.
+// Stores two neighbouring elements, from an even i on, with one instruction.
 template <BevDtype D> __device__ inline void pair_put(void *values, int64_t i, const float v[2]) {
     struct alignas(2 * sizeof(Code<D>)) Pair {
         Code<D> low, high;
@@ -77,8 +78,8 @@ template <BevDtype D> __device__ inline void pair_put(void *values, int64_t i, c
 
 constexpr int QUAD = 4; // channels that a lane loads at once
 
-// Channels [c, c + 4) of a row. A: the number of channels is a multiple of 4, so that this is one
-// load. Channels that do not exist read as 0.
+// Loads channels [c, c + 4) of a row. A: channels is a multiple of 4, and this is one load.
+// Channels that do not exist read as 0.
 template <BevDtype D, bool A>
 __device__ inline void load_quad(const void *rows, int64_t row, int c, int channels,
                                  float values[QUAD]) {
@@ -121,7 +122,7 @@ __device__ inline void store_quad(void *rows, int64_t row, int c, int channels,
     }
 }
 
-// The sum of all lanes' values, in every lane; the same bits each time.
+// Returns the sum over all lanes, in every lane. The order of additions is always the same.
 __device__ inline float warp_sum(float value) {
 #pragma unroll
     for (int step = WARP / 2; step > 0; step /= 2)
@@ -129,7 +130,7 @@ __device__ inline float warp_sum(float value) {
     return value;
 }
 
-// Calls f.operator()<W, A, GROUPS>(): a lane has 4 GROUPS channels of a row, 128 apart.
+// Calls f.operator()<W, A, GROUPS>(): a lane has GROUPS times 4 channels of a row, 128 apart.
 template <typename F> static inline void with_rows(const BevProblem *problem, F f) {
     with_flag(problem->map.weights, [&]<bool W>() {
         with_flag(problem->shape.channels % QUAD == 0, [&]<bool A>() {
@@ -143,10 +144,10 @@ template <typename F> static inline void with_rows(const BevProblem *problem, F 
 
 // ---- points sorted by pixel --------------------------------------------------------------------
 
-// Points in order of pixel, then of depth element. A pixel's are [starts[i], starts[i + 1]).
+// Points sorted by pixel, then by depth element. Pixel i has the points [starts[i], starts[i + 1]).
 struct PixelPoints {
     int *cells, *elements, *pixels; // [points]
-    float *weights;                 // [points], or NULL
+    float *weights;                 // [points]; NULL: all 1
     int *starts;                    // [pixels + 1]
 };
 
@@ -158,7 +159,7 @@ struct PixelOrder : PixelPoints {
     }
 };
 
-// Thread t: the key of point t, and whether its depth element is its pixel's.
+// Thread t makes the key of point t. It sets *irregular if the depth element is another pixel's.
 static __global__ void grad_keys_kernel(Grad grad, int bins, int plane, GradKeys keys,
                                         int *irregular) {
     int64_t t = thread_number();
@@ -173,7 +174,7 @@ static __global__ void grad_keys_kernel(Grad grad, int bins, int plane, GradKeys
         *irregular = 1;
 }
 
-// Thread i: the i-th point in the new order.
+// Thread i copies the i-th point of the new order.
 static __global__ void grad_gather_kernel(Grad grad, GradKeys keys, PixelPoints order) {
     int64_t i = thread_number();
     if (i >= grad.points)
@@ -186,8 +187,8 @@ static __global__ void grad_gather_kernel(Grad grad, GradKeys keys, PixelPoints 
         order.weights[i] = grad.weights[t];
 }
 
-// The first of n sorted keys that is not below `key`.
-__device__ inline int64_t lower_bound(const uint64_t *keys, int64_t n, uint64_t key) {
+// Returns the index of the first of n sorted keys that is >= `key`.
+__device__ inline int64_t first_at_least(const uint64_t *keys, int64_t n, uint64_t key) {
     int64_t low = 0, high = n;
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -199,15 +200,14 @@ __device__ inline int64_t lower_bound(const uint64_t *keys, int64_t n, uint64_t 
     return low;
 }
 
-// Thread i in [0, pixels]: where pixel i begins.
+// Thread i in [0, pixels] finds where pixel i begins.
 static __global__ void grad_starts_kernel(Grad grad, const uint64_t *keys, int *starts) {
     int64_t i = thread_number();
     if (i <= grad.pixels)
-        starts[i] = (int)lower_bound(keys, grad.points, (uint64_t)i << 32);
+        starts[i] = (int)first_at_least(keys, grad.points, (uint64_t)i << 32);
 }
 
-// Many arrays from one allocation: a layout with base NULL finds its size; a second one places the
-// arrays.
+// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
 struct GradArena {
     char *base;
     size_t used;
@@ -218,6 +218,7 @@ struct GradArena {
     }
 };
 
+// Allocates the arrays that `layout` takes: a first call counts bytes, a second places the arrays.
 template <typename Layout>
 static inline bool grad_allocate(void **memory, const char *where, Layout layout, Err *err) {
     GradArena arena = {};
@@ -230,13 +231,13 @@ static inline bool grad_allocate(void **memory, const char *where, Layout layout
 }
 
 template <typename T>
-static inline bool grad_read(T *value, const T *device, const char *where, Err *err) {
+static inline bool grad_read_back(T *value, const T *device, const char *where, Err *err) {
     TRY_CUDA(where, cudaMemcpy(value, device, sizeof *value, cudaMemcpyDeviceToHost));
     return true;
 }
 
-static inline bool order_fill(const BevProblem *problem, GradKeys keys, int *irregular,
-                              PixelOrder *order, const char *where, Err *err) {
+static inline bool sort_points(const BevProblem *problem, GradKeys keys, int *irregular,
+                               PixelOrder *order, const char *where, Err *err) {
     Grad grad = grad_of(problem);
     const BevShape &s = problem->shape;
     int found = 0;
@@ -251,14 +252,15 @@ static inline bool order_fill(const BevProblem *problem, GradKeys keys, int *irr
         grad_gather_kernel<<<blocks, 256>>>(grad, keys, *order);
     }
     grad_starts_kernel<<<blocks_for(grad.pixels + 1, 256), 256>>>(grad, keys.keys, order->starts);
-    if (!grad_read(&found, irregular, where, err))
+    if (!grad_read_back(&found, irregular, where, err))
         return false;
     order->regular = !found;
     return cuda_ok(cudaGetLastError(), where, err);
 }
 
-static inline bool order_build_at(const BevProblem *problem, PixelOrder *order, const char *where,
-                                  Err *err) {
+// Sorts a map's points by pixel, on the default stream, and waits.
+static inline bool build_order(const BevProblem *problem, PixelOrder *order, const char *where,
+                               Err *err) {
     int64_t points = problem->map.points;
     bool weighted = problem->map.weights;
     GradKeys keys = {};
@@ -282,22 +284,22 @@ static inline bool order_build_at(const BevProblem *problem, PixelOrder *order, 
     };
     bool ok = grad_allocate(&order->memory, where, layout, err) &&
               grad_allocate(&draft, where, draft_layout, err) &&
-              order_fill(problem, keys, irregular, order, where, err) &&
+              sort_points(problem, keys, irregular, order, where, err) &&
               cuda_ok(cudaStreamSynchronize(0), where, err);
     cuda_free_pooled(draft);
     return ok;
 }
 
-// For make_plan.
+// Builds the plan of rows that take any map; an argument of make_plan.
 template <const char *WHERE>
-static inline bool order_build(const BevProblem *problem, PixelOrder *order, Err *err) {
-    return order_build_at(problem, order, WHERE, err);
+static inline bool make_order(const BevProblem *problem, PixelOrder *order, Err *err) {
+    return build_order(problem, order, WHERE, err);
 }
 
-// For kernels that write a depth element from the warp of one pixel.
+// As make_order, for kernels that write a depth element from its pixel: fails if pixels share one.
 template <const char *WHERE>
-static inline bool regular_order_build(const BevProblem *problem, PixelOrder *order, Err *err) {
-    return order_build_at(problem, order, WHERE, err) &&
+static inline bool make_regular_order(const BevProblem *problem, PixelOrder *order, Err *err) {
+    return build_order(problem, order, WHERE, err) &&
            (order->regular ||
             err_set(err, ERR_USAGE, WHERE, "use grad_atomic or grad_block",
                     "the map has points whose depth and feature are of different pixels"));
@@ -305,7 +307,7 @@ static inline bool regular_order_build(const BevProblem *problem, PixelOrder *or
 
 // ---- FP32 sums of both gradients ---------------------------------------------------------------
 
-// FP32 problems add into the gradients themselves, others into the problem's workspace.
+// Where gradients are summed: FP32 problems in the outputs themselves, others in the workspace.
 struct GradSums {
     float *depth, *feat;
 };
@@ -329,7 +331,7 @@ static inline bool grad_clear(const BevProblem *problem, const char *where, cuda
 }
 
 // Clears the sums, calls add.operator()<D, W, A, GROUPS>(grad, sums) if there are points, and
-// encodes.
+// encodes the sums.
 template <typename Add>
 static inline bool grad_sums_launch(const BevProblem *problem, const char *where,
                                     cudaStream_t stream, Err *err, Add add) {

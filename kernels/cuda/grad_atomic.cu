@@ -71,7 +71,7 @@ static BevTraffic grad_atomic_bytes(const BevProblem *problem) {
     const BevAccess access = {.owner = BEV_OWNS_POINT, .tile = GRAD_TILE};
     double points = (double)problem->map.points, channels = (double)problem->shape.channels;
     double tiles = (double)((problem->shape.channels + GRAD_TILE - 1) / GRAD_TILE);
-    double warps = bev_warps_an_owner(&access, problem); /* lanes of a point read together */
+    double warps = bev_warps_an_owner(&access, problem); /* the lanes of a point read together */
     BevTraffic traffic = grad_traffic(problem, 12 * warps);
     traffic.depth *= warps;
     traffic.weight *= warps;

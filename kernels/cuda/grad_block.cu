@@ -27,15 +27,15 @@ namespace {
 
 constexpr char NAME[] = "grad_block";
 constexpr int WARP_POINTS = 32;
-// Warps of a block: fewer where the rows in shared memory are long.
+// Warps of a block: fewer if the rows in shared memory are long.
 template <int GROUPS> constexpr int BLOCK_WARPS = GROUPS == 1 ? 16 : 8;
 constexpr int NO_PIXEL = -1;
 
-// A lane's channels of one row: 4 at a time, 128 apart.
+// The channels of one row that a lane has: 4 at a time, 128 apart.
 template <int GROUPS> struct Row {
     float v[GROUPS][QUAD];
 
-    // Calls f(channel, value) for the channels that exist.
+    // Calls f(channel, value) for each of the lane's channels that exists.
     template <typename F> __device__ void each(int channels, F f) {
 #pragma unroll
         for (int n = 0; n < GROUPS; n++)
@@ -114,11 +114,12 @@ __global__ void __launch_bounds__(BLOCK_WARPS<GROUPS> *WARP)
 
     if (pixel == NO_PIXEL)
         return;
-    bool goes_on = warp > 0 && last_pixel[warp - 1] == first_pixel[warp]; // an earlier warp adds it
-    if (runs && !goes_on)
+    bool continues_run =
+        warp > 0 && last_pixel[warp - 1] == first_pixel[warp]; // of an earlier warp
+    if (runs && !continues_run)
         for (int c = lane; c < channels; c += WARP)
             atomicAdd(sums.feat + (int64_t)first_pixel[warp] * channels + c, mine[c]);
-    if (!runs && goes_on)
+    if (!runs && continues_run)
         return;
     for (int next = warp + 1; next < WARPS && first_pixel[next] == pixel; next++)
         run.each(channels, [&](int c, float &v) { v += first_run[next * channels + c]; });
@@ -141,7 +142,7 @@ bool grad_block_launch(const BevProblem *problem, const BevPlan *plan, void *str
 } // namespace
 #endif
 
-/* A block of 16 warps, 8 where a row has more than 128 channels, each with 32 points. */
+/* Points that a warp owns; a block has 16 warps, or 8 if a row has more than 128 channels. */
 enum { GRAD_POINTS_A_WARP = 32 };
 
 static BevTraffic grad_block_bytes(const BevProblem *problem) {
@@ -164,7 +165,7 @@ CUDA_ROW(grad_block) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
+    .prepare = ON_CUDA(make_plan<PixelOrder, make_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>), .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_block_launch), .bytes = grad_block_bytes,
 };

@@ -25,15 +25,15 @@ namespace {
 constexpr char NAME[] = "grad_owner";
 constexpr int OWNER_THREADS = 128;
 
-// Where the depth elements of a pixel are: `bins` of them, `plane` apart.
+// The depth elements of a pixel: `bins` of them, `plane` apart.
 struct PixelDepths {
     int bins, plane; // plane = feat_h * feat_w
 };
 
-// One value a depth bin, kept by the lane of that bin: bins [base, base + 32).
+// Collects one value for each of the bins [base, base + 32), in the lane of that bin.
 template <BevDtype D> struct BinWindow {
     void *grad_depth;
-    int64_t first; // the pixel's element of bin 0
+    int64_t first; // index of the pixel's element of bin 0
     int base, plane, bins;
     float mine;
 
@@ -43,7 +43,7 @@ template <BevDtype D> struct BinWindow {
             value_put<D>(grad_depth, first + (int64_t)bin * plane, mine);
         base += WARP, mine = 0;
     }
-    // Adds to `bin`; bins come in ascending order, and those left out get 0.
+    // Adds `value` to `bin`. Bins arrive in ascending order; bins left out get 0.
     __device__ void add(int bin, float value) {
         while (bin >= base + WARP)
             store();
@@ -143,7 +143,7 @@ CUDA_ROW(grad_owner) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
+    .prepare = ON_CUDA(make_plan<PixelOrder, make_regular_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),
     .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
 };

@@ -1,13 +1,13 @@
-/* The traffic of the backward CUDA rows, from shapes alone; plain C and CUDA. */
+/* The traffic of the backward CUDA rows, computed from shapes alone; plain C and CUDA. */
 #pragma once
 
 #include "kernels/cuda/row.h"
 
-/* Points that share a row of grad_out in a column of 32 pixels, on camera rigs; rows of a chunk. */
+/* Assumed for camera rigs: points in 32 pixels that share a row of grad_out; rows of a chunk. */
 enum { GRAD_POINTS_A_ROW = 12, GRAD_WEIGHTED_POINTS_A_ROW = 17, GRAD_ROWS_A_CHUNK = 14 };
 enum { GRAD_CHUNK_BYTES = 8 + 16 * 4 + 32 * 16, GRAD_LAYERS = 4 };
 
-/* What every row reads: a depth and a row of grad_out for each point. */
+/* Returns the traffic that all rows have: each point reads a depth and a row of grad_out. */
 static inline BevTraffic grad_traffic(const BevProblem *problem, double index_bytes) {
     double points = (double)problem->map.points, bytes = bev_dtypes[problem->dtype].bits / 8;
     BevTraffic traffic = {0};
@@ -20,9 +20,9 @@ static inline BevTraffic grad_traffic(const BevProblem *problem, double index_by
     return traffic;
 }
 
-/* A warp a pixel, up to 128 channels four points together: the last four of a pixel are filled up
- * by reading its last point again, 1.5 times on average. Two words say where a pixel's points begin
- * and end. */
+/* Returns the traffic of a warp a pixel. Up to 128 channels four points are loaded together. A
+ * pixel's last four repeat its last point, 1.5 times on average. Two words say where a pixel's
+ * points begin and end. */
 static inline BevTraffic grad_owner_traffic(const BevProblem *problem) {
     BevTraffic traffic = grad_traffic(problem, 8);
     double points = (double)problem->map.points, pixels = (double)problem->feat.rows;
@@ -35,7 +35,7 @@ static inline BevTraffic grad_owner_traffic(const BevProblem *problem) {
     return traffic;
 }
 
-/* Additions to FP32 sums that are cleared before and, below FP32, encoded after. */
+/* Adds the traffic of FP32 sums: they are cleared before and, below FP32, encoded after. */
 static inline void grad_add_atomics(const BevProblem *problem, double atomics,
                                     BevTraffic *traffic) {
     double bytes = bev_dtypes[problem->dtype].bits / 8;

@@ -1,5 +1,5 @@
-/* Sorts points for the kernels of the way back; no row. One file, because the library's sort takes
- * long to compile. */
+/* Sorts points for the backward kernels. This file has no row. It is apart because the library's
+ * sort takes long to compile. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
@@ -39,5 +39,5 @@ bool grad_scan(int *values, int64_t count, const char *where, Err *err) {
     return cuda_ok(status, where, err);
 }
 #else
-typedef int grad_sort_is_cuda; /* a file of plain C holds at least one declaration */
+typedef int grad_sort_is_cuda; /* a file of plain C must declare something */
 #endif

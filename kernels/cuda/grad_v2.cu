@@ -43,7 +43,7 @@ template <BevDtype D, bool W> __global__ void grad_v2_kernel(Grad grad, PixelPoi
         sum += W ? points.weights[t] * dot : dot;
         int element = points.elements[t];
         if (t + 1 < end && points.elements[t + 1] == element)
-            continue; // several points of one depth element: their sum is written once
+            continue; // points of one depth element: their sum is written once
         value_put<D>(grad.grad_depth, element, sum);
         sum = 0;
     }
@@ -84,7 +84,7 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
     traffic.weight *= 1 + channels;
     traffic.feat = traffic.out_read;
     traffic.out_read *= 2;
-    traffic.grad_write *= 2; /* cleared first */
+    traffic.grad_write *= 2; /* the gradients are cleared first */
     return traffic;
 }
 
@@ -97,7 +97,7 @@ CUDA_ROW(grad_v2) = {
     .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
+    .prepare = ON_CUDA(make_plan<PixelOrder, make_regular_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),
     .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,
 };

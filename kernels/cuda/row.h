@@ -16,7 +16,7 @@
 #define ON_CUDA(...) NULL
 #endif
 
-/* Bit masks of a row. */
+/* Bit masks for the fields dtypes and aligns of a row. */
 enum {
     BEV_UNSCALED_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16,
     BEV_DENSE_DTYPES = BEV_UNSCALED_DTYPES | 1u << BEV_FP8 | 1u << BEV_INT8 | 1u << BEV_INT8_FP16,
@@ -24,7 +24,7 @@ enum {
     BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
 };
 
-/* Why no CUDA kernel takes this problem, or NULL. */
+/* Returns why no CUDA kernel takes this problem, or NULL. */
 static inline const char *channels_unsupported(const BevProblem *problem) {
     return problem->shape.channels > BEV_MAX_CUDA_CHANNELS ? "more than 1,024 channels" : NULL;
 }

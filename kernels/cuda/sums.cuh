@@ -1,6 +1,6 @@
-// FP32 running sums for the kernels that add into the output from many threads. FP32 problems add
-// into the output itself; narrower formats add into the problem's workspace, sums of the output's
-// shape, which are encoded at the end, so that no partial sum is ever rounded to its format.
+// FP32 sums for kernels in which many threads add to an output. FP32 problems add to the output
+// itself. Narrower formats add to the workspace, which holds sums of the output's shape. These are
+// encoded at the end, so that no partial sum is rounded to the format.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
@@ -9,12 +9,12 @@ static inline int64_t sums_count(const BevProblem *problem) {
     return problem->shape.nx * problem->shape.ny * problem->shape.channels;
 }
 
-// The `workspace_bytes` of a row: none where the output itself serves.
+// Defines `workspace_bytes` of a row: 0 if the sums are in the output.
 static inline size_t sums_bytes(const BevProblem *problem, const BevPlan *) {
     return problem->out.dtype == BEV_FP32 ? 0 : (size_t)sums_count(problem) * sizeof(float);
 }
 
-// Where the sums are: the workspace or the output.
+// Returns where the sums are: in the workspace or in the output.
 static inline float *sums_of(const BevProblem *problem) {
     return (float *)(problem->out.dtype == BEV_FP32 ? problem->out.data : problem->workspace);
 }
@@ -26,7 +26,7 @@ static inline bool sums_clear(const BevProblem *problem, const char *where, cuda
     return true;
 }
 
-// One thread an output element, i in [0, cells * channels): sum -> scaled code.
+// Thread i in [0, count) scales and encodes output element i.
 template <BevDtype D>
 __global__ void sums_encode_kernel(const float *sums, int64_t count, float scale, OutCode<D> *out) {
     int64_t i = thread_number();
@@ -34,7 +34,7 @@ __global__ void sums_encode_kernel(const float *sums, int64_t count, float scale
         out[i] = Codec<OUT_OF<D>>::encode(sums[i] * scale);
 }
 
-// The same of INT8, whose channels have scales.
+// Thread i does the same for INT8, whose channels have scales.
 template <BevDtype D>
 __global__ void sums_encode_channels_kernel(const float *sums, int64_t count, Pool pool) {
     int64_t i = thread_number();
@@ -44,7 +44,7 @@ __global__ void sums_encode_channels_kernel(const float *sums, int64_t count, Po
         out_put<D>(pool, cell, c, sums[i]);
 }
 
-// Encodes the sums into the output; nothing to do for FP32, whose scales are 1.
+// Encodes the sums into the output. FP32 sums are the output already, with scale 1.
 template <BevDtype D>
 static inline void sums_encode(const Pool &pool, const float *sums, cudaStream_t stream) {
     int64_t count = pool.cells * pool.channels;

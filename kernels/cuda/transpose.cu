@@ -1,5 +1,5 @@
-/* Rows and columns in each other's place: channels last made of channels first, or first of last;
- * no row. */
+/* Transposes tensors on the device: channels first to channels last, or back. This file has no
+ * row. */
 #include "kernels/cuda/transpose.h"
 
 #ifdef __CUDACC__
@@ -9,8 +9,8 @@ namespace {
 
 constexpr int TILE = 32, TILE_ROWS = 8;
 
-// (outer, a, b) -> (outer, b, a), square by square through shared memory, so that reads and writes
-// are whole rows. blockIdx.x: squares along b, then along a; blockIdx.y and .z: `outer`.
+// Transposes (outer, a, b) to (outer, b, a), square by square through shared memory. Reads and
+// writes are whole rows. blockIdx.x counts squares along b, then a; blockIdx.y and .z `outer`.
 template <typename T>
 __global__ void transpose_kernel(const T *from, T *to, int64_t outer, int64_t a, int64_t b) {
     __shared__ T tile[TILE][TILE + 1];
@@ -35,9 +35,8 @@ __global__ void transpose_kernel(const T *from, T *to, int64_t outer, int64_t a,
 
 constexpr int WIDE = 64, WIDE_THREADS = 256;
 
-// The same in squares of WIDE, where rows on both sides are whole vectors of 16 bytes: each thread
-// reads and writes vectors. The words of 4 bytes that end a row of the square keep its columns in
-// different banks.
+// Does the same in squares of WIDE for rows of whole 16-byte vectors: each thread reads and writes
+// vectors. One more word at the end of a square's row keeps the columns in different banks.
 template <typename T>
 __global__ void transpose_wide_kernel(const T *from, T *to, int64_t outer, int64_t a,
                                           int64_t b) {
@@ -74,9 +73,9 @@ __global__ void transpose_wide_kernel(const T *from, T *to, int64_t outer, int64
 }
 
 template <typename T>
-void enter_transpose(const void *from, void *to, int64_t outer, int64_t a, int64_t b,
-                     cudaStream_t stream) {
-    constexpr int64_t MOST = 32768; // of gridDim.y
+void enqueue_transpose(const void *from, void *to, int64_t outer, int64_t a, int64_t b,
+                       cudaStream_t stream) {
+    constexpr int64_t MOST = 32768; // largest gridDim.y
     constexpr int IN_VECTOR = 16 / sizeof(T);
     bool wide = a % IN_VECTOR == 0 && b % IN_VECTOR == 0 && (uintptr_t)from % 16 == 0 &&
                 (uintptr_t)to % 16 == 0;
@@ -97,11 +96,11 @@ bool cuda_transpose(const void *from, void *to, size_t bytes, int64_t outer, int
                     void *on, Err *err) {
     cudaStream_t stream = (cudaStream_t)on;
     if (bytes == 1)
-        enter_transpose<uint8_t>(from, to, outer, a, b, stream);
+        enqueue_transpose<uint8_t>(from, to, outer, a, b, stream);
     else if (bytes == 2)
-        enter_transpose<uint16_t>(from, to, outer, a, b, stream);
+        enqueue_transpose<uint16_t>(from, to, outer, a, b, stream);
     else
-        enter_transpose<uint32_t>(from, to, outer, a, b, stream);
+        enqueue_transpose<uint32_t>(from, to, outer, a, b, stream);
     return cuda_ok(cudaGetLastError(), "transposition", err);
 }
 #endif

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int THREADS = 256;
 
-// `pixels` = h * w of one camera.
+// `pixels` is h * w, the pixels of one camera.
 template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixels) {
     using Code = typename Codec<D>::Code;
     int c; // [0, channels)
@@ -32,8 +32,7 @@ template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixel
     if (i >= pool.intervals)
         return;
     int start = pool.starts[i], end = start + pool.lengths[i];
-    // (camera * channels + c) * pixels + pixel = rank + camera * (channels - 1) * pixels + c *
-    // pixels
+    // element (camera, c, pixel) lies at rank + camera * (channels - 1) * pixels + c * pixels
     const Code *feat = (const Code *)pool.feat + (int64_t)c * pixels;
     int64_t camera_step = (int64_t)(pool.channels - 1) * pixels;
     float sum = 0.0f;

@@ -31,13 +31,13 @@ namespace {
 constexpr int TILE = 10, THREADS = 1024;
 
 struct Plan {
-    int3 *records; // {start, end, cell}, one an interval
+    int3 *records; // {start, end, cell} of each interval
     ~Plan() {
         cudaFree(records);
     }
 };
 
-// Two neighbouring features, c even and channels even: one load of 8, 4 or 2 bytes.
+// Loads two neighbouring features with one load of 8, 4 or 2 bytes; c and channels are even.
 template <BevDtype D> __device__ float2 feat_pair(const Pool &pool, int64_t row, int c) {
     using Code = typename Codec<D>::Code;
     alignas(8) Code pair[2];
@@ -49,8 +49,8 @@ template <BevDtype D> __device__ float2 feat_pair(const Pool &pool, int64_t row,
         return make_float2(Codec<D>::decode(pair[0]), Codec<D>::decode(pair[1]));
 }
 
-// PAIRS: an even number of channels, at least ten. The last tile moves left to end with the row and
-// overlaps its neighbour: every thread reads ten features and writes its own.
+// PAIRS: an even number of channels, at least ten. The last tile then overlaps its neighbour, so
+// that it ends with the row: every thread reads ten features and writes its own.
 template <BevDtype D, bool W, bool PAIRS>
 __global__ void __launch_bounds__(THREADS)
     v2_do_kernel(Pool pool, const int3 *records, int depth_bins, int pixels) {
@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(THREADS)
             out_put<D>(pool, record.z, c + j, sum[j]);
 }
 
-// One thread an interval packs its record; one thread a point checks that division finds the
-// feature row. *mismatches counts points where it does not.
+// Thread i packs the record of interval i. It also checks that division finds the feature row of
+// point i; *mismatches counts points where it does not.
 __global__ void pack_kernel(Pool pool, int depth_bins, int pixels, int3 *records, int *mismatches) {
     int64_t i = thread_number();
     if (i < pool.intervals) {
@@ -104,7 +104,7 @@ __global__ void pack_kernel(Pool pool, int depth_bins, int pixels, int3 *records
 
 bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
-    // One int behind the records counts mismatches.
+    // The int behind the records counts mismatches.
     size_t records = (size_t)pool.intervals * sizeof(int3);
     if (!cuda_allocate((void **)&plan->records, records + sizeof(int), "v2_do", err))
         return false;

@@ -1,4 +1,4 @@
-// What both forms of V3 share: which interval a cell has, and sums in half2 pairs.
+// What both forms of V3 share: the interval of each cell, and sums in half2 pairs or integers.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
@@ -60,16 +60,16 @@ static inline bool v3_intervals(const BevProblem *problem, const BevPlan *plan, 
 
 // ---- sixteen channels summed in halves --------------------------------------------------------
 
-// Points after which half sums are folded into FP32, so that their rounding error does not grow
+// Half sums are added to FP32 sums after so many points, so that their rounding error does not grow
 // with the interval.
 constexpr int CHUNK = 8;
 
-// Keeps CHUNK products of the largest codes below 65,504; undone with the output's scale.
+// Factor that keeps CHUNK products of the largest codes below 65,504. The output's scale undoes it.
 template <BevDtype D> constexpr float SHRINK = DEPTH_OF<D> == BEV_FP8 ? 1.0f / 256 : 1.0f;
 
 template <BevDtype D, bool A> struct HalfSums {
-    // No branch stands between the loads of several points, so that they are under way together.
-    // Where decoding is cheap a branch costs less than the address of a dummy element.
+    // Whether a branch skips a part past the row's end. Without the branch the loads of several
+    // points overlap, but the part needs a valid address; that costs more where decoding is cheap.
     static constexpr bool TESTED = !A || (D == BEV_FP8 && BEV_HARDWARE_FP8);
 
     __half2 pairs[8];
@@ -80,9 +80,9 @@ template <BevDtype D, bool A> struct HalfSums {
             pairs[j] = __float2half2_rn(0.0f);
     }
 
-    // Adds d * SHRINK * features (row, c .. c + 15), d = depth * weight; c < channels.
+    // Adds d * SHRINK * features (row, c .. c + 15); d = depth * weight, and c < channels.
     __device__ void add(const Pool &pool, int row, int c, float d) {
-        if constexpr (D == BEV_NVFP4) { // all sixteen share a scale: fused with the depth
+        if constexpr (D == BEV_NVFP4) { // all sixteen share a scale, fused with d
             int64_t block = block_at(pool, row, c);
             d *= float_from_e4m3(__ldg(pool.feat_scales + block));
         }
@@ -90,10 +90,10 @@ template <BevDtype D, bool A> struct HalfSums {
 #pragma unroll
         for (int part = 0; part < 2; part++) {
             __half2 f[4];
-            int at = c + 8 * part; // no sum is written of a second part past the row's end
+            int at = c + 8 * part; // past the row's end no sum is written
             if (TESTED && part && at >= pool.channels)
                 break;
-            if (!TESTED && D != BEV_NVFP4) // whose rows have whole blocks of sixteen
+            if (!TESTED && D != BEV_NVFP4) // NVFP4 rows have whole blocks of 16
                 at = min(at, pool.channels - 8);
             feat8_half2<D, A>(pool, row, at, f);
 #pragma unroll
@@ -102,6 +102,7 @@ template <BevDtype D, bool A> struct HalfSums {
         }
     }
 
+    // Adds the half sums to the FP32 sums.
     __device__ void fold(float sums[16]) const {
 #pragma unroll
         for (int j = 0; j < 8; j++) {
@@ -114,7 +115,7 @@ template <BevDtype D, bool A> struct HalfSums {
 
 // ---- INT8 without weights: whole numbers, of four points by one instruction ---------------------
 
-// Word j of `to`: byte j of each of the four words.
+// Sets word j of `to` to byte j of each of the four words of `from`.
 __device__ inline void transpose_bytes(const uint32_t from[4], uint32_t to[4]) {
     uint32_t low01 = __byte_perm(from[0], from[1], 0x5140);
     uint32_t high01 = __byte_perm(from[0], from[1], 0x7362);
@@ -124,21 +125,21 @@ __device__ inline void transpose_bytes(const uint32_t from[4], uint32_t to[4]) {
     to[2] = __byte_perm(high01, high23, 0x5410), to[3] = __byte_perm(high01, high23, 0x7632);
 }
 
-// sum + four unsigned bytes times four signed ones.
+// Returns sum + the dot product of four unsigned bytes and four signed bytes.
 __device__ inline int dot_bytes(uint32_t depths, uint32_t feats, int sum) {
     asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(depths), "r"(feats));
     return sum;
 }
 
-// Sums of PARTS times eight channels of a thread, from c on. Rows begin at multiples of eight.
+// Integer sums of PARTS times eight channels of a thread, from c on. Rows begin at multiples of 8.
 template <int PARTS> struct WholeSums {
     int sums[8 * PARTS] = {};
 
-    // Adds four points: their feature rows, and their depths as the bytes of a word.
+    // Adds four points, given their feature rows and their depths as the bytes of a word.
     __device__ void add(const Pool &pool, const int rows[4], uint32_t depths, int c) {
 #pragma unroll
         for (int part = 0; part < PARTS; part++) {
-            int at = min(c + 8 * part, pool.channels - 8); // no sum is written past the row's end
+            int at = min(c + 8 * part, pool.channels - 8); // past the row's end no sum is written
             uint32_t low[4], high[4], codes[4];
 #pragma unroll
             for (int i = 0; i < 4; i++) {
@@ -157,8 +158,8 @@ template <int PARTS> struct WholeSums {
         }
     }
 
-    // Points [t, end): first up to a multiple of four, whose indices are then one load, and last
-    // the rest, both with depths of zero in the place of points that are not there.
+    // Adds points [t, end) in fours, whose indices are one load from a multiple of four on. The
+    // first and last four may be incomplete: missing points have depth 0.
     template <int UNROLL> __device__ void add_points(const Pool &pool, int t, int end, int c) {
         const uint8_t *depth = (const uint8_t *)pool.depth;
         auto add_some = [&](int stop) {
@@ -176,7 +177,7 @@ template <int PARTS> struct WholeSums {
         };
         if (t % 4 && t < end)
             add_some(min(t + 4 - t % 4, end));
-        int fours = (end - t) / 4; // known ahead, so that no exit stands between the loads
+        int fours = (end - t) / 4; // known in advance, so that no exit stands between the loads
 #pragma unroll UNROLL
         for (int i = 0; i < fours; i++, t += 4) {
             int4 from = __ldg((const int4 *)(pool.ranks_depth + t));
@@ -189,7 +190,7 @@ template <int PARTS> struct WholeSums {
             add_some(end);
     }
 
-    __device__ void take(float to[8 * PARTS]) const {
+    __device__ void copy_to(float to[8 * PARTS]) const {
 #pragma unroll
         for (int j = 0; j < 8 * PARTS; j++)
             to[j] = (float)sums[j];

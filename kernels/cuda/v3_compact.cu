@@ -27,7 +27,7 @@ namespace {
 
 constexpr int THREADS = 256;
 
-// The map of a frame, in the workspace.
+// The compacted map of a frame, in the workspace.
 struct Compacted {
     int32_t *ranks_depth, *ranks_feat, *lengths;
     float *weights;
@@ -44,7 +44,7 @@ Compacted compacted_of(const BevProblem *problem, Arena *arena) {
     return to;
 }
 
-// A warp an interval.
+// Each warp compacts one interval.
 template <BevDtype D, bool W> __global__ void compact_kernel(Pool pool, Compacted to) {
     int64_t interval = thread_number() / WARP; // [0, intervals)
     int lane = (int)threadIdx.x % WARP;
@@ -71,7 +71,7 @@ template <BevDtype D, bool W> __global__ void compact_kernel(Pool pool, Compacte
         to.lengths[interval] = kept;
 }
 
-// V3's scratch, where it has no plan, follows the map.
+// Returns V3's problem on the compacted map. V3's scratch, if any, follows the map.
 BevProblem compacted_problem(const BevProblem *problem, Arena *arena, Compacted *to) {
     BevProblem inner = *problem;
     *to = compacted_of(problem, arena);

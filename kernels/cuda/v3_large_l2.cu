@@ -31,15 +31,15 @@ namespace {
 
 constexpr int THREADS = 256;
 
-// Pairs of points whose loads are under way together. FP8 codes take half the registers of halves.
+// Pairs of points whose loads are in flight together. FP8 codes take half the registers of halves.
 template <BevDtype D> constexpr int PAIRS = D == BEV_FP8 ? 8 : 4;
 
-// Channels a thread.
+// Channels that a thread owns.
 template <BevDtype D> constexpr int TILE_OF = D == BEV_NVFP4 ? 16 : 8;
 
-// Blocks that must fit a multiprocessor: 3 leave a thread 80 registers, in which the loads of eight
-// points fit; rows that are read code by code need more. With 48 registers (5 blocks) some of these
-// loads wait for others.
+// Blocks that must fit a multiprocessor. 3 blocks leave a thread 80 registers, enough for the loads
+// of eight points; unaligned rows need more. With 5 blocks (48 registers) some loads wait for
+// others.
 template <bool A> constexpr int BLOCKS = A ? 3 : 2;
 
 // Adds d * features (row, c .. c + 7) in FP32.
@@ -52,8 +52,8 @@ __device__ void add_floats(const Pool &pool, int row, int c, float d, float sums
         sums[j] += d * f[j];
 }
 
-// The same in FP8 without an instruction that converts it: features come as 2^-8 times their
-// values, and a NaN is only marked, in marks that all points share.
+// Adds FP8 features without an instruction that converts them. They decode to 2^-8 times their
+// values. A NaN is only noted in `marks`, which all points share.
 [[maybe_unused]] __device__ void add_small(const Pool &pool, int row, int c, float d, float sums[8],
                                            uint32_t *marks) {
     uint2 codes = load_codes<uint2, uint8_t>(pool, row, c);
@@ -90,9 +90,9 @@ __device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
 }
 
-// Points [t, end) of an FP8 cell that may have a NaN: again, one by one, where one was marked.
+// Sums the points [t, end) of an FP8 cell. If a NaN was marked, it sums them again, one by one.
 template <bool W>
-__device__ void sum_marked(const Pool &pool, int t, int end, int c, float sums[8]) {
+__device__ void sum_fp8_cell(const Pool &pool, int t, int end, int c, float sums[8]) {
     uint32_t marks = 0;
     for_each_point<BEV_FP8, W>(pool, t, end,
                                [&](int row, float d) { add_small(pool, row, c, d, sums, &marks); });
@@ -134,9 +134,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<A>)
     } else if constexpr (WHOLE<D> && A && !W) {
         WholeSums<1> whole;
         whole.add_points<2>(pool, t, end, c);
-        whole.take(sums);
+        whole.copy_to(sums);
     } else if constexpr (D == BEV_FP8 && A && !BEV_HARDWARE_FP8) {
-        sum_marked<W>(pool, t, end, c, sums);
+        sum_fp8_cell<W>(pool, t, end, c, sums);
     } else {
         for_each_point<D, W>(pool, t, end,
                              [&](int row, float d) { add_floats<D, A>(pool, row, c, d, sums); });
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<A>)
 }
 
 template <BevDtype D, bool W, bool A, int C>
-void enter(Pool pool, const int *interval_of, cudaStream_t stream) {
+void enqueue_v3(Pool pool, const int *interval_of, cudaStream_t stream) {
     unsigned tiles = blocks_for(pool.channels, TILE_OF<D>);
     dim3 threads(tiles, THREADS / tiles);
     if (D == BEV_NVFP4)
@@ -165,15 +165,15 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         with_flag(pool.weights, [&]<bool W>() {
             if (pool.channels == 80)
-                enter<D, W, true, 80>(pool, interval_of, stream);
+                enqueue_v3<D, W, true, 80>(pool, interval_of, stream);
             else if (pool.channels == 128)
-                enter<D, W, true, 128>(pool, interval_of, stream);
+                enqueue_v3<D, W, true, 128>(pool, interval_of, stream);
             else if (pool.channels == 256)
-                enter<D, W, true, 256>(pool, interval_of, stream);
+                enqueue_v3<D, W, true, 256>(pool, interval_of, stream);
             else if (rows_aligned(problem))
-                enter<D, W, true, 0>(pool, interval_of, stream);
+                enqueue_v3<D, W, true, 0>(pool, interval_of, stream);
             else
-                enter<D, W, false, 0>(pool, interval_of, stream);
+                enqueue_v3<D, W, false, 0>(pool, interval_of, stream);
         });
     });
     return cuda_ok(cudaGetLastError(), "v3_large_l2", err);

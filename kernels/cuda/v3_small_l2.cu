@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
     if constexpr (WHOLE<D> && A && !W) {
         WholeSums<2> whole;
         whole.add_points<1>(pool, t, end, c);
-        whole.take(sums);
+        whole.copy_to(sums);
         t = end;
     }
     while (t < end) {

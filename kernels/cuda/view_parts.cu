@@ -36,8 +36,8 @@ struct Logits {
     int bins, height, width;
 };
 
-// depths (camera, bin, h, w). NaN and +infinity make all depths of a pixel NaN, and so do bins that
-// are all -infinity.
+// Each thread makes one pixel's depths; depths are (camera, bin, h, w). NaN, +infinity, or only
+// -infinity in a pixel's logits make all its depths NaN.
 template <BevDtype D>
 __global__ void softmax_kernel(const DepthCode<D> *logits, Logits in, DepthCode<D> *depths) {
     int64_t pixel = thread_number();
@@ -72,7 +72,7 @@ struct Images {
     int width;
 };
 
-// (image, row, column) -> (image, column, row), dense.
+// Transposes (image, row, column) to (image, column, row), dense.
 template <typename Code>
 __global__ void transpose_kernel(const Code *from, Images in, Code *to) {
     __shared__ Code square[EDGE][EDGE + 1];
@@ -101,7 +101,7 @@ void transpose(const void *from, const Images &in, int64_t images, void *to, cud
 
 // ---- one after the other -----------------------------------------------------------------------
 
-// The problem of the kernel that pools: its arrays follow each other in the workspace.
+// Returns the problem of the row that pools: its arrays follow each other in the workspace.
 BevProblem pooling_problem(const BevProblem *problem, Arena *arena) {
     BevProblem pooling = *problem;
     pooling.stage = BEV_POOL;

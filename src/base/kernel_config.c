@@ -37,7 +37,7 @@ const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char
     int count = kernels_of(where, direction, kernels, MAX_KERNELS);
     for (int i = 0; i < count; i++)
         if (!strcasecmp(kernels[i]->name, name) ||
-            (kernels[i]->twin && !strcasecmp(kernels[i]->twin, name)))
+            (kernels[i]->counterpart && !strcasecmp(kernels[i]->counterpart, name)))
             return kernels[i];
     for (int i = 0; i < count; i++)
         if (!strcasecmp(kernels[i]->title, title_of(name)))
@@ -50,7 +50,7 @@ const char *kernel_word(const BevKernel *kernel) {
 }
 
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
-    const BevKernel *twin = bev_twin(kernel, where);
+    const BevKernel *twin = bev_counterpart(kernel, where);
     if (!twin || !twin->launch)
         twin = bev_default(where, kernel->direction);
     return twin ? twin : kernel;

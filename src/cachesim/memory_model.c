@@ -67,7 +67,7 @@ ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *e
 }
 
 const BevKernel *model_row(const BevKernel *kernel) {
-    return kernel->where == BEV_CPU ? bev_twin(kernel, BEV_CUDA) : kernel;
+    return kernel->where == BEV_CPU ? bev_counterpart(kernel, BEV_CUDA) : kernel;
 }
 
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel) {

@@ -71,7 +71,7 @@ static int compare_harm(const void *a, const void *b) {
 
 /* The GPU's twin of the CPU's default kernel: whose latencies are shown. */
 static const BevKernel *timed_kernel(void) {
-    return bev_twin(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
+    return bev_counterpart(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
 }
 
 /* NaN: not recorded. A kernel stores all tensors in its format. */

@@ -273,7 +273,7 @@ static void list_arrays(FILE *out) {
 
 static void list_defects(FILE *out, BevDirection direction) {
     int count;
-    const Defect *list = defects_of(direction, &count);
+    const InjectedBug *list = injected_bugs_of(direction, &count);
     fprintf(out, "\nDefects to plant and find %s (defect, in the live display):\n",
             bev_directions[direction].name);
     for (int i = 0; i < count; i++)

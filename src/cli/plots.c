@@ -38,7 +38,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
  * over the FP32 originals. `*fp64_original` is computed for the first format, for all. */
 static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_original, double *rel_l2,
                         Err *err) {
-    KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), dtype, model->problem.view.align};
+    KernelConfig config = {bev_counterpart(bev_v3(), BEV_CPU), dtype, model->problem.view.align};
     Pooled pooled = {.config = config};
     bool ok = workload_problem(&model->workload, dtype, config.align, &pooled.problem, err) &&
               pooled_launch(&pooled, err);

@@ -35,7 +35,7 @@ typedef struct {
 } Sweep;
 
 static bool is_default(const BevKernel *kernel) {
-    return bev_twin(kernel, BEV_CPU) == bev_default(BEV_CPU, BEV_FORWARD);
+    return bev_counterpart(kernel, BEV_CPU) == bev_default(BEV_CPU, BEV_FORWARD);
 }
 
 /* The article's kernels with code here, the baseline and the default. */
@@ -138,7 +138,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
         const BevKernel *kernel = sweep->kernels[r], *v2 = bev_baseline(BEV_CPU, BEV_FORWARD);
         series[r] = plot_series(kernel->title, sweep->x, sweep->latency[r], sweep->count, 0);
         series[r].strong = is_default(kernel);
-        series[r].baseline = bev_twin(kernel, BEV_CPU) == v2;
+        series[r].baseline = bev_counterpart(kernel, BEV_CPU) == v2;
         series[r].peer = true;
     }
     for (int i = 0; i < 2; i++) {

@@ -31,7 +31,8 @@ typedef struct {
 
 /* The right kernels of the learner's device; the reference is none of them. */
 static bool on_ladder(const BevKernel *kernel, bool cuda) {
-    bool stands = cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->twin;
+    bool stands =
+        cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
     return stands && bev_on_ladder(kernel) && !kernel->wrong_on_purpose;
 }
 

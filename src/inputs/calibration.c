@@ -1,4 +1,4 @@
-/* Ranges by which formats are scaled: of a file, or calibrated on the first moments of a scene. */
+/* The ranges of number formats: read from a file, or calibrated on the first moments of a scene. */
 #include "src/inputs/workload.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 enum { MOMENTS = 8 };
 
-/* The histograms of a scene under these conditions, counted as far as they have come. */
+/* The histograms of a scene under the conditions below. Counting can stop and go on later. */
 struct Calibration {
     Workload workload; /* open until all moments are counted */
     bool open;
@@ -14,10 +14,10 @@ struct Calibration {
     TensorHistograms histograms;
     int64_t channels;
     double temperature, outlier;
-    const char *scene; /* NULL: the loaded one */
+    const char *scene; /* the scene calibrated on; NULL: the loaded scene */
     BevAlign align;
-    ScaleRanges chosen; /* of all moments, for these two */
-    int scales;         /* SCALES_IDEAL: not chosen yet */
+    ScaleRanges chosen; /* ranges from all moments, for `scales` and `dtype` */
+    int scales;         /* SCALES_IDEAL: nothing is chosen yet */
     BevDtype dtype;
 };
 
@@ -35,13 +35,14 @@ void calibration_free(Calibration *calibration) {
     free(calibration);
 }
 
-static bool fits(const Calibration *calibration, const Job *job, int64_t channels) {
+static bool calibration_serves(const Calibration *calibration, const Job *job, int64_t channels) {
     return calibration && calibration->channels == channels &&
            calibration->temperature == job->temperature && calibration->outlier == job->outlier &&
            calibration->scene == job->scales_scene && calibration->align == job->config.align;
 }
 
-static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
+/* Opens the scene to calibrate on, under the job's conditions; nothing is counted yet. */
+static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
     const bool other = job->scales_scene != NULL;
     Job conditions = job_plain();
     conditions.channels = channels;
@@ -72,8 +73,8 @@ static bool begin(LoadedScene *loaded, const Job *job, int64_t channels, Err *er
     return true;
 }
 
-/* Counts what is left, at least one moment. False: failed, or given up. */
-static bool count(Calibration *calibration, const GiveUp *give_up, Err *err) {
+/* Counts the moments that are left, at least one. Returns false on failure or when given up. */
+static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *err) {
     Workload *workload = &calibration->workload;
     while (calibration->counted < calibration->wanted) {
         if (!workload_move(workload, calibration->counted, err) ||
@@ -92,7 +93,8 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
     if (job->scales == SCALES_CHANNEL || job->scales == SCALES_FILE)
         return ranges_take(ranges, job->scales == SCALES_FILE ? job->scales_file : "channel",
                            channels, err);
-    if (!fits(loaded->calibration, job, channels) && !begin(loaded, job, channels, err))
+    if (!calibration_serves(loaded->calibration, job, channels) &&
+        !begin_calibration(loaded, job, channels, err))
         return false;
     Calibration *calibration = loaded->calibration;
     const RangesRequest request = {.method = scales_method(job->scales),
@@ -100,7 +102,7 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
                                    .dtype = scales_dtype(job),
                                    .per_channel = scales_by_channel(job->scales)};
     bool chosen = calibration->scales == job->scales && calibration->dtype == request.dtype;
-    if (!count(calibration, give_up, err) ||
+    if (!count_moments(calibration, give_up, err) ||
         (!chosen && !ranges_choose(&calibration->chosen, &calibration->histograms, &request,
                                    loaded->facts.name, err)))
         return false;

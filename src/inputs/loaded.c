@@ -1,4 +1,4 @@
-/* The scene of a job, loaded, and what is known of it. */
+/* Loads the scene of a job and finds its facts. */
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"
 #include "src/scene/slice.h"
@@ -11,7 +11,7 @@ bool inputs_no_memory(const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, "choose a smaller scene", "out of memory");
 }
 
-static void destroy(void *contents) {
+static void loaded_destroy(void *contents) {
     LoadedScene *loaded = contents;
     moments_close(loaded->moments);
     calibration_free(loaded->calibration);
@@ -53,8 +53,9 @@ static void fill_facts(LoadedScene *loaded) {
         facts->grid = facts->whole = scene->rig.grid;
 }
 
-/* The features of a world are made from its photographs moment by moment. */
-static bool load(LoadedScene *loaded, bool ahead, Err *err) {
+/* Loads the scene at loaded->path, changed as the job says. A world makes photo features later,
+ * moment by moment. */
+static bool load_scene(LoadedScene *loaded, bool ahead, Err *err) {
     Scene *scene = &loaded->scene;
     return scene_load(loaded->path, scene, err) && operator_change(scene, &loaded->sizes, err) &&
            (!loaded->photo_features || scene->has_world || scene_use_photo_features(scene, err)) &&
@@ -67,7 +68,7 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     if (have && !strcmp(have->path, path) && operator_same_change(&have->sizes, &job->sizes) &&
         have->photo_features == job->photo_features)
         return ref_keep(have);
-    LoadedScene *loaded = ref_new(sizeof *loaded, destroy);
+    LoadedScene *loaded = ref_new(sizeof *loaded, loaded_destroy);
     if (!loaded || !(loaded->path = strdup(path))) {
         ref_drop(loaded);
         inputs_no_memory("scene", err);
@@ -76,7 +77,7 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     loaded->sizes = job->sizes;
     loaded->photo_features = job->photo_features;
     loaded->is_file = stat(path, &loaded->file) == 0 && S_ISREG(loaded->file.st_mode);
-    if (!load(loaded, ahead, err)) {
+    if (!load_scene(loaded, ahead, err)) {
         ref_drop(loaded);
         return NULL;
     }

@@ -1,6 +1,6 @@
-/* The scatter map of a rig with its calibration errors and its cameras, built when one of them
- * changes: on the GPU where the job has one that builds, else on the CPU; the same map, bit for
- * bit. */
+/* The scatter map of a rig with its calibration errors and its cameras. It is built when one of
+ * them changes: on the GPU if the job has a builder there, else on the CPU. Both maps are equal bit
+ * for bit. */
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"
@@ -56,8 +56,8 @@ static bool same_maps(const BevMap *a, const BevMap *b) {
            (!a->weights || !memcmp(a->weights, b->weights, points));
 }
 
-/* Whether a map of one moment of a clip is that of another: in a drive they rarely change. */
-static bool same_moments(const Scene *a, const Scene *b, BevAlign align) {
+/* Returns whether two moments of a clip have the same map, as is usual in a drive. */
+static bool moments_share_map(const Scene *a, const Scene *b, BevAlign align) {
     if (a == b)
         return true;
     if (scene_has_map(a, align) != scene_has_map(b, align) ||
@@ -80,7 +80,7 @@ static bool as_calibrated(const BuiltMap *built) {
     return true;
 }
 
-/* The map of the rig, or a copy of the scene's own that can be changed. */
+/* Makes the map of the rig, or takes the scene's own, copied if it is to be changed. */
 static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     bool own = scene_has_map(scene, built->align) && as_calibrated(built);
@@ -98,18 +98,18 @@ static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *gi
                                     &built->map, err);
 }
 
-/* The points of the whole map that pruning keeps. */
-static bool prune(BuiltMap *built, Pruned *pruned, Err *err) {
+/* Makes the map of those points of the whole map that pruning keeps. */
+static bool prune_points(BuiltMap *built, Pruned *pruned, Err *err) {
     built->rig = built->whole->rig;
     return scatter_prune(&built->whole->map, &built->pruned_by->shape,
                          built->pruned_by->values.depth, &built->prune, &built->map, pruned, err);
 }
 
-static bool build(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
+static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     Pruned pruned = {.points = 0};
     built->changed = !as_calibrated(built) || built->evenness || !prune_is_off(&built->prune);
-    if (!(built->whole ? prune(built, &pruned, err)
+    if (!(built->whole ? prune_points(built, &pruned, err)
                        : build_whole(built, maker, give_up, err)) ||
         !scatter_even(&built->map, built->evenness, err))
         return false;
@@ -119,15 +119,15 @@ static bool build(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up,
            operator_bars(&scene->operator_spec, &built->map, &built->bars, err);
 }
 
-static bool same_map(const BuiltMap *a, const BuiltMap *b) {
+static bool map_serves(const BuiltMap *a, const BuiltMap *b) {
     return a->scene == b->scene && a->align == b->align &&
-           same_moments(scene_of(a), scene_of(b), a->align) && a->camera_mask == b->camera_mask &&
-           a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) &&
+           moments_share_map(scene_of(a), scene_of(b), a->align) &&
+           a->camera_mask == b->camera_mask && a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) &&
            a->pruned_by == b->pruned_by && a->rig.grid.truncate == b->rig.grid.truncate &&
            same_errors(a, b);
 }
 
-/* Depths change with each frame, the whole map does not: the last whole map is used again. */
+/* Returns the map before pruning. The last one is reused: it does not depend on depths. */
 static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *job,
                             SeenFeatures *features, const GiveUp *give_up, Err *err) {
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
@@ -139,8 +139,8 @@ static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *jo
     return map;
 }
 
-/* The map that the job asks for, not made yet. */
-static BuiltMap wanted(const Job *job, SeenFeatures *features) {
+/* Describes the map that the job asks for; its arrays are not made yet. */
+static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
     const Scene *scene = inputs_scene_at(features);
     BuiltMap want = {.scene = features->scene,
                      .moment = features->moment,
@@ -156,8 +156,8 @@ static BuiltMap wanted(const Job *job, SeenFeatures *features) {
     return want;
 }
 
-/* Takes over the reference of `want.whole`. */
-static BuiltMap *make(const BuiltMap *want, const MapMaker *maker, const GiveUp *give_up,
+/* Makes the described map. It takes over the reference want->whole. */
+static BuiltMap *make_map(const BuiltMap *want, const MapMaker *maker, const GiveUp *give_up,
                       Err *err) {
     BuiltMap *made = ref_new(sizeof *made, map_destroy);
     double start = clock_us();
@@ -170,7 +170,7 @@ static BuiltMap *make(const BuiltMap *want, const MapMaker *maker, const GiveUp 
     ref_keep(made->scene);
     ref_keep(made->moment);
     ref_keep(made->pruned_by);
-    if (!build(made, maker, give_up, err)) {
+    if (!build_map(made, maker, give_up, err)) {
         ref_drop(made);
         return NULL;
     }
@@ -180,13 +180,13 @@ static BuiltMap *make(const BuiltMap *want, const MapMaker *maker, const GiveUp 
 
 BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job,
                      SeenFeatures *features, const GiveUp *give_up, Err *err) {
-    BuiltMap want = wanted(job, features);
-    if (*have && same_map(*have, &want))
+    BuiltMap want = describe_map(job, features);
+    if (*have && map_serves(*have, &want))
         return ref_keep(*have);
     if (want.pruned_by &&
         !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
         return NULL;
-    BuiltMap *made = make(&want, maker, give_up, err);
+    BuiltMap *made = make_map(&want, maker, give_up, err);
     if (made) {
         ref_drop(*have);
         *have = ref_keep(made);

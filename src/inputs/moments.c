@@ -10,13 +10,13 @@ struct Moments {
     const Clip *clip;
     bool photo_features, ahead;
     Worker worker;
-    /* Under the lock. */
-    int wanted;     /* the newest that was asked for; -1: none yet */
-    Moment **there; /* by number; NULL: not loaded */
-    size_t *bytes;  /* of those that are there */
+    /* The worker's lock guards the fields below. */
+    int wanted;     /* number of the moment asked for last; -1: none yet */
+    Moment **there; /* loaded moments by number; NULL: not loaded */
+    size_t *bytes;  /* bytes of each loaded moment */
     size_t total;
-    int failed; /* its number; -1: none */
-    Err err;    /* why */
+    int failed; /* number of the moment that failed to load; -1: none */
+    Err err;    /* why it failed */
 };
 
 static void moment_destroy(void *contents) {
@@ -34,32 +34,32 @@ static size_t bytes_of(const Scene *scene) {
            (size_t)scene->map.points * 3 * sizeof(int32_t);
 }
 
-/* After how many moments, from the wanted one on, it is shown. */
-static int distance(const Moments *moments, int number) {
+/* Returns how many moments after the wanted one moment `number` is shown; a clip repeats. */
+static int shown_after(const Moments *moments, int number) {
     int count = moments->clip->count;
     return (number - moments->wanted + count) % count;
 }
 
-static void forget(Moments *moments, int number) {
+static void forget_moment(Moments *moments, int number) {
     ref_drop(moments->there[number]);
     moments->there[number] = NULL;
     moments->total -= moments->bytes[number];
     moments->bytes[number] = 0;
 }
 
-/* Of the loaded moments the one that is shown last; -1: none is loaded. */
-static int farthest(const Moments *moments) {
+/* Returns the loaded moment that will be shown last; -1: none is loaded. */
+static int shown_last(const Moments *moments) {
     int found = -1;
     for (int i = 0; i < moments->clip->count; i++)
-        if (moments->there[i] && (found < 0 || distance(moments, i) > distance(moments, found)))
+        if (moments->there[i] && (found < 0 || shown_after(moments, i) > shown_after(moments, found)))
             found = i;
     return found;
 }
 
-/* The next moment to load; -1: all are loaded, or there is no room for one that is shown sooner
- * than the loaded ones. */
+/* Returns the next moment to load. -1: all are loaded, or the memory is full of moments that are
+ * shown sooner. */
 static int next_to_load(const Moments *moments) {
-    int count = moments->clip->count, last = farthest(moments), next = moments->wanted;
+    int count = moments->clip->count, last = shown_last(moments), next = moments->wanted;
     if (next < 0)
         return -1;
     for (int i = 0; i < count && moments->there[next]; i++)
@@ -69,21 +69,21 @@ static int next_to_load(const Moments *moments) {
         return -1;
     size_t one = last >= 0 ? moments->bytes[last] : 0;
     bool full = moments->total + one > MOMENTS_BYTES;
-    return full && distance(moments, next) > distance(moments, last) ? -1 : next;
+    return full && shown_after(moments, next) > shown_after(moments, last) ? -1 : next;
 }
 
-static void keep(Moments *moments, Moment *moment) {
+static void keep_moment(Moments *moments, Moment *moment) {
     size_t bytes = bytes_of(&moment->scene);
-    for (int last; moments->total + bytes > MOMENTS_BYTES && (last = farthest(moments)) >= 0 &&
+    for (int last; moments->total + bytes > MOMENTS_BYTES && (last = shown_last(moments)) >= 0 &&
                    last != moments->wanted;)
-        forget(moments, last);
+        forget_moment(moments, last);
     moments->there[moment->number] = moment;
     moments->bytes[moment->number] = bytes;
     moments->total += bytes;
 }
 
-/* Loads one moment, outside the lock. */
-static void load(Moments *moments, int number) {
+/* Loads one moment. The lock is open while the file is read. */
+static void load_moment(Moments *moments, int number) {
     Err err;
     worker_unlock(&moments->worker);
     Moment *moment = ref_new(sizeof *moment, moment_destroy);
@@ -95,7 +95,7 @@ static void load(Moments *moments, int number) {
                      : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
     worker_lock(&moments->worker);
     if (ok)
-        keep(moments, moment);
+        keep_moment(moments, moment);
     else {
         ref_drop(moment);
         moments->failed = number;
@@ -104,7 +104,7 @@ static void load(Moments *moments, int number) {
     worker_tell(&moments->worker);
 }
 
-static void *run(void *owner) {
+static void *load_moments(void *owner) {
     Moments *moments = owner;
     worker_lock(&moments->worker);
     while (!moments->worker.stop) {
@@ -112,7 +112,7 @@ static void *run(void *owner) {
         if (next < 0)
             worker_wait(&moments->worker);
         else
-            load(moments, next);
+            load_moment(moments, next);
     }
     worker_unlock(&moments->worker);
     return NULL;
@@ -131,8 +131,8 @@ bool moments_open(const Clip *clip, bool photo_features, bool ahead, Moments **o
         moments->photo_features = photo_features;
         moments->ahead = ahead;
         moments->failed = -1;
-        moments->wanted = ahead ? (clip->count > 1) : -1; /* the first comes with the scene */
-        ok = worker_start(&moments->worker, run, moments, "moments", err);
+        moments->wanted = ahead ? (clip->count > 1) : -1; /* moment 0 is loaded with the scene */
+        ok = worker_start(&moments->worker, load_moments, moments, "moments", err);
     }
     if (ok) {
         *out = moments;
@@ -158,11 +158,11 @@ void moments_close(Moments *moments) {
 }
 
 Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err) {
-    const double look_ms = 5; /* at give_up */
+    const double look_ms = 5; /* how often the wait looks at give_up */
     worker_lock(&moments->worker);
     moments->wanted = number;
     if (moments->failed == number)
-        moments->failed = -1; /* whole by now, perhaps */
+        moments->failed = -1; /* tries again: the file may be whole by now */
     worker_tell(&moments->worker);
     while (!moments->there[number] && moments->failed != number && !given_up(give_up))
         worker_wait_ms(&moments->worker, look_ms);

@@ -1,5 +1,5 @@
-/* The moments of a clip, loaded by a thread of their own ahead of when they are shown, and kept as
- * far as MOMENTS_BYTES reach. */
+/* The moments of a clip. A thread loads them before they are shown and keeps as many as fit
+ * MOMENTS_BYTES. */
 #pragma once
 
 #include "src/base/give_up.h"
@@ -7,7 +7,7 @@
 
 #define MOMENTS_BYTES ((size_t)384 << 20)
 
-/* Reference counted (src/base/ref.h). */
+/* One moment of a clip, reference counted (src/base/ref.h). */
 typedef struct {
     int number;
     Scene scene;
@@ -15,11 +15,11 @@ typedef struct {
 
 typedef struct Moments Moments;
 
-/* Begins to load; the clip must outlive it. `photo_features`: features are made from photographs.
- * `ahead`: moments are loaded before they are asked for. */
+/* Starts the loading thread. The clip must outlive it. `photo_features`: features are made from
+ * photographs. `ahead`: moments are loaded before anything asks for them. */
 bool moments_open(const Clip *clip, bool photo_features, bool ahead, Moments **moments, Err *err);
-void moments_close(Moments *moments); /* accepts NULL; moments that were taken stay */
+void moments_close(Moments *moments); /* accepts NULL; moments already taken stay valid */
 
-/* The moment, for the caller to drop; those behind it are loaded next. Waits for it; NULL: it could
- * not be loaded, or `give_up` was set, which leaves `err` as it is. */
+/* Waits for a moment and returns it; the caller drops it. The moments after it are loaded next.
+ * NULL: it could not be loaded, or `give_up` was set, which leaves `err` as it is. */
 Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *err);

@@ -24,7 +24,7 @@ static size_t feat_bytes(const SeenFeatures *seen) {
 
 static void features_destroy(void *contents) {
     SeenFeatures *seen = contents;
-    const Features *lent = &inputs_scene_at(seen)->tensors; /* empty of a world */
+    const Features *lent = &inputs_scene_at(seen)->tensors; /* a world has no tensors */
     if (seen->values.depth != lent->depth)
         mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
     if (seen->values.feat != lent->feat)
@@ -65,7 +65,7 @@ Rig inputs_rig_at(const SeenFeatures *features) {
     return rig;
 }
 
-/* Copies of the moment's tensors and photographs, so that they can be changed. */
+/* Copies the moment's tensors and photographs, so that they can be changed. */
 static bool copy_tensors(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     const Photos *photos = &scene->photos;
@@ -83,7 +83,7 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
     return true;
 }
 
-/* The moment of a clip; NULL: the first one, which is loaded with the clip. */
+/* Takes a moment of a clip. The first one is loaded with the clip: `*moment` stays NULL. */
 static bool take_moment(const LoadedScene *loaded, int number, const GiveUp *give_up,
                         Moment **moment, Err *err) {
     if (number)
@@ -91,7 +91,7 @@ static bool take_moment(const LoadedScene *loaded, int number, const GiveUp *giv
     return !number || *moment;
 }
 
-/* Delayed cameras of a clip see an earlier moment, the first one at the earliest. */
+/* Gives each delayed camera of a clip the tensors of an earlier moment, the first at least. */
 static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     bool ok = copy_tensors(seen, err);
@@ -108,7 +108,7 @@ static bool take_delayed(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     return ok;
 }
 
-/* Takes the tensors of the scene, or of the moment of a clip. */
+/* Takes the tensors of the scene or of a clip's moment, with the cameras' delays. */
 static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const LoadedScene *loaded = seen->scene;
     const Clip *clip = loaded->scene.clip;
@@ -121,7 +121,7 @@ static bool take_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     return !clip || !is_delayed(seen) || take_delayed(seen, give_up, err);
 }
 
-/* Features from a file get an outlier in a copy. */
+/* Multiplies feature channel 0 by the job's outlier, in a copy if features are borrowed. */
 static bool add_outlier(SeenFeatures *seen, Err *err) {
     const float *lent = inputs_scene_at(seen)->tensors.feat;
     if (seen->outlier <= 1)
@@ -157,7 +157,7 @@ static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
            features_render(&request, &seen->values, seen->pictures ? &seen->views : NULL, err);
 }
 
-/* Features of the pictures of a world's cameras, in place of the rendered ones. */
+/* Replaces a world's rendered features by features made from its cameras' pictures. */
 static bool use_pictures(SeenFeatures *seen, Err *err) {
     const Rig rig = inputs_rig_at(seen);
     if (!photos_of_world(&rig, &seen->scene->scene.world, seen->time_s, &seen->taken, err))
@@ -173,7 +173,8 @@ static bool use_pictures(SeenFeatures *seen, Err *err) {
     return true;
 }
 
-static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+/* Makes depth and features: rendered for a world, else taken from the scene. */
+static bool make_tensors(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
     if (scene->has_world)
         return render_world(seen, give_up, err) &&
@@ -183,7 +184,7 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
             embedding_init(&seen->embedding, scene->channels, scene->seed, err));
 }
 
-/* The ranges of the job's scales. */
+/* Finds the ranges of the job's scales; without scales there is nothing to do. */
 static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_up, Err *err) {
     if (!job->scales)
         return true;
@@ -194,8 +195,8 @@ static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_u
                : inputs_no_memory("scales", err);
 }
 
-/* The true objects of the moment, where a rig says which pixels they have. Boxes of a clip do not
- * say where their objects stood before. */
+/* Finds the true objects of the moment and their pixels, if the scene has a rig. A clip's boxes do
+ * not say where objects stood earlier, so that delayed cameras get none. */
 static bool find_objects(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     if (!scene->has_rig || (!scene->has_world && is_delayed(seen)))
@@ -205,8 +206,8 @@ static bool find_objects(SeenFeatures *seen, Err *err) {
                             seen->time_s, &seen->objects, err);
 }
 
-/* The features that the job asks for, not made yet. */
-static SeenFeatures wanted(LoadedScene *loaded, const Job *job, const SeenNeeds *needs) {
+/* Describes the features that the job asks for; their tensors are not made yet. */
+static SeenFeatures describe_features(LoadedScene *loaded, const Job *job, const SeenNeeds *needs) {
     const Scene *scene = &loaded->scene;
     SeenFeatures want = {.scene = loaded,
                          .shape = scene->shape,
@@ -221,14 +222,14 @@ static SeenFeatures wanted(LoadedScene *loaded, const Job *job, const SeenNeeds 
         want.shape.channels = job->channels ? job->channels : scene->channels;
         want.draft = needs->draft;
     }
-    if (scene->clip) /* the same for all times of a moment */
+    if (scene->clip) /* all times of a moment give the same features */
         want.time_s = clip_played_at(scene->clip, job->time_s) * scene->clip->period_s;
     for (int i = 0; (scene->has_world || scene->clip) && i < (int)scene->shape.cameras; i++)
         want.delays_s[i] = job->camera_errors[i].delay_ms * 1e-3;
     return want;
 }
 
-static bool serves(const SeenFeatures *have, const SeenFeatures *want) {
+static bool features_serve(const SeenFeatures *have, const SeenFeatures *want) {
     return have && have->scene == want->scene &&
            !memcmp(have->delays_s, want->delays_s, sizeof want->delays_s) &&
            have->time_s == want->time_s && have->temperature == want->temperature &&
@@ -240,9 +241,9 @@ static bool serves(const SeenFeatures *have, const SeenFeatures *want) {
 
 SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job *job,
                               const SeenNeeds *needs, Err *err) {
-    const SeenFeatures want = wanted(scene, job, needs);
+    const SeenFeatures want = describe_features(scene, job, needs);
     const GiveUp *give_up = needs->give_up;
-    if (serves(have, &want))
+    if (features_serve(have, &want))
         return ref_keep(have);
     SeenFeatures *made = ref_new(sizeof want, features_destroy);
     if (!made) {
@@ -251,7 +252,7 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
     }
     *made = want;
     ref_keep(want.scene);
-    if (render(made, give_up, err) && add_outlier(made, err) &&
+    if (make_tensors(made, give_up, err) && add_outlier(made, err) &&
         take_scales(made, job, give_up, err) && (!want.pictures || find_objects(made, err)))
         return made;
     ref_drop(made);

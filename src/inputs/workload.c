@@ -10,7 +10,7 @@
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Only worlds can be rendered with other channels. */
+/* Refuses a number of channels that the scene does not have; only worlds can render others. */
 static bool check_channels(const Scene *scene, const Job *job, Err *err) {
     return !job->channels || scene->has_world || job->channels == scene->channels ||
            err_set(err, ERR_USAGE, scene->name, "leave --channels out",
@@ -70,7 +70,7 @@ double workload_time_s(const Workload *workload) {
     return workload->from_s + workload->moment * clip_period_s;
 }
 
-/* The job's time of that moment. A job shows all moments of a clip equally long. */
+/* Returns the job's time of moment `number`. A job shows all moments of a clip equally long. */
 static double job_time_s(const Workload *workload, int number) {
     const Clip *clip = workload->loaded->scene.clip;
     return clip ? (clip_at(clip, workload->from_s) + number) * clip->period_s
@@ -159,7 +159,7 @@ const BuiltMap *workload_built(Workload *workload, BevAlign align, Err *err) {
     Job job = workload->job;
     job.config.align = align;
     BuiltMap *made = inputs_map(map, &maker, &job, workload->seen, NULL, err);
-    ref_drop(made); /* `*map` owns it */
+    ref_drop(made); /* `*map` holds a reference of its own */
     return made;
 }
 
@@ -175,10 +175,10 @@ bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostPr
                                  map, err);
 }
 
-static bool count_out(Workload *workload, BevAlign align, Histogram *out, Err *err) {
+static bool count_outputs(Workload *workload, BevAlign align, Histogram *out, Err *err) {
     HostProblem problem = {0};
     bool ok = workload_problem(workload, BEV_FP32, align, &problem, err) &&
-              problem_pool(bev_twin(bev_v3(), BEV_CPU), &problem.view, err);
+              problem_pool(bev_counterpart(bev_v3(), BEV_CPU), &problem.view, err);
     const BevTensor *tensor = &problem.view.out;
     if (ok && !histogram_add(out, tensor->data, tensor->rows * tensor->row_len, 1))
         ok = err_set(err, ERR_FAILED, "histograms", "", "out of memory");
@@ -194,7 +194,7 @@ bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histo
         !tensor_histograms_add_feat(histograms, features->feat, pixels))
         return err_set(err, ERR_FAILED, "histograms", "", "out of memory");
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        if (aligns >> align & 1 && !count_out(workload, (BevAlign)align, &histograms->out, err))
+        if (aligns >> align & 1 && !count_outputs(workload, (BevAlign)align, &histograms->out, err))
             return false;
     histograms->moments++;
     return true;

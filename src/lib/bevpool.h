@@ -34,10 +34,10 @@ typedef enum BevpoolStatus {
     BEVPOOL_OK = 0,
     BEVPOOL_BAD_ARGUMENT = 1, /* NULL, a wrong size, format, alignment or place of memory */
     BEVPOOL_BAD_MAP = 2,      /* a map or a rig that contradicts itself or its shape */
-    BEVPOOL_UNSUPPORTED = 3,  /* no kernel of this build does that, or not the one named */
+    BEVPOOL_UNSUPPORTED = 3,  /* no kernel of this build can do that, or the named kernel cannot */
     BEVPOOL_NO_MEMORY = 4,    /* the host has no memory left */
-    BEVPOOL_NO_DEVICE = 5,    /* no such GPU, no driver, or a build without CUDA */
-    BEVPOOL_WRONG_DEVICE = 6, /* the thread's current GPU or the stream's is not the plan's */
+    BEVPOOL_NO_DEVICE = 5,    /* there is no such GPU, no driver, or no CUDA in this build */
+    BEVPOOL_WRONG_DEVICE = 6, /* the current GPU, or the stream's GPU, is not the plan's */
     BEVPOOL_WORKSPACE = 7,    /* the workspace is missing, too small or not aligned */
     BEVPOOL_DEVICE_FAILED = 8 /* CUDA reported an error; the text has its number and name */
 } BevpoolStatus;
@@ -47,21 +47,21 @@ typedef struct BevpoolError {
     char text[764]; /* one line: where, what, and what to do; "" after a success */
 } BevpoolError;
 
-/* The name of a status, "BEVPOOL_BAD_MAP"; never NULL. The text is constant. */
+/* Returns the name of a status, "BEVPOOL_BAD_MAP"; never NULL. The text is constant. */
 const char *bevpool_status_name(BevpoolStatus status);
 
-/* The version of the library that runs, "0.1.0"; that of the header is BEVPOOL_VERSION. */
+/* Returns the version of the running library, "0.1.0". BEVPOOL_VERSION is the header's version. */
 const char *bevpool_version(void);
 
 /* ---- words -------------------------------------------------------------------------------- */
 
-enum { BEVPOOL_CPU = -1 }; /* a device: this, or the number of a GPU as CUDA counts them */
+enum { BEVPOOL_CPU = -1 }; /* a device is this, or the number of a GPU as CUDA counts them */
 
-/* Number formats of features. Depth and output have the same one, but for NVFP4, whose depth and
- * output are FP8, and for INT8, whose depth is UINT8, a format of depths alone, and whose output is
- * INT8 or, as INT8_FP16, FP16. FP8 is E4M3, NVFP4 packs two E2M1 codes into a byte, low nibble
- * first, with an E4M3 scale for every 16 channels. A value is code * scale; of INT8 features, times
- * the scale of the channel. INT8's nearest sums are exact. */
+/* Number formats of features. Depth and output have the same format, with two exceptions. NVFP4 has
+ * depth and output in FP8. INT8 has depth in UINT8, a format of depths alone, and its output is
+ * INT8 or, as INT8_FP16, FP16. FP8 is E4M3. NVFP4 packs two E2M1 codes into a byte, low nibble
+ * first, with an E4M3 scale for every 16 channels. A value is code * scale, for INT8 features also
+ * times the scale of the channel. INT8's nearest sums are exact. */
 typedef enum BevpoolDtype {
     BEVPOOL_FP32 = 0,
     BEVPOOL_FP16 = 1,
@@ -73,8 +73,8 @@ typedef enum BevpoolDtype {
     BEVPOOL_UINT8 = 7
 } BevpoolDtype;
 
-/* How a rig's points go into cells: into the cell that holds the point; shared out among the four
- * nearest cell centres; or, as BEV Align was published, among the four nearest lower cell edges. */
+/* Which cells a rig's point adds to. NEAREST: the cell that holds it. BILINEAR: the four cells with
+ * the nearest centres. LATTICE, BEV Align as published: those with the nearest lower edges. */
 typedef enum BevpoolAlign {
     BEVPOOL_NEAREST = 0,
     BEVPOOL_BILINEAR = 1,
@@ -84,15 +84,15 @@ typedef enum BevpoolAlign {
 /* Forward pools. Backward computes the gradients of depth and features from that of the output. */
 typedef enum BevpoolDirection { BEVPOOL_FORWARD = 0, BEVPOOL_BACKWARD = 1 } BevpoolDirection;
 
-/* Where channels stand. Features: (B * N, H, W, C) or (B * N, C, H, W). Outputs: (B, Z, Y, X, C)
- * or (B, C, Z, Y, X). Kernels work with channels last. Another order costs a transposition; that of
- * V4's output, and both of a view transform, cost less. */
+/* The place of the channels. Features: (B * N, H, W, C) or (B * N, C, H, W). Outputs: (B, Z, Y, X,
+ * C) or (B, C, Z, Y, X). Kernels work with channels last; the other layout costs a transposition.
+ * It costs less for V4's output and for both arrays of a view transform. */
 typedef enum BevpoolLayout { BEVPOOL_CHANNELS_LAST = 0, BEVPOOL_CHANNELS_FIRST = 1 } BevpoolLayout;
 
 /* ---- maps --------------------------------------------------------------------------------- */
 
-/* Sizes that a map fixes. Depth is (B * N, D, H, W); rank of an element: its number in that order.
- * A cell's number is ((b * nz + z) * ny + y) * nx + x. */
+/* The sizes of a map. Depth is (B * N, D, H, W); the rank of an element is its number in that
+ * order. A cell's number is ((b * nz + z) * ny + y) * nx + x. */
 typedef struct BevpoolShape {
     int64_t batch;                      /* B: samples */
     int64_t cameras;                    /* N: cameras of a sample */
@@ -101,8 +101,8 @@ typedef struct BevpoolShape {
 } BevpoolShape;
 
 /* BEVDet's five arrays, and weights. Points are sorted by cell: ranks_bev ascends. Interval i is
- * the run of interval_lengths[i] points from interval_starts[i] on that share a cell; intervals
- * follow each other without gaps. */
+ * the interval_lengths[i] points from interval_starts[i] on, which share a cell. Intervals follow
+ * each other without gaps. */
 typedef struct BevpoolArrays {
     int64_t points, intervals;
     const int32_t *ranks_depth; /* [points]: number of the depth value */
@@ -136,106 +136,104 @@ typedef struct BevpoolRig {
 typedef struct BevpoolMap BevpoolMap;
 
 /* Flags of bevpool_map_from_arrays. */
-enum { BEVPOOL_TRUST_MAP = 1 }; /* leave out the pass over all points that checks their ranks */
+enum { BEVPOOL_TRUST_MAP = 1 }; /* do not check the ranks of all points */
 
-/* Copies arrays into a map for `device`. The arrays may be in host memory or, each of them, on that
- * GPU. Work that writes them must be done; they may be freed when the call returns. Counts and
- * sizes are always checked. Ranks, intervals and weights are checked too, unless `flags` say
- * otherwise: a wrong map then reads and writes foreign memory. Waits for the device. The caller
- * destroys *map. */
+/* Copies arrays into a map for `device`. Each array may be in host memory or on that GPU. Work that
+ * writes the arrays must be done; they may be freed when the call returns. Counts and sizes are
+ * always checked. Ranks, intervals and weights are checked unless `flags` say otherwise: a wrong
+ * map then reads and writes foreign memory. Waits for the device. The caller destroys *map. */
 BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
                                       const BevpoolArrays *arrays, int32_t device, uint32_t flags,
                                       BevpoolError *error);
 
-/* Computes the map of `batch` calibrations, one a sample, that differ in nothing but cameras and
- * image transformation. `align` is a BevpoolAlign. Computed on `device`, the CPU or a GPU, which
- * gives the same bits; waits for it. A GPU needs memory during the call, besides the map: about 32
- * bytes a frustum point, 160 unless nearest. A rig that sees no cell gives a map of 0 points. The
- * caller destroys *map. */
+/* Computes the map of `batch` calibrations, one for each sample, which may differ only in cameras
+ * and image transformation. `align` is a BevpoolAlign. `device`, the CPU or a GPU, computes it;
+ * both give the same bits. Waits for the device. During the call a GPU needs about 32 bytes a
+ * frustum point besides the map, 160 unless nearest. A rig that sees no cell gives a map of 0
+ * points. The caller destroys *map. */
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error);
 
-/* A map that stands on the caller's arrays and copies nothing: each launch reads what they hold
- * when the stream comes to it, so that a map may change from launch to launch. The arrays are on
- * `device`, intervals included, and stay until the last launch is done. Sizes alone are checked: a
- * map that lies reads and writes foreign memory. Allocates nothing on the device, waits for
- * nothing. A plan on a view takes a kernel that needs no preparation (the forms of V3), else it is
+/* Makes a map that uses the caller's arrays and copies nothing. Each launch reads what they hold
+ * when the stream reaches it, so that the map may change from launch to launch. All arrays,
+ * intervals included, lie on `device` and stay until the last launch is done. Only sizes are
+ * checked: a wrong map reads and writes foreign memory. Allocates nothing on the device and waits
+ * for nothing. A plan on a view needs a kernel without preparation (the forms of V3), else it is
  * BEVPOOL_UNSUPPORTED. The caller destroys *map. */
 BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, int32_t device, BevpoolError *error);
 
-/* Frees a map once no plan uses it any more: plans may outlive it. Accepts NULL. */
+/* Frees a map as soon as no plan uses it; plans may outlive the handle. Accepts NULL. */
 void bevpool_map_destroy(BevpoolMap *map);
 
-/* The sizes of a map. */
+/* Writes the sizes of a map to *shape. */
 BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error);
 
-/* The arrays of a map, in memory of its device; they belong to the map. */
+/* Writes the arrays of a map to *arrays. They lie in its device's memory and belong to the map. */
 BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, BevpoolError *error);
 
 /* ---- plans -------------------------------------------------------------------------------- */
 
-/* The whole view transform: depth and feat as a network has them, the depth as logits. Of its own
- * strides each array is (B * N, D or C, H, W), whichever way it lies in memory; both may be parts
- * of one tensor (B * N, D + C, H, W). The formats are FP32, FP16 and BF16. Backward grad_depth is
- * that of the logits, and each gradient has the strides of its array; what lies between is left
- * alone. A pixel with a NaN, a +infinity or nothing but -infinity among its logits has NaN depths.
- */
+/* A view transform: depth and feat as a network gives them, the depth as logits. Each array is (B *
+ * N, D or C, H, W) with its own strides, in any order of memory. Both may be parts of one tensor (B
+ * * N, D + C, H, W). The formats are FP32, FP16 and BF16. Backward, grad_depth is the gradient of
+ * the logits, and each gradient has the strides of its array. Memory between their elements is not
+ * written. A pixel with a NaN, a +infinity or only -infinity among its logits has NaN depths. */
 typedef struct BevpoolView {
-    int32_t softmax;   /* 1: depth = softmax over the bins of logits / temperature; 0: as it is */
+    int32_t softmax;   /* 1: depth = softmax over the bins of logits / temperature; 0: as given */
     float temperature; /* at least 1.17549e-38 (FLT_MIN) and finite; 0 counts as 1 */
-    /* Distances in elements: of cameras, bins or channels, rows, columns. All 0: dense. */
+    /* Distances in elements between cameras, bins or channels, rows, columns. All 0: dense. */
     int64_t depth_strides[4], feat_strides[4];
 } BevpoolView;
 
 typedef struct BevpoolOptions {
-    size_t size; /* sizeof(BevpoolOptions); that of an older header will do */
+    size_t size; /* sizeof(BevpoolOptions); an older header's is accepted */
     int64_t channels;
     int32_t dtype;       /* a BevpoolDtype */
     int32_t direction;   /* a BevpoolDirection */
     int32_t feat_layout; /* a BevpoolLayout: of feat and grad_feat */
     int32_t out_layout;  /* a BevpoolLayout: of out and grad_out */
-    const char *kernel;  /* a name that bevpool_kernel_name gives; NULL: the best one that fits */
-    const BevpoolView *view; /* NULL: depth and feat are dense, depths are no logits. Else
-                                feat_layout is not used. Read by bevpool_plan_create alone */
+    const char *kernel;  /* a name from bevpool_kernel_name; NULL: the best one that fits */
+    const BevpoolView *view; /* NULL: depth and feat are dense and no logits. Else feat_layout is
+                                not used. Only bevpool_plan_create reads it */
 } BevpoolOptions;
 
 typedef struct BevpoolPlan BevpoolPlan;
 
-/* Prepares a kernel for a map, on the map's device, and waits for it. Takes memory there, some of
- * it from the device's default memory pool: where that keeps what is freed (its release threshold,
- * which is the caller's to set) or holds another plan, this is quicker. Launches take none. A plan
- * of the CPU uses as many threads as OpenMP has when it is made, and one after such a fork. The
- * plan keeps the map alive. The caller destroys *plan. */
+/* Prepares a kernel for a map, on the map's device, and waits for it. The plan's memory comes in
+ * part from the device's default memory pool. The call is quicker if the pool keeps freed memory
+ * (its release threshold, set by the caller) or holds another plan. Launches take no memory. A plan
+ * of the CPU uses OpenMP's number of threads at this call, and one after such a fork. The plan
+ * keeps the map alive. The caller destroys *plan. */
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error);
 
 /* Flags of bevpool_plan_check. */
-enum { BEVPOOL_ON_VIEW = 1 }; /* a plan on a map of bevpool_map_view */
+enum { BEVPOOL_ON_VIEW = 1 }; /* the map is one of bevpool_map_view */
 
-/* Whether a GPU's plan can be made for a map of these sizes, and the most bytes of workspace that
- * its launches may need: before there is a map, and on machines without a GPU. Of `arrays` the
- * counts are read, and whether there are weights. A kernel may still refuse the map itself. Without
- * options->kernel it is the most of all kernels that fit. */
+/* Checks whether a GPU's plan can be made for a map of these sizes: before there is a map, and on
+ * machines without a GPU. *workspace_bytes receives the most workspace that its launches may need.
+ * Of `arrays` only the counts are read, and whether weights exist. A kernel may still refuse the
+ * map. Without options->kernel it is the most of all kernels that fit. */
 BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays *arrays,
                                  const BevpoolOptions *options, uint32_t flags,
                                  size_t *workspace_bytes, BevpoolError *error);
 
-/* Frees a plan. No launch of it may be under way. Accepts NULL. */
+/* Frees a plan. All its launches must be done. Accepts NULL. */
 void bevpool_plan_destroy(BevpoolPlan *plan);
 
-/* The name of the plan's kernel; belongs to the library. NULL for NULL. */
+/* Returns the name of the plan's kernel, owned by the library. NULL for NULL. */
 const char *bevpool_plan_kernel(const BevpoolPlan *plan);
 
-/* Bytes of workspace that a launch needs; may be 0. 0 for NULL. */
+/* Returns the bytes of workspace that a launch needs; may be 0. 0 for NULL. */
 size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
 
 /* The arrays that a launch reads or writes. */
 typedef enum BevpoolRole {
     BEVPOOL_DEPTH = 0,
     BEVPOOL_FEAT = 1,
-    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature
-                                row; INT8: one FP32 number a channel */
+    BEVPOOL_FEAT_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row; INT8: one
+                                FP32 number a channel */
     BEVPOOL_OUT = 3,
     BEVPOOL_GRAD_OUT = 4,
     BEVPOOL_GRAD_DEPTH = 5,
@@ -243,46 +241,46 @@ typedef enum BevpoolRole {
     BEVPOOL_ROLES = 7
 } BevpoolRole;
 
-/* Bytes that an array of the plan has; 0 where the plan neither reads nor writes it. */
+/* Returns the bytes of an array of the plan; 0 if the plan neither reads nor writes it. */
 size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role);
 
-/* The name of a kernel of this build for a device (BEVPOOL_CPU, or any GPU) and a direction, in
- * the order of the ladder: index 0, 1, ... until NULL. Those that lose updates on purpose are left
- * out. */
+/* Returns the name of a kernel of this build for a device (BEVPOOL_CPU, or any GPU) and a
+ * direction. Indices 0, 1, ... list them in the table's order until NULL. Kernels that lose updates
+ * on purpose are left out. */
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index);
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/* An array in memory of the plan's device, of the caller; dense, but for those that a view reads or
- * writes by strides. On a GPU it begins on a multiple of 16 bytes; those, and all on the CPU, on
- * one of their element. */
+/* An array of the caller's, in memory of the plan's device. It is dense unless a view gives
+ * strides. Alignment: on a GPU dense arrays begin on a multiple of 16 bytes. Strided arrays, and
+ * all on the CPU, begin on a multiple of one element. */
 typedef struct BevpoolTensor {
     void *data;
-    size_t bytes;  /* all of it: checked against bevpool_plan_bytes() */
-    int32_t dtype; /* a BevpoolDtype: checked against the plan; of FEAT_SCALES: BEVPOOL_FP8
-                      for a byte a block, or BEVPOOL_FP32 */
-    float scale;   /* 4 or 8 bits: the tensor's scale, positive; 0 counts as 1. Else 0 or 1 */
+    size_t bytes;  /* the whole size: checked against bevpool_plan_bytes() */
+    int32_t dtype; /* a BevpoolDtype: checked against the plan. FEAT_SCALES: BEVPOOL_FP8 for a byte
+                      a block, or BEVPOOL_FP32 */
+    float scale;   /* of 4 or 8 bits: the tensor's scale, positive; 0 counts as 1. Else 0 or 1 */
 } BevpoolTensor;
 
-/* What one launch works on. Forward reads depth and feat and writes all of out. Backward reads
+/* The arguments of one launch. Forward reads depth and feat and writes all of out. Backward reads
  * depth, feat and grad_out and writes all of grad_depth and grad_feat. Arrays that the plan does
  * not use are ignored. */
 typedef struct BevpoolCall {
     size_t size;                          /* sizeof(BevpoolCall) */
     BevpoolTensor tensors[BEVPOOL_ROLES]; /* by BevpoolRole */
-    void *workspace;        /* of the device, begins on a multiple of 256 bytes; any contents */
+    void *workspace;        /* on the device, begins on a multiple of 256 bytes; any contents */
     size_t workspace_bytes; /* at least bevpool_plan_workspace_bytes() */
     void *stream;           /* a cudaStream_t of the plan's GPU; NULL: the default stream. The CPU
                                ignores it */
 } BevpoolCall;
 
 /* Runs the plan's kernel once. On a GPU it checks the arguments, enqueues on the stream and
- * returns: it allocates nothing, waits for nothing, and may be captured into a CUDA graph. The
- * arrays and the workspace must stay until the stream has passed the launch; launches that may
- * overlap need workspaces and outputs of their own. The calling thread's current GPU must be the
- * plan's. On the CPU the work is done when the call returns. The result does not depend on what
- * outputs and workspace held before. An error that a GPU reports after the call returned is that
- * of the stream: a later call may report it as BEVPOOL_DEVICE_FAILED. */
+ * returns. It allocates nothing and waits for nothing, and it may be captured into a CUDA graph.
+ * The arrays and the workspace must stay until the stream has passed the launch. Launches that may
+ * overlap need their own workspaces and outputs. The calling thread's current GPU must be the
+ * plan's. On the CPU the work is done when the call returns. The result does not depend on old
+ * contents of outputs and workspace. An error that a GPU reports after the return belongs to the
+ * stream: a later call may report it as BEVPOOL_DEVICE_FAILED. */
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error);
 
 #ifdef __GNUC__

@@ -1,4 +1,4 @@
-/* Host memory in this file, a GPU's in lib_cuda.cu. No other file knows what kind a device is. */
+/* The functions that differ between the CPU (here) and a GPU (lib_cuda.cu). */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -21,7 +21,7 @@ static BevpoolStatus enter_gpu(int32_t device, int *before, BevpoolError *error)
     return lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
 }
 
-static BevpoolStatus passed(bool ok, const Err *err, BevpoolError *error) {
+static BevpoolStatus status_of(bool ok, const Err *err, BevpoolError *error) {
     return ok ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, err);
 }
 #endif
@@ -53,7 +53,7 @@ BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolE
 #ifdef HAVE_CUDA
     Err err;
     if (device != BEVPOOL_CPU)
-        return passed(lib_cuda_allocate(memory, bytes, &err), &err, error);
+        return status_of(lib_cuda_allocate(memory, bytes, &err), &err, error);
 #endif
     (void)device;
     *memory = malloc(bytes ? bytes : 1);
@@ -77,7 +77,7 @@ BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
 #ifdef HAVE_CUDA
     Err err;
     if (device != BEVPOOL_CPU)
-        return passed(lib_cuda_copy(to, from, bytes, &err), &err, error);
+        return status_of(lib_cuda_copy(to, from, bytes, &err), &err, error);
 #endif
     (void)device, (void)error;
     memcpy(to, from, bytes);
@@ -99,8 +99,8 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
 
 /* ---- where a pointer is ---------------------------------------------------------------------- */
 
-/* Whether the CPU would crash on `pointer`. The driver is asked only where the process has loaded
- * it: before that there is no GPU memory, and the library must not start CUDA. */
+/* Returns whether the CPU would crash on `pointer`. Asks the driver only if the process has loaded
+ * it: else there is no GPU memory, and the library must not start CUDA. */
 static bool only_gpus_read(const void *pointer) {
     typedef int Attribute(void *value, int attribute, uintptr_t pointer);
     enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_MEMORY = 2 };
@@ -171,7 +171,7 @@ BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error
 
 /* ---- transposing ----------------------------------------------------------------------------- */
 
-enum { EDGE = 32 }; /* of a square that fits the first cache on both sides */
+enum { EDGE = 32 }; /* edge of a square that fits the first cache on both sides */
 
 #define TRANSPOSE_SQUARE(Type)                                                                     \
     static void transpose_##Type(const Type *from, Type *to, int64_t a, int64_t b, int64_t i0,     \
@@ -199,7 +199,7 @@ BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t b
 #ifdef HAVE_CUDA
     Err err;
     if (device != BEVPOOL_CPU)
-        return passed(cuda_transpose(from, to, bytes, outer, a, b, stream, &err), &err, error);
+        return status_of(cuda_transpose(from, to, bytes, outer, a, b, stream, &err), &err, error);
 #endif
     (void)device, (void)stream, (void)error;
     int64_t rows = (a + EDGE - 1) / EDGE;

@@ -1,4 +1,4 @@
-// The library on a GPU: the current device, memory and where pointers are.
+// The library on a GPU: the current device, memory, and where pointers lie.
 #include "src/lib/lib_cuda.h"
 
 #include "kernels/cuda/common.cuh"
@@ -30,7 +30,7 @@ bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err) {
     return true;
 }
 
-// Host memory that CUDA mapped for the GPU, and managed memory, is as good as the GPU's own.
+// Mapped host memory and managed memory count as the GPU's own.
 LibPlace lib_cuda_place(const void *pointer, int device) {
     cudaPointerAttributes found = {};
     if (cudaPointerGetAttributes(&found, pointer) != cudaSuccess) {
@@ -50,8 +50,8 @@ bool lib_cuda_current(int *device, Err *err) {
     return true;
 }
 
-// An error that an earlier call left is not this launch's: one that passes is forgotten, one that
-// stays is reported. A stream whose capture has failed takes no launch.
+// Checks that a launch can start. An error of an earlier call is forgotten if it passes and
+// reported if it stays. A stream whose capture has failed takes no launch.
 bool lib_cuda_ready(void *stream, Err *err) {
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     cudaGetLastError();
@@ -63,8 +63,8 @@ bool lib_cuda_ready(void *stream, Err *err) {
     return true;
 }
 
-// A stream that is being captured is not asked: the question would end the capture. The default
-// streams (NULL, 1 and 2) are of every GPU, and drivers older than CUDA 12.8 do not know.
+// Does not ask a stream that is being captured, which would end the capture. The default streams
+// (NULL, 1 and 2) belong to every GPU. Drivers older than CUDA 12.8 cannot tell.
 int lib_cuda_stream_gpu(void *stream) {
 #if CUDART_VERSION >= 12080
     cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;

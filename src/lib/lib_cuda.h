@@ -1,5 +1,5 @@
-/* The library's calls of CUDA. These functions exist only in builds with CUDA; each does on a GPU
- * what its namesake in lib_internal.h does. A true result is success. */
+/* The library's calls of CUDA, which exist only in builds with CUDA. Each function does on a GPU
+ * what its namesake in lib_internal.h does. They return true for success. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/* Where CUDA says that a pointer is. */
+/* The memory that a pointer points to. */
 typedef enum { LIB_ON_HOST, LIB_ON_DEVICE, LIB_ON_OTHER_DEVICE } LibPlace;
 
-/* False and no error text: there is no such GPU. */
+/* Returns false without an error text if there is no such GPU. */
 bool lib_cuda_enter(int device, int *before, Err *err);
 void lib_cuda_leave(int before);
 bool lib_cuda_allocate(void **memory, size_t bytes, Err *err);
@@ -28,7 +28,7 @@ LibPlace lib_cuda_place(const void *pointer, int device);
 bool lib_cuda_current(int *device, Err *err);
 bool lib_cuda_ready(void *stream, Err *err);
 
-/* The GPU that a stream was created on; -1: it cannot be told. */
+/* Returns the GPU on which a stream was created; -1: unknown. */
 int lib_cuda_stream_gpu(void *stream);
 
 #ifdef __cplusplus

@@ -9,15 +9,15 @@
 #include <stdatomic.h>
 
 struct BevpoolMap {
-    atomic_int references; /* the caller's and one for each plan */
+    atomic_int references; /* the caller's reference, and one for each plan */
     int32_t device;
     BevpoolShape shape;
-    BevMap map; /* arrays of scatter.h; on a GPU they lie in `memory` */
+    BevMap map; /* allocated by scatter.h; on a GPU part of `memory` */
     void *memory;
     bool view; /* the arrays are the caller's and may change between launches */
 };
 
-/* A copy of an array with channels last that a launch makes in the workspace, or brings back. */
+/* A transposed copy, in the workspace, of an array that has another layout than the kernel's. */
 typedef struct {
     bool used;
     size_t offset;       /* in the workspace */
@@ -29,7 +29,7 @@ struct BevpoolPlan {
     const BevKernel *kernel;
     BevPlan *plan;
     BevProblem problem; /* without data and workspace */
-    int32_t feat_layout, out_layout; /* the caller's */
+    int32_t feat_layout, out_layout; /* the caller's layouts */
     LibCopy copies[BEVPOOL_ROLES];
     size_t workspace_bytes;
 };
@@ -40,7 +40,7 @@ struct BevpoolPlan {
 BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *text, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Passes on an error of the kernels or the map; of a GPU: BEVPOOL_DEVICE_FAILED. */
+/* Passes an error of a kernel or a map on. Of a GPU the status is BEVPOOL_DEVICE_FAILED. */
 BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err);
 
 /* Empties `error` and returns BEVPOOL_OK. */
@@ -50,53 +50,53 @@ BevpoolStatus lib_ok(BevpoolError *error);
 
 extern const char *const lib_role_names[BEVPOOL_ROLES];
 
-/* The plan's tensor of a role, NULL for block scales. */
+/* Returns the problem's tensor of a role; NULL for the scales of features. */
 BevTensor *lib_tensor(BevProblem *problem, int32_t role);
 
-/* Whether a launch of that direction and format reads or writes the role. */
+/* Returns whether a launch of that direction and format reads or writes the role. */
 bool lib_role_used(const BevProblem *problem, int32_t role);
 
-/* Whether a launch reads or writes the role by the strides of a view. */
+/* Returns whether a launch reads or writes the role by the strides of a view. */
 bool lib_role_strided(const BevProblem *problem, int32_t role);
 
 /* ---- views (view.c) -------------------------------------------------------------------------- */
 
-/* Makes a problem of stage VIEW. Its shape is set. */
+/* Turns a problem into one of stage VIEW with the caller's strides. Its shape is set. */
 BevpoolStatus lib_view(BevProblem *problem, const BevpoolView *view, BevpoolError *error);
 
-/* Elements from the first that a view reads of an array to the last. */
+/* Returns the number of elements from the first to the last one that a view reads. */
 int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStrides *strides);
 
 /* ---- maps (map.c) ---------------------------------------------------------------------------- */
 
-/* Makes a map of arrays that are where kernels read them: those of scatter.h, or, on a GPU, in
- * `memory`. The map frees them; after an error they are the caller's. */
+/* Makes a map of arrays that lie where kernels read them: allocated by scatter.h or, on a GPU, in
+ * `memory`. The map frees them; after an error they remain the caller's. */
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error);
 
-/* Makes a map of arrays on the host, which it takes over, also when it fails. */
+/* Makes a map for `device` of arrays on the host. It takes them over, even when it fails. */
 BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
                            int32_t device, BevpoolError *error);
 
-/* The map's shape as kernels see it: samples are more cameras, and rows of more cells. */
+/* Returns the shape as kernels see it: more samples are more cameras and more rows of cells. */
 BevShape lib_shape(const BevpoolShape *shape, int64_t channels);
 
 /* Checks that sizes are positive and that ranks and cells fit int32. */
 BevpoolStatus lib_check_shape(const BevpoolShape *shape, BevpoolError *error);
 
-/* Checks how many points and intervals there are; `found_here`: intervals are not counted yet. */
+/* Checks the numbers of points and intervals; `found_here`: intervals are not counted yet. */
 BevpoolStatus lib_check_counts(const BevpoolArrays *arrays, bool found_here, BevpoolError *error);
 
 void lib_map_release(BevpoolMap *map);
 
 /* ---- where memory is (device.c) -------------------------------------------------------------- */
 
-/* Checks that `device` is the CPU or a GPU that this build can use, and makes it the calling
- * thread's. lib_leave() gives back the one before. */
+/* Checks that `device` is the CPU or a GPU that this build can use, and makes it the thread's
+ * current one. lib_leave() restores the one before. */
 BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error);
 void lib_leave(int32_t device, int before);
 
-/* Memory of the device that was entered. */
+/* Allocate and free memory of the entered device. */
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error);
 void lib_free(int32_t device, void *memory);
 
@@ -104,22 +104,22 @@ void lib_free(int32_t device, void *memory);
 BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
                        BevpoolError *error);
 
-/* Builds the map of one rig a sample on the GPU that was entered, in one block of its memory. */
+/* Builds the map of one rig for each sample, on the entered GPU, in one block of its memory. */
 BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
                                const Rig *rigs, int32_t align, BevpoolError *error);
 
-/* Whether a kernel that runs on `device` can use `pointer`: BEVPOOL_BAD_ARGUMENT names it. */
+/* Checks that a kernel on `device` can use `pointer`; else BEVPOOL_BAD_ARGUMENT with its name. */
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
                               BevpoolError *error);
 
-/* The same for arrays of a map, which may be on the host as well. */
+/* Checks the same for arrays of a map, which may lie on the host as well. */
 BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
                                  BevpoolError *error);
 
-/* Whether a launch may start: the thread's GPU is the plan's, and nothing failed before. */
+/* Checks that a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);
 
-/* (outer, a, b) -> (outer, b, a), of elements of `bytes` bytes: 1, 2 or 4. On a GPU only enqueued.
- */
+/* Transposes (outer, a, b) to (outer, b, a), of elements of 1, 2 or 4 bytes. A GPU only enqueues
+ * it. */
 BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
                             int64_t a, int64_t b, void *stream, BevpoolError *error);

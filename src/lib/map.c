@@ -1,4 +1,4 @@
-/* Maps: arrays of the caller's, checked and copied to where kernels read them. */
+/* Maps from the caller's arrays: they are checked and copied to where kernels read them. */
 #include "src/lib/lib_internal.h"
 
 #include "src/scene/scatter.h"
@@ -22,8 +22,8 @@ BevShape lib_shape(const BevpoolShape *shape, int64_t channels) {
     };
 }
 
-/* Whether the product of positive sizes fits int32. */
-static bool fits(const int64_t *sizes, int count) {
+/* Returns whether the product of positive sizes fits int32. */
+static bool product_fits_int32(const int64_t *sizes, int count) {
     int64_t product = 1;
     for (int i = 0; i < count; i++) {
         if (sizes[i] > INT32_MAX / product)
@@ -48,10 +48,10 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
                             sizes[i].name, (long long)sizes[i].size);
     const int64_t depths[] = {s->batch, s->cameras, s->depth_bins, s->feat_h, s->feat_w};
     const int64_t cells[] = {s->batch, s->nz, s->ny, s->nx};
-    if (!fits(depths, 5))
+    if (!product_fits_int32(depths, 5))
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                         "shape: batch x cameras x depth_bins x feat_h x feat_w exceeds int32");
-    if (!fits(cells, 4))
+    if (!product_fits_int32(cells, 4))
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "shape: batch x nz x ny x nx exceeds int32");
     return BEVPOOL_OK;
 }
@@ -60,7 +60,7 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
 
 enum { ARRAYS = 6, ALIGNMENT = 256 };
 
-/* The arrays of a map, and how many elements of 4 bytes each has. */
+/* The arrays of a map, and the number of 4-byte elements of each. */
 typedef struct {
     void **array[ARRAYS];
     int64_t count[ARRAYS];
@@ -76,23 +76,23 @@ static List list_of(BevMap *map) {
     };
 }
 
-static size_t padded(int64_t count) {
+static size_t padded_bytes(int64_t count) {
     return ((size_t)count * 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Copies the arrays into one block of a GPU. */
+/* Copies the arrays of a map into one block of a GPU's memory. */
 static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t device,
                             BevpoolError *error) {
     List from = list_of(host), to = list_of(copy);
     size_t bytes = 0, offset = 0;
     for (int i = 0; i < ARRAYS; i++)
-        bytes += padded(from.count[i]);
+        bytes += padded_bytes(from.count[i]);
     BevpoolStatus status = lib_allocate(device, memory, bytes, error);
     for (int i = 0; !status && i < ARRAYS; i++) {
         if (!*from.array[i])
             continue;
         *to.array[i] = (char *)*memory + offset;
-        offset += padded(from.count[i]);
+        offset += padded_bytes(from.count[i]);
         if (from.count[i])
             status =
                 lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error);
@@ -137,7 +137,7 @@ BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *
 
 /* ---- from the caller's arrays ---------------------------------------------------------------- */
 
-/* The caller's arrays as a map: kernels and copies only read them. */
+/* Returns the caller's arrays as a map. Kernels and copies only read them. */
 static BevMap map_of(const BevpoolArrays *a) {
     return (BevMap){
         .points = a->points,
@@ -162,7 +162,7 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
     return BEVPOOL_OK;
 }
 
-/* `view`: all arrays must be there and on the device. */
+/* Checks the caller's arrays. `view`: all must exist and lie on the device. */
 static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t device,
                                   BevpoolError *error) {
     static const char *const names[ARRAYS] = {"ranks_depth",     "ranks_feat",       "ranks_bev",
@@ -190,9 +190,9 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t dev
     return BEVPOOL_OK;
 }
 
-/* Copies the arrays, from the host or the device. */
-static BevpoolStatus fetch(BevMap *host, const BevpoolArrays *a, int32_t device,
-                           BevpoolError *error) {
+/* Copies the arrays to the host, from the host or the device. */
+static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t device,
+                                  BevpoolError *error) {
     BevMap given = map_of(a);
     if (!given.interval_starts)
         given.intervals = 0;
@@ -222,9 +222,9 @@ static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {
     return BEVPOOL_OK;
 }
 
-/* The host's part: what is left to find and to check. */
-static BevpoolStatus complete(BevMap *host, const BevpoolShape *shape, uint32_t flags,
-                              BevpoolError *error) {
+/* Finds the intervals if they are missing, and checks the map unless the flags trust it. */
+static BevpoolStatus complete_map(BevMap *host, const BevpoolShape *shape, uint32_t flags,
+                                  BevpoolError *error) {
     Err err = {0};
     BevShape seen = lib_shape(shape, 1);
     if (!host->interval_starts) {
@@ -263,10 +263,10 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
     BevMap host = {0};
     status = check_arrays(arrays, false, device, error);
     if (!status)
-        status = fetch(&host, arrays, device, error);
+        status = copy_to_host(&host, arrays, device, error);
     lib_leave(device, before);
     if (!status)
-        status = complete(&host, shape, flags, error);
+        status = complete_map(&host, shape, flags, error);
     if (!status)
         return lib_map_take(map, shape, &host, device, error);
     scatter_free(&host);

@@ -1,4 +1,4 @@
-// The map of several calibrations, built on the GPU: each sample's own, one behind the other.
+// Builds the map of several calibrations on the GPU: the maps of all samples, one after the other.
 #include "src/lib/lib_cuda.h"
 
 #include "kernels/cuda/common.cuh"
@@ -9,13 +9,13 @@ namespace {
 constexpr int THREADS = 256;
 constexpr int64_t ALIGNMENT = 64; // elements of 4 bytes: each array begins on 256 bytes
 
-// What the numbers of a sample's map grow by, and how many points and intervals stand before it.
+// The offsets of a sample: what its ranks grow by, and the points and intervals before it.
 struct Before {
     int64_t depths, feats, cells, points, intervals;
 };
 
-// One thread a point; the first of them also copy intervals, of which there are no more.
-__global__ void join_kernel(BevMap one, Before before, BevMap all) {
+// Thread t appends point t of a sample's map, and interval t if there is one.
+__global__ void append_kernel(BevMap one, Before before, BevMap all) {
     int64_t t = thread_number();
     if (t >= one.points)
         return;
@@ -36,7 +36,7 @@ int64_t padded(int64_t count) {
     return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-// One block for all arrays; map->points and map->intervals are known.
+// Allocates one block for all arrays; map->points and map->intervals are set.
 bool allocate_map(BevMap *map, void **memory, bool weighted, Err *err) {
     int64_t points = padded(map->points), intervals = padded(map->intervals);
     size_t count = (size_t)((weighted ? 4 : 3) * points + 2 * intervals);
@@ -51,7 +51,7 @@ bool allocate_map(BevMap *map, void **memory, bool weighted, Err *err) {
     return true;
 }
 
-// Builds twice: a map's counts are known only when it stands, and a build takes no memory.
+// Builds each map twice, since the first build tells its counts; a build takes no memory.
 bool build_all(ScatterGpu *builder, BevMap *map, void **memory, int64_t batch, const Rig *rigs,
                bool weighted, Err *err) {
     BevMap one = {};
@@ -75,7 +75,7 @@ bool build_all(ScatterGpu *builder, BevMap *map, void **memory, int64_t batch, c
         before.feats = b * feats;
         before.cells = b * shape.nx * shape.ny;
         if (one.points)
-            join_kernel<<<blocks_for(one.points, THREADS), THREADS>>>(one, before, *map);
+            append_kernel<<<blocks_for(one.points, THREADS), THREADS>>>(one, before, *map);
         TRY_CUDA("map", cudaGetLastError());
         before.points += one.points;
         before.intervals += one.intervals;

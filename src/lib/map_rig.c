@@ -1,4 +1,4 @@
-/* Maps from calibrations: each sample's own, one behind the other. */
+/* Maps from calibrations: the maps of all samples, one after the other. */
 #include "src/lib/lib_internal.h"
 
 #include "src/scene/scatter.h"
@@ -68,34 +68,35 @@ static BevpoolShape shape_of(const Rig *rig, int64_t batch) {
 
 /* ---- joining the samples --------------------------------------------------------------------- */
 
-static bool grow(void *array, int64_t count) {
+static bool grow_array(void *array, int64_t count) {
     void **memory = array, *grown = realloc(*memory, (size_t)count * 4 + 1);
     if (grown)
         *memory = grown;
     return grown;
 }
 
-static void append(int32_t *to, const int32_t *from, int64_t count, int64_t add) {
+static void append_ranks(int32_t *to, const int32_t *from, int64_t count, int64_t add) {
     for (int64_t i = 0; i < count; i++)
         to[i] = (int32_t)(from[i] + add);
 }
 
-/* Adds the map of sample `b` behind those before it. */
-static bool join(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t b) {
+/* Appends the map `one` of sample `b` to the map `all`. */
+static bool append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t b) {
     int64_t points = all->points + one->points, intervals = all->intervals + one->intervals;
     int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
-    if (!grow(&all->ranks_depth, points) || !grow(&all->ranks_feat, points) ||
-        !grow(&all->ranks_bev, points) || !grow(&all->interval_starts, intervals) ||
-        !grow(&all->interval_lengths, intervals) || (one->weights && !grow(&all->weights, points)))
+    if (!grow_array(&all->ranks_depth, points) || !grow_array(&all->ranks_feat, points) ||
+        !grow_array(&all->ranks_bev, points) || !grow_array(&all->interval_starts, intervals) ||
+        !grow_array(&all->interval_lengths, intervals) ||
+        (one->weights && !grow_array(&all->weights, points)))
         return false;
-    append(all->ranks_depth + all->points, one->ranks_depth, one->points,
-           b * feats * shape->depth_bins);
-    append(all->ranks_feat + all->points, one->ranks_feat, one->points, b * feats);
-    append(all->ranks_bev + all->points, one->ranks_bev, one->points,
-           b * shape->nz * shape->ny * shape->nx);
-    append(all->interval_starts + all->intervals, one->interval_starts, one->intervals,
-           all->points);
-    append(all->interval_lengths + all->intervals, one->interval_lengths, one->intervals, 0);
+    append_ranks(all->ranks_depth + all->points, one->ranks_depth, one->points,
+                 b * feats * shape->depth_bins);
+    append_ranks(all->ranks_feat + all->points, one->ranks_feat, one->points, b * feats);
+    append_ranks(all->ranks_bev + all->points, one->ranks_bev, one->points,
+                 b * shape->nz * shape->ny * shape->nx);
+    append_ranks(all->interval_starts + all->intervals, one->interval_starts, one->intervals,
+                 all->points);
+    append_ranks(all->interval_lengths + all->intervals, one->interval_lengths, one->intervals, 0);
     if (one->weights)
         memcpy(all->weights + all->points, one->weights, (size_t)one->points * sizeof(float));
     all->points = points;
@@ -103,13 +104,14 @@ static bool join(BevMap *all, const BevMap *one, const BevpoolShape *shape, int6
     return true;
 }
 
-static BevpoolStatus build(const Rig *rig, int32_t align, const BevpoolShape *shape, int64_t b,
-                           BevMap *all, BevpoolError *error) {
+static BevpoolStatus append_sample(const Rig *rig, int32_t align, const BevpoolShape *shape,
+                                   int64_t b, BevMap *all, BevpoolError *error) {
     BevMap one = {0};
     Err err = {0};
     if (!scatter_build(rig, (BevAlign)align, ~0u, &one, &err))
         return lib_pass(error, BEVPOOL_BAD_MAP, &err);
-    bool fits = all->points + one.points <= INT32_MAX, joined = fits && join(all, &one, shape, b);
+    bool fits = all->points + one.points <= INT32_MAX,
+         joined = fits && append_map(all, &one, shape, b);
     scatter_free(&one);
     if (!fits)
         return lib_fail(error, BEVPOOL_BAD_MAP, "rigs: more than 2147483647 points");
@@ -121,7 +123,7 @@ static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
            a->feat_w == b->feat_w && a->nz == b->nz && a->ny == b->ny && a->nx == b->nx;
 }
 
-/* Checks all calibrations, and brings them into the form of scene/geometry.h. */
+/* Checks all calibrations, and converts them to the rigs of scene/geometry.h. */
 static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
                                BevpoolShape *shape, BevpoolError *error) {
     for (int64_t b = 0; b < batch; b++) {
@@ -143,7 +145,7 @@ static BevpoolStatus build_on_cpu(BevpoolMap **map, const BevpoolShape *shape, c
     BevMap all = {0};
     BevpoolStatus status = BEVPOOL_OK;
     for (int64_t b = 0; !status && b < shape->batch; b++)
-        status = build(&rigs[b], align, shape, b, &all, error);
+        status = append_sample(&rigs[b], align, shape, b, &all, error);
     if (!status)
         return lib_map_take(map, shape, &all, BEVPOOL_CPU, error);
     scatter_free(&all);

@@ -1,4 +1,4 @@
-/* Plans: the kernel that fits, what it prepares, and how its workspace is divided. */
+/* Plans: choose the kernel, prepare it, and divide its workspace. */
 #include "src/lib/lib_internal.h"
 
 #include "kernels/codec.h"
@@ -44,26 +44,27 @@ bool lib_role_strided(const BevProblem *problem, int32_t role) {
 
 /* ---- which kernel ---------------------------------------------------------------------------- */
 
-static bool offered(const BevKernel *row, int32_t device, int32_t direction, BevStage stage) {
+static bool is_offered(const BevKernel *row, int32_t device, int32_t direction, BevStage stage) {
     BevWhere where = device == BEVPOOL_CPU ? BEV_CPU : BEV_CUDA;
     return row->where == where && (int32_t)row->direction == direction && row->stage == stage &&
            row->launch && !row->wrong_on_purpose;
 }
 
 static bool offered_to(const BevKernel *row, const BevpoolPlan *plan) {
-    return offered(row, plan->map->device, (int32_t)plan->problem.direction, plan->problem.stage);
+    return is_offered(row, plan->map->device, (int32_t)plan->problem.direction,
+                      plan->problem.stage);
 }
 
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index) {
     for (int i = 0; device >= BEVPOOL_CPU && bev_kernels[i]; i++)
-        if (offered(bev_kernels[i], device, direction, BEV_POOL) && index-- == 0)
+        if (is_offered(bev_kernels[i], device, direction, BEV_POOL) && index-- == 0)
             return bev_kernels[i]->name;
     return NULL;
 }
 
-/* Why the plan cannot take that row, or NULL; sets how it would write its output. Channels-first
- * kernels write (c, cell), which is (B, C, Z, Y, X) for one sample only. */
-static const char *refusal(const BevKernel *row, BevpoolPlan *plan) {
+/* Returns why the plan cannot take that row, or NULL; sets how the row would write its output. A
+ * channels-first kernel writes (c, cell), which is (B, C, Z, Y, X) only for one sample. */
+static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {
     bool first = row->writes_first && plan->out_layout == BEVPOOL_CHANNELS_FIRST;
     plan->problem.out_samples = first ? plan->map->shape.batch : 0;
     if (row->channels_first && plan->map->shape.batch > 1)
@@ -73,8 +74,8 @@ static const char *refusal(const BevKernel *row, BevpoolPlan *plan) {
     return bev_unsupported(row, &plan->problem);
 }
 
-/* Prepares the plan's kernel; for a map that may change there is nothing to prepare. */
-static BevpoolStatus prepare(BevpoolPlan *plan, BevpoolError *error) {
+/* Prepares the plan's kernel; for a map that may change nothing can be prepared. */
+static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
     Err err = {0};
     if (!plan->kernel->prepare || plan->map->view ||
         plan->kernel->prepare(&plan->problem, &plan->plan, &err))
@@ -82,7 +83,7 @@ static BevpoolStatus prepare(BevpoolPlan *plan, BevpoolError *error) {
     return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);
 }
 
-/* Takes the row of that name, if it fits. */
+/* Takes the kernel of that name if it fits. */
 static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
     const BevKernel *row = bev_kernel_find(name);
     if (!row || !offered_to(row, plan))
@@ -90,14 +91,14 @@ static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolErro
                         "kernel %s: not among those of this build, device and direction "
                         "(bevpool_kernel_name lists them)",
                         name);
-    const char *reason = refusal(row, plan);
+    const char *reason = why_refused(row, plan);
     if (reason)
         return lib_fail(error, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
     plan->kernel = row;
     return BEVPOOL_OK;
 }
 
-/* The default of the ladder. Where the default refuses: the last row that fits and gives the same
+/* Takes and prepares the default kernel. If it refuses: the last row that fits and gives the same
  * bits in each run; else the last row that fits. */
 static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
     enum { DEFAULT, DETERMINISTIC, ANY, PASSES };
@@ -110,10 +111,10 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
         for (int i = count; i-- > 0;) {
             const BevKernel *row = bev_kernels[i];
             bool wanted = pass == ANY || (pass == DEFAULT ? row->is_default : row->deterministic);
-            if (!wanted || row->skips || !offered_to(row, plan) || refusal(row, plan))
+            if (!wanted || row->skips || !offered_to(row, plan) || why_refused(row, plan))
                 continue;
             plan->kernel = row;
-            status = prepare(plan, error);
+            status = prepare_kernel(plan, error);
             if (status != BEVPOOL_UNSUPPORTED)
                 return status;
         }
@@ -122,7 +123,7 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-/* Programs made before there were views have shorter options. */
+/* Returns whether there is a view. Options of older programs are shorter and have none. */
 static bool has_view(const BevpoolOptions *o) {
     return o->size > offsetof(BevpoolOptions, view) && o->view;
 }
@@ -162,9 +163,9 @@ static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *
     return BEVPOOL_OK;
 }
 
-/* The parts of a plan's problem that are known before the kernel. */
-static BevpoolStatus set_out(BevpoolPlan *plan, const BevpoolOptions *options,
-                             BevpoolError *error) {
+/* Sets the parts of a plan's problem that do not depend on the kernel. */
+static BevpoolStatus set_problem(BevpoolPlan *plan, const BevpoolOptions *options,
+                                 BevpoolError *error) {
     const BevShape shape = lib_shape(&plan->map->shape, options->channels);
     const BevMap *map = &plan->map->map;
     plan->problem =
@@ -179,11 +180,11 @@ static BevpoolStatus set_out(BevpoolPlan *plan, const BevpoolOptions *options,
 
 enum { ALIGNMENT = 256 };
 
-static size_t padded(size_t bytes) {
+static size_t padded_bytes(size_t bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The kernel's scratch, then a copy of each array that has another layout than the kernel's. */
+/* Divides the workspace: the kernel's scratch, then a copy of each array in another layout. */
 static void divide_workspace(BevpoolPlan *plan) {
     const BevShape *shape = &plan->problem.shape;
     const BevKernel *kernel = plan->kernel;
@@ -200,7 +201,7 @@ static void divide_workspace(BevpoolPlan *plan) {
             continue;
         int64_t outer = feat ? shape->cameras : plan->map->shape.batch;
         int64_t rows = feat ? shape->feat_h * shape->feat_w : shape->nx * shape->ny / outer;
-        bytes = padded(bytes);
+        bytes = padded_bytes(bytes);
         plan->copies[role] = (LibCopy){true, bytes, outer, rows};
         bytes += bev_tensor_bytes(lib_tensor(&plan->problem, role));
     }
@@ -224,12 +225,12 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
     if (made) {
         atomic_fetch_add(&map->references, 1);
         made->map = map;
-        status = set_out(made, options, error);
+        status = set_problem(made, options, error);
         if (!status)
             status =
                 options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
         if (!status && options->kernel)
-            status = prepare(made, error);
+            status = prepare_kernel(made, error);
     } else {
         status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     }
@@ -246,11 +247,11 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
 
 /* ---- before there is a map ------------------------------------------------------------------- */
 
-/* The most workspace of all rows that fit. */
+/* Finds the most workspace of all kernels that fit. */
 static BevpoolStatus most_workspace(BevpoolPlan *plan, size_t *bytes, BevpoolError *error) {
     bool any = false;
     for (int i = 0; bev_kernels[i]; i++) {
-        if (!offered_to(bev_kernels[i], plan) || refusal(bev_kernels[i], plan))
+        if (!offered_to(bev_kernels[i], plan) || why_refused(bev_kernels[i], plan))
             continue;
         any = true;
         plan->kernel = bev_kernels[i];
@@ -272,7 +273,7 @@ BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays 
                                    : "workspace_bytes");
     if (flags & ~(uint32_t)BEVPOOL_ON_VIEW)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x", (unsigned)flags);
-    static float some; /* rows ask whether there are weights, and read none */
+    static float some; /* kernels ask whether weights exist, and read none */
     BevpoolMap map = {.device = 0, .shape = *shape, .view = flags & BEVPOOL_ON_VIEW};
     map.map = (BevMap){.points = arrays->points, .intervals = arrays->intervals};
     map.map.weights = arrays->weights ? &some : NULL;
@@ -282,7 +283,7 @@ BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays 
         return status;
     BevpoolPlan plan = {.map = &map};
     *workspace_bytes = 0;
-    if ((status = set_out(&plan, options, error)))
+    if ((status = set_problem(&plan, options, error)))
         return status;
     if (!options->kernel)
         return most_workspace(&plan, workspace_bytes, error);

@@ -1,4 +1,4 @@
-/* Launches: the checks that cost next to nothing, copies of other layouts, and the kernel. */
+/* Launches: cheap checks, copies of arrays with another layout, and the kernel. */
 #include "src/lib/lib_internal.h"
 
 #include "kernels/codec.h"
@@ -58,15 +58,15 @@ static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall 
 
 /* ---- the launch ------------------------------------------------------------------------------ */
 
-/* Where the kernel finds the array of that role: the caller's, or its copy in the workspace. */
+/* Returns the kernel's array of a role: the caller's, or its copy in the workspace. */
 static void *place_of(const BevpoolPlan *plan, const BevpoolCall *call, int32_t role) {
     const LibCopy *copy = &plan->copies[role];
     return copy->used ? (char *)call->workspace + copy->offset : call->tensors[role].data;
 }
 
-/* Checks the call and fills in the problem. */
-static BevpoolStatus bind(const BevpoolPlan *plan, const BevpoolCall *call, BevProblem *problem,
-                          BevpoolError *error) {
+/* Checks the call and sets the problem's arrays. */
+static BevpoolStatus set_arrays(const BevpoolPlan *plan, const BevpoolCall *call,
+                                BevProblem *problem, BevpoolError *error) {
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
         if (!lib_role_used(problem, role))
             continue;
@@ -93,9 +93,9 @@ static bool is_output(int32_t role) {
     return role == BEVPOOL_OUT || role == BEVPOOL_GRAD_DEPTH || role == BEVPOOL_GRAD_FEAT;
 }
 
-/* Brings inputs into the kernel's layout, or outputs into the caller's. */
-static BevpoolStatus transpose(const BevpoolPlan *plan, const BevpoolCall *call, bool outputs,
-                               BevpoolError *error) {
+/* Transposes inputs into the kernel's layout, or outputs into the caller's. */
+static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall *call,
+                                      bool outputs, BevpoolError *error) {
     BevProblem problem = plan->problem;
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
         const LibCopy *copy = &plan->copies[role];
@@ -125,13 +125,13 @@ BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, Bevp
     BevProblem problem = plan->problem;
     BevpoolStatus status = lib_check_stream(plan->map->device, call->stream, error);
     if (!status)
-        status = bind(plan, call, &problem, error);
+        status = set_arrays(plan, call, &problem, error);
     if (!status)
-        status = transpose(plan, call, false, error);
+        status = transpose_copies(plan, call, false, error);
     if (status)
         return status;
     if (!plan->kernel->launch(&problem, plan->plan, call->stream, &err))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    status = transpose(plan, call, true, error);
+    status = transpose_copies(plan, call, true, error);
     return status ? status : lib_ok(error);
 }

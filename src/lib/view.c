@@ -1,4 +1,4 @@
-/* View transforms: the strides of what a network gives. */
+/* View transforms: checks the strides of a network's arrays. */
 #include "src/lib/lib_internal.h"
 
 #include <float.h>
@@ -20,11 +20,11 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
            (shape->feat_h - 1) * s->row + (shape->feat_w - 1) * s->column;
 }
 
-/* Elements must not share memory. From the smallest stride up, each stride is at least the extent
- * of the dimensions before it. Dimensions of one element have no stride. */
+/* Checks that elements do not share memory: from the smallest stride up, each stride is at least
+ * the extent of the dimensions before it. Dimensions of one element are ignored. */
 static BevpoolStatus check_strides(const char *name, const int64_t sizes[DIMS],
                                    const int64_t strides[DIMS], BevpoolError *error) {
-    int64_t extent = 1; /* elements from the first to behind the last */
+    int64_t extent = 1; /* elements from the first up to the end of the last */
     bool done[DIMS] = {0};
     for (int turn = 0; turn < DIMS; turn++) {
         int next = -1;

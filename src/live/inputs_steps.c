@@ -19,7 +19,7 @@ static void destroy_steps(void *contents) {
  * kernel of any kind that was asked for, or NULL. */
 static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
                                   const BevProblem *problem, const BevGpuFacts *gpu) {
-    const BevKernel *kernel = named ? named : bev_twin(config->kernel, BEV_CUDA);
+    const BevKernel *kernel = named ? named : bev_counterpart(config->kernel, BEV_CUDA);
     if (!kernel || !kernel->small_l2)
         return kernel;
     BevWorkload workload = bev_workload(problem, bev_longest_interval(&problem->map));

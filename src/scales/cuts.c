@@ -38,7 +38,8 @@ static int percentile_bin(const LinearHistogram *linear, const Histogram *histog
 
 /* ---- entropy --------------------------------------------------------------------------------- */
 
-/* Where the codes of a format begin, as magnitudes of codes from 0 to `end`. */
+/* The magnitudes that each code of a format stands for. Code i stands for those from starts[i] to
+ * starts[i + 1], the last code for those up to `end`. Magnitudes are in units of code values. */
 typedef struct {
     double starts[CODES], end;
     int count;
@@ -54,7 +55,7 @@ static Steps steps_of(BevDtype element) {
     double below = 0;
     for (int i = 0; i < CODES; i++) {
         double value = bev_tensor_at(&tensor, 0, i);
-        if (!(value >= below && value <= bev_dtypes[element].largest)) /* NaN, or negative */
+        if (!(value >= below && value <= bev_dtypes[element].largest)) /* NaN or < 0 */
             break;
         steps.starts[steps.count++] = equal ? i : (below + value) / 2;
         below = value;
@@ -63,7 +64,8 @@ static Steps steps_of(BevDtype element) {
     return steps;
 }
 
-/* The first of `bins` bins whose lower edge is at or above a start. */
+/* Returns the first of `bins` equal bins from 0 to `end` whose lower edge is at or above
+ * `start`. */
 static int first_bin(double start, double end, int bins) {
     int bin = (int)(start * bins / end);
     while (bin > 0 && (bin - 1) * end >= start * bins)
@@ -73,13 +75,13 @@ static int first_bin(double start, double end, int bins) {
     return bin;
 }
 
-/* Sums over the bins before each. */
+/* Prefix sums of a linear histogram: element i sums the bins before bin i. */
 typedef struct {
     int64_t counts[LINEAR_BINS + 1], filled[LINEAR_BINS + 1];
-    double p_log_p[LINEAR_BINS + 1]; /* with counts for p */
+    double p_log_p[LINEAR_BINS + 1]; /* sum of p log(p), p the count of a bin */
 } BinSums;
 
-static void sum_bins(const LinearHistogram *linear, BinSums *sums) {
+static void make_bin_sums(const LinearHistogram *linear, BinSums *sums) {
     memset(sums, 0, sizeof *sums);
     for (int i = 0; i < linear->bins; i++) {
         double p = (double)linear->counts[i ? i : 1];
@@ -89,8 +91,8 @@ static void sum_bins(const LinearHistogram *linear, BinSums *sums) {
     }
 }
 
-/* The divergence where `bins` bins are kept. With P and Q the sums of p and q it is
- * sum(p log(p / q)) / P + log(Q / P). */
+/* Returns the Kullback-Leibler divergence if the first `bins` bins are kept. With P and Q the sums
+ * of p and q it is sum(p log(p / q)) / P + log(Q / P). */
 static double divergence(const LinearHistogram *linear, const BinSums *sums, const Steps *steps,
                          int bins) {
     int64_t total = sums->counts[linear->bins], kept = sums->counts[bins];
@@ -116,7 +118,7 @@ static int entropy_bin(const LinearHistogram *linear, BevDtype element) {
     BinSums sums;
     int best = linear->bins;
     double least = INFINITY;
-    sum_bins(linear, &sums);
+    make_bin_sums(linear, &sums);
     for (int bins = FIRST_CANDIDATE; bins <= linear->bins; bins++) {
         double value = divergence(linear, &sums, &steps, bins);
         if (value <= least) {
@@ -129,7 +131,7 @@ static int entropy_bin(const LinearHistogram *linear, BevDtype element) {
 
 /* ---- least squares --------------------------------------------------------------------------- */
 
-/* Encodes and decodes values with a scale that keeps magnitudes up to `cut`. */
+/* Encodes and decodes values, in place, with the scale that keeps magnitudes up to `cut`. */
 static void quantise(BevDtype element, double cut, float *values, int64_t count) {
     uint8_t codes[LINEAR_BINS];
     BevTensor tensor = {.dtype = element, .rows = 1, .row_len = count, .data = codes};
@@ -139,7 +141,7 @@ static void quantise(BevDtype element, double cut, float *values, int64_t count)
 }
 
 static int mse_bin(const LinearHistogram *linear, BevDtype element) {
-    double centres[LINEAR_BINS], counts[LINEAR_BINS]; /* of bins with values */
+    double centres[LINEAR_BINS], counts[LINEAR_BINS]; /* of the `filled` bins with values */
     int best = linear->bins, filled = 0;
     double least = INFINITY, width = linear->limit / LINEAR_BINS;
     for (int i = 0; i < linear->bins; i++) {

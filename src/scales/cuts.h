@@ -1,22 +1,21 @@
-/* Where to cut a tensor's magnitudes off: what is kept is mapped onto a format, what lies above
- * saturates. */
+/* Chooses the magnitude at which a tensor is cut off. Magnitudes up to the cut are mapped onto a
+ * format; larger ones saturate. */
 #pragma once
 
 #include "kernels/bevpool.h"
 #include "src/scales/histogram.h"
 
-/* How the magnitude that is kept is chosen. Candidates of the last two are the upper edges of the
- * linear histogram's bins, from bin 128 on.
+/* How the cut is chosen. Entropy and mse try the upper edges of the linear histogram's bins, from
+ * bin 128 on.
  *   max         the largest magnitude: nothing saturates
- *   percentile  the least edge below which lie that many percent of all values, zeros too
+ *   percentile  the least bin edge with that many percent of all values, zeros included, below it
  *   entropy     the least Kullback-Leibler divergence of the values from the quantised ones, as
- *               PyTorch Quantization and TensorRT define it: what saturates counts in the last bin,
- *               the bins of one code share their count evenly, without those that are empty, and
- *               the first bin counts as many as the second; of equals the largest. A code of a
- *               format of equal steps has an equal share of the range, one of FP8 the magnitudes
- *               that round to it
- *   mse         the least sum of squared errors after quantisation, of the bins' centres; of equals
- *               the smallest */
+ *               PyTorch Quantization and TensorRT define it. Saturated values count in the last
+ *               bin. The filled bins of one code share its count evenly. The first bin counts as
+ *               many values as the second. Of equals the largest cut is taken. Codes of equal steps
+ *               have equal shares of the range; an FP8 code has the magnitudes that round to it
+ *   mse         the least sum of squared errors of the bins' centres after quantisation; of equals
+ *               the smallest cut is taken */
 typedef enum {
     SCALE_MAX,
     SCALE_PERCENTILE,
@@ -25,27 +24,28 @@ typedef enum {
     SCALE_METHOD_COUNT
 } ScaleMethod;
 
-/* "max", and of INT8 features one a channel "max-channel"; NULL ends them. */
+/* Names of the methods: "max", and "max-channel" for INT8 features with a scale a channel. NULL
+ * ends the lists. */
 extern const char *const scale_method_names[SCALE_METHOD_COUNT + 1];
 extern const char *const scale_channel_names[SCALE_METHOD_COUNT + 1];
 
-/* Whether a tensor of this element format has a scale; whether it has one alone, on which a cut
- * bears, and none for each block. */
+/* scale_exists returns whether tensors of this element format have a scale. scale_is_single returns
+ * whether they have one tensor scale and no block scales, so that a cut has an effect. */
 bool scale_exists(BevDtype element);
 bool scale_is_single(BevDtype element);
 
-/* The magnitude that is kept, 0 of an empty histogram. Entropy and mse depend on the element
- * format; where that has no single scale they take the largest. */
+/* Returns the cut that the method chooses; 0 for an empty histogram. Entropy and mse depend on the
+ * element format. Without a single scale they return the largest magnitude. */
 double scale_cut(const Histogram *histogram, ScaleMethod method, double percentile,
                  BevDtype element);
 
-/* What quantising costs, as sums over values. Begins empty. */
+/* The cost of quantising, as sums over values. A zeroed struct is an empty sum. */
 typedef struct {
     double values, non_zero;
     double saturated;   /* values above the cut */
-    double lost;        /* values other than 0 that become 0 */
-    double error, norm; /* of squares: of the error, and of the values before */
+    double lost;        /* underflow: values other than 0 that become 0 */
+    double error, norm; /* sums of squares: of errors, and of the values before quantising */
 } CutCost;
 
-/* Adds what this cut costs the values of a histogram. */
+/* Adds to `cost` what quantising a histogram's values with this cut costs. */
 void scale_cut_cost(const Histogram *histogram, double cut, BevDtype element, CutCost *cost);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_SHIFT = 13, OCTAVE_SHIFT = 23 }; /* of the bits of FP32 */
+enum { BUCKET_SHIFT = 13, OCTAVE_SHIFT = 23 }; /* bits >> shift is the bucket's, the octave's
+                                                  number */
 
 static float float_of(uint32_t bits) {
     float value;
@@ -14,7 +15,8 @@ static float float_of(uint32_t bits) {
     return value;
 }
 
-static int64_t *octave_of(Histogram *histogram, uint32_t octave) {
+/* Returns the counts of an octave, allocated at its first use. NULL: out of memory. */
+static int64_t *make_octave(Histogram *histogram, uint32_t octave) {
     if (!histogram->octaves[octave])
         histogram->octaves[octave] = calloc(OCTAVE_BUCKETS, sizeof(int64_t));
     return histogram->octaves[octave];
@@ -32,7 +34,7 @@ bool histogram_add(Histogram *histogram, const float *values, int64_t count, int
             not_finite += bits != 0;
             continue;
         }
-        int64_t *octave = octave_of(histogram, bits >> OCTAVE_SHIFT);
+        int64_t *octave = make_octave(histogram, bits >> OCTAVE_SHIFT);
         if (!octave)
             return false;
         octave[bits >> BUCKET_SHIFT & (OCTAVE_BUCKETS - 1)]++;
@@ -49,7 +51,7 @@ bool histogram_merge(Histogram *into, const Histogram *from) {
     for (uint32_t i = 0; i < OCTAVES; i++) {
         if (!from->octaves[i])
             continue;
-        int64_t *octave = octave_of(into, i);
+        int64_t *octave = make_octave(into, i);
         if (!octave)
             return false;
         for (int j = 0; j < OCTAVE_BUCKETS; j++)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below it a scale of NVFP4, the finest, is subnormal. */
+/* The smallest range whose scale is no subnormal float. NVFP4 has the smallest scales. */
 #define LEAST_RANGE (448 * 6 * (double)FLT_MIN)
 enum { MAX_FILE_BYTES = 1 << 18 };
 
@@ -24,12 +24,12 @@ void ranges_describe(ScaleMethod method, double percentile, char *text, size_t s
 
 const ScaleRanges ranges_by_channel = {.ideal_by_channel = true, .label = "ideal, by channel"};
 
-/* Whether all scales of the format are those of the very frame, one a tensor. */
+/* Returns whether each tensor of this format gets one scale, from the frame's own largest value. */
 static bool are_ideal(const ScaleRanges *ranges, BevDtype dtype) {
     return !ranges || (ranges->ideal_by_channel && !bev_is_whole(dtype));
 }
 
-/* Whether any tensor that goes with such features has a scale. */
+/* Returns whether features of this format, or the depths that go with them, have a scale. */
 static bool has_scales(BevDtype dtype) {
     return scale_exists(dtype) || scale_exists(bev_dtypes[dtype].depth);
 }

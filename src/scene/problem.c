@@ -208,7 +208,7 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     original.out.data = problem->pooled_fp32;
     bool ok = original.out.data ||
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
-    ok = ok && problem_pool(bev_twin(bev_v3(), BEV_CPU), &original, err);
+    ok = ok && problem_pool(bev_counterpart(bev_v3(), BEV_CPU), &original, err);
     if (ok)
         out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
     if ((size_t)outputs * sizeof *problem->pooled_fp32 > KEPT_BYTES) {

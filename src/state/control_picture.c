@@ -9,7 +9,7 @@
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
 
 unsigned control_baseline(State *state, const Command *command) {
-    if (!state->job.baseline_pinned && defect_of(state->job.config.kernel))
+    if (!state->job.baseline_pinned && injected_bug_of(state->job.config.kernel))
         return SAY(state, command->action, "baseline: a planted defect is none: still %s",
                    state->job.baseline.kernel->title);
     state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);

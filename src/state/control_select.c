@@ -14,7 +14,7 @@ static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"
 BevWhere state_where(const State *state) {
     BevWhere where = state->job.config.kernel->where;
     bool used = state->menu.where & 1u << where;
-    return defect_of(state->job.config.kernel) && !used ? BEV_CUDA : where;
+    return injected_bug_of(state->job.config.kernel) && !used ? BEV_CUDA : where;
 }
 
 static BevDirection direction_of(const State *state) {
@@ -102,14 +102,14 @@ unsigned control_direction(State *state, const Command *command) {
 }
 
 /* The defects of the selection's direction. */
-static const Defect *defect_list(const State *state, int *count) {
-    return defects_of(direction_of(state), count);
+static const InjectedBug *defect_list(const State *state, int *count) {
+    return injected_bugs_of(direction_of(state), count);
 }
 
 /* Place of the planted defect, from 1; 0: none. */
 static int defect_place(const State *state) {
     int count;
-    const Defect *defect = defect_of(state->job.config.kernel);
+    const InjectedBug *defect = injected_bug_of(state->job.config.kernel);
     return defect ? (int)(defect - defect_list(state, &count)) + 1 : 0;
 }
 
@@ -139,7 +139,7 @@ static const BevKernel *without_defect(const State *state) {
  */
 unsigned control_defect(State *state, const Command *command) {
     int count, now = defect_place(state);
-    const Defect *list = defect_list(state, &count);
+    const InjectedBug *list = defect_list(state, &count);
     int place = command->step ? wrapped(now + command->step, count + 1)
                               : defect_named(state, command, count);
     bool backward = direction_of(state) == BEV_BACKWARD;

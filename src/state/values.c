@@ -107,7 +107,7 @@ int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
 
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {
     int count;
-    const Defect *list = defects_of(state->job.config.kernel->direction, &count);
+    const InjectedBug *list = injected_bugs_of(state->job.config.kernel->direction, &count);
     values[0] = (ValueName){"none", "none", NULL};
     for (int i = 0; i < count; i++)
         values[i + 1] = (ValueName){list[i].name, list[i].kernel.title, NULL};

@@ -20,7 +20,7 @@ done
 mkdir -p "$tree"
 cp -R kernels src "$tree"
 sed -e 's/kernel_cpu_v3 = {/kernel_toy = {/' -e 's/\.name = "cpu_v3"/.name = "toy"/' \
-    -e 's/\.title = "V3"/.title = "TOY"/' -e 's/\.twin = "[^"]*", //' \
+    -e 's/\.title = "V3"/.title = "TOY"/' -e 's/\.counterpart = "[^"]*", //' \
     -e 's/\.idea = .*/.idea = "A kernel that a test adds.",/' \
     kernels/cpu/cpu_v3.c >"$tree/kernels/cpu/toy.c"
 sed -e 's/CUDA_ROW(v2)/CUDA_ROW(toy_gpu)/' -e 's/\.name = "v2"/.name = "toy_gpu"/' \

@@ -40,9 +40,10 @@ TAP_SUITE(bevpool_kernels) {
         of->defaults += pools && row->is_default;
         of->baselines += pools && row->is_baseline;
         views[row->where] += !pools && row->is_baseline && row->direction == BEV_FORWARD;
-        named += row->twin != NULL;
-        twins += row->twin && bev_twin(row, BEV_CUDA) == bev_kernel_find(row->twin) &&
-                 bev_twin(bev_kernel_find(row->twin), BEV_CPU) == row;
+        named += row->counterpart != NULL;
+        twins += row->counterpart &&
+                 bev_counterpart(row, BEV_CUDA) == bev_kernel_find(row->counterpart) &&
+                 bev_counterpart(bev_kernel_find(row->counterpart), BEV_CPU) == row;
     }
     tap_ok(rows >= 4 && complete == rows, "%d of %d rows are complete", complete, rows);
     tap_ok(found == rows, "every row is found by its name, which no other has");

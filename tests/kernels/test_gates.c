@@ -18,7 +18,7 @@ static const char *const caught_words[] = {
     [CAUGHT_NEVER] = "never", [CAUGHT_FINE] = "in fine formats", [CAUGHT_ALWAYS] = "always"};
 
 /* What the table says of a gate holds in this format; FP32 hides nothing. */
-static bool as_said(DefectCaught said, BevDtype dtype, bool caught) {
+static bool as_said(BugCaught said, BevDtype dtype, bool caught) {
     return said == CAUGHT_ALWAYS  ? caught
            : said == CAUGHT_NEVER ? !caught
                                   : caught || dtype != BEV_FP32;
@@ -28,7 +28,7 @@ static bool catches(const GateResult *result, const Judged *s) {
     return result->verdict == GATE_FAIL && result->bad > 0 && s->bad[result->cell];
 }
 
-static void test_defect(const Defect *defect, JudgedPair *pair) {
+static void test_defect(const InjectedBug *defect, JudgedPair *pair) {
     const BevProblem *problem = &pair->random.host.view;
     judged_pair_run(pair, &defect->kernel);
     tap_ok(as_said(defect->gate_a, problem->dtype, catches(&pair->a, &pair->random)) &&
@@ -49,8 +49,8 @@ static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
     tap_ok(pair.a.verdict == GATE_PASS && pair.c.verdict == GATE_PASS && pair.a.worst_ratio > 0.01,
            "%s %s: the right result passes A (%.2f of the bound) and C", bev_dtypes[dtype].name,
            bev_aligns[align].name, pair.a.worst_ratio);
-    for (int i = 0; i < defect_count; i++)
-        test_defect(&defects[i], &pair);
+    for (int i = 0; i < injected_bug_count; i++)
+        test_defect(&injected_bugs[i], &pair);
     judged_pair_free(&pair);
 }
 

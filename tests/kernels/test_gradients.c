@@ -81,8 +81,8 @@ static void test_defects(BevDtype dtype, BevAlign align) {
                judged_adjoint(&pair.exact) == GATE_PASS,
            "%s %s: right gradients pass A (%.2f of the bound), C and the adjoint", label, points,
            a->worst_ratio);
-    for (int d = 0; d < grad_defect_count; d++) {
-        const Defect *defect = &grad_defects[d];
+    for (int d = 0; d < injected_grad_bug_count; d++) {
+        const InjectedBug *defect = &injected_grad_bugs[d];
         if (!(defect->kernel.aligns >> align & 1))
             continue;
         bool must = dtype == BEV_FP32 || defect->gate_a == CAUGHT_ALWAYS;

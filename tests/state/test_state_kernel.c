@@ -140,13 +140,13 @@ STATE_SUITE(state_kernel_direction) {
 }
 
 STATE_SUITE(state_kernel_defects) {
-    tap_ok(runs("defect 3") && defect_of(job->config.kernel) == &defects[2] &&
+    tap_ok(runs("defect 3") && injected_bug_of(job->config.kernel) == &injected_bugs[2] &&
                says("defect 3 planted in a right pooling: find it"),
            "a defect by number");
     after("defect transposed", !strcmp(job->config.kernel->title, "DEFECT 4"),
           "by name; the title hides it");
     tap_ok(use("defect 99") == STEP_REDRAW && strstr(said(), "none, or 1 to 16") &&
-               defect_of(job->config.kernel) == &defects[3],
+               injected_bug_of(job->config.kernel) == &injected_bugs[3],
            "one that is not there changes nothing: %s", said());
     after("baseline on", !job->baseline_pinned, "a defect is no baseline");
     state.menu.where = 1u << BEV_CUDA;
@@ -154,7 +154,7 @@ STATE_SUITE(state_kernel_defects) {
     state.menu.where = 1u << BEV_CPU;
     tap_ok(state_where(&state) == BEV_CPU, "else the defect's own backend");
     use("defect none");
-    after("defect -", defect_of(job->config.kernel) == &defects[defect_count - 1],
+    after("defect -", injected_bug_of(job->config.kernel) == &injected_bugs[injected_bug_count - 1],
           "steps go round");
     use("kernel v3; defect 2"), use("defect 5");
     after("defect none", !strcmp(job->config.kernel->title, "V3"),
@@ -166,12 +166,12 @@ STATE_SUITE(state_kernel_defects) {
     after("defect none", job->config.kernel == bev_default(BEV_CPU, BEV_BACKWARD), "none: %s",
           said());
     int found = 0;
-    for (int i = 0; i < grad_defect_count; i++)
-        found += bev_kernel_find(grad_defects[i].kernel.name) != NULL;
-    for (int i = 0; i < defect_count; i++)
-        found += bev_kernel_find(defects[i].kernel.name) != NULL;
-    tap_ok(!found && defect_count >= 10, "%d defects, none of them in the table of kernels",
-           defect_count);
+    for (int i = 0; i < injected_grad_bug_count; i++)
+        found += bev_kernel_find(injected_grad_bugs[i].kernel.name) != NULL;
+    for (int i = 0; i < injected_bug_count; i++)
+        found += bev_kernel_find(injected_bugs[i].kernel.name) != NULL;
+    tap_ok(!found && injected_bug_count >= 10, "%d defects, none of them in the table of kernels",
+           injected_bug_count);
 }
 
 STATE_SUITE(state_kernel_counters) {

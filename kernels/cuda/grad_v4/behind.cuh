@@ -1,11 +1,11 @@
-// The kernel behind grad_v4 in a view transform: gradients of depths become those of logits, and
-// both gradients go where a network expects them, by strides. And one in front, for grad_out.
+// The last kernel of a backward view transform: it turns the gradients of depths into those of
+// logits, and writes both gradients by the network's strides. A second kernel prepares grad_out.
 #pragma once
 
 #include "kernels/cuda/v4/front.cuh"
 
 constexpr int BEHIND_WARPS = 8, BEHIND_THREADS = BEHIND_WARPS * WARP;
-constexpr int BEHIND_PIXELS = WARP; // of a block, a lane each
+constexpr int BEHIND_PIXELS = WARP; // of a block, one for each lane
 constexpr int BEHIND_EACH = 16;     // bins of a warp in a round
 
 struct Behind {
@@ -16,15 +16,15 @@ struct Behind {
     Frustums f;
     int channels;
     void *to_depth, *to_feat;
-    int blocks; // of a camera, of depths and of features
+    int blocks; // of a camera: equally many for depths and for features
 };
 
-// A pixel's depths and their gradients, every 8th bin, those of a round in registers.
+// The depths of a pixel and their gradients: every 8th bin, one round in registers.
 template <BevDtype D> struct BehindBins {
     using Code = DepthCode<D>;
     const Code *depth, *grad; // of bin 0
     int64_t stride;
-    int first, bins; // bins: 0 where there is no such pixel
+    int first, bins; // bins: 0 outside the image
     float d[BEHIND_EACH], g[BEHIND_EACH];
 
     __device__ int bin(int base, int i) const {
@@ -47,8 +47,8 @@ template <BevDtype D> struct BehindBins {
     }
 };
 
-// A logit's gradient is depth * (gradient - sum of depth * gradient) / temperature. Where one round
-// is all, nothing is read twice.
+// Computes the gradients of a pixel's logits: depth * (gradient - sum of depth * gradient) /
+// temperature. If one round suffices, nothing is read twice.
 template <BevDtype D>
 __device__ inline void behind_depths(const Behind &behind, int camera, int pixel,
                                      float (*parts)[WARP]) {
@@ -91,8 +91,8 @@ __device__ inline void behind_depths(const Behind &behind, int camera, int pixel
     }
 }
 
-// The gradient of 32 pixels' features, at most 80 channels: read along the channels, written along
-// the image.
+// The gradient of the features of 32 pixels, at most 80 channels: read along the channels, written
+// along the image.
 template <BevDtype D> using BehindTile = FrontTile<D, BEHIND_PIXELS>;
 
 template <BevDtype D>
@@ -129,7 +129,7 @@ __device__ inline void behind_features(const Behind &behind, int camera, int bef
             to[c * s.channel] = ((const Code *)tile->words[lane])[c];
 }
 
-// blockIdx.x: blocks of depths, then of features; .y: channels.
+// blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels.
 template <BevDtype D>
 __global__ void __launch_bounds__(BEHIND_THREADS)
     grad_v4_behind_kernel(const __grid_constant__ Behind behind) {
@@ -154,7 +154,7 @@ template <BevDtype D> static inline void behind_launch(Behind behind, cudaStream
     grad_v4_behind_kernel<D><<<grid, BEHIND_THREADS, 0, stream>>>(behind);
 }
 
-// grad_out to channels last, 32 cells a block: many small blocks, so that some load while others
+// Brings grad_out to channels last, 32 cells a block. With many small blocks some load while others
 // store.
 template <BevDtype D>
 __global__ void __launch_bounds__(BEHIND_THREADS)

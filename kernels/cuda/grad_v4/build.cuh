@@ -1,4 +1,4 @@
-// grad_v4's `prepare` on the host: columns where they serve, else points sorted by pixel.
+// grad_v4's `prepare` on the host: it makes columns if these are faster, else sorts the points.
 #pragma once
 
 #include "kernels/cuda/grad_owner.cuh"
@@ -14,16 +14,16 @@ constexpr int POINTS_A_CHUNK = 24; // fewer points a chunk: the same; all column
 
 struct GradV4Plan {
     bool in_columns;
-    int warps, columns; // of a block: warps a column, columns; 0: columns do not fit
+    int warps, columns; // of a block: warps of a column, columns; warps 0: no block fits
     ColumnMap map;
-    PixelOrder order; // if not in columns
-    void *memory; // of the map
+    PixelOrder order; // used if not in_columns
+    void *memory; // holds the arrays of `map`
     ~GradV4Plan() {
         cudaFree(memory);
     }
 };
 
-// What exists during `prepare` only.
+// Arrays that exist only during `prepare`.
 struct Draft {
     void *memory, *entry_memory;
     GradKeys keys;
@@ -44,12 +44,12 @@ template <int WARPS> size_t shared_bytes(const BevProblem *problem, int columns)
 }
 
 struct BlockShape {
-    int columns, warps; // warps a column
+    int columns, warps; // warps of a column
 };
 
-// Few columns: a block each, with many warps. Many: four and four, so that neighbouring depths are
-// loaded together, or two and two; FP32, whose products take longer, with more warps. The last ones
-// are for devices with less shared memory, or for long rows.
+// Chooses the block. Few columns: one a block, with 16 warps. Many: four with 4 warps each, so that
+// neighbouring depths are loaded together, or two with 4 (FP32, whose products take longer, 8). The
+// last shapes are for devices with less shared memory, or for long rows.
 bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     int64_t channels = problem->shape.channels, count = plan->map.shape.count();
     int device, most, multiprocessors;
@@ -85,6 +85,7 @@ bool columns_possible(const BevProblem *problem, const ColumnShape &s) {
     return problem->map.points > 0 && s.cameras * (int64_t)s.slabs < 65536 && places < 2147483648.0;
 }
 
+// Sorts the points by column, bin and cell, and numbers the entries (draft->heads).
 bool sort_points(const BevProblem *problem, const ColumnShape &s, Draft *draft, Err *err) {
     Grad grad = grad_of(problem);
     int64_t cells = problem->shape.nx * problem->shape.ny;
@@ -108,6 +109,7 @@ bool sort_points(const BevProblem *problem, const ColumnShape &s, Draft *draft, 
     return grad_scan(draft->heads, grad.points + 1, NAME, err);
 }
 
+// Makes the entries of all columns from the sorted points.
 bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4Plan *plan,
                    Err *err) {
     Grad grad = grad_of(problem);
@@ -163,7 +165,7 @@ bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *pla
     ColumnFindings findings;
     ChunkArrays out = {};
     v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
-    if (!grad_read(&findings, draft.findings, NAME, err))
+    if (!grad_read_back(&findings, draft.findings, NAME, err))
         return false;
     int64_t chunks = s.count() * findings.column_chunks;
     bool weighted = problem->map.weights || findings.layers > 1;
@@ -191,8 +193,8 @@ bool build_columns(const BevProblem *problem, Draft *draft, GradV4Plan *plan, Er
     if (!plan->warps || !columns_possible(problem, plan->map.shape))
         return true;
     if (!sort_points(problem, plan->map.shape, draft, err) ||
-        !grad_read(&findings, draft->findings, NAME, err) ||
-        !grad_read(&entries, draft->heads + problem->map.points, NAME, err))
+        !grad_read_back(&findings, draft->findings, NAME, err) ||
+        !grad_read_back(&entries, draft->heads + problem->map.points, NAME, err))
         return false;
     if (findings.irregular || problem->map.points < (int64_t)POINTS_AN_ENTRY * entries)
         return true;
@@ -209,7 +211,7 @@ bool grad_v4_build(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     cudaError_t done = cudaStreamSynchronize(0);
     ok = ok && cuda_ok(done, NAME, err);
     if (ok && !plan->in_columns)
-        ok = regular_order_build<NAME>(problem, &plan->order, err);
+        ok = make_regular_order<NAME>(problem, &plan->order, err);
     return ok;
 }
 

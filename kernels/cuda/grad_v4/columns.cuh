@@ -1,13 +1,13 @@
-// The map of grad_v4: image columns, cut into chunks of depth bins.
+// The map of grad_v4: image columns, which are cut into chunks of depth bins.
 #pragma once
 
 #include "kernels/cuda/grad.cuh"
 #include "kernels/cuda/v4/v4.cuh" // NO_CELL
 
-constexpr int CHUNK_CELLS = 16; // cells that a chunk can name
+constexpr int CHUNK_CELLS = 16; // most cells of a chunk
 
-// A column is 32 pixels of one camera, a lane each: 32 rows of one image column, or 16 rows of two
-// neighbours, or 8 of four: as many rows as the image has.
+// The shape of columns. A column is 32 pixels of one camera, one a lane: 32 rows of one image
+// column, 16 rows of two neighbours, or 8 of four, with as many rows as the image allows.
 struct ColumnShape {
     int cameras, bins, height, width;
     int rows, log_cols; // of a column: rows << log_cols = 32
@@ -35,14 +35,14 @@ static inline ColumnShape column_shape(const BevShape &s) {
             (int)((s.feat_w - 1) >> log_cols) + 1};
 }
 
-// Where a pixel of a column is.
+// The position of a column's pixel in the tensors.
 struct ColumnPixel {
     bool exists;
-    int64_t row;     // of features
-    int64_t element; // of depth, bin 0
+    int64_t row;     // row of features
+    int64_t element; // index of its depth in bin 0
 };
 
-// Where a column is: of image rows from h0 and image columns from w0 on.
+// The position of a column: its first image row h0 and image column w0.
 struct ColumnPlace {
     int camera, h0, w0;
 
@@ -54,7 +54,7 @@ struct ColumnPlace {
     }
 };
 
-// A chunk is at most 16 depth bins of a column, one after the other, that fall into at most 16
+// A chunk is at most 16 neighbouring depth bins of a column whose points fall into at most 16
 // cells. The chunks of a column have all its bins, in order. A chunk without bins does not exist.
 constexpr int CHUNK_BINS = 16, NO_SLOT = CHUNK_CELLS;
 
@@ -62,17 +62,17 @@ struct alignas(8) Chunk {
     int first_bin, bins;
 };
 
-// The table of a chunk: for each bin and pixel the slots, a byte each, of the cells that the
-// pixel's points are in: LAYERS of them, NO_SLOT where there is no point. A lane finds those of its
-// pixel in one piece: 16 bins of a map with one layer, 4 of a map with four.
+// A chunk has a table: for each bin and pixel LAYERS bytes, the slots of the cells of the pixel's
+// points there, or NO_SLOT. A lane reads the slots of its pixel in pieces of 16 bytes: 16 bins of a
+// map with one layer, 4 bins of a map with four.
 constexpr int WEIGHTED_LAYERS = 4;
 
 struct ColumnMap {
     ColumnShape shape;
-    int column_chunks;     // chunks a column; the arrays begin with those of column 0
-    const int *counts;     // [columns]: those that exist
+    int column_chunks;     // room for chunks in each column's part of the arrays
+    const int *counts;     // [columns]: number of chunks that exist
     const Chunk *chunks;   // [columns * column_chunks]
-    const int *cells;      // [chunks * 16], NO_CELL after the last
+    const int *cells;      // [chunks * 16], NO_CELL after a chunk's last cell
     const uint4 *slots;    // [chunks][layers][32]: pieces
-    const float4 *weights; // [columns * bins][32]: of the four layers, 0 where no point is; or NULL
+    const float4 *weights; // [columns * bins][32]: of the four layers, 0 without a point; or NULL
 };

@@ -1,20 +1,21 @@
-// The depths of a block of grad_v4: all its columns, all bins, in shared memory.
+// The depths of a block of grad_v4, of all its columns and bins, in shared memory.
 #pragma once
 
 #include "kernels/cuda/grad_v4/products.cuh"
 
-// They are read before the sums and replaced by their gradients, bin by bin. Pixels lie by image
-// row, then by image column, so that the neighbours of a row are loaded and stored together.
+// The kernel reads the depths before the sums and replaces them by their gradients, bin by bin.
+// Pixels are sorted by image row, then column: the neighbours of a row move together.
 template <BevDtype D> struct BlockDepths {
     const ColumnShape &shape;
     Code<D> *codes; // [bins][rows][width]
     int width;      // image columns of the block, a power of two
     int pixels;     // 32 * columns
     int h0, w0;
-    int64_t first; // element of bin 0, row 0, column 0 of the camera
+    int64_t first; // index of the camera's depth in bin 0, row 0, column 0
 
-    // Calls f(place in codes, element) for all words of `step` pixels that exist. A thread has the
-    // same pixels in all its bins: threads and words are powers of two, and there are more threads.
+    // Calls f(index in codes, index of depth) for all words of `step` pixels inside the image. A
+    // thread has the same pixels in all bins: threads and words are powers of two, and threads are
+    // more.
     template <typename F> __device__ void each(int step, F f) const {
         int thread = threadIdx.y * blockDim.x + threadIdx.x, words = pixels / step;
         int p = (thread & (words - 1)) * step, bin = thread >> (__ffs(words) - 1);
@@ -31,7 +32,7 @@ template <BevDtype D> struct BlockDepths {
             at += bins * pixels, element += bins * plane;
         }
     }
-    // Whether words of so many bytes lie in one row, aligned.
+    // Returns whether words of this size lie within rows and are aligned.
     __device__ bool has_words(int bytes) const {
         int step = bytes / (int)sizeof(Code<D>);
         return width % step == 0 && shape.width % step == 0;
@@ -64,8 +65,8 @@ template <BevDtype D> struct BlockDepths {
         else
             each(1, [&](int at, int64_t element) { to[element] = codes[at]; });
     }
-    // The code of a pixel of column `column` of the block, bin 0; other bins are `pixels` apart.
-    __device__ Code<D> *of(int column, int lane) const {
+    // Returns a pixel's code in bin 0, for a column of the block; other bins are `pixels` apart.
+    __device__ Code<D> *pixel_codes(int column, int lane) const {
         int log_cols = shape.log_cols;
         return codes + (lane >> log_cols) * width + (column << log_cols) +
                (lane & (shape.cols() - 1));

@@ -45,7 +45,7 @@
 namespace {
 
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
-cudaError_t columns_enter(const Grad &grad, const GradV4Plan &plan, cudaStream_t stream) {
+cudaError_t enqueue_columns(const Grad &grad, const GradV4Plan &plan, cudaStream_t stream) {
     auto kernel = grad_v4_kernel<D, W, CHANNELS, WARPS>;
     const ColumnShape &s = plan.map.shape;
     size_t shared =
@@ -65,9 +65,9 @@ cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, cudaStream_
     cudaError_t status = cudaSuccess;
     with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
         constexpr int CHANNELS = EIGHTY ? 80 : 64;
-        status = plan.warps == 16  ? columns_enter<D, W, CHANNELS, 16>(grad, plan, stream)
-                 : plan.warps == 8 ? columns_enter<D, W, CHANNELS, 8>(grad, plan, stream)
-                                   : columns_enter<D, W, CHANNELS, 4>(grad, plan, stream);
+        status = plan.warps == 16  ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, stream)
+                 : plan.warps == 8 ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, stream)
+                                   : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, stream);
     });
     return status;
 }
@@ -90,8 +90,8 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
 
 // ---- the whole view transform: a kernel in front and one behind --------------------------------
 
-// The problem between those two; its arrays follow each other in the workspace. grad_out is the
-// caller's where it has channels last.
+// Returns the problem between these two kernels. Its arrays follow each other in the workspace.
+// grad_out stays the caller's if it has channels last.
 BevProblem inner_problem(const BevProblem *problem, size_t *bytes) {
     BevProblem inner = *problem;
     size_t used = 0;
@@ -113,7 +113,7 @@ size_t grad_view_workspace_bytes(const BevProblem *problem, const BevPlan *) {
 }
 
 template <BevDtype D>
-cudaError_t enter_front(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
+cudaError_t enqueue_front(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
     Front front = front_of(problem);
     front.to_depth = inner.depth.data;
     front.feat.to = inner.feat.data;
@@ -132,7 +132,7 @@ cudaError_t enter_front(const BevProblem *problem, const BevProblem &inner, cuda
 }
 
 template <BevDtype D>
-void enter_behind(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
+void enqueue_behind(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
     Behind behind = {};
     behind.depth = inner.depth.data;
     behind.grad = inner.grad_depth.data;
@@ -151,12 +151,12 @@ bool grad_view_launch(const BevProblem *problem, const BevPlan *plan, void *stre
     BevProblem inner = inner_problem(problem, &bytes);
     cudaError_t status = cudaSuccess;
     with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
-        status = enter_front<D>(problem, inner, (cudaStream_t)stream);
+        status = enqueue_front<D>(problem, inner, (cudaStream_t)stream);
     });
     if (!cuda_ok(status, "grad_view", err) || !grad_v4_launch(&inner, plan, stream, err))
         return false;
     with_grad_dtype(problem->dtype,
-                    [&]<BevDtype D>() { enter_behind<D>(problem, inner, (cudaStream_t)stream); });
+                    [&]<BevDtype D>() { enqueue_behind<D>(problem, inner, (cudaStream_t)stream); });
     return cuda_ok(cudaGetLastError(), "grad_view", err);
 }
 
@@ -175,7 +175,7 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
     traffic.index = rows / (double)GRAD_ROWS_A_CHUNK * (double)GRAD_CHUNK_BYTES;
     traffic.depth = (double)bev_tensor_bytes(&problem->depth);
     double elements = (double)problem->depth.row_len;
-    if (problem->map.weights) { // of each bin and pixel, once for either gradient
+    if (problem->map.weights) { // of each bin and pixel, for both gradients
         traffic.index += 2 * elements * (double)GRAD_LAYERS;
         traffic.weight = 2 * elements * (double)GRAD_LAYERS * 4;
     }
@@ -188,7 +188,7 @@ static BevTraffic grad_view_bytes(const BevProblem *problem) {
     double feat = (double)bev_tensor_bytes(&problem->feat);
     traffic.depth += 4 * depth; /* read and written in front, read twice behind */
     traffic.feat += 2 * feat;
-    if (problem->out_samples) // brought to channels last
+    if (problem->out_samples) // is brought to channels last
         traffic.out_read += 2 * (double)bev_tensor_bytes(&problem->grad_out);
     traffic.grad_read += 2 * depth + feat;
     traffic.grad_write += depth + feat;

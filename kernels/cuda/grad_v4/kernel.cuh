@@ -1,12 +1,12 @@
-// grad_v4 on columns: WARPS warps own a column of 32 pixels, each of them chunks of its depth bins;
-// a block has one or more neighbouring columns.
+// grad_v4 on columns: WARPS warps own a column of 32 pixels, and each warp owns chunks of its depth
+// bins. A block has one or more neighbouring columns.
 #pragma once
 
 #include "kernels/cuda/grad_v4/depths.cuh"
 
 // ---- a warp's chunk ----------------------------------------------------------------------------
 
-// What a warp reads of the map for a chunk, lane by lane.
+// The part of the map that a lane reads for a chunk.
 struct ChunkPart {
     Chunk chunk;
     int cell;
@@ -20,24 +20,24 @@ struct ChunkPart {
     }
 };
 
-constexpr int GROUP = 4; // bins that are looked up together
+constexpr int GROUP = 4; // bins whose slots are read together
 
-// Slots of four bins.
+// The slots of a group of four bins.
 template <int LAYERS> struct GroupSlots {
     uint32_t words[LAYERS];
 
-    __device__ int of(int bin, int layer) const {
+    __device__ int slot_of(int bin, int layer) const {
         int i = bin * LAYERS + layer;
         return words[i / 4] >> i % 4 * 8 & 255;
     }
 };
 
-// Waits for all warps of this thread's column, which are the threads of equal threadIdx.y.
+// Waits for all warps of this thread's column: its threads have equal threadIdx.y.
 template <int WARPS> __device__ inline void column_barrier() {
     asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "n"(WARPS * WARP) : "memory");
 }
 
-// One element of grad_feat point by point: multiplying whole chunks lets an infinite or NaN
+// Sums one element of grad_feat point by point: multiplying whole chunks lets an infinite or NaN
 // gradient reach pixels that do not see its cell, as 0 x infinity, and factors may overflow a half.
 template <BevDtype D, bool W>
 __device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map,
@@ -65,7 +65,7 @@ __device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map,
     return sum;
 }
 
-// The same for a piece of 16 bytes, whose first element is c of a pixel's row.
+// Stores 16 bytes of grad_feat, summed point by point, from channel c of a pixel on.
 template <BevDtype D, bool W>
 __device__ __noinline__ void put_point_by_point(const Grad &grad, const ColumnMap &map, int column,
                                                 int lane, ColumnPixel pixel, int c) {
@@ -84,10 +84,10 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
     ColumnPlace place; // of this column
     int column;
     Code<D> *depths; // of this lane's pixel
-    int depth_step;  // from bin to bin
+    int depth_step;  // codes from bin to bin
     int warp, lane;
 
-    // 80, known to the compiler, or a multiple of 64.
+    // Returns 80, known to the compiler, or a multiple of 64.
     __device__ int channels() const {
         return CHANNELS == 80 ? CHANNELS : grad.channels;
     }
@@ -98,7 +98,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         return (Code<D> *)(&shared + 1);
     }
 
-    // The column's features, all channels; every warp of the column takes part.
+    // Loads all channels of the column's features; every warp of the column takes part.
     __device__ void load_features() {
         constexpr int EACH = Shared::PAD; // codes of 16 bytes
         int words = channels() / EACH;
@@ -112,7 +112,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         }
     }
 
-    // Rows of grad_out of a chunk, channels [c0, c0 + CHANNELS).
+    // Loads the rows of grad_out of a chunk's cells, channels [c0, c0 + CHANNELS).
     __device__ void load_rows(int cell, int c0) {
         constexpr int EACH = Shared::PAD, WORDS = CHANNELS / EACH;
 #pragma unroll
@@ -126,7 +126,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         }
     }
 
-    // Calls f(first, slots) for every four bins of the chunk.
+    // Calls f(first bin, slots) for every four bins of the chunk.
     template <typename F> __device__ void each_group(const ChunkPart &part, int64_t number, F f) {
         uint4 piece = part.slots;
 #pragma unroll 1
@@ -142,7 +142,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         }
     }
 
-    // The chunk's FP32 sums of depth x weight become operands.
+    // Converts the chunk's FP32 sums of depth x weight to operands.
     __device__ void put_factors() {
         const float(*sums)[SUMS_STRIDE] = shared.sums[warp];
 #pragma unroll
@@ -164,7 +164,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         }
     }
 
-    // Of bins [bin, bin + 4) of the chunk; 1 if the map has none.
+    // Loads the weights of bins [bin, bin + 4) of the chunk; they are 1 if the map has none.
     __device__ void load_weights(const ChunkPart &part, int bin, float (&w)[GROUP][LAYERS]) const {
 #pragma unroll
         for (int i = 0; i < GROUP; i++)
@@ -178,7 +178,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
             }
     }
 
-    // depth x weight, summed by cell.
+    // Sums depth x weight of the chunk by cell and pixel, for grad_feat.
     __device__ void sum_factors(const ChunkPart &part, int64_t number) {
         float(*sums)[SUMS_STRIDE] = shared.sums[warp];
         constexpr int WORDS = CHUNK_CELLS * SUMS_STRIDE / 4;
@@ -200,14 +200,14 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
             for (int i = 0; i < GROUP; i++)
 #pragma unroll
                 for (int l = 0; l < LAYERS; l++)
-                    sums[slots.of(i, l)][lane] += depth[i] * w[i][l];
+                    sums[slots.slot_of(i, l)][lane] += depth[i] * w[i][l];
         });
         __syncwarp();
         put_factors();
         sums[NO_SLOT][lane] = 0;
     }
 
-    // grad_depth of the chunk's bins from the dots of its cells; bins without a point get 0.
+    // Makes grad_depth of the chunk's bins from the dots of its cells. Bins without a point get 0.
     __device__ void put_depths(const ChunkPart &part, int64_t number) {
         const float(*sums)[SUMS_STRIDE] = shared.sums[warp];
         Code<D> *own = depths + part.chunk.first_bin * depth_step;
@@ -218,9 +218,9 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
             for (int i = 0; i < GROUP; i++) {
 #pragma unroll
                 for (int l = 0; l < LAYERS; l++)
-                    sum[i] += sums[slots.of(i, l)][lane] * w[i][l];
+                    sum[i] += sums[slots.slot_of(i, l)][lane] * w[i][l];
             }
-            // All loads first: the compiler would put each behind the branch of its store.
+            // All loads come first: the compiler would put each behind the branch of its store.
             asm volatile("" : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]));
 #pragma unroll
             for (int i = 0; i < GROUP; i++)
@@ -234,9 +234,9 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
                                      feat_stride());
     }
 
-    // A chunk, whose rows of channels from c0 on are on their way. With grad_depth, which needs all
-    // channels: those of other blocks first.
-    __device__ void run(const ChunkPart &part, int64_t number, int c0, bool with_depth) {
+    // Computes a chunk. The copies of its rows, channels from c0 on, are in flight. grad_depth
+    // needs all channels: those of other blocks are added first.
+    __device__ void run_chunk(const ChunkPart &part, int64_t number, int c0, bool with_depth) {
         Dots<D> dots = {};
         sum_factors(part, number);
         wait_for_copies();
@@ -260,8 +260,8 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         put_depths(part, number);
     }
 
-    // The column's grad_feat takes the place of its features, which no warp needs any more, and
-    // goes from there in pieces of 16 bytes.
+    // Stores the column's grad_feat. It replaces the features in shared memory, which no warp needs
+    // any more, and leaves from there in pieces of 16 bytes.
     __device__ void put_features(FeatSums<D, CHANNELS, WARPS> &sums, int c0) {
         constexpr int EACH = Shared::PAD, WORDS = CHANNELS / EACH;
         sums.each([&](int p, int c, const float pair[2]) {
@@ -288,8 +288,8 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
     }
 };
 
-// All chunks of a column, then its grad_feat. The copies of features, depths and the first rows are
-// under way when the block comes to its barrier.
+// Computes all chunks of a column, then its grad_feat. The copies of features, depths and the first
+// rows are in flight when the block reaches its barrier.
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
 __device__ void column_run(ColumnWarp<D, W, CHANNELS, WARPS> &self, const BlockDepths<D> &depths,
                            bool exists, int c0) {
@@ -316,20 +316,20 @@ __device__ void column_run(ColumnWarp<D, W, CHANNELS, WARPS> &self, const BlockD
         }
         ChunkPart next = read(i + WARPS);
         if (part.chunk.bins)
-            self.run(part, first + i + self.warp, c0, c0 == 0);
+            self.run_chunk(part, first + i + self.warp, c0, c0 == 0);
         column_barrier<WARPS>();
         sums.add(self.shared, min(chunks - i, WARPS));
         if (i + WARPS < chunks)
-            column_barrier<WARPS>(); // before the next chunks take the place of these
+            column_barrier<WARPS>(); // before the next chunks replace these
         part = next;
     }
     if (exists)
         self.put_features(sums, c0);
 }
 
-// blockIdx.x: neighbouring columns, threadIdx.y: which of them; blockIdx.y: slab of any camera;
-// blockIdx.z: which CHANNELS channels. The blocks of the first channels also compute grad_depth,
-// for which they read all channels.
+// blockIdx.x counts groups of neighbouring columns, and threadIdx.y is the column in the group.
+// blockIdx.y counts the slabs of all cameras, blockIdx.z the groups of CHANNELS channels. The
+// blocks of the first channels also compute grad_depth, for which they read all channels.
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
 __global__ void __launch_bounds__(16 * WARP, 1)
     grad_v4_kernel(const __grid_constant__ Grad grad, const __grid_constant__ ColumnMap map) {
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(16 * WARP, 1)
         *(Shared *)((char *)memory + threadIdx.y * bytes),
         {camera, h0, strip << s.log_cols},
         (int)blockIdx.y * s.strips + strip,
-        depths.of(threadIdx.y, lane),
+        depths.pixel_codes(threadIdx.y, lane),
         depths.pixels,
         (int)threadIdx.x / WARP,
         lane};

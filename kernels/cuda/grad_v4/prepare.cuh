@@ -1,18 +1,18 @@
-// Kernels that build the map of columns from the points.
+// The kernels that build the map of columns from the points.
 #pragma once
 
 #include "kernels/cuda/grad_v4/columns.cuh"
 
 struct ColumnFindings {
-    int irregular; // a depth and a feature of one point are of different pixels
+    int irregular; // a point's depth and feature belong to different pixels
     int crowded;   // a bin of a column has more than 16 cells
     int layers;    // most points of a pixel in one bin
-    int column_chunks; // of the column that has most
+    int column_chunks; // most chunks of a column
 };
 
-// A point's key is ((column * bins + bin) * cells + cell) * WARP + pixel, so points that are sorted
-// by it are sorted by column, then bin, then cell, then pixel. The key divided by WARP names the
-// entry.
+// Thread t makes the key of point t: ((column * bins + bin) * cells + cell) * WARP + pixel. Points
+// sorted by this key are sorted by column, then bin, then cell, then pixel. The key / WARP
+// identifies the entry.
 static __global__ void v4_point_keys_kernel(Grad grad, ColumnShape s, int64_t cells, GradKeys keys,
                                             ColumnFindings *findings) {
     int64_t t = thread_number();
@@ -31,27 +31,27 @@ static __global__ void v4_point_keys_kernel(Grad grad, ColumnShape s, int64_t ce
     keys.points[t] = (int)t;
 }
 
-// Whether sorted point i starts an entry: another bin or cell, or the same point once more.
+// Returns whether sorted point i starts an entry: another bin or cell, or the same point again.
 static __device__ bool starts_entry(const uint64_t *keys, int64_t i) {
     return i == 0 || keys[i] / WARP != keys[i - 1] / WARP || keys[i] == keys[i - 1];
 }
 
-// Thread i in [0, points]: 1 where an entry starts.
+// Thread i in [0, points] sets heads[i] to 1 if an entry starts at sorted point i, else to 0.
 static __global__ void v4_heads_kernel(const uint64_t *keys, int64_t points, int *heads) {
     int64_t i = thread_number();
     if (i <= points)
         heads[i] = i < points && starts_entry(keys, i);
 }
 
-// The entries of all columns, by column, bin and cell.
+// The entries of all columns, sorted by column, bin and cell.
 struct EntryArrays {
     uint32_t *pixels;
     int *bins, *cells, *starts; // [entries], [entries], [columns + 1]
     float *weights;             // [entries * 32], or NULL
 };
 
-// Thread i: the entry that starts at point i, if one does; its number is heads[i], the entries
-// before it.
+// Thread i writes the entry that starts at sorted point i, if there is one. Its number is heads[i],
+// the number of entries before it.
 static __global__ void v4_entries_kernel(Grad grad, ColumnShape s, int64_t cells, GradKeys keys,
                                          const int *heads, EntryArrays out) {
     int64_t i = thread_number();
@@ -73,19 +73,19 @@ static __global__ void v4_entries_kernel(Grad grad, ColumnShape s, int64_t cells
     out.cells[e] = (int)(entry_key % (uint64_t)cells);
 }
 
-// Thread i in [0, columns]: the first entry of column i.
+// Thread i in [0, columns] finds the first entry of column i.
 static __global__ void v4_column_entries_kernel(ColumnShape s, int64_t cells, const uint64_t *keys,
                                                 int64_t points, const int *heads, int *starts) {
     int64_t i = thread_number();
     if (i <= s.count())
-        starts[i] = heads[lower_bound(keys, points, (uint64_t)(i * s.bins * cells) * WARP)];
+        starts[i] = heads[first_at_least(keys, points, (uint64_t)(i * s.bins * cells) * WARP)];
 }
 
-// What a warp knows of the chunk that it fills: lane m holds cell m.
+// The cells of the chunk that a warp fills: lane m holds cell m.
 struct ChunkDraft {
     int cell, cells;
 
-    // The slot of `wanted`, which is added if it is new; -1: no slot is free.
+    // Returns the slot of cell `wanted`, which is added if it is new; -1: no slot is free.
     __device__ int slot_of(int wanted) {
         int lane = threadIdx.x % WARP;
         unsigned found = __ballot_sync(~0u, lane < cells && cell == wanted);
@@ -108,8 +108,8 @@ struct ChunkArrays {
     float *weights; // [columns * bins][32][4], filled with 0; or NULL
 };
 
-// Writes the slots of a bin's entries [e, end), all of whose cells the finished chunk has; a lane
-// a pixel.
+// Writes the slots of a bin's entries [e, end). The finished chunk has all their cells. Each lane
+// writes for its pixel.
 static __device__ void put_slots(const ChunkArrays &out, const EntryArrays &from, int64_t number,
                                  int64_t weight_row, ChunkDraft draft, int first_bin, int e,
                                  int end) {
@@ -127,11 +127,12 @@ static __device__ void put_slots(const ChunkArrays &out, const EntryArrays &from
     }
 }
 
-// Bins, and entries, of a chunk.
+// The range of bins and of entries of a chunk.
 struct ChunkRange {
     int first_bin, end_bin, first_entry, end_entry;
 };
 
+// Writes the cells, the bins and the table of a finished chunk.
 static __device__ void put_chunk(const ChunkArrays &out, const EntryArrays &from,
                                  const ColumnShape &s, int64_t column, int number_in_column,
                                  const ChunkDraft &draft, const ChunkRange &range) {
@@ -148,7 +149,7 @@ static __device__ void put_chunk(const ChunkArrays &out, const EntryArrays &from
     }
 }
 
-// Most points of a pixel among a bin's entries [e, end).
+// Returns the most points of a pixel among a bin's entries [e, end).
 static __device__ int layers_of(const EntryArrays &from, int e, int end) {
     int layers = 0;
     for (; e < end; e++)
@@ -156,7 +157,7 @@ static __device__ int layers_of(const EntryArrays &from, int e, int end) {
     return __reduce_max_sync(~0u, layers);
 }
 
-// A warp a column: puts bin after bin into a chunk as long as its cells fit.
+// Each warp cuts one column into chunks: a chunk takes bin after bin as long as the cells fit.
 static __global__ void v4_chunks_kernel(ColumnShape s, EntryArrays from, ChunkArrays out,
                                         ColumnFindings *findings) {
     int64_t column = thread_number() / WARP;
@@ -184,7 +185,7 @@ static __global__ void v4_chunks_kernel(ColumnShape s, EntryArrays from, ChunkAr
         if (!fits || bin - range.first_bin == CHUNK_BINS) {
             draft = before;
             close(bin);
-            bin--; // once more, into the next chunk
+            bin--; // again, into the next chunk
             continue;
         }
         layers = max(layers, layers_of(from, e, next));

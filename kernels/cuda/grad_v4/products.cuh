@@ -1,4 +1,4 @@
-// The two products of a chunk: on tensor cores for FP16 and BF16, by plain FP32 arithmetic for
+// The two matrix products of a chunk: on tensor cores for FP16 and BF16, by plain arithmetic for
 // FP32.
 #pragma once
 
@@ -7,26 +7,26 @@
 
 // ---- shared memory of a block -------------------------------------------------------------------
 
-// depth x weight, summed, has more bits than an operand: it is split into parts that add up to it,
-// 22 of its 24 bits in two halves, all of them in three BF16. The second half is multiplied by
-// PART_SCALE so that it does not underflow, and has sums of its own.
+// A sum of depth x weight has more bits than an operand. It is split into parts that add up to it:
+// two halves hold 22 of its 24 bits, three BF16 hold all. The second half is multiplied by
+// PART_SCALE so that it does not underflow, and has its own sums.
 template <BevDtype D> constexpr int PARTS = D == BEV_FP32 ? 1 : D == BEV_BF16 ? 3 : 2;
 template <BevDtype D> constexpr float PART_SCALE = D == BEV_FP16 ? 4096.0f : 1.0f;
 
 constexpr int SUMS_STRIDE = WARP + 8; // floats or codes from cell to cell: no bank conflicts
 
-// WARPS warps with a chunk each. Rows are padded by 16 bytes: eight rows lie in different banks.
+// A column's shared memory: WARPS warps with a chunk each. Padding brings rows to different banks.
 template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
     static constexpr int PAD = 16 / (int)sizeof(Code<D>);
     static constexpr int STRIDE = CHANNELS + PAD, SLOTS = WARPS * CHUNK_CELLS;
     alignas(16) Code<D> out[SLOTS][STRIDE]; // rows of grad_out, by slot
-    // Of a warp's chunk, by slot and pixel: depth x weight as operands; the FP32 sums that become
-    // those, and later the dots, with a row for NO_SLOT.
+    // Arrays of a warp's chunk, by slot and pixel. `factors` is depth x weight as operands. `sums`
+    // holds the FP32 sums that become factors, and later the dots; its last row is for NO_SLOT.
     alignas(16) Code<D> factors[WARPS][PARTS<D>][CHUNK_CELLS][SUMS_STRIDE];
     alignas(16) float sums[WARPS][CHUNK_CELLS + 1][SUMS_STRIDE];
 
-    // The column's features follow: [32][channels + PAD]; after all columns of the block its
-    // depths.
+    // The column's features follow the struct: [32][channels + PAD]. The block's depths follow all
+    // columns.
     __host__ __device__ static constexpr int feat_stride(int channels) {
         return channels + PAD;
     }
@@ -40,7 +40,7 @@ template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
 
 // ---- copies to shared memory without registers --------------------------------------------------
 
-// 4 or 8 bytes.
+// Copies 4 or 8 bytes to shared memory without waiting.
 template <int BYTES> __device__ inline void copy_word_async(void *to, const void *from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
                      (uint32_t)__cvta_generic_to_shared(to)),
@@ -48,7 +48,7 @@ template <int BYTES> __device__ inline void copy_word_async(void *to, const void
                  : "memory");
 }
 
-// 16 bytes; zeros where `exists` is false.
+// Copies 16 bytes to shared memory without waiting; zeros if `exists` is false.
 __device__ inline void copy_async(void *to, const void *from, bool exists) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                      (uint32_t)__cvta_generic_to_shared(to)),
@@ -62,7 +62,7 @@ __device__ inline void wait_for_copies() {
 
 // ---- fragments ----------------------------------------------------------------------------------
 
-// Four 8 x 8 matrices; lane i names a row of matrix i / 8. TRANSPOSED: lanes hold columns.
+// Loads four 8 x 8 matrices; lane i has a row's address of matrix i / 8. TRANSPOSED: by columns.
 template <bool TRANSPOSED>
 __device__ inline void load_matrices(uint32_t (&m)[4], const void *row) {
     uint32_t at = (uint32_t)__cvta_generic_to_shared(row);
@@ -80,7 +80,7 @@ __device__ inline void load_matrices(uint32_t (&m)[4], const void *row) {
 
 // ---- dots[cell][pixel] += grad_out[cell] . feat[pixel], for the 16 cells of a warp --------------
 
-// Tensor cores: sums v[n] are cells g and g + 8, pixels 8n + 2q and 8n + 2q + 1.
+// By tensor cores: v[n] has cells g and g + 8, pixels 8n + 2q and 8n + 2q + 1 (lane 4 g + q).
 template <BevDtype D> struct Dots {
     float v[4][4];
 
@@ -112,7 +112,7 @@ template <BevDtype D> struct Dots {
     }
 };
 
-// FP32: v[i][j] is cell 4i + lane / 8, pixel 8j + lane % 8.
+// In FP32: v[i][j] is cell 4i + lane / 8, pixel 8j + lane % 8.
 template <> struct Dots<BEV_FP32> {
     float v[4][4];
 
@@ -148,17 +148,17 @@ template <> struct Dots<BEV_FP32> {
 
 // ---- gradient of features: [pixel][channel] += factors[slot][pixel] * grad_out[slot][channel] ---
 
-// Tensor cores: a warp has tiles of 16 pixels x 16 channels, over all slots of the block.
+// By tensor cores: a warp has tiles of 16 pixels x 16 channels, over all slots of the block.
 template <BevDtype D, int CHANNELS, int WARPS> struct FeatSums {
     using Shared = ColumnShared<D, CHANNELS, WARPS>;
     static constexpr int TILES = 2 * CHANNELS / 16, MINE = (TILES + WARPS - 1) / WARPS;
-    static constexpr int SUMS = D == BEV_FP16 ? 2 : 1; // those of the second half apart
+    static constexpr int SUMS = D == BEV_FP16 ? 2 : 1; // the second half has its own sums
     float v[MINE][SUMS][2][4];
 
     __device__ static int tile_of(int i) {
         return (int)threadIdx.x / WARP + i * WARPS;
     }
-    // All tiles of a warp have the same pixels, so that factors are loaded once for all of them.
+    // Adds `chunks` chunks. All tiles of a warp have the same pixels: factors are loaded once.
     __device__ void add(const Shared &shared, int chunks) {
         static_assert(WARPS % 2 == 0);
         int lane = threadIdx.x % WARP, p0 = tile_of(0) % 2 * 16;
@@ -209,7 +209,7 @@ template <BevDtype D, int CHANNELS, int WARPS> struct FeatSums {
     }
 };
 
-// FP32: a thread has two pixels and four channels.
+// In FP32: a thread has two pixels and four channels.
 template <int CHANNELS, int WARPS> struct FeatSums<BEV_FP32, CHANNELS, WARPS> {
     using Shared = ColumnShared<BEV_FP32, CHANNELS, WARPS>;
     static constexpr int TILES = 16 * CHANNELS / 4, THREADS = WARPS * WARP;

@@ -9,12 +9,12 @@ namespace {
 
 struct V4Plan {
     bool tiled, overlap;
-    bool transposed; // the depth, by a kernel of its own, into the workspace
+    bool transposed; // a kernel of its own transposes the depth into the workspace
     V4Schedule schedule;
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
-    uint32_t *occupied; // cells with points, a bit each; of outputs with channels first
+    uint32_t *occupied; // a bit for each cell with points; for outputs with channels first
     void *map_memory;
     ~V4Plan() {
         cudaFree(map_memory);
@@ -22,7 +22,7 @@ struct V4Plan {
     }
 };
 
-// What exists during `prepare` only.
+// Arrays that exist only during `prepare`.
 struct Draft {
     void *memory;
     Findings *findings;
@@ -30,18 +30,18 @@ struct Draft {
     Entry *entries;
     uint16_t *slots;
     int *entry_counts, *entry_starts, *order, *step_counts, *strip_counts, *strip_starts;
-    int *step_starts; // [tiles + 1] as they are launched
+    int *step_starts; // [tiles + 1] in the order of launch
     uint64_t *strip_keys;
-    int columns, strips, tiles; // columns: of all slabs
+    int columns, strips, tiles; // columns: slab columns, of all slabs
 };
 
 // ---- choices -----------------------------------------------------------------------------------
 
-// What a launch has in its workspace, where it needs it.
+// The arrays that a launch has in its workspace, if it needs them.
 struct Scratch {
-    Workspace tiles;   // of tiles that transpose the depth
-    char *depth, *feat; // view: of pieces; of all
-    char *out;         // channels last
+    Workspace tiles;   // for tiles that transpose the depth
+    char *depth, *feat; // views: depth for pieces; feat for all
+    char *out;         // the output with channels last
 };
 
 Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, int64_t passes,
@@ -58,7 +58,7 @@ Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, 
     return workspace;
 }
 
-// Without a plan all that any plan needs.
+// Lays the arrays out in `arena`. Without a plan it takes all that any plan needs.
 Scratch scratch_of(const BevProblem *problem, const V4Plan *plan, Arena &arena) {
     Scratch scratch = {};
     int pairs = plan ? plan->schedule.counts[PAIR_CLASS] : PAIRS;
@@ -76,8 +76,8 @@ Scratch scratch_of(const BevProblem *problem, const V4Plan *plan, Arena &arena) 
     return scratch;
 }
 
-// The map with what differs from launch to launch, but for the workspace.
-TileMap of_launch(TileMap map, const Pool &pool) {
+// Returns the map with the arguments that differ from launch to launch, except the workspace.
+TileMap map_of_launch(TileMap map, const Pool &pool) {
     map.out = pool.out;
     map.feat = pool.feat;
     map.depth = pool.depth;
@@ -101,7 +101,7 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
                   const Findings &findings, V4Plan *plan, Err *err) {
     int counts[CLASSES], largest = piece_largest(problem->dtype, pool.channels);
     memcpy(counts, findings.piece_classes, sizeof counts);
-    counts[0] += (int)(pool.cells - pool.intervals); // an empty cell is an owner of no points
+    counts[0] += (int)(pool.cells - pool.intervals); // an empty cell is an owner without points
     plan->pieces.shares = shares_from(counts);
     auto layout = [&](Arena &arena) { arena.take((int4 **)&plan->pieces.owners, pool.cells); };
     if (!arena_allocate(&plan->map_memory, layout, err))
@@ -121,7 +121,7 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
 
 // ---- tiles -------------------------------------------------------------------------------------
 
-// Sorts points and cells and counts steps.
+// Sorts points into entries and cells into tiles, and counts the steps of each tile.
 void draft_tiles(const Pool &pool, const Frustums &f, const Draft &d) {
     int intervals = (int)pool.intervals;
     CellPoints points = {pool, f, d.findings, d.entries, d.entry_counts, d.slots, d.strip_counts};
@@ -137,11 +137,12 @@ void draft_tiles(const Pool &pool, const Frustums &f, const Draft &d) {
         pool, d.tiles, d.order, d.entry_counts, d.entries, d.step_counts, d.findings);
 }
 
-bool worth_tiles(const Pool &pool, const Findings &findings) {
+bool tiles_are_faster(const Pool &pool, const Findings &findings) {
     return !findings.irregular && findings.longest <= LONGEST_SORTED &&
            pool.points >= (int64_t)POINTS_A_STEP * findings.steps;
 }
 
+// Allocates the arrays of the tile map in one block.
 bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findings,
                     const Numbers &numbers, int **empty, TileArrays *out, V4Plan *plan, Err *err) {
     int workers = numbers.blocks * TILE_WARPS;
@@ -164,6 +165,7 @@ bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findin
     return true;
 }
 
+// Writes the tile map: weights, empty cells, tiles sorted by class, and their steps.
 void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Numbers &numbers,
                 const TileSort &sort, const TileArrays &out, int *empty, bool transposed) {
     if (pool.weights)
@@ -177,6 +179,7 @@ void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Numbe
         transposed);
 }
 
+// Chooses a schedule for the drafted tiles, and builds their map.
 bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft,
                  const Findings &findings, V4Plan *plan, Err *err) {
     const Frustums &f = plan->frustums;
@@ -236,7 +239,7 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     draft->tiles = (int)blocks_for(intervals, TILE_CELLS);
     auto layout = [&](Arena &arena) {
         arena.take(&draft->findings, 1);
-        // Zeroed: findings, strip_counts. Filled with NO_CELL: cell_intervals.
+        // findings and strip_counts are zeroed; cell_intervals are filled with NO_CELL.
         arena.take(&draft->strip_counts, draft->strips);
         arena.take(&draft->cell_intervals, pool.cells);
         arena.take(&draft->entries, points);
@@ -260,12 +263,12 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     return true;
 }
 
-bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
+bool build_plan(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     bool tiles = v4_tiles_possible(problem);
     cudaFuncAttributes code;
     TRY_CUDA("v4", cudaFuncGetAttributes(&code, v4_transpose_kernel<uint16_t, 1>));
-    plan->overlap = code.ptxVersion >= 90; // what it was compiled for, not where it runs
+    plan->overlap = code.ptxVersion >= 90; // the architecture that it was compiled for
     plan->frustums = frustums_of(problem->shape);
     if (!allocate_draft(pool, plan->frustums, tiles, draft, err))
         return false;
@@ -280,7 +283,7 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
     Findings findings;
     if (!read_back(&findings, draft->findings, err))
         return false;
-    return tiles && worth_tiles(pool, findings)
+    return tiles && tiles_are_faster(pool, findings)
                ? build_tiles(problem, pool, *draft, findings, plan, err)
                : build_pieces(problem, pool, *draft, findings, plan, err);
 }
@@ -293,7 +296,7 @@ size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
 
 bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {
     Draft draft = {};
-    bool ok = build_with(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), "v4", err);
+    bool ok = build_plan(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), "v4", err);
     cuda_free_pooled(draft.memory);
     cudaError_t done = cudaStreamSynchronize(0);
     return ok && cuda_ok(done, "v4", err);

@@ -1,5 +1,5 @@
-/* What V4's prepare decides by, in CUDA and plain C: the kernel and its simulation
- * (kernels/tiles.c) must come to the same map. */
+/* The rules by which V4's prepare decides, in CUDA and plain C: the kernel and its simulation
+ * (kernels/tiles.c) must make the same map. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -18,9 +18,9 @@
 #endif
 
 V4_CONST(TILE_CELLS, 16);          /* cells of a tile */
-V4_CONST(TILE_WORK_WORDS, 4);      /* of what a warp reads about its tile */
-V4_CONST(SLAB, 16);                /* image rows multiplied at once: a slab of a feature column */
-V4_CONST(TILE_WARPS, 8);           /* warps a block; a tile has 1, 2, 4 or 8, or two blocks */
+V4_CONST(TILE_WORK_WORDS, 4);      /* words that a warp reads about its tile */
+V4_CONST(SLAB, 16);                /* image rows of a slab, which are multiplied at once */
+V4_CONST(TILE_WARPS, 8);           /* warps of a block; a tile has 1, 2, 4 or 8, or two blocks */
 V4_CONST(TILE_LARGEST, 3);         /* the largest class that one block holds: 2^3 warps a tile */
 V4_CONST(PAIR_CLASS, 4);           /* the class of tiles with two blocks: 2^4 warps */
 V4_CONST(PAIRS, 128);              /* at most so many tiles have two blocks */
@@ -30,22 +30,23 @@ V4_CONST(MANY_STEPS, 256);         /* tiles of so many steps or more are counted
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(STRIP, 4);                /* feature columns side by side, by which cells are sorted */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that a block sorts */
-V4_CONST(GATHERED_POINTS, 5000);   /* a multiprocessor gathers so many depths one by one in the time
-                                      of the kernel that transposes the depth */
+V4_CONST(GATHERED_POINTS, 5000);   /* depths that a multiprocessor gathers one by one in the time of
+                                      the kernel that transposes the depth */
 V4_CONST(TRANSPOSE_BINS, 4);       /* depth bins of 32 columns that a block transposes */
 V4_CONST(TRANSPOSE_ACROSS, 4);     /* columns that one of its lanes loads at once, or 1 */
-V4_CONST(ROW_GROUPS, 4);           /* of a slab: image rows g, g + 4, g + 8 and g + 12 (v4_place) */
-V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
-V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get, */
-V4_CONST(MANY_POINTS, 1 << 20);    /* or twice as many, of so many points and eights of channels */
+V4_CONST(ROW_GROUPS, 4);           /* groups of slab rows: g, g + 4, g + 8 and g + 12 (v4_place) */
+V4_CONST(PIECE_THREADS, 512);      /* most threads of a block */
+V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
+V4_CONST(MANY_POINTS, 1 << 20);    /* from this points x channels / 8 on, twice as many */
 
-/* Steps that a warp should get at most. At least 2, so that every worker of a tile has a step. */
+/* Returns the most steps of a warp. At least 2, so that every worker of a tile has a step. */
 V4_BOTH int portion_of(int config) {
     const int portions[PORTIONS] = {3, 4, 6, 8, 12};
     return portions[config];
 }
 
-/* Class of an owner with `size` units of work when a worker should get `portion` of them. */
+/* Returns the class k of an owner with `size` units of work: it gets 2^k workers, so that each has
+ * at most `portion` units, up to class `largest`. */
 V4_BOTH int class_of(int size, int portion, int largest) {
     int k = 0;
     while (k < largest && (portion << k) < size)
@@ -53,28 +54,28 @@ V4_BOTH int class_of(int size, int portion, int largest) {
     return k;
 }
 
-/* Points that a worker of pieces should get. With few, cells are done sooner; with many, a worker's
- * own cost, that of seven points, counts less. */
+/* Returns the points that a worker of pieces should get. With few points cells end sooner; with
+ * many the worker's own cost, that of seven points, counts less. */
 V4_BOTH int piece_points(int64_t points, int64_t channels) {
     return points * ((channels + 7) / 8) < MANY_POINTS ? PIECE_POINTS : 2 * PIECE_POINTS;
 }
 
-/* At which of 16 places an image row of a slab stands, and which row stands at a place: the same.
- * Lane q multiplies places 4q to 4q + 3, which are rows q, q + 4, q + 8 and q + 12. Its load number
- * i is of row 4i + q, so that four lanes load four neighbouring rows at once. */
+/* Returns the place (0 to 15) of an image row in its slab; also the row of a place. Lane q
+ * multiplies places 4q to 4q + 3, which are rows q, q + 4, q + 8 and q + 12. Its load number i
+ * reads row 4i + q, so that four lanes load four neighbouring rows at once. */
 V4_BOTH int v4_place(int row) {
     return row % 4 * 4 + row / 4;
 }
 
-/* Strip of a cell whose first entry is in slab column `first`. */
+/* Returns the strip of a cell whose first entry is in slab column `first`. */
 V4_BOTH int v4_strip(int first, int slabs) {
     return first / slabs / STRIP;
 }
 
-/* The order of cells within a strip, with which neighbours see nearly the same columns: by last
- * slab column, ascending in even strips and descending in odd ones; of the same last column by
- * first column, ascending and descending in turns; then by number of entries. Who sorts takes the
- * strips one after the other, and equal cells by interval. `columns`: of all slabs. */
+/* Returns the sort key of a cell within its strip: neighbours in this order see nearly the same
+ * columns. The key orders by last slab column, ascending in even strips and descending in odd ones;
+ * then by first column, in alternating directions; then by number of entries. Callers sort by strip
+ * before the key and by interval after it. `columns` counts those of all slabs. */
 V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int columns) {
     int along = v4_strip(first, slabs) % 2 ? columns - 1 - last : last;
     int across = first / slabs % STRIP;
@@ -83,43 +84,42 @@ V4_BOTH uint32_t v4_cell_key(int first, int last, int entries, int slabs, int co
     return (uint32_t)(along * STRIP + across) << 6 | (uint32_t)(entries < 63 ? entries : 63);
 }
 
-/* Channels of an image row that a lane loads at once: 16 bytes, in NVFP4 8. Four lanes load side by
- * side. */
+/* Returns the channels of an image row that a lane loads at once: 16 bytes, in NVFP4 8. Four lanes
+ * load side by side. */
 V4_BOTH int v4_lane_channels(BevDtype dtype) {
     return dtype == BEV_FP32 ? 4 : dtype == BEV_FP16 || dtype == BEV_BF16 ? 8 : 16;
 }
 
-/* Channels of a group. A block takes one or two, or one and a quarter. */
+/* Returns the channels of a group. A block takes one group, two, or one and a quarter. */
 V4_BOTH int v4_group(BevDtype dtype) {
     return dtype == BEV_FP32 ? 32 : 64;
 }
 
-/* Whether blocks can take the channels in whole groups, or 80 as they do; else they need pieces. */
+/* Returns whether blocks can take the channels: whole groups or 80. Else pieces serve. */
 static inline bool v4_channels_fit(const BevProblem *problem) {
     return problem->shape.channels == 80 || problem->shape.channels % 64 == 0;
 }
 
-/* Channels that a block of so many groups takes; of 80 a group and a quarter. */
+/* Returns the channels of a block of `groups` groups; of 80 channels a group and a quarter. */
 static inline int v4_block_channels(const BevProblem *problem, int groups) {
     int group = v4_group(problem->dtype);
     return problem->shape.channels == 80 ? group + group / 4 : groups * group;
 }
 
-/* The place at which a block of tiles starts in its pass. `block`: its number when the blocks are
- * sorted, the largest tiles first. Also the other way round, as turning twice changes nothing.
- * `blocks` of them have tiles. They go round the multiprocessors: each gets one, then each another,
- * and so on. The first round is turned, so that the multiprocessor with the largest block gets the
- * smallest block of the second round, or none. */
+/* Returns the place at which a block of tiles starts in its pass; also the block of a place.
+ * `block` is its number among `blocks` blocks, sorted by size, the largest first. The blocks are
+ * dealt to the `round` multiprocessors in rounds. The first round is reversed, so that the
+ * multiprocessor with the largest block gets the smallest block of the second round, or none. */
 V4_BOTH int v4_start_order(int block, int blocks, int round) {
     return block < round && round < blocks ? round - 1 - block : block;
 }
 
-/* Slabs of a feature column. */
+/* Returns the number of slabs of an image column: the image height in units of 16 rows. */
 static inline int64_t v4_slabs(const BevShape *shape) {
     return (shape->feat_h + SLAB - 1) / SLAB;
 }
 
-/* Whether tiles can be tried: channels in whole groups, numbers that fit their fields. */
+/* Returns whether tiles are possible: channels fit whole groups, and numbers fit their fields. */
 static inline bool v4_tiles_possible(const BevProblem *problem) {
     const BevShape *s = &problem->shape;
     double columns = (double)s->cameras * (double)s->feat_w * (double)v4_slabs(s);
@@ -128,25 +128,25 @@ static inline bool v4_tiles_possible(const BevProblem *problem) {
            s->depth_bins < 65536 && v4_channels_fit(problem);
 }
 
-/* Whether to transpose the depth by a kernel of its own first. Weighted maps read each depth about
- * four times. A view transform has a kernel in front, which can as well. */
+/* Returns whether a kernel of its own transposes the depth first. Weighted maps read each depth
+ * about four times. A view transform has a first kernel anyway, which transposes as well. */
 static inline bool v4_transposes(const BevProblem *problem, int multiprocessors) {
     const BevMap *map = &problem->map;
     return problem->stage == BEV_VIEW || map->weights ||
            map->points > (int64_t)GATHERED_POINTS * multiprocessors;
 }
 
-/* Neighbouring columns that a lane of the transposing kernel loads at once. */
+/* Returns how many neighbouring columns a lane of the transposing kernel loads at once. */
 V4_BOTH int v4_across(int64_t width) {
     return width % TRANSPOSE_ACROSS ? 1 : TRANSPOSE_ACROSS;
 }
 
-/* Which of a block's 32 columns is the transposing kernel's number `slot` in shared memory. */
+/* Returns which of a block's 32 columns is in `slot` of the transposing kernel's shared memory. */
 V4_BOTH int v4_column_of(int slot, int across) {
     return slot % (32 / across) * across + slot / (32 / across);
 }
 
-/* What decides how tiles are scheduled. */
+/* The facts that decide how tiles are scheduled. */
 typedef struct {
     const BevProblem *problem;
     int64_t steps; /* of all tiles, in one pass over the channels */
@@ -154,19 +154,19 @@ typedef struct {
     int multiprocessors;
 } V4Load;
 
-/* How tiles are scheduled: those of class k have 2^k warps each. */
+/* How tiles are scheduled: a tile of class k has 2^k warps. */
 typedef struct {
     int portion, largest;       /* steps that a warp should get; the largest class */
-    int groups;                 /* groups of channels that a block takes: 1 or 2 */
+    int groups;                 /* groups of channels of a block: 1 or 2 */
     int64_t passes;             /* over the channels */
-    int counts[PAIR_CLASS + 1]; /* tiles by class */
-    int workers;                /* warps of all tiles, in each pass */
+    int counts[PAIR_CLASS + 1]; /* number of tiles by class */
+    int workers;                /* warps of all tiles, in one pass */
 } V4Schedule;
 
-/* Schedules tiles when a warp should get `portion` steps. tile_steps[n], n in [0, MANY_STEPS]:
- * tiles of n steps. If few tiles have more steps than eight portions, all else would wait for them,
- * so each gets two blocks. Their sums meet in the workspace, which the kernel that transposes the
- * depth makes ready. */
+/* Schedules tiles for at most `portion` steps a warp. tile_steps[n], n in [0, MANY_STEPS], is the
+ * number of tiles with n steps. If only few tiles have more steps than eight portions, each of
+ * these gets two blocks, as all others would wait for it. The sums of both blocks meet in the
+ * workspace, which the kernel that transposes the depth prepares. */
 static inline V4Schedule v4_schedule(const int *tile_steps, const V4Load *load, int portion,
                                      int groups) {
     int64_t passes = load->problem->shape.channels / v4_block_channels(load->problem, groups);
@@ -183,9 +183,9 @@ static inline V4Schedule v4_schedule(const int *tile_steps, const V4Load *load, 
     return schedule;
 }
 
-/* The steps one after the other of the tile that takes longest, and its joins: an eighth of a
- * step for two warps, half of one for four, one for eight, two for two blocks. */
-static inline double v4_longest_chain(const int *tile_steps, const V4Schedule *schedule) {
+/* Returns the steps in sequence of the tile that takes longest, and its joins: an eighth of a step
+ * for two warps, half of one for four, one for eight, two for two blocks. */
+static inline double v4_longest_tile(const int *tile_steps, const V4Schedule *schedule) {
     double longest = 0;
     for (int steps = 1; steps <= MANY_STEPS; steps++) {
         int k = class_of(steps, schedule->portion, schedule->largest), warps = 1 << k;
@@ -195,37 +195,38 @@ static inline double v4_longest_chain(const int *tile_steps, const V4Schedule *s
     return longest;
 }
 
-/* How long a step takes; 1: one in FP16 without weights, of one group or of 80 channels. */
+/* Returns the time of a step in units of an FP16 step without weights, of one group or 80
+ * channels. */
 static inline double v4_step_time(const BevProblem *problem) {
     BevDtype dtype = problem->dtype;
     return dtype == BEV_FP32 || problem->map.weights ? 2.5 : dtype == BEV_NVFP4 ? 1.5 : 1;
 }
 
-/* How long tiles take, in steps of FP16: at least as long as the longest one, which starts three
- * steps before its first, and as long as all blocks and steps take side by side. A step of two
- * groups counts twice in the longest tile and 2.7 times in the work of all; in FP32, which always
- * takes two where it can, v4_step_time says it. The numbers are fitted to the times of all portions
- * on an H200 (samples/experiments/v4.md). */
+/* Returns the time of all tiles, in steps of FP16. It is the larger of two times: that of the
+ * longest tile, which starts three steps before its first, and that of all blocks and steps in
+ * parallel. A step of two groups counts twice in the longest tile and 2.7 times in the work of all;
+ * FP32 always takes two groups if it can, which v4_step_time includes. The numbers are fitted to
+ * the times of all portions on an H200 (samples/experiments/v4.md). */
 static inline double v4_tiles_time(const int *tile_steps, const V4Schedule *schedule,
                                    const V4Load *load) {
-    double resident = (double)TILE_BLOCKS * load->multiprocessors; /* blocks at once */
+    double resident = (double)TILE_BLOCKS * load->multiprocessors; /* resident blocks */
     double blocks =
         (double)((schedule->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)schedule->passes;
     double work = (double)(load->steps * schedule->passes) / (resident * TILE_WARPS);
     double step = v4_step_time(load->problem);
     bool twice = schedule->groups > 1 && load->problem->dtype != BEV_FP32;
-    return fmax(3 + step * (twice ? 2 : 1) * v4_longest_chain(tile_steps, schedule),
+    return fmax(3 + step * (twice ? 2 : 1) * v4_longest_tile(tile_steps, schedule),
                 5.5 * blocks / resident + 1.5 * step * (twice ? 2.7 : 1) * work);
 }
 
-/* Multiples of 128 channels: one group a block or two, in FP32 two. All others one; so do maps with
- * weights, which leave no registers for two. */
+/* Returns whether a block may take this number of groups. Multiples of 128 channels allow both, in
+ * FP32 only two. All others allow one; with weights no registers are left for two. */
 static inline bool v4_groups_allowed(const BevProblem *problem, int groups) {
     bool two = problem->shape.channels % 128 == 0 && !problem->map.weights;
     return groups == 2 ? two : !two || problem->dtype != BEV_FP32;
 }
 
-/* The best portion and groups; of equal ones the first. */
+/* Returns the schedule with the shortest time over all portions and groups; of equals the first. */
 static inline V4Schedule v4_best_schedule(const int *tile_steps, const V4Load *load) {
     V4Schedule best = {0};
     double least = INFINITY;

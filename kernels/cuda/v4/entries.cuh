@@ -1,4 +1,4 @@
-// Entries: the points of a cell, bundled by column slab and depth bin. What tiles are made of.
+// Entries: the points of a cell, bundled by column slab and depth bin. Tiles are made of them.
 #pragma once
 
 #include "kernels/cuda/v4/pieces.cuh"
@@ -8,24 +8,24 @@
 // ---- what the host reads back ------------------------------------------------------------------
 
 struct Findings {
-    int irregular;                  // a depth and a feature of one point are of different pixels
+    int irregular;                  // a point's depth and feature belong to different pixels
     int longest;                    // points of the fullest cell
-    int piece_classes[CLASSES];     // cells by class
-    int entries, steps;             // in all; entries of weighted maps only
-    int tile_steps[MANY_STEPS + 1]; // tiles of so many steps; the last: or more
+    int piece_classes[CLASSES];     // number of cells by class
+    int entries, steps;             // total numbers; entries only for weighted maps
+    int tile_steps[MANY_STEPS + 1]; // tiles by number of steps; the last element: or more
 };
 
 // ---- points: their place in transposed depth, and entries ---------------------------------------
 
 struct Entry {
-    int column;    // slab of a feature column: (camera * width + w) * slabs + slab
-    uint32_t code; // bin << 16 | rows, each a bit at its place (v4_place)
+    int column;    // slab column: (camera * width + w) * slabs + slab
+    uint32_t code; // bin << 16 | rows, a bit mask by place (v4_place)
 };
 
-// A hash table of bundles, the points of a cell in one bin of a column slab: (bundle + 1) << 32 |
-// rows, or 0. `slots` of them, a power of two, and no more bundles than that. False: the row was
-// there already.
-static __device__ bool insert(uint64_t *table, int slots, uint32_t bundle, int row) {
+// Adds a point to a hash table of bundles, a bundle being the points of a cell in one bin of a
+// column slab. A slot is (bundle + 1) << 32 | rows, or 0. `slots` is a power of two and at least
+// the number of bundles. Returns false if the row was there already.
+static __device__ bool insert_point(uint64_t *table, int slots, uint32_t bundle, int row) {
     uint32_t at = (bundle * 0x9e3779b1u >> 16) & (uint32_t)(slots - 1);
     for (;; at = (at + 1) & (uint32_t)(slots - 1)) {
         uint32_t *halves = (uint32_t *)(table + at); // the lower half comes first
@@ -35,8 +35,8 @@ static __device__ bool insert(uint64_t *table, int slots, uint32_t bundle, int r
     }
 }
 
-// Moves what is not 0 to the front and returns its number; a warp.
-static __device__ int compact(uint64_t *table, int slots) {
+// Moves the used slots to the front and returns their number. A whole warp calls it.
+static __device__ int compact_table(uint64_t *table, int slots) {
     int lane = (int)threadIdx.x % WARP, count = 0;
     for (int base = 0; base < slots; base += WARP) {
         uint64_t mine = base + lane < slots ? table[base + lane] : 0;
@@ -50,7 +50,7 @@ static __device__ int compact(uint64_t *table, int slots) {
     return count;
 }
 
-// Of n ascending values keys[i] >> 32 the place of `wanted`, which is there.
+// Returns the index of `wanted`, which must exist, among n ascending values keys[i] >> 32.
 static __device__ int place_in(const uint64_t *keys, int n, uint32_t wanted) {
     int low = 0;
     while (n > 1) {
@@ -61,7 +61,7 @@ static __device__ int place_in(const uint64_t *keys, int n, uint32_t wanted) {
     return low;
 }
 
-// Whether a sorted key starts an entry: another bundle, or the same point once more.
+// Returns whether sorted key i starts an entry: it has another bundle, or repeats the last point.
 static __device__ bool starts_entry(const uint64_t *keys, int i) {
     if (i == 0)
         return true;
@@ -69,19 +69,19 @@ static __device__ bool starts_entry(const uint64_t *keys, int i) {
     return place / SLAB != before / SLAB || place == before;
 }
 
-// The points of a cell as a list. Their places, and so a cell's entries, are in the order that
-// tiles want: by column slab, then bin, then place in the slab.
+// The lists that sort_lists() sorts here: the points of each cell. They are sorted by place, so
+// that a cell's entries have the order of tiles: by column slab, then bin.
 struct CellPoints {
     static constexpr bool FEW_AND_LONG = false;
     Pool pool;
     Frustums f;
     Findings *findings;
-    Entry *entries;    // of a cell from where its points start; at most one a point
+    Entry *entries;    // a cell's entries begin where its points do; at most one a point
     int *entry_counts; // [intervals]
     uint16_t *slots;   // [points]: entry of the cell << 4 | row; NULL: no weights
-    int *strip_counts; // cells by the strip of their first entry
+    int *strip_counts; // number of cells by the strip of their first entry
 
-    // Cells too full to sort get an entry of nothing; the map is not used then.
+    // A cell too full to sort gets one empty entry; the map is not used then.
     __device__ int size(int interval) const {
         int n = pool.lengths[interval];
         return n <= LONGEST_SORTED ? n : 0;
@@ -89,7 +89,8 @@ struct CellPoints {
     __device__ uint64_t *room(int) const {
         return NULL; // BLOCK_KEYS are enough
     }
-    // Place of point t in (camera, w, slab, bin, 16). Sets *irregular, or leaves it.
+    // Returns the place of point t in (camera, w, slab, bin, 16). Sets *irregular for a wrong
+    // pixel.
     __device__ uint32_t place(int64_t t, bool *irregular) const {
         int w, h, bin;
         int64_t rest = divide(pool.ranks_depth[t], f.width, &w);
@@ -113,7 +114,7 @@ struct CellPoints {
         entry_counts[interval] = count;
         atomicAdd(&strip_counts[v4_strip(first_column, f.slabs)], 1);
     }
-    // The entry that starts at sorted key i; `number` of the cell.
+    // Stores the entry that starts at sorted key i, as entry `number` of the cell.
     __device__ void put_sorted(int64_t first, int number, const uint64_t *keys, int i,
                                int n) const {
         uint32_t bundle = (uint32_t)(keys[i] >> 32) / SLAB, rows = 0;
@@ -125,7 +126,7 @@ struct CellPoints {
         } while (i < n && !starts_entry(keys, i));
         entries[first + number] = entry(bundle, rows);
     }
-    // Where the cell has a point twice: all points sorted, as place << 32 | number in the cell.
+    // Makes entries if a point occurs twice: sorts all points as place << 32 | number in the cell.
     __device__ void work_sorted(const Team &team, int interval, uint64_t *keys, int n) const {
         int64_t first = pool.starts[interval];
         bool irregular = false;
@@ -146,10 +147,10 @@ struct CellPoints {
         if (lane == 0)
             put_count(interval, count, column((uint32_t)(keys[0] >> 32) / SLAB));
     }
-    // The points into a hash table, four at a time so that their loads overlap. False: one was
-    // there already.
-    __device__ bool collect(const Team &team, int64_t first, uint64_t *table, int size,
-                            int n) const {
+    // Inserts the points into a hash table, four at a time so that their loads overlap. Returns
+    // false if a point was there already.
+    __device__ bool collect_bundles(const Team &team, int64_t first, uint64_t *table, int size,
+                                    int n) const {
         constexpr uint32_t NONE = ~0u;
         bool once = true, irregular = false;
         for (int base = team.thread; base < n; base += 4 * team.threads) {
@@ -160,13 +161,13 @@ struct CellPoints {
             }
             for (uint32_t at : places)
                 if (at != NONE)
-                    once &= insert(table, size, at / SLAB, (int)(at % SLAB));
+                    once &= insert_point(table, size, at / SLAB, (int)(at % SLAB));
         }
         if (irregular)
             findings->irregular = 1;
         return once;
     }
-    // Collects bundles in a hash table, then sorts those: they are about a tenth of the points.
+    // Makes the entries of a cell: collects its bundles, a tenth of the points, and sorts them.
     __device__ void work(const Team &team, int interval, uint64_t *keys, int n) const {
         int64_t first = pool.starts[interval];
         int table = 1, count = 0;
@@ -176,10 +177,10 @@ struct CellPoints {
         for (int i = team.thread; i < table; i += team.threads)
             keys[i] = 0;
         team.wait();
-        if (team.any(!collect(team, first, keys, table, n)))
+        if (team.any(!collect_bundles(team, first, keys, table, n)))
             return work_sorted(team, interval, keys, n);
         if (team.thread < WARP)
-            count = compact(keys, table);
+            count = compact_table(keys, table);
         count = team.from_first(count);
         sort_keys(keys, count, team);
         for (int i = team.thread; i < count; i += team.threads)
@@ -198,7 +199,7 @@ struct CellPoints {
 };
 static_assert(LONGEST_SORTED <= BLOCK_KEYS && LONGEST_SORTED * SLAB <= 65536);
 
-// Weights row by row, 16 an entry (zeroed before). A thread a point.
+// Thread t stores the weight of point t in its entry's 16 weights, which begin as zeros.
 static __global__ void v4_weights_kernel(Pool pool, const int *cell_intervals,
                                          const int *entry_starts, const uint16_t *slots,
                                          float *weights) {

@@ -1,5 +1,5 @@
-// The kernel in front of V4, and of grad_v4, in a view transform: logits become depths, features
-// channels last. Both are read as the network has them, by strides, and written as V4 wants them.
+// The first kernel of a view transform, before V4 or grad_v4: it makes depths of logits, and brings
+// features to channels last. It reads both by the network's strides.
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"
@@ -7,27 +7,26 @@
 constexpr int FRONT_WARPS = 32, FRONT_THREADS = FRONT_WARPS * WARP;
 constexpr int FRONT_COLUMNS = WARP / ROW_GROUPS;      // image columns of a block of depths
 constexpr int FRONT_LANES = FRONT_WARPS / ROW_GROUPS; // warps that share the bins of a row group
-constexpr int FRONT_PIXELS = 128;                     // of a block of channels,
-constexpr int FRONT_CHANNELS = 80;                    // and its channels, at most
+constexpr int FRONT_PIXELS = 128;                     // pixels of a block of features,
+constexpr int FRONT_CHANNELS = 80;                    // and its most channels
 
-// Bins that a block takes in a round, EACH a warp.
+// Bins that a block takes in a round; each warp takes EACH.
 template <int EACH> constexpr int FRONT_ROUND = FRONT_LANES * EACH;
 
-// An array that is brought to channels last: features; backward, by a kernel of its own, the
-// gradient of the output.
+// An array that is brought to channels last: the features, or backward the gradient of the output.
 struct FrontImages {
     const void *from;
     BevStrides strides;
     int images, height, width;
     void *to; // (image, pixel, channel)
 
-    __host__ __device__ int blocks(int pixels) const { // of an image
+    __host__ __device__ int blocks(int pixels) const { // blocks of an image
         return (height * width + pixels - 1) / pixels;
     }
 };
 
 struct Front {
-    const void *depth; // the network's
+    const void *depth; // the network's logits
     BevView view;
     float factor; // log2(e) / temperature
     Frustums f;
@@ -36,15 +35,15 @@ struct Front {
     int channels;
     int *arrived; // as in Workspace
     int reductions;
-    int depth_blocks; // of a camera
+    int depth_blocks; // of one camera
 };
 
-// A block of depths has a slab of 8 neighbouring columns. A warp has a row group of it, which
-// stands side by side in transposed depth, and every FRONT_LANES-th bin.
+// The pixel of a thread. A block of depths has a slab of 8 neighbouring columns. A warp has a row
+// group of the slab, which is contiguous in transposed depth, and every FRONT_LANES-th bin.
 struct FrontPixel {
     int camera, slab, row, first_w, column, place, bin; // bin: the first
 
-    // `block` of the camera's.
+    // `block` is the number of the block within its camera.
     __device__ FrontPixel(const Frustums &f, unsigned block, int its_camera) : camera(its_camera) {
         unsigned across = (unsigned)(f.width + FRONT_COLUMNS - 1) / FRONT_COLUMNS;
         int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
@@ -61,22 +60,22 @@ __device__ inline int64_t stride_to(const BevStrides &s, int camera, int row, in
     return camera * s.camera + row * s.row + column * s.column;
 }
 
-// 2^x as the hardware has it; less than 2^-126 is 0.
+// Returns the hardware's 2^x; results below 2^-126 are 0.
 __device__ inline float power_of_two(float x) {
     float power;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
     return power;
 }
 
-// A pixel's logits, and what becomes of them: those of a round in registers, from `from` on.
+// The logits of a pixel, and later their powers: those of one round, in registers.
 template <BevDtype D, int EACH> struct FrontBins {
     using Code = DepthCode<D>;
     const Code *from; // bin 0
     int64_t stride;
-    int first, bins; // bins: 0 where there is no such pixel
+    int first, bins; // bins: 0 outside the image
     float v[EACH];
 
-    // Bins that do not exist: -infinity.
+    // Loads the logits of a round. Bins that do not exist read as -infinity.
     __device__ void load(int base) {
         const Code *p = from + (base + first) * stride;
 #pragma unroll
@@ -90,7 +89,7 @@ template <BevDtype D, int EACH> struct FrontBins {
     }
 };
 
-// What the warps of a block have for the same pixel, joined; each of them gets the result.
+// Joins the values that the warps of a block have for the same pixel. Each warp gets the result.
 template <typename Join>
 __device__ inline float join_warps(float mine, float (*parts)[WARP], Join join) {
     int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
@@ -103,8 +102,8 @@ __device__ inline float join_warps(float mine, float (*parts)[WARP], Join join) 
     return all;
 }
 
-// Depths of a round, or of half of one, in shared memory as they lie in memory: bins of a column
-// side by side.
+// The depths of a round, or of half a round, in shared memory as in transposed depth: the bins of a
+// column are contiguous.
 template <BevDtype D, int EACH> struct FrontDepths {
     static constexpr int WORDS = SLAB * (int)sizeof(DepthCode<D>) / (int)sizeof(uint4); // of a bin
     static constexpr int PARTS = FRONT_ROUND<EACH> * WORDS > 256 ? 2 : 1;
@@ -112,7 +111,7 @@ template <BevDtype D, int EACH> struct FrontDepths {
     float parts[2][FRONT_WARPS][WARP];
     uint4 words[FRONT_COLUMNS][BINS * WORDS + 1]; // columns begin in different banks
 
-    // Bins [base, base + BINS) of the block's columns.
+    // Writes bins [base, base + BINS) of the block's columns to `to`.
     __device__ void write(const Frustums &f, const FrontPixel &me, int base, void *to) const {
         int count = min(BINS, f.bins - base) * WORDS;
 #pragma unroll 2
@@ -125,7 +124,7 @@ template <BevDtype D, int EACH> struct FrontDepths {
     }
 };
 
-// The largest logit of each pixel and the sum of the powers; *share: 1 / sum.
+// Returns the largest logit of the pixel. *share receives 1 / the sum of its powers.
 template <BevDtype D, int EACH>
 __device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float factor,
                                    FrontDepths<D, EACH> *shared, float *share) {
@@ -152,7 +151,7 @@ __device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float fac
     return largest;
 }
 
-// Writes a round's depths as they are gathered (pieces), row by row.
+// Writes a round's depths row by row, (camera, bin, h, w), for pieces.
 template <BevDtype D, int EACH>
 __device__ inline void put_rows(const Front &front, const FrontPixel &me,
                                 const FrontBins<D, EACH> &mine, int base, float share) {
@@ -168,7 +167,7 @@ __device__ inline void put_rows(const Front &front, const FrontPixel &me,
             *to = Codec<D>::encode(mine.v[i] * share);
 }
 
-// Writes them transposed (transpose.cuh).
+// Writes a round's depths transposed (transpose.cuh), for tiles.
 template <BevDtype D, int EACH>
 __device__ inline void put_transposed(const Front &front, const FrontPixel &me,
                                       const FrontBins<D, EACH> &mine, int base, float share,
@@ -188,8 +187,8 @@ __device__ inline void put_transposed(const Front &front, const FrontPixel &me,
     }
 }
 
-// Softmax over a pixel's bins, or a copy. Where one round is all, the powers stay in registers. NaN
-// and +infinity make all depths of the pixel NaN, and so do bins that are all -infinity.
+// Computes the softmax over a pixel's bins, or copies them. If one round suffices, the powers stay
+// in registers. NaN, +infinity, or only -infinity in a pixel's logits make all its depths NaN.
 template <BevDtype D, bool T, int EACH>
 __device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *shared) {
     const Frustums &f = front.f;
@@ -217,14 +216,14 @@ __device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *sh
     }
 }
 
-// PIXELS side by side, at most 80 channels: read along the image, written along the channels.
-// The word that ends a row keeps its columns in different banks.
+// PIXELS neighbouring pixels of at most 80 channels, read along the image and written along the
+// channels. One more word at the end of a row keeps its columns in different banks.
 template <BevDtype D, int PIXELS> struct FrontTile {
     static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(DepthCode<D>) / 4;
     uint32_t words[PIXELS][WORDS + 1];
 };
 
-// `block` of the array's.
+// Brings one block of an array to channels last. `block` is its number within the array.
 template <BevDtype D, int THREADS, int PIXELS>
 __device__ inline void front_images(const FrontImages &array, int channels, unsigned block,
                                     FrontTile<D, PIXELS> *tile) {
@@ -267,8 +266,8 @@ __device__ inline void front_images(const FrontImages &array, int channels, unsi
             ((const Code *)tile->words[i / count])[i % count];
 }
 
-// blockIdx.x: blocks of depths, then of features; .y: channels. Also makes ready where the blocks
-// of a tile meet.
+// blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels. The kernel
+// also zeroes Workspace::arrived, where the blocks of a tile meet.
 template <BevDtype D, bool T, int EACH>
 __global__ void __launch_bounds__(FRONT_THREADS)
     v4_front_kernel(const __grid_constant__ Front front) {
@@ -289,7 +288,7 @@ __global__ void __launch_bounds__(FRONT_THREADS)
         front_depths<D, T, EACH>(front, &shared.depths);
 }
 
-// T: depths are written transposed.
+// Enqueues the kernel. T: depths are written transposed.
 template <BevDtype D, bool T>
 static inline cudaError_t front_launch(Front front, bool overlap, cudaStream_t stream) {
     const Frustums &f = front.f;
@@ -300,7 +299,7 @@ static inline cudaError_t front_launch(Front front, bool overlap, cudaStream_t s
     return launch_overlapped(kernel, grid, FRONT_THREADS, overlap, stream, front);
 }
 
-// What the problem itself says.
+// Returns the arguments that follow from the problem; outputs and workspace are not set.
 static inline Front front_of(const BevProblem *problem) {
     Front front = {};
     front.depth = problem->depth.data;

@@ -1,4 +1,4 @@
-// What V4's tensor-core kernel multiplies: features of a slab, and depths of 16 cells in it.
+// The operands of V4's tensor-core kernel: features of a slab, and depths of 16 cells in it.
 #pragma once
 
 #include "kernels/cuda/v4/v4.cuh"
@@ -8,9 +8,10 @@
 // ---- operands: BF16 as it is, INT8 without weights as whole numbers, all else as halves, which
 // hold every code exactly ---------------------------------------------------------------------
 
-// c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and c and
-// column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9. The callers
-// put places 4q to 4q + 3 of a slab there, in a and b alike, so that a sum has the same terms.
+// Computes c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and
+// c and column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9. The
+// callers put places 4q to 4q + 3 of a slab there, in a and in b, so that each product pairs equal
+// places.
 template <BevDtype D>
 __device__ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                     uint32_t b1) {
@@ -26,8 +27,8 @@ __device__ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint3
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// The same of whole numbers: a is unsigned, b signed, c INT32, exact. A register holds the four
-// places [4q, 4q + 4) of a row or column.
+// Does the same for whole numbers, exactly: a is unsigned, b signed, c INT32. A register holds the
+// four places [4q, 4q + 4) of a row or column.
 __device__ inline void multiply_add_bytes(int (&c)[4], const uint32_t (&a)[4], uint32_t b) {
     asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 "
         "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -35,7 +36,7 @@ __device__ inline void multiply_add_bytes(int (&c)[4], const uint32_t (&a)[4], u
         : "r"(a[0]), "r"(a[1]), "r"(b));
 }
 
-// Sums of products: INT8's are whole numbers unless weights make fractions of them.
+// The type of sums: INT8 has whole sums unless the map has weights.
 template <BevDtype D, bool W>
 using SumOf = typename std::conditional<WHOLE<D> && !W, int, float>::type;
 
@@ -45,7 +46,7 @@ __device__ inline uint32_t bits_of(__half2 pair) {
     return bits;
 }
 
-// Two floats rounded to the operand format, and back.
+// Round two floats to a pair of operands, and decode a pair.
 template <BevDtype D> __device__ inline uint32_t pair_from_floats(float2 pair) {
     if constexpr (D == BEV_BF16) {
         __nv_bfloat162 rounded = __floats2bfloat162_rn(pair.x, pair.y);
@@ -67,7 +68,7 @@ template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
     }
 }
 
-// Four E4M3 codes as two pairs of halves. In assembly the upper two are read where they lie; the
+// Decodes four E4M3 codes to two pairs of halves. The assembly reads the upper two in place; the
 // compiler would shift them first.
 __device__ inline void pairs_from_e4m3(uint32_t codes, uint32_t &low, uint32_t &high) {
 #if BEV_HARDWARE_FP8
@@ -81,7 +82,7 @@ __device__ inline void pairs_from_e4m3(uint32_t codes, uint32_t &low, uint32_t &
 #endif
 }
 
-// A plain load: __ldg could be moved before the wait for the kernel in front (overlap.cuh).
+// A plain load: __ldg could be moved before the wait for the previous kernel (overlap.cuh).
 template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
     if constexpr (BYTES == 16) {
         uint4 raw = *(const uint4 *)p;
@@ -98,16 +99,16 @@ template <int BYTES> __device__ inline void load_words(uint32_t *words, const vo
     }
 }
 
-// A lane's own address in global memory, kept in registers: else the compiler would put it together
-// again in each step.
-template <typename T> __device__ inline const T *kept(const T *p) {
+// Returns p, an address in global memory, and makes the compiler keep it in registers. Else the
+// compiler would compute it again in each step.
+template <typename T> __device__ inline const T *keep_in_register(const T *p) {
     asm("" : "+l"(p));
     __builtin_assume(__isGlobal(p));
     return p;
 }
 
-// Two codes of INT8 in a word, bytes 0 and 2 or (ODD) 1 and 3, as halves: 1024 + 128 + the code, as
-// bits, less what was added.
+// Decodes two INT8 codes of a word, bytes 0 and 2 or (ODD) 1 and 3, to halves: makes the bits of
+// 1024 + 128 + code and subtracts 1152.
 template <bool ODD> __device__ inline uint32_t pair_from_int8(uint32_t codes) {
     uint32_t biased = __byte_perm(codes ^ 0x80808080, 0x64646464, ODD ? 0x4341 : 0x4240);
     __half2 pair;
@@ -117,8 +118,8 @@ template <bool ODD> __device__ inline uint32_t pair_from_int8(uint32_t codes) {
 
 template <BevDtype D> constexpr int LANE_CHANNELS = v4_lane_channels(D);
 
-// Operands are this times the features, where that saves instructions of decoding; the output's
-// scale undoes it.
+// Features are multiplied by this factor if that saves decoding instructions. The output's scale
+// undoes it.
 template <BevDtype D>
 constexpr float FEATURE_SCALE = D == BEV_NVFP4                      ? 1.0f / 128
                                 : D == BEV_FP8 && !BEV_HARDWARE_FP8 ? 1.0f / 256
@@ -126,7 +127,7 @@ constexpr float FEATURE_SCALE = D == BEV_NVFP4                      ? 1.0f / 128
 
 // ---- features of two image rows, V channels of each --------------------------------------------
 
-// An 8 x 8 matrix of 16-bit numbers across the warp, transposed: lane 4 i + j gives elements 2j and
+// Transposes an 8 x 8 matrix of 16-bit numbers across the warp: lane 4 i + j gives elements 2j and
 // 2j + 1 of row i and gets elements 2j and 2j + 1 of column i.
 __device__ inline uint32_t transpose_pairs(uint32_t pair) {
     uint32_t transposed;
@@ -137,19 +138,19 @@ __device__ inline uint32_t transpose_pairs(uint32_t pair) {
 template <BevDtype D>
 constexpr int FEATURE_BITS = D == BEV_NVFP4 ? 4 : 8 * (int)sizeof(DepthCode<D>);
 
-// Where a lane's channels, from c on, begin in feature row 0.
+// The addresses of a lane's channels, from c on, in feature row 0.
 template <BevDtype D> struct LaneFeatures {
     const char *codes;
     const uint8_t *scales; // NVFP4
 
     __device__ LaneFeatures(const Pool &pool, int c)
-        : codes(kept((const char *)pool.feat + c * FEATURE_BITS<D> / 8)),
-          scales(D == BEV_NVFP4 ? kept(pool.feat_scales + c / BEV_BLOCK) : NULL) {}
+        : codes(keep_in_register((const char *)pool.feat + c * FEATURE_BITS<D> / 8)),
+          scales(D == BEV_NVFP4 ? keep_in_register(pool.feat_scales + c / BEV_BLOCK) : NULL) {}
 };
 
-// Of a lane's channels, of which four lanes hold V each of an image row: which sum and which of its
-// two columns channel j is in. Two neighbouring channels are transposed as a pair; in bytes they
-// are one number then, and become columns of two sums.
+// Four lanes hold V channels each of an image row. sum_of(j) and column_of(j) say which sum, and
+// which of its two columns, a lane's channel j belongs to. Neighbouring channels are transposed in
+// pairs. A pair of byte codes is one 16-bit number then, so that its channels go to two sums.
 template <BevDtype D> constexpr bool IN_BYTES = FEATURE_BITS<D> == 8;
 template <BevDtype D> __device__ constexpr int sum_of(int j) {
     return IN_BYTES<D> ? j / 4 * 2 + j % 2 : j / 2;
@@ -158,13 +159,13 @@ template <BevDtype D> __device__ constexpr int column_of(int j) {
     return IN_BYTES<D> ? j / 2 % 2 : j % 2;
 }
 
-// Four lanes hold 4 V channels of an image row, V each.
+// The features of two image rows: a lane holds V channels of each row, four lanes hold 4 V.
 template <BevDtype D, int V> struct Features {
     static constexpr int BYTES = V * FEATURE_BITS<D> / 8;
     uint32_t raw[2][(BYTES + 3) / 4];
     uint8_t scale[2]; // NVFP4: of the block that holds the V channels
 
-    // Of a feature row the lane's channels [c, c + V) into raw[i].
+    // Loads the lane's channels [c, c + V) of feature row `row` into raw[i].
     __device__ void load(int i, const LaneFeatures<D> &lane, int channels, int row, int c) {
         load_words<BYTES>(raw[i], lane.codes + (int64_t)row * (channels * FEATURE_BITS<D> / 8) +
                                       c * FEATURE_BITS<D> / 8);
@@ -172,7 +173,7 @@ template <BevDtype D, int V> struct Features {
             scale[i] = lane.scales[(int64_t)row * (channels / BEV_BLOCK) + c / BEV_BLOCK];
     }
 
-    // Of row i channels 4j to 4j + 3 as two pairs of operands.
+    // Decodes channels 4j to 4j + 3 of row i to two pairs of operands.
     __device__ void unpack(int i, int j, uint32_t pairs[2]) const {
         if constexpr (D == BEV_NVFP4) { // 2 bits times 4 bits of mantissa: exact in a half
             __half2 factor = __half2half2(__low2half(half2_from_e4m3(scale[i])));
@@ -187,8 +188,8 @@ template <BevDtype D, int V> struct Features {
         }
     }
 
-    // Whether a NaN is among the codes that transpose() does not carry over.
-    __device__ bool nan_unseen() const {
+    // Returns whether a NaN is among codes for which transpose() loses it.
+    __device__ bool has_lost_nan() const {
         uint32_t marks = 0;
         if constexpr (D == BEV_FP8 && !BEV_HARDWARE_FP8)
 #pragma unroll
@@ -199,11 +200,11 @@ template <BevDtype D, int V> struct Features {
         return marks & NAN_MARKS;
     }
 
-    // Operands of 2 x 8 channels, as sum_of and column_of say.
+    // Makes the operands of 2 x 8 channels, in the order of sum_of and column_of.
     __device__ void transpose(int j, uint32_t operands[2][2]) const {
 #pragma unroll
         for (int i = 0; i < 2; i++) {
-            if constexpr (D == BEV_FP8) { // first transposed, as two codes are one 16-bit number
+            if constexpr (D == BEV_FP8) { // transposed first: two codes are one 16-bit number
                 uint32_t codes = transpose_pairs(raw[i][j]);
 #if BEV_HARDWARE_FP8
                 pairs_from_e4m3(__byte_perm(codes, 0, 0x3120), operands[0][i], operands[1][i]);
@@ -224,11 +225,11 @@ template <BevDtype D, int V> struct Features {
         }
     }
 
-    // sums[j] (16 cells x 8 channels) += depth x features.
+    // Adds depth x features to sums[j] (16 cells x 8 channels).
     template <int N>
     __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[N][4]) const {
-        if (nan_unseen())
-            sums[0][0] = NAN; // the tile starts again
+        if (has_lost_nan())
+            sums[0][0] = NAN; // makes the tile start again, point by point
 #pragma unroll
         for (int j = 0; j < V / 4; j++) {
             uint32_t operands[2][2];
@@ -241,7 +242,7 @@ template <BevDtype D, int V> struct Features {
         }
     }
 
-    // INT8 as whole numbers: a transposed word has two channels of two places.
+    // Adds whole INT8 numbers. A transposed word has two channels of two places.
     __device__ void multiply(int (*sums)[4], const uint32_t (&depth)[1][4]) const {
 #pragma unroll
         for (int j = 0; j < V / 4; j++) {
@@ -254,9 +255,9 @@ template <BevDtype D, int V> struct Features {
 
 // ---- depths of a step --------------------------------------------------------------------------
 
-using DepthPair = uint32_t; // two depths as operands, one FP32 depth, or four codes of INT8's
+using DepthPair = uint32_t; // two depths as operands, one FP32 depth, or four INT8 codes
 
-// For four image rows.
+// DepthPairs that hold the depths of four image rows.
 template <BevDtype D> constexpr int DEPTH_PAIRS = D == BEV_FP32 ? 4 : WHOLE<D> ? 1 : 2;
 
 // An unsigned integer as wide as a depth code.
@@ -265,8 +266,8 @@ using DepthBits = typename std::conditional<
     sizeof(DepthCode<D>) == 1, uint8_t,
     typename std::conditional<sizeof(DepthCode<D>) == 2, uint16_t, uint32_t>::type>::type;
 
-// The code at `p`, or 0 if it is not wanted, by a load with a predicate: behind a branch an address
-// is computed again. Volatile: not before the wait for the kernel in front (overlap.cuh).
+// Returns the code at `p`, or 0 if `wanted` is 0. A predicate saves computing the address again, as
+// behind a branch. Volatile: not before the wait for the previous kernel (overlap.cuh).
 template <typename Bits> __device__ inline uint32_t load_if(const Bits *p, uint32_t wanted) {
     uint32_t code;
     asm volatile("{ .reg .pred w; setp.ne.u32 w, %2, 0; mov.u32 %0, 0;"
@@ -276,7 +277,7 @@ template <typename Bits> __device__ inline uint32_t load_if(const Bits *p, uint3
     return code;
 }
 
-// Four codes as pairs.
+// Converts four depth codes to pairs.
 template <BevDtype D>
 __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[DEPTH_PAIRS<D>]) {
 #pragma unroll
@@ -294,8 +295,8 @@ __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs
     }
 }
 
-// Depths at places [4q, 4q + 4) straight from (camera, bin, h, w): each its own load. The first is
-// `at` codes behind `first`; bit i of `wanted`: place 4q + i is in the entry.
+// Loads the depths at places [4q, 4q + 4) from (camera, bin, h, w), each by its own load. The first
+// is first[at]. Bit i of `wanted` tells that place 4q + i is in the entry.
 template <BevDtype D>
 __device__ inline void gather_depths(const DepthBits<D> *first, uint32_t at, uint32_t row_distance,
                                      uint32_t wanted, DepthPair pairs[DEPTH_PAIRS<D>]) {
@@ -306,15 +307,16 @@ __device__ inline void gather_depths(const DepthBits<D> *first, uint32_t at, uin
     pairs_from_codes<D>(codes, pairs);
 }
 
-// A mask of whole bytes. Digit 8 + j of SELECTOR: eight times the upper bit of byte j of `marks`.
-template <int SELECTOR> __device__ inline uint32_t spread(uint32_t marks) {
+// Returns a mask of whole bytes. Digit 8 + j of SELECTOR repeats the upper bit of byte j of
+// `marks`.
+template <int SELECTOR> __device__ inline uint32_t mask_bytes(uint32_t marks) {
     uint32_t mask;
     asm("prmt.b32 %0, %1, 0, %2;" : "=r"(mask) : "r"(marks), "n"(SELECTOR));
     return mask;
 }
 
-// The same from transposed depth (camera, w, slab, bin, place): one load at `p`; rows not in the
-// entry become 0.
+// Loads the same depths from transposed depth (camera, w, slab, bin, place) with one load at `p`.
+// Rows that are not in the entry become 0.
 template <BevDtype D>
 __device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
                                        DepthPair pairs[DEPTH_PAIRS<D>]) {
@@ -331,14 +333,14 @@ __device__ inline void load_transposed(const DepthBits<D> *p, uint32_t wanted,
         pairs[2] = rows & 4 ? codes.z : 0;
         pairs[3] = rows & 8 ? codes.w : 0;
     } else if constexpr (sizeof(DepthCode<D>) == 1) {
-        uint32_t codes = *(const uint32_t *)p & spread<0xba98>(marks);
+        uint32_t codes = *(const uint32_t *)p & mask_bytes<0xba98>(marks);
         if constexpr (WHOLE<D>)
             pairs[0] = codes;
         else
             pairs_from_e4m3(codes, pairs[0], pairs[1]);
     } else {
         uint2 codes = *(const uint2 *)p;
-        pairs[0] = codes.x & spread<0x9988>(marks);
-        pairs[1] = codes.y & spread<0xbbaa>(marks);
+        pairs[0] = codes.x & mask_bytes<0x9988>(marks);
+        pairs[1] = codes.y & mask_bytes<0xbbaa>(marks);
     }
 }

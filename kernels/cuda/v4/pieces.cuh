@@ -1,16 +1,16 @@
-// V4 where tensor cores do not help: odd channel counts, maps without a camera's structure.
-// A row of threads, 8 or 16 channels each, adds a share of a cell's points; long cells have many
-// rows.
+// V4 in pieces, where tensor cores do not help: odd channel counts, maps without a camera's
+// structure. A row of threads, 8 or 16 channels each, adds a share of a cell's points. Long cells
+// have many rows.
 #pragma once
 
 #include "kernels/cuda/v4/v4.cuh"
 
-// Channels a thread: 16 where their codes are one load, else 8.
+// Returns the channels of a thread: 16 if their codes are one load, else 8.
 static inline int piece_channels(BevDtype dtype, int64_t channels) {
     return channels % 16 == 0 && dtype > BEV_BF16 ? 16 : 8;
 }
 
-// Workers of a block: rows of threads that hold a cell's channels, a power of two of them.
+// Returns the block shape (lanes, workers). A worker is a row of threads with a cell's channels.
 static inline dim3 piece_block(BevDtype dtype, int64_t channels) {
     unsigned lanes = blocks_for(channels, piece_channels(dtype, channels)), rows = 1;
     while (2 * rows * lanes <= PIECE_THREADS)
@@ -18,7 +18,7 @@ static inline dim3 piece_block(BevDtype dtype, int64_t channels) {
     return dim3(lanes, rows);
 }
 
-// Largest class: all rows of a block for one cell.
+// Returns the largest class, in which one cell has all rows of a block.
 static inline int piece_largest(BevDtype dtype, int64_t channels) {
     int k = 0;
     while (2u << k <= piece_block(dtype, channels).y)
@@ -26,7 +26,7 @@ static inline int piece_largest(BevDtype dtype, int64_t channels) {
     return k;
 }
 
-// Features (row, c .. c + TILE - 1); A: rows start on a multiple of TILE elements.
+// Loads features (row, c .. c + TILE - 1). A: rows start on a multiple of TILE elements.
 template <BevDtype D, bool A, int TILE>
 __device__ inline void piece_features(const Pool &pool, int row, int c, float f[TILE]) {
     if constexpr (TILE == 8) {
@@ -54,7 +54,7 @@ __device__ inline void piece_features(const Pool &pool, int row, int c, float f[
     }
 }
 
-// Block (lanes, rows): lane owns channels [TILE lane, TILE (lane + 1)).
+// A block has (lanes, rows) threads. A lane owns channels [TILE lane, TILE (lane + 1)).
 template <BevDtype D, bool A, int TILE>
 __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     v4_pieces_kernel(const __grid_constant__ Pool pool, const __grid_constant__ PieceMap map) {
@@ -65,10 +65,10 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     int4 owner = make_int4(0, 0, NO_CELL, 1);
     if (share.owner < map.shares.owners)
         owner = __ldg(map.owners + share.owner);
-    share.parts = owner.w; // else the compiler finds it out anew for every point
+    share.parts = owner.w; // else the compiler computes it again for every point
     float sums[TILE] = {};
     int64_t t = (int64_t)owner.x + share.part;
-    // Wide codes do better with more threads than with more points in flight.
+    // Wide codes are faster with more threads than with more points in flight.
     constexpr int UNROLL = TILE == 8 ? 1 : 2;
 #pragma unroll UNROLL
     for (int left = owner.y - share.part; left > 0; left -= share.parts, t += share.parts) {
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
         for (int j = 0; j < TILE; j++)
             sums[j] += d * f[j];
     }
-    if ((int)blockIdx.x * rows < map.shares.first_worker[0]) { // the block has a shared cell
-        __shared__ int most; // parts: the first cell has as many as any of the block
+    if ((int)blockIdx.x * rows < map.shares.first_worker[0]) { // a cell has several rows
+        __shared__ int most; // most parts of a cell: those of the block's first cell
         if (row == 0 && lane == 0)
             most = share.parts;
         __syncthreads();
@@ -98,14 +98,14 @@ __global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
     }
     if (share.part > 0 || owner.z == NO_CELL)
         return;
-    constexpr bool STREAM = sizeof(OutCode<D>) > 1; // words of 16 bytes; shorter ones leave holes
+    constexpr bool STREAM = sizeof(OutCode<D>) > 1; // stores of 16 bytes; shorter ones leave holes
 #pragma unroll
     for (int j = 0; j < TILE; j += 8)
         out8<D, A, STREAM>(pool, owner.z, c + j, sums + j);
 }
 
 template <BevDtype D, bool A, int TILE>
-static inline void pieces_enter(const Pool &pool, const PieceMap &map, cudaStream_t stream) {
+static inline void enqueue_pieces(const Pool &pool, const PieceMap &map, cudaStream_t stream) {
     dim3 block = piece_block(D, pool.channels);
     size_t partial_bytes = block.y / 2 * block.x * TILE * sizeof(float);
     v4_pieces_kernel<D, A, TILE>
@@ -118,6 +118,6 @@ static inline void pieces_launch(const BevProblem *problem, const PieceMap &map,
     Pool pool = pool_of(problem);
     if constexpr (D > BEV_BF16)
         if (piece_channels(D, pool.channels) == 16)
-            return pieces_enter<D, true, 16>(pool, map, stream);
-    with_flag(rows_aligned(problem), [&]<bool A>() { pieces_enter<D, A, 8>(pool, map, stream); });
+            return enqueue_pieces<D, true, 16>(pool, map, stream);
+    with_flag(rows_aligned(problem), [&]<bool A>() { enqueue_pieces<D, A, 8>(pool, map, stream); });
 }

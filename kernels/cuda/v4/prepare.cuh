@@ -1,15 +1,15 @@
-// Kernels that build V4's maps. The maps are deterministic: what threads collect through atomic
-// counters is counted or sorted afterwards, never used in order of arrival.
+// The kernels that build V4's maps. The maps are deterministic: values that threads collect by
+// atomic counters are counted or sorted afterwards, never used in their order of arrival.
 #pragma once
 
 #include "kernels/cuda/v4/entries.cuh"
 
 // ---- cells -------------------------------------------------------------------------------------
 
-// cell_intervals[cell]: its interval or NO_CELL, which the array is filled with.
+// Thread i writes cell_intervals[cell] of interval i; the array was filled with NO_CELL.
 static __global__ void v4_cells_kernel(Pool pool, int largest, int *cell_intervals,
                                        Findings *findings) {
-    __shared__ int classes[CLASSES], longest; // of the block, so that few atomics meet in memory
+    __shared__ int classes[CLASSES], longest; // of the block: fewer atomics in memory
     int64_t i = thread_number();              // [0, intervals)
     if (threadIdx.x < CLASSES)
         classes[threadIdx.x] = 0;
@@ -29,7 +29,7 @@ static __global__ void v4_cells_kernel(Pool pool, int largest, int *cell_interva
         atomicAdd(&findings->piece_classes[threadIdx.x], classes[threadIdx.x]);
 }
 
-// Cells by class; those without a point, bin CLASSES, behind them.
+// Sorts cells by class. Cells without points, bin CLASSES, come last.
 struct CellSort {
     Shares shares;
     const int *cell_intervals, *starts, *lengths;
@@ -50,7 +50,7 @@ struct CellSort {
     }
 };
 
-// Cells without a point: bin 0.
+// Collects the cells without points: they are bin 0.
 struct EmptySort {
     const int *cell_intervals;
     int *empty;
@@ -65,7 +65,7 @@ struct EmptySort {
 
 // ---- the order of cells: those that see the same columns are neighbours ------------------------
 
-// Intervals into strips, in any order, as keys to sort by. strip_counts are used up.
+// Puts sort keys of intervals into their strips, in any order; strip_counts end as 0.
 static __global__ void v4_strip_kernel(Pool pool, Frustums f, int columns, const Entry *entries,
                                        const int *entry_counts, const int *strip_starts,
                                        int *strip_counts, uint64_t *keys) {
@@ -79,6 +79,7 @@ static __global__ void v4_strip_kernel(Pool pool, Frustums f, int columns, const
     keys[strip_starts[strip] + slot] = key << 32 | (uint32_t)i;
 }
 
+// The lists that sort_lists() sorts here: the cells of each strip.
 struct Strips {
     static constexpr bool FEW_AND_LONG = true;
     const int *starts; // [strips + 1]
@@ -103,11 +104,11 @@ struct Strips {
 
 // ---- tiles -------------------------------------------------------------------------------------
 
-// A warp's place in the columns of a tile: lane m < 16 holds the m-th cell's entries. A step takes
+// A warp's place among the steps of a tile: lane m < 16 holds the entries of cell m. A step takes
 // the smallest column that any cell still has. A cell with two depth bins in that column takes two
 // steps.
 struct ColumnCursor {
-    int e, end, interval; // of this lane; no entries from lane 16 on
+    int e, end, interval; // of this lane; lanes from 16 on have no entries
 
     __device__ ColumnCursor(int tile, const Pool &pool, const int *order, const int *entry_counts) {
         int lane = (int)threadIdx.x % WARP;
@@ -117,7 +118,7 @@ struct ColumnCursor {
         end = interval == NO_CELL ? 0 : e + entry_counts[interval];
     }
 
-    // The next step's column, or -1 after the last. *mine: this lane's entry in it, or -1.
+    // Returns the next step's column; -1: no more steps. *mine: this lane's entry in it, or -1.
     __device__ int next(const Entry *entries, int *mine) {
         unsigned column = e < end ? (unsigned)entries[e].column : ~0u;
         unsigned smallest = __reduce_min_sync(~0u, column);
@@ -145,10 +146,10 @@ static __global__ void v4_count_steps_kernel(Pool pool, int tiles, const int *or
     }
 }
 
-// Tiles by class; those of class 0, which have a warp each, by steps, the most first: warps that
-// share a block should end together.
+// Sorts tiles by class, and tiles of class 0 by steps, the most steps first. They have a warp each,
+// and the warps of a block should end together.
 struct TileSort {
-    // By bin: steps in class 0, else portion + class.
+    // The first tile of each bin. The bin is the number of steps in class 0, else portion + class.
     int first[portion_of(PORTIONS - 1) + PAIR_CLASS + 1];
     const int *step_counts;
     int portion, largest, *tiles;
@@ -176,14 +177,14 @@ static inline TileSort tile_sort(const Shares &shares, const int tile_steps[],
 
 struct TileArrays {
     TileWork *work;
-    int *cells, *tiles; // tiles: [tiles] of the cell order, sorted by class
+    int *cells, *tiles; // tiles: [tiles] numbers, sorted by class
     int2 *slabs;
     uint32_t *entries;
     int *weight_rows;
     float *weights;
 };
 
-// The first of an owner's workers; of Shares::owners, one past the last, it is Shares::workers.
+// Returns the first worker of an owner; for the owner past the last one, the number of workers.
 __device__ inline int first_worker_of(const Shares &shares, int owner) {
     int k = 0;
     while (owner < shares.first_owner[k])
@@ -191,18 +192,18 @@ __device__ inline int first_worker_of(const Shares &shares, int owner) {
     return shares.first_worker[k] + ((owner - shares.first_owner[k]) << k);
 }
 
-// How workers are numbered: in the order in which their blocks start (v4_start_order).
+// Workers are numbered in the order in which their blocks start (v4_start_order).
 struct Numbers {
     Shares shares;
     int blocks, round;
 
-    __device__ int of(int worker) const {
+    __device__ int of_worker(int worker) const {
         return v4_start_order(worker / TILE_WARPS, blocks, round) * TILE_WARPS +
                worker % TILE_WARPS;
     }
 };
 
-// A warp a tile. starts[at]: steps of the tiles before.
+// Each warp writes the map of one tile. starts[at]: the steps of all tiles before it.
 static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Numbers numbers,
                                       const int *starts, const int *order, const int *entry_counts,
                                       const int *entry_starts, const Entry *entries,
@@ -215,12 +216,12 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Num
     int first = first_worker_of(shares, at), parts = first_worker_of(shares, at + 1) - first;
     int other = workers + starts[at] - first, end = workers + starts[at + 1] - first - parts;
     if (lane < parts)
-        out.work[numbers.of(first + lane)] = {at, other + lane, end, lane << 8 | parts};
+        out.work[numbers.of_worker(first + lane)] = {at, other + lane, end, lane << 8 | parts};
     ColumnCursor cursor(out.tiles[at], pool, order, entry_counts);
     bool has_cell = cursor.interval != NO_CELL;
     if (lane < TILE_CELLS)
         out.cells[at * TILE_CELLS + lane] = has_cell ? pool.ranks_bev[cursor.e] : NO_CELL;
-    // From an entry's place in `entries` to its number.
+    // An entry's index in `entries` plus `shift` is its row of weights.
     int shift = pool.weights && has_cell ? entry_starts[cursor.interval] - cursor.e : 0;
     int mine, column;
     auto put_entries = [&](int64_t step) {
@@ -231,7 +232,7 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Num
             out.weight_rows[step * TILE_CELLS + lane] = mine < 0 ? 0 : mine + shift;
     };
     for (int i = 0; (column = cursor.next(entries, &mine)) >= 0; i++) {
-        int64_t step = i < parts ? numbers.of(first + i) : other + i - parts;
+        int64_t step = i < parts ? numbers.of_worker(first + i) : other + i - parts;
         put_entries(step);
         if (lane == 0) {
             int slab = column % f.slabs, w = column / f.slabs % f.width;
@@ -241,12 +242,12 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Num
             out.slabs[step] = make_int2(row, transposed ? column * f.bins : depth);
         }
     }
-    // The last block may have workers without a tile; they still read a step.
+    // The last block may have workers without a tile, which still read a step.
     for (int w = shares.workers; at == shares.owners - 1 && w < workers; w++) {
-        put_entries(numbers.of(w)); // mine is -1
+        put_entries(numbers.of_worker(w)); // mine is -1
         if (lane == 0) {
-            out.work[numbers.of(w)] = {NO_TILE};
-            out.slabs[numbers.of(w)] = make_int2(0, 0);
+            out.work[numbers.of_worker(w)] = {NO_TILE};
+            out.slabs[numbers.of_worker(w)] = make_int2(0, 0);
         }
     }
 }

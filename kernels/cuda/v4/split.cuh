@@ -1,11 +1,11 @@
-// Numbers with more bits than a tensor-core operand, as operands that add up to them.
+// Splits numbers with more bits than a tensor-core operand into operands that add up to them.
 #pragma once
 
 #include "kernels/cuda/v4/operands.cuh"
 
-// The format of operands, and how many a depth becomes. depth x weight is split into two halves,
-// which hold 22 of its 24 bits, or into three BF16, which hold them all. A number in FP32 is
-// exactly the sum of three BF16.
+// PART_OF: the format of operands. SPLIT: the number of operands that a depth becomes. depth x
+// weight is split into two halves, which hold 22 of its 24 bits, or into three BF16, which hold all
+// bits. An FP32 number is exactly the sum of three BF16.
 template <BevDtype D> constexpr BevDtype PART_OF = D == BEV_FP32 ? BEV_BF16 : D;
 template <BevDtype D, bool W>
 constexpr int SPLIT = D == BEV_FP32   ? 3
@@ -13,8 +13,8 @@ constexpr int SPLIT = D == BEV_FP32   ? 3
                       : D == BEV_BF16 ? 3
                                       : 2;
 
-// Numbers are first scaled so that the smaller parts do not underflow: in FP32, features too, so
-// that the last bit of the smallest number is one of BF16. The output's scale undoes it.
+// Numbers are scaled first so that the smaller parts do not underflow. In FP32 features are scaled
+// too, so that the last bit of the smallest number is one of BF16. The output's scale undoes it.
 constexpr float FLOAT_SCALE = 65536.0f;
 template <BevDtype D, bool W>
 constexpr float DEPTH_SCALE = D == BEV_FP32               ? FLOAT_SCALE
@@ -24,7 +24,7 @@ constexpr float DEPTH_SCALE = D == BEV_FP32               ? FLOAT_SCALE
 template <BevDtype D, bool W>
 constexpr float SPLIT_SCALE = DEPTH_SCALE<D, W> *(D == BEV_FP32 ? FLOAT_SCALE : 1.0f);
 
-// Two numbers as N pairs of operands, the largest first. Each part is what is left, rounded.
+// Splits two numbers into N pairs of operands, the largest first. Each part is the rounded rest.
 template <BevDtype D, int N> __device__ inline void split_pair(float2 left, uint32_t parts[N]) {
 #pragma unroll
     for (int n = 0; n < N; n++) {
@@ -34,7 +34,7 @@ template <BevDtype D, int N> __device__ inline void split_pair(float2 left, uint
     }
 }
 
-// Four depths times their weights, as registers `row` and `row` + 2 of left operands.
+// Splits four depths times their weights into registers `row` and `row` + 2 of left operands.
 template <BevDtype D, bool W, int N>
 __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int row,
                                     uint32_t (&depth)[N][4]) {
@@ -58,7 +58,7 @@ __device__ inline void split_depths(const DepthPair *pairs, float4 weights, int 
     }
 }
 
-// FP32 features of two image rows, V channels of each.
+// FP32 features of two image rows, V channels of each row.
 template <int V> struct Features<BEV_FP32, V> {
     uint32_t raw[2][V];
 
@@ -66,10 +66,10 @@ template <int V> struct Features<BEV_FP32, V> {
         load_words<4 * V>(raw[i], lane.codes + (int64_t)row * (channels * 4) + c * 4);
     }
 
-    // sums[j] += depth x features. Part n, counted from 0, has at most 2^-8n of a number. Products
-    // of parts m and n with m + n > 2 are left out: together at most 2^-23 of the whole product,
-    // less than gate A allows for roundings. Tensor cores cut off instead of rounding, so the
-    // smallest products come first and a step has a sum of its own.
+    // Adds depth x features to sums[j]. Part n, counted from 0, has at most 2^-8n of a number.
+    // Products of parts m and n with m + n > 2 are left out: together at most 2^-23 of the whole
+    // product, less than gate A allows for rounding. Tensor cores truncate instead of rounding, so
+    // the smallest products come first and a step has its own sum.
     __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[3][4]) const {
 #pragma unroll
         for (int j = 0; j < V / 2; j++) {

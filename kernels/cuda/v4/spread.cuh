@@ -1,7 +1,7 @@
-// The kernel behind V4 where the output has channels first. A tile's cells look at the same image
-// columns and lie scattered over the grid: written one by one with channels first, each would touch
-// a sector for every channel. So tiles write rows of channels into the workspace, only of cells
-// with points, and this kernel brings them into order and zeroes all others.
+// The kernel after V4 if the output has channels first. The cells of a tile lie scattered over the
+// grid: written one by one with channels first, each would touch a sector for every channel. So
+// tiles write rows of channels, only of cells with points, into the workspace. This kernel brings
+// the rows into the output and zeroes all other cells.
 #pragma once
 
 #include "kernels/cuda/v4/overlap.cuh"
@@ -12,7 +12,7 @@ constexpr int SPREAD_WORDS = 40; // of a cell: the channels that a block takes
 struct Spread {
     const void *from;         // (sample, cell, channel)
     void *to;                 // (sample, channel, cell)
-    const uint32_t *occupied; // a bit for each cell of all samples: it has points
+    const uint32_t *occupied; // a bit for each cell of all samples: 1 if it has points
     int64_t cells;            // of a sample
     int channels;
 };
@@ -23,14 +23,14 @@ template <typename Code> struct SpreadTile {
     uint32_t words[SPREAD_CELLS][SPREAD_WORDS + 1];
 };
 
-// A thread's share of the rows of cells [first, first + 64), channels [c0, c0 + count): EACH words
-// of 16 bytes. Which cells have points it reads before it waits for the kernel in front: that is
-// the plan's.
+// A thread's share of cells [first, first + 64) and channels [c0, c0 + count): EACH words of 16
+// bytes. It reads which cells have points before it waits for the previous kernel, since the plan
+// owns these bits.
 template <typename Code> struct SpreadWords {
     static constexpr int PARTS = SPREAD_WORDS / 4; // of a row, at most
     static constexpr int EACH = SPREAD_CELLS * PARTS / SPREAD_THREADS;
     static_assert(EACH * SPREAD_THREADS == SPREAD_CELLS * PARTS && SPREAD_THREADS % PARTS == 0);
-    static constexpr int DISTANCE = SPREAD_THREADS / PARTS; // of a thread's rows
+    static constexpr int DISTANCE = SPREAD_THREADS / PARTS; // from one row of a thread to its next
     uint4 words[EACH];
     const Code *from;
     int row, part;   // of the first word
@@ -61,7 +61,7 @@ template <typename Code> struct SpreadWords {
     }
 };
 
-// The same where rows of channels are not whole words of 16 bytes: code by code.
+// Loads the rows code by code, if they are not whole words of 16 bytes.
 template <typename Code>
 __device__ inline void spread_load(const Spread &spread, int64_t first, int c0, int count, int rows,
                                    SpreadTile<Code> *tile) {
@@ -77,7 +77,7 @@ __device__ inline void spread_load(const Spread &spread, int64_t first, int c0, 
     }
 }
 
-// A thread writes 16 bytes, neighbouring cells, of each channel in a word.
+// Writes a tile. A thread writes 16 bytes, neighbouring cells, for each channel of a word.
 template <typename Code>
 __device__ inline void spread_store(const SpreadTile<Code> &tile, int rows, int count,
                                     int64_t distance, Code *to) {
@@ -106,7 +106,7 @@ __device__ inline void spread_store(const SpreadTile<Code> &tile, int rows, int 
     }
 }
 
-// blockIdx.x: 64 cells; .y: sample; .z: channels. WIDE: cells of a sample are whole vectors.
+// blockIdx.x: 64 cells; .y: sample; .z: channels. WIDE: a sample has whole vectors of cells.
 template <typename Code, bool WIDE>
 __global__ void __launch_bounds__(SPREAD_THREADS)
     v4_spread_kernel(const __grid_constant__ Spread spread) {
@@ -150,7 +150,7 @@ static inline cudaError_t spread_launch(const Spread &spread, int64_t samples, b
                                     stream, spread);
 }
 
-// occupied: a warp a word.
+// Each warp writes one word of `occupied`.
 static __global__ void v4_occupied_kernel(const int *cell_intervals, int64_t cells,
                                           uint32_t *occupied) {
     int64_t cell = thread_number();

@@ -1,4 +1,4 @@
-// V4 on tensor cores: the points of a camera's column as a small dense matrix product.
+// V4 in tiles, on tensor cores: the points of a camera's column as a small dense matrix product.
 #pragma once
 
 #include "kernels/cuda/v4/overlap.cuh"
@@ -19,7 +19,7 @@ template <int BYTES> __device__ inline void store_words(void *p, const uint32_t 
         __stcs((uint32_t *)p, words[0]);
 }
 
-// Sums of V channels as codes. INT8's are scaled already.
+// Encodes the sums of V channels. Sums of INT8 are scaled already: `scale` is 1.
 template <BevDtype D, int V>
 __device__ inline void encode_sums(const float v[V], float scale, uint32_t *words) {
 #pragma unroll
@@ -36,11 +36,11 @@ __device__ inline void encode_sums(const float v[V], float scale, uint32_t *word
 }
 
 // Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane in each iteration.
-// Not unrolled: a burst of stores would hold up the loads of all others. WAITS: the output may
-// still be read or written by the kernel before.
+// The loop is not unrolled: a burst of stores would delay all other loads. WAITS: the previous
+// kernel may still read or write the output.
 template <BevDtype D, int CHANNELS, bool WAITS>
 __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0, int first) {
-    constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words a cell
+    constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words of a cell
     int lane = (int)threadIdx.x % WARP, count = min(EMPTY_CELLS, map.empties - first);
     int mine = lane < count ? map.empty[first + lane] : 0;
     if constexpr (WAITS)
@@ -55,9 +55,9 @@ __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0,
     }
 }
 
-// A tile with a sum that is no finite number, point by point: multiplying a whole slab lets an
-// infinite or NaN feature reach cells that do not see it, as 0 x infinity. Its workers begin with
-// `number`, those of a second block with `second`.
+// Pools a tile again, point by point, since a sum is not finite: multiplying a whole slab lets an
+// infinite or NaN feature reach cells that do not see it, as 0 x infinity. The tile's workers begin
+// with `number`, those of its second block with `second`.
 template <BevDtype D, bool T, bool W>
 __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int number, int second,
                                     int parts, int c0, int channels) {
@@ -72,7 +72,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
         for (int c = c0 + (int)threadIdx.x % WARP; cell != NO_CELL && c < c0 + channels;
              c += WARP) {
             float sum = 0;
-            // Its workers' first steps, then the others.
+            // The first steps of the tile's workers, then the others.
             for (int i = 0; i < parts + work.end - work.next; i++) {
                 int first = (i < TILE_WARPS ? number : second) + i % TILE_WARPS;
                 int64_t s = i < parts ? first : work.next + i - parts;
@@ -101,7 +101,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int nu
 
 // ---- a warp's registers: each constructor makes ready what stays the same from step to step ----
 
-// One step of the map, as lane 4 g + q needs it: cells g and g + 8 of the tile.
+// One step of the map for lane 4 g + q: entries of cells g and g + 8 of the tile.
 template <bool W> struct Step {
     const int2 *slabs;
     const uint32_t *first_entry;
@@ -111,8 +111,8 @@ template <bool W> struct Step {
     int weight_rows[2] = {};
 
     __device__ Step(const TileMap &map, int g)
-        : slabs(map.slabs), first_entry(kept(map.entries + g)),
-          first_weight_row(W ? kept(map.weight_rows + g) : NULL) {}
+        : slabs(map.slabs), first_entry(keep_in_register(map.entries + g)),
+          first_weight_row(W ? keep_in_register(map.weight_rows + g) : NULL) {}
 
     __device__ void read(int step) {
         slab = slabs[step];
@@ -126,20 +126,20 @@ template <bool W> struct Step {
     }
 };
 
-// Channels of a block: GROUPS groups and TAILS quarters of one, as COUNT chunks of 4 V channels
-// and a last one of 4 LAST.
+// The channels of a block, GROUPS groups and TAILS quarters of one: COUNT chunks of 4 V channels
+// and a last chunk of 4 LAST.
 template <BevDtype D, int GROUPS, int TAILS> struct Chunks {
     static constexpr int V = LANE_CHANNELS<D>, LAST = v4_group(D) / 16;
     static constexpr int COUNT = GROUPS * v4_group(D) / (4 * V);
     static constexpr int CHANNELS = 4 * (V * COUNT + LAST * TAILS);
 };
 
-// A step's features. Lane 4 k + q loads channels of two image rows of the slab, k / 2 + k % 2 * 4
-// and the one 8 further: so lane 4 g + q has places [4q, 4q + 4) once they are transposed.
+// A step's features. Lane 4 k + q loads channels of two image rows of the slab: row k / 2 + k % 2 *
+// 4 and the row 8 below. After the transposition lane 4 g + q has places [4q, 4q + 4).
 template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
     using C = Chunks<D, GROUPS, TAILS>;
     LaneFeatures<D> chunk, last;
-    int channels, first_row, row_distance, last_row; // rows past the image: TileMap
+    int channels, first_row, row_distance, last_row; // rows past the image: see TileMap
     Features<D, C::V> chunks[C::COUNT];
     Features<D, C::LAST> lasts[TAILS > 0 ? TAILS : 1];
 
@@ -171,9 +171,9 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
     float4 weights[2];
 
     __device__ SlabDepths(const Pool &pool, const TileMap &map, int q)
-        : first(kept(T ? (const DepthBits<D> *)map.workspace.transposed + 4 * q
-                       : (const DepthBits<D> *)pool.depth + q * map.feat_w)),
-          first_weights(W ? kept(map.weights + q) : NULL), bin_stride(map.bin_stride),
+        : first(keep_in_register(T ? (const DepthBits<D> *)map.workspace.transposed + 4 * q
+                                   : (const DepthBits<D> *)pool.depth + q * map.feat_w)),
+          first_weights(W ? keep_in_register(map.weights + q) : NULL), bin_stride(map.bin_stride),
           row_distance(4 * map.feat_w), shift(4 * q) {}
 
     __device__ void load(const Step<W> &step) {
@@ -190,8 +190,8 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
         }
     }
 
-    // As left operands that add up to depth x weight.
-    __device__ void finish(uint32_t (&depth)[SPLIT<D, W>][4]) const {
+    // Makes the left operands, whose sum is depth x weight.
+    __device__ void make_operands(uint32_t (&depth)[SPLIT<D, W>][4]) const {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             if constexpr (W)
@@ -206,7 +206,7 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
     }
 };
 
-// What a step multiplies.
+// The features and depths that a step multiplies.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W> struct StepData {
     SlabFeatures<D, GROUPS, TAILS> features;
     SlabDepths<D, T, W> depths;
@@ -215,18 +215,18 @@ template <BevDtype D, int GROUPS, int TAILS, bool T, bool W> struct StepData {
         : features(pool, map, c0, g, q), depths(pool, map, q) {}
 };
 
-// Sums of 16 cells: v[V / 2 * n + sum_of(j)][2r + column_of(j)] is channel j of lane q's in chunk
-// n, in cell g + 8r.
+// The sums of 16 cells. v[V / 2 * n + sum_of(j)][2r + column_of(j)] is channel j of lane q in chunk
+// n, cell g + 8r.
 template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
     using C = Chunks<D, GROUPS, TAILS>;
     using Sum = SumOf<D, W>;
-    using Quad = Neighbours<Sum, 4>; // a word of a store
+    using Quad = Neighbours<Sum, 4>; // what a lane stores at once
     static constexpr int V = C::V, CHANNELS = C::CHANNELS, COUNT = CHANNELS / 8;
     Sum v[COUNT][4];
 
     template <bool T> __device__ void add(const StepData<D, GROUPS, TAILS, T, W> &data) {
         uint32_t depth[SPLIT<D, W>][4];
-        data.depths.finish(depth);
+        data.depths.make_operands(depth);
 #pragma unroll
         for (int n = 0; n < C::COUNT; n++)
             data.features.chunks[n].multiply(v + V / 2 * n, depth);
@@ -250,7 +250,7 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
         }
     }
 
-    // Writes a lane's N channels of a chunk, the first of which is c.
+    // Writes a lane's N channels of a chunk; the first of them is c.
     template <int N>
     __device__ static void store_chunk(const Sum (*sums)[4], int r, const Pool &pool, int c,
                                        OutCode<D> *row) {
@@ -274,7 +274,7 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
             store_words<MOST>((char *)(row + c) + MOST * i, words + MOST / 4 * i);
     }
 
-    // Writes cell g + 8r, if it is one: of a chunk four lanes write 64 bytes side by side.
+    // Writes cell g + 8r, if there is one. Four lanes write 64 bytes of a chunk side by side.
     __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
         if (cell == NO_CELL)
             return;
@@ -288,7 +288,7 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
     }
 
     __device__ bool finite() const {
-        float probes[4] = {}; // stay 0
+        float probes[4] = {}; // stay 0 if all sums are finite
 #pragma unroll
         for (int j = 0; j < COUNT; j++)
 #pragma unroll
@@ -305,10 +305,10 @@ __device__ inline void wait_for_group(int first, int warps) {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + first), "r"(warps * WARP) : "memory");
 }
 
-// The first warps of a tile's two blocks meet; neither waits. Each leaves its sums, then says that
-// it was there. Who is there first gets -1 and is done; the other adds the first one's sums to its
-// own and gets the first one's number. a + b has the bits of b + a, so that the order does not
-// show.
+// Adds the sums of a tile's two blocks; their first warps call this, and neither waits. Each warp
+// stores its sums and then announces itself. The first one gets -1 and is done. The second one adds
+// the other's sums to its own and gets the other's number. a + b has the bits of b + a, so that the
+// order does not matter.
 template <typename Sums>
 __device__ inline int reduce_blocks(Sums &sums, const Workspace &workspace, int tile, int half,
                                     int number) {
@@ -330,7 +330,7 @@ __device__ inline int reduce_blocks(Sums &sums, const Workspace &workspace, int 
     return before - 1;
 }
 
-// Who a thread is: lane 4 g + q of worker `number`, for the channels from c0 on.
+// The position of a thread: lane 4 g + q of worker `number`, for the channels from c0 on.
 struct Worker {
     int warp, lane, g, q, number, c0;
 
@@ -339,8 +339,8 @@ struct Worker {
           number((int)(block.z * gridDim.y + block.y) * TILE_WARPS + warp),
           c0((int)block.x * channels) {}
 
-    // Reads the special registers, also if they were read before: so nothing has to be kept.
-    __device__ static Worker asked(int channels) {
+    // Reads the special registers again, so that no register has to keep the position.
+    __device__ static Worker read_again(int channels) {
         unsigned thread;
         dim3 block;
         asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
@@ -351,8 +351,8 @@ struct Worker {
     }
 };
 
-// Whether a warp loads a step while it waits for the one before. Weights and two groups of channels
-// leave no registers for that; in 16-bit formats some maps gain, and others lose more.
+// Whether a warp loads the next step while it waits for the current one. Weights and two groups of
+// channels leave no registers for that. In 16-bit formats some maps gain and others lose more.
 template <BevDtype D, int GROUPS, bool W>
 constexpr bool TWO_STEPS = FEATURE_BITS<D> != 16 && GROUPS == 1 && !W;
 
@@ -382,7 +382,7 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool
     if constexpr (!TWO_STEPS<D, GROUPS, W>) {
         do {
             load(data, step);
-            read_next(step); // while this one's loads are under way
+            read_next(step); // while the loads of this step are in flight
             sums.add(data);
         } while (more);
     } else {
@@ -409,14 +409,14 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool
     }
 }
 
-// Brings the sums of a tile's workers together and writes them to its cells. cells[r]: g + 8r.
+// Joins the sums of a tile's workers and writes them to its cells. cells[r] is cell g + 8r.
 template <bool T, bool W, BevDtype D, int GROUPS, int TAILS>
 __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Pool &pool,
                                    const TileMap &map, const Worker &me, const TileWork &work,
                                    const int cells[2]) {
     using Sums = TileSums<D, GROUPS, TAILS, W>;
     __shared__ typename Sums::Quad partial[TILE_WARPS / 2][Sums::COUNT][WARP];
-    // In this block.
+    // The share within this block.
     Share share = {work.tile, work.part() % TILE_WARPS, min(work.parts(), TILE_WARPS)};
     join_parts(
         share, me.warp, share.parts, [&] { wait_for_group(me.warp - share.part, share.parts); },
@@ -424,7 +424,7 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
         [&](int slot) { sums.add(partial[slot], me.lane); });
     if (share.part > 0)
         return;
-    bool second = work.part() > 0; // of the tile's blocks
+    bool second = work.part() > 0; // whether this is the tile's second block
     int other = me.number;
     if (T && work.parts() > TILE_WARPS)
         other = reduce_blocks(sums, map.workspace, work.tile, second, me.number);
@@ -433,7 +433,7 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
 #pragma unroll
     for (int r = 0; r < 2; r++)
         sums.store(pool, cells[r], me.c0, me.q, r);
-    if constexpr (WHOLE<D>) // which has no number that is not finite
+    if constexpr (WHOLE<D>) // whole numbers are always finite
         return;
     else if (__any_sync(~0u, !sums.finite()))
         pool_point_by_point<D, T, W>(pool, map, second ? other : me.number,
@@ -441,9 +441,9 @@ __device__ inline void finish_tile(TileSums<D, GROUPS, TAILS, W> &sums, const Po
                                      Sums::CHANNELS);
 }
 
-// Blocks of 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x: which CHANNELS
-// channels, so that the passes of a block, which read the same map and depths, start side by side.
-// T: the depth is transposed, W: the map has weights.
+// A block has 8 warps; a tile has 1 to 8 of them, or all of two blocks. blockIdx.x counts blocks of
+// CHANNELS channels: the passes of a block read the same map and depths and start side by side. T:
+// the depth is transposed. W: the map has weights.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ TileMap map) {
@@ -454,10 +454,10 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     pool.scale *= 1 / FEATURE_SCALE<D>;
     if constexpr (TAILS > 0)
         pool.channels = 80; // a constant from here on
-    // Two groups of channels leave no registers for what is needed only after the steps.
+    // Two groups leave no registers for values that are needed only after the steps.
     constexpr bool KEEPS = GROUPS == 1;
     Worker me = KEEPS ? Worker(threadIdx.x, blockIdx, Sums::CHANNELS)
-                      : Worker::asked(Sums::CHANNELS);
+                      : Worker::read_again(Sums::CHANNELS);
     if (me.number >= map.workers) {
         int first = (me.number - map.workers) * EMPTY_CELLS;
         clear_empty<D, Sums::CHANNELS, !T>(pool, map, me.c0, first);
@@ -479,7 +479,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     Sums sums = {};
     add_steps<D, GROUPS, TAILS, T, W>(sums, pool, map, me, work, step);
     if constexpr (!KEEPS) {
-        me = Worker::asked(Sums::CHANNELS);
+        me = Worker::read_again(Sums::CHANNELS);
         work = map.work[me.number];
         read_cells();
     }
@@ -489,21 +489,21 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
 // ---- launching ---------------------------------------------------------------------------------
 
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
-static inline cudaError_t tiles_enter(TileMap map, bool overlap, cudaStream_t stream) {
-    constexpr int MOST_ROWS = 65535; // of a grid
+static inline cudaError_t enqueue_tiles(TileMap map, bool overlap, cudaStream_t stream) {
+    constexpr int MOST_ROWS = 65535; // largest gridDim.y
     unsigned passes = (unsigned)map.channels / TileSums<D, GROUPS, TAILS, W>::CHANNELS;
     unsigned blocks =
         blocks_for(map.workers, TILE_WARPS) + blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
     unsigned layers = blocks_for(blocks, MOST_ROWS);
-    dim3 grid(passes, blocks_for(blocks, layers), layers); // a last block may have nothing to do
+    dim3 grid(passes, blocks_for(blocks, layers), layers); // the last block may have nothing to do
     map.scale /= SPLIT_SCALE<D, W>;
     return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, overlap,
                              stream, map);
 }
 
-// `groups`: of channels, that a block takes. `overlap`: this build and the device know programmatic
-// dependent launches. The tiles always use them behind a kernel of the same launch: the transposing
-// kernel, or the one in front of a view transform (map.fronted), which transposes as well.
+// Enqueues the kernels. `groups`: of channels, in a block. `overlap`: build and device know
+// programmatic dependent launches. Tiles always use them behind another kernel of the launch: the
+// transposing kernel, or the first kernel of a view (map.fronted), which transposes too.
 template <BevDtype D>
 static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Frustums &frustums,
                                        bool overlap, cudaStream_t stream) {
@@ -513,17 +513,17 @@ static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Fru
     bool early = overlap && gains_by_overlap(stream);
     bool transposes = map.workspace.transposed;
     if (transposes && !map.fronted)
-        status = transpose_enter<Bits>(map.depth, frustums, map.workspace, early, stream);
+        status = enqueue_transpose<Bits>(map.depth, frustums, map.workspace, early, stream);
     if (status != cudaSuccess)
         return status;
     if (map.weights)
-        return tail ? tiles_enter<D, 1, 1, true, true>(map, overlap, stream)
-                    : tiles_enter<D, 1, 0, true, true>(map, overlap, stream);
+        return tail ? enqueue_tiles<D, 1, 1, true, true>(map, overlap, stream)
+                    : enqueue_tiles<D, 1, 0, true, true>(map, overlap, stream);
     with_flag(transposes, [&]<bool T>() {
         bool starts = T ? overlap : early;
-        status = tail         ? tiles_enter<D, 1, 1, T, false>(map, starts, stream)
-                 : groups > 1 ? tiles_enter<D, 2, 0, T, false>(map, starts, stream)
-                              : tiles_enter<D, 1, 0, T, false>(map, starts, stream);
+        status = tail         ? enqueue_tiles<D, 1, 1, T, false>(map, starts, stream)
+                 : groups > 1 ? enqueue_tiles<D, 2, 0, T, false>(map, starts, stream)
+                              : enqueue_tiles<D, 1, 0, T, false>(map, starts, stream);
     });
     return status;
 }

@@ -5,7 +5,7 @@
 
 // ---- memory: many arrays from one allocation ---------------------------------------------------
 
-// Run a layout once with base NULL to learn its size, then with the memory.
+// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
 struct Arena {
     char *base;
     size_t used;
@@ -34,16 +34,16 @@ template <typename T> static inline bool read_back(T *value, const T *device, Er
 
 // ---- prefix sums and a partition ---------------------------------------------------------------
 
-// Blocks do not wait for each other: each one adds up again what lies before its own part. That is
+// Blocks do not wait for each other: each one sums again all elements before its own part. That is
 // cheaper as long as there are few parts.
 constexpr int TOOL_THREADS = 1024, EACH = 8, ROUND = EACH * TOOL_THREADS, MOST_PARTS = 64;
 
-// Elements of a part of n: whole rounds.
+// Returns the elements of a part of n, in whole rounds.
 static inline int part_of(int n) {
     return ROUND * (int)blocks_for(n, (int64_t)ROUND * MOST_PARTS);
 }
 
-// Exclusive prefix sums of the block's values; *total receives their sum.
+// Returns the exclusive prefix sum of the block's values; *total receives their sum.
 static __device__ int block_prefix(int value, int *total) {
     __shared__ int warp_sums[TOOL_THREADS / WARP];
     int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP, sum = value;
@@ -51,7 +51,7 @@ static __device__ int block_prefix(int value, int *total) {
         int below = __shfl_up_sync(~0u, sum, step);
         sum += lane >= step ? below : 0;
     }
-    __syncthreads(); // the call before this one has read warp_sums
+    __syncthreads(); // the previous call has read warp_sums
     if (lane == WARP - 1)
         warp_sums[warp] = sum;
     __syncthreads();
@@ -60,8 +60,8 @@ static __device__ int block_prefix(int value, int *total) {
     return before + sum - value;
 }
 
-// starts[i] = counts[order[i]] + ... of all before i, i in [0, n], and *sum of all; a block a part,
-// at least one. order and sum may be NULL.
+// Sets starts[i] to the sum of counts[order[k]] for all k before i, for i in [0, n], and *sum to
+// the sum of all. Each block does a part. `order` and `sum` may be NULL.
 static __global__ void __launch_bounds__(TOOL_THREADS)
     v4_scan_kernel(const int *counts, const int *order, int n, int part, int *starts, int *sum) {
     auto count = [&](int i) { return i < n ? counts[order ? order[i] : i] : 0; };
@@ -88,14 +88,15 @@ static __global__ void __launch_bounds__(TOOL_THREADS)
     }
 }
 
+// Enqueues v4_scan_kernel: exclusive prefix sums of n counts.
 static inline void scan(const int *counts, const int *order, int n, int *starts, int *sum) {
     int part = part_of(max(n, 1));
     v4_scan_kernel<<<blocks_for(max(n, 1), part), TOOL_THREADS>>>(counts, order, n, part, starts,
                                                                   sum);
 }
 
-// Block (b, p) calls sort.put(b, rank, i) for all i of part p of [0, n) with sort.bin(i) == b, rank
-// counting those of the bin in order.
+// Block (b, p) calls sort.put(b, rank, i) for each i in part p of [0, n) with sort.bin(i) == b.
+// `rank` counts the elements of the bin in order.
 template <typename Sort>
 __global__ void __launch_bounds__(TOOL_THREADS)
     v4_partition_kernel(int n, int part, const __grid_constant__ Sort sort) {
@@ -113,6 +114,7 @@ __global__ void __launch_bounds__(TOOL_THREADS)
     }
 }
 
+// Enqueues v4_partition_kernel: a stable partition of [0, n) into bins.
 template <typename Sort> static inline void partition(int bins, int n, const Sort &sort) {
     int part = part_of(n);
     if (n)
@@ -122,13 +124,13 @@ template <typename Sort> static inline void partition(int bins, int n, const Sor
 // ---- many short lists, sorted ------------------------------------------------------------------
 
 constexpr int SORT_WARPS = 8, SORT_THREADS = SORT_WARPS * WARP;
-constexpr int BLOCK_KEYS = 4096;                   // as many sorts a block in shared memory,
-constexpr int WARP_KEYS = BLOCK_KEYS / SORT_WARPS; // and a warp in its share of that
+constexpr int BLOCK_KEYS = 4096;                   // most keys that a block sorts in shared memory,
+constexpr int WARP_KEYS = BLOCK_KEYS / SORT_WARPS; // and a warp in its share of it
 
-// The threads that work on a list together: a warp, or the block.
+// The threads that sort a list together: a warp, or the block.
 struct Team {
     int thread, threads;
-    int *word; // in shared memory, of this team
+    int *word; // a word of this team in shared memory
 
     __device__ void wait() const {
         if (threads == WARP)
@@ -140,7 +142,7 @@ struct Team {
         wait();
         return threads == WARP ? __any_sync(~0u, mine) : __syncthreads_or(mine);
     }
-    // What thread 0 has, for all.
+    // Returns the value of thread 0 to all threads.
     __device__ int from_first(int value) const {
         if (thread == 0)
             *word = value;
@@ -157,8 +159,8 @@ static __device__ void put_in_order(uint64_t *keys, int i, int j) {
     }
 }
 
-// Bitonic sort by the team. A comparison never moves the smaller key up, so that keys from n on,
-// the largest, need not exist.
+// Sorts n keys (bitonic sort). Keys from n on would be the largest: as a comparison never moves the
+// smaller key up, they need not exist.
 static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
     int pairs = 1; // half the power of two that n fits
     while (2 * pairs < n)
@@ -176,9 +178,9 @@ static __device__ void sort_keys(uint64_t *keys, int n, const Team &team) {
         }
 }
 
-// A warp a list calls lists.work(team, number, keys, n), where `keys` has room for the list. Lists
-// too long for a warp get the block, and so do all where lists are few and long; those too long for
-// shared memory get lists.room(number).
+// Each warp takes a list and calls lists.work(team, number, keys, n) with room for n keys. The
+// block takes lists too long for a warp, and all lists if they are few and long. Lists too long for
+// shared memory get the keys lists.room(number).
 template <typename Lists>
 __global__ void __launch_bounds__(SORT_THREADS, 4)
     v4_sort_kernel(int count, const __grid_constant__ Lists lists) {

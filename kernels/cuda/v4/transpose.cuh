@@ -1,11 +1,11 @@
 // The kernel that transposes the depth before V4's tiles: (camera, bin, h, w) becomes (camera, w,
-// slab, bin, place), so that the 16 depths of a column and bin are contiguous.
+// slab, bin, place). The 16 depths of a column and bin are then contiguous.
 #pragma once
 
 #include "kernels/cuda/v4/overlap.cuh"
 #include "kernels/cuda/v4/v4.cuh"
 
-constexpr int TRANSPOSE_THREADS = TRANSPOSE_BINS * WARP; // a warp has a bin
+constexpr int TRANSPOSE_THREADS = TRANSPOSE_BINS * WARP; // one warp for each bin
 
 struct Frustums {
     int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
@@ -16,19 +16,19 @@ static inline Frustums frustums_of(const BevShape &shape) {
             (int)v4_slabs(&shape)};
 }
 
-// Blocks side by side over the width of the image.
+// Returns the number of blocks over the width of the image.
 __host__ __device__ inline int blocks_across(const Frustums &f) {
     return (f.width + WARP - 1) / WARP;
 }
 
-// Codes side by side, in one load or store.
+// COUNT neighbouring codes, moved by one load or store.
 template <typename Code, int COUNT> struct alignas(COUNT * sizeof(Code)) Neighbours {
     Code of[COUNT];
 };
 
-// A block takes 32 columns by 4 bins of a slab.
+// The part of a block: 32 columns by 4 bins of a slab.
 struct TransposeBlock {
-    int camera, slab, bin, w; // the first bin and column
+    int camera, slab, bin, w; // bin, w: the first bin and column
 
     __device__ explicit TransposeBlock(const Frustums &f) {
         int across;
@@ -39,16 +39,16 @@ struct TransposeBlock {
 };
 
 // The block's depths in shared memory, column by column. Slot LANES * i + lane holds the lane's
-// i-th column (v4_column_of): so, and by the word more, lanes that load four columns write to
-// different banks.
+// i-th column (v4_column_of). This order and the additional word let lanes that load four columns
+// write to different banks.
 template <typename Code> struct TransposeBuffer {
-    static constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // column and bin
+    static constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a bin
     static constexpr int COLUMN = TRANSPOSE_BINS * WORDS;
     uint4 words[WARP][COLUMN + 1];
 };
 
-// A thread gathers 16 codes of a bin: ACROSS columns, 4 or 1, of as many row groups as that leaves,
-// rows past the image as 0. Rows and `depth` begin at multiples of ACROSS codes.
+// Each thread loads 16 codes of a bin: ACROSS columns (4 or 1) of 4 / ACROSS row groups. Rows past
+// the image become 0. Rows and `depth` begin at multiples of ACROSS codes.
 template <typename Code, int ACROSS>
 __device__ inline void gather_columns(const Code *depth, const Frustums &f,
                                       const TransposeBlock &block, TransposeBuffer<Code> *buffer) {
@@ -84,7 +84,7 @@ __device__ inline void gather_columns(const Code *depth, const Frustums &f,
         }
 }
 
-// A column's bins are written side by side.
+// Writes the block's depths; the bins of a column are contiguous.
 template <typename Code, int ACROSS>
 __device__ inline void write_columns(const TransposeBuffer<Code> &buffer, const Frustums &f,
                                      const TransposeBlock &block, uint4 *transposed) {
@@ -98,7 +98,7 @@ __device__ inline void write_columns(const TransposeBuffer<Code> &buffer, const 
     }
 }
 
-// Also makes ready where the blocks of a tile meet.
+// Transposes the depth. The kernel also zeroes Workspace::arrived, where the blocks of a tile meet.
 template <typename Code, int ACROSS>
 __global__ void __launch_bounds__(TRANSPOSE_THREADS)
     v4_transpose_kernel(const Code *depth, Frustums f,
@@ -125,9 +125,9 @@ static inline cudaError_t transpose_across(const Code *depth, const Frustums &f,
 }
 
 template <typename Code>
-static inline cudaError_t transpose_enter(const void *depth, const Frustums &f,
-                                          const Workspace &workspace, bool overlap,
-                                          cudaStream_t stream) {
+static inline cudaError_t enqueue_transpose(const void *depth, const Frustums &f,
+                                            const Workspace &workspace, bool overlap,
+                                            cudaStream_t stream) {
     const Code *codes = (const Code *)depth;
     if (v4_across(f.width) == TRANSPOSE_ACROSS &&
         (uintptr_t)depth % (TRANSPOSE_ACROSS * sizeof(Code)) == 0)

@@ -62,10 +62,10 @@
 
 namespace {
 
-// Enqueues the kernel in front of a view transform.
+// Enqueues the first kernel of a view transform.
 template <BevDtype D>
-cudaError_t enter_front(const BevProblem *problem, const V4Plan *plan, const Scratch &scratch,
-                        bool overlap, cudaStream_t stream) {
+cudaError_t enqueue_front(const BevProblem *problem, const V4Plan *plan, const Scratch &scratch,
+                          bool overlap, cudaStream_t stream) {
     const Workspace &tiles = scratch.tiles;
     Front front = front_of(problem);
     front.to_depth = plan->transposed ? tiles.transposed : scratch.depth;
@@ -80,15 +80,15 @@ cudaError_t enter_front(const BevProblem *problem, const V4Plan *plan, const Scr
 
 // Enqueues the kernel that brings `rows`, (cell, c), into an output with channels first.
 template <BevDtype D>
-cudaError_t enter_spread(const BevProblem *problem, const V4Plan *plan, const void *rows,
-                         bool overlap, cudaStream_t stream) {
+cudaError_t enqueue_spread(const BevProblem *problem, const V4Plan *plan, const void *rows,
+                           bool overlap, cudaStream_t stream) {
     int64_t cells = problem->shape.nx * problem->shape.ny / problem->out_samples;
     Spread spread = {rows, problem->out.data, plan->occupied, cells, (int)problem->shape.channels};
     using Code = DepthBits<OUT_OF<D>>;
     return spread_launch<Code>(spread, problem->out_samples, overlap, stream);
 }
 
-// The problem between those two: what they wrote, and what they will read.
+// Returns the problem between these two kernels: inputs from the first one, output for the second.
 BevProblem inner_problem(const BevProblem *problem, const Scratch &scratch) {
     BevProblem inner = *problem;
     if (problem->stage == BEV_VIEW) {
@@ -107,25 +107,25 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     Arena arena = {(char *)problem->workspace, 0};
     Scratch scratch = scratch_of(problem, plan, arena);
     BevProblem inner = inner_problem(problem, scratch);
-    TileMap tiles = of_launch(plan->tiles, pool_of(&inner));
+    TileMap tiles = map_of_launch(plan->tiles, pool_of(&inner));
     tiles.workspace = scratch.tiles;
     tiles.fronted = problem->stage == BEV_VIEW;
     tiles.followed = problem->out_samples > 0;
-    if (tiles.followed) // whose cells the kernel behind zeroes
+    if (tiles.followed) // the kernel behind zeroes empty cells
         tiles.empties = 0;
-    bool behind = plan->overlap && plan->tiled; // pieces start nobody
+    bool behind = plan->overlap && plan->tiled; // pieces let no kernel start early
     auto enter = [&]<BevDtype D>() {
         if constexpr (D <= BEV_BF16)
             if (tiles.fronted)
-                status = enter_front<D>(problem, plan, scratch,
-                                        plan->overlap && gains_by_overlap(stream), stream);
+                status = enqueue_front<D>(problem, plan, scratch,
+                                          plan->overlap && gains_by_overlap(stream), stream);
         if (status == cudaSuccess && !plan->tiled)
             pieces_launch<D>(&inner, plan->pieces, stream);
         else if (status == cudaSuccess)
             status = tiles_launch<D>(tiles, plan->schedule.groups, plan->frustums, plan->overlap,
                                      stream);
         if (status == cudaSuccess && tiles.followed)
-            status = enter_spread<D>(problem, plan, scratch.out, behind, stream);
+            status = enqueue_spread<D>(problem, plan, scratch.out, behind, stream);
     };
     with_dtype_or_fp4(problem->dtype, enter);
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);

@@ -7,9 +7,9 @@
 
 // ---- shares: 1, 2, 4 ... workers for an owner --------------------------------------------------
 
-// Owners are sorted by class, the largest first; an owner of class k has 2^k workers side by side.
-// As every class before it is made of larger groups, a group starts at a multiple of its size, and
-// no group lies across two blocks as long as a block holds at least 2^k workers.
+// Owners are sorted by class, the largest first. An owner of class k has a group of 2^k
+// neighbouring workers. The groups before it are as large or larger: so a group starts at a
+// multiple of its size. It never lies in two blocks if a block holds at least 2^k workers.
 constexpr int CLASSES = 10;
 
 struct Shares {
@@ -21,8 +21,8 @@ struct Share {
     int owner, part, parts; // owner in [0, owners], part in [0, parts), parts a power of two
 };
 
-// `worker` past the last one gets an owner that does not exist: Shares::owners. No loop over the
-// arrays: their elements are operands at fixed places.
+// Returns the share of a worker. A worker past the last one gets the owner Shares::owners, which
+// does not exist. The unrolled loop makes the arrays' elements operands at fixed places.
 __device__ inline Share share_of(const Shares &shares, int worker) {
     int k = 0, first_worker = shares.first_worker[0], first_owner = shares.first_owner[0];
 #pragma unroll
@@ -37,7 +37,7 @@ __device__ inline Share share_of(const Shares &shares, int worker) {
     return {owner, rank & ((1 << k) - 1), 1 << k};
 }
 
-// Shares of owners counted by class.
+// Makes Shares from the number of owners of each class.
 static inline Shares shares_from(const int counts[CLASSES]) {
     Shares shares = {};
     for (int k = CLASSES - 1; k >= 0; k--) {
@@ -49,17 +49,17 @@ static inline Shares shares_from(const int counts[CLASSES]) {
     return shares;
 }
 
-// Adds the sums of a group's parts pairwise, in an order that depends on nothing but their number:
-// part 0 ends with the total. `worker`: the number in the block. `workers`: a power of two, at
-// least the group's. There are half as many slots as the block has workers: `put` writes this
-// worker's sums to a slot and `add` adds a slot's sums to its own. `wait` waits for all that read
-// or write the group's slots. In the first round the upper half of a group puts its sums where the
-// lower half reads. In every later round a worker puts them where it read in the first: nobody else
+// Adds the sums of a group's parts pairwise, in an order that depends only on their number; part 0
+// ends with the total. `worker`: the number in the block. `workers`: a power of two, at least the
+// group's. There are half as many slots as the block has workers. `put` writes this worker's sums
+// to a slot, `add` adds a slot's sums to its own, and `wait` waits for all that use the group's
+// slots. In the first round the upper half of a group puts its sums where the lower half reads. In
+// later rounds a worker puts its sums into the slot that it read in the first round. Nobody else
 // has used that slot since, so that one wait a round is enough.
 template <typename Wait, typename Put, typename Add>
 __device__ inline void join_parts(const Share &share, int worker, int workers, Wait wait, Put put,
                                   Add add) {
-    int slots = (worker - share.part) / 2; // where the group's begin
+    int slots = (worker - share.part) / 2; // the group's first slot
     for (int half = workers / 2; half >= 1; half /= 2) {
         bool joins = share.parts > half, first = share.parts == 2 * half;
         if (joins && share.part >= half && share.part < 2 * half)
@@ -72,8 +72,8 @@ __device__ inline void join_parts(const Share &share, int worker, int workers, W
 
 // ---- the map as tiles, for tensor cores --------------------------------------------------------
 
-// What a worker does: the step of its own number, which it can so read before it knows its tile,
-// then steps next, next + parts and so on, up to `end`.
+// The steps of a worker. The first step has the worker's own number, so that it can be read before
+// the tile is known. Then come steps next, next + parts and so on, up to `end`.
 struct alignas(16) TileWork {
     int tile; // or NO_TILE
     int next, end;
@@ -91,33 +91,32 @@ static_assert(sizeof(TileWork) == TILE_WORK_WORDS * sizeof(int));
 
 constexpr int NO_TILE = -1;
 
-// A launch's own memory. The sums of a tile that has two blocks meet there, those of each channel
-// pass for themselves.
+// A launch's own memory. The sums of a tile with two blocks meet there, each channel pass by
+// itself.
 struct Workspace {
     void *transposed; // depth as (camera, w, slab, bin, place), or NULL
     float4 *halves;   // [reductions * 2 * 16 * channels of a pass / 4]: sums of each block
-    int *arrived;     // [reductions]: 0, or 1 + the number of who was there first
+    int *arrived;     // [reductions]: 0, or 1 + the number of the worker that came first
     int reductions;   // tiles with two blocks, which come first, times passes: tile * passes + pass
 };
 
-// A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
-// (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
-// the column falls into the cell, and which of the 16 rows, by place (v4_place): bin << 16 | rows.
-// Workers are numbered as they start; those behind the last one clear empty cells. Step w is the
-// first step of worker w. Behind these follow the others, tile by tile. Who has a tile has a first
-// step: a tile of class k > 0 has more than 2^k steps, as portions are at least 2.
-//
-// These are all arguments of a launch. They arrive by lines of 64 bytes, so what a warp needs first
-// comes first.
+// The map as tiles: the arguments of a launch. A tile is 16 cells that see the same image columns.
+// A step multiplies the depths of one slab (16 image rows of one column) for these cells by the
+// slab's features. An entry is bin << 16 | rows: the bin of the column that falls into the cell,
+// and a mask of its 16 rows by place (v4_place). Workers are numbered as they start; numbers behind
+// the last worker clear empty cells. Step w is the first step of worker w. The other steps follow,
+// tile by tile. Every worker of a tile has a first step: a tile of class k > 0 has more than 2^k
+// steps, as portions are at least 2. Arguments arrive in lines of 64 bytes: those that a warp needs
+// first come first.
 struct TileMap {
     const TileWork *work;    // [workers]
-    const int2 *slabs;       // [steps]: feature row of image row 0; where depth bin 0 begins
+    const int2 *slabs;       // [steps]: feature row of image row 0; index of depth bin 0
     const uint32_t *entries; // [steps * 16], by cell of the tile
     int workers;             // a multiple of TILE_WARPS
     int empties;
-    const int *empty; // [empties]: cells without a point
+    const int *empty; // [empties]: cells without points
 
-    // Of a launch; as in Pool.
+    // These differ from launch to launch; as in Pool.
     void *out;
     const void *feat, *depth;
     const uint8_t *feat_scales;
@@ -126,13 +125,13 @@ struct TileMap {
     float scale;
 
     const int *cells;       // [tiles * 16]: cell, or NO_CELL
-    int feat_w, bin_stride; // distance of image rows and of depth bins in `depth`
-    int last_feat_row;      // rows past the last image are read there, and multiplied by 0
+    int feat_w, bin_stride; // distance of image rows, and of depth bins in `depth`
+    int last_feat_row;      // read in place of rows past the last image, and multiplied by 0
     const int *weight_rows; // [steps * 16]: row of `weights`; weighted maps only
-    const float4 *weights;  // [rows * 4]: 16 weights by place, 0 where the entry has no row
+    const float4 *weights;  // [rows * 4]: 16 weights by place, 0 for rows not in the entry
     Workspace workspace;    // of a launch that transposes the depth
-    bool fronted;           // features, too, are written by the kernel in front
-    bool followed;          // a kernel of the same launch comes behind
+    bool fronted;           // the previous kernel of the launch also writes the features
+    bool followed;          // another kernel of the launch follows
 
     __device__ Pool pool() const {
         Pool pool = {};
@@ -153,6 +152,6 @@ constexpr int NO_CELL = -1;
 
 struct PieceMap {
     Shares shares;      // owners are cells
-    /* [cells]: first point, points, cell, parts; those without a point come last */
+    /* [cells]: first point, points, cell, parts; cells without points come last */
     const int4 *owners;
 };

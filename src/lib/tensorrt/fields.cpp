@@ -11,7 +11,7 @@ namespace {
 using nvinfer1::PluginField;
 using nvinfer1::PluginFieldType;
 
-// The table of fields: a row points at the one member that it stands for.
+// The table of fields: a row points at the one member that it describes.
 struct Row {
     const char *name;
     std::int32_t Fields::*number;
@@ -74,7 +74,7 @@ bool read_field(const PluginField &given, Fields *fields, std::string *problem) 
         std::memcpy(&(fields->*row->number), given.data, sizeof(std::int32_t));
     else if (row->scale)
         std::memcpy(&(fields->*row->scale), given.data, sizeof(float));
-    else // with or without the zero that ends it
+    else // with or without a final zero
         fields->*row->word =
             empty_word ? "" : std::string(text, strnlen(text, static_cast<size_t>(given.length)));
     return true;
@@ -92,8 +92,8 @@ bool one_of(const char *name, const std::string &word, const std::vector<std::st
     return false;
 }
 
-// A build without CUDA has no names to compare with; the launch then reports the error. All names
-// are kernels that pool: the library chooses the kernel of a view transform.
+// Checks the kernel's name, if this build has names: without CUDA the launch reports the error. All
+// names are kernels that pool: the library chooses the kernel of a view transform.
 bool check_kernel(const Fields &fields, std::string *problem) {
     std::vector<std::string> names;
     const std::string &kernel = fields.kernel;
@@ -106,7 +106,7 @@ bool check_kernel(const Fields &fields, std::string *problem) {
     return kernel.empty() || names.empty() || one_of("kernel", kernel, names, problem);
 }
 
-bool check(const Fields &fields, std::string *problem) {
+bool check_values(const Fields &fields, std::string *problem) {
     const struct {
         const char *name;
         std::int32_t value, least, most;
@@ -143,7 +143,7 @@ bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fiel
     for (std::int32_t i = 0; i < collection->nbFields; i++)
         if (!read_field(collection->fields[i], &read, problem))
             return false;
-    if (!check(read, problem))
+    if (!check_values(read, problem))
         return false;
     *fields = read;
     return true;

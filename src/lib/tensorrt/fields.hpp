@@ -12,8 +12,8 @@ struct Fields {
     std::int32_t bev_h = 0, bev_w = 0; // cells of the grid; must be given
     std::string align = "nearest";     // nearest, bilinear or lattice: the last two take weights
     std::string layout = "nhwc";       // of feat and output: nhwc, as BEVDet's plugins, or nchw
-    std::string kernel;                // a name that bevpool_kernel_name gives; "": the fastest
-    std::int32_t static_map = 0;       // 1: the map never changes; planned at the first launch
+    std::string kernel;                // a name from bevpool_kernel_name; "": the fastest kernel
+    std::int32_t static_map = 0;       // 1: the map never changes; the first launch plans it
     std::int32_t softmax = 0;          // 1: depth holds logits: the whole view transform
     float depth_scale = 1, feat_scale = 1, out_scale = 1; // FP8: value = code * scale
 
@@ -25,15 +25,15 @@ struct Fields {
     }
 };
 
-// Reads the fields of a collection. False: *problem names the mistake in a line.
+// Reads the fields of a collection. False: *problem describes the mistake in one line.
 bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fields,
                  std::string *problem);
 
-// The fields as a collection. It points into `fields`, and `list` holds its entries.
+// Returns the fields as a collection. It points into `fields`, and `list` holds its entries.
 nvinfer1::PluginFieldCollection list_fields(const Fields &fields,
                                             std::vector<nvinfer1::PluginField> *list);
 
-// All fields as one line: "bev_h=128 bev_w=128 ...".
+// Returns all fields as one line: "bev_h=128 bev_w=128 ...".
 std::string describe(const Fields &fields);
 
 } // namespace bevpool

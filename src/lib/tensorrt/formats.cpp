@@ -25,8 +25,8 @@ TensorFormat channels_last_format(DataType type, std::int64_t *multiple) {
 
 namespace {
 
-// Of feat and output: linear, or channels last where that leaves no gaps. Channels are known when
-// a network is built; if not, linear alone.
+// Returns whether feat or output may have this format: linear, or channels last without gaps.
+// Unless the channels are known when the network is built, only linear is allowed.
 bool takes_layout(const Fields &fields, const nvinfer1::PluginTensorDesc &tensor) {
     std::int64_t multiple;
     if (tensor.format == TensorFormat::kLINEAR)

@@ -1,4 +1,4 @@
-// The library's door: the creator, and the two functions that TensorRT's loader looks for.
+// The entry points of the library: the creator, and the two functions that TensorRT's loader calls.
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"
 
@@ -19,9 +19,9 @@ class Creator : public nvinfer1::IPluginCreatorV3One {
             std::string problem;
             if (read_fields(collection, &fields, &problem))
                 return new Plugin(fields, phase == nvinfer1::TensorRTPhase::kBUILD);
-            refuse(std::string(name ? name : "") + ": " + problem);
+            log_error(std::string(name ? name : "") + ": " + problem);
         } catch (const std::bad_alloc &) {
-            refuse("out of memory");
+            log_error("out of memory");
         }
         return nullptr;
     }
@@ -49,7 +49,7 @@ class Creator : public nvinfer1::IPluginCreatorV3One {
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
-// The creators of this library; they live as long as it is loaded.
+// Returns the creators of this library. They live as long as it is loaded.
 EXPORTED nvinfer1::IPluginCreatorInterface *const *getCreators(std::int32_t &count) {
     static bevpool::Creator creator;
     static nvinfer1::IPluginCreatorInterface *const creators[] = {&creator};

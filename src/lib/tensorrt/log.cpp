@@ -14,7 +14,7 @@ void set_finder(nvinfer1::ILoggerFinder *finder) {
     its_finder = finder;
 }
 
-void say(nvinfer1::ILogger::Severity severity, const std::string &line) {
+void log_line(nvinfer1::ILogger::Severity severity, const std::string &line) {
     nvinfer1::ILoggerFinder *finder = its_finder;
     nvinfer1::ILogger *logger = finder ? finder->findLogger() : nullptr;
     std::string whole = "BevPool: " + line;
@@ -24,8 +24,8 @@ void say(nvinfer1::ILogger::Severity severity, const std::string &line) {
         std::fprintf(stderr, "%s\n", whole.c_str());
 }
 
-std::int32_t refuse(const std::string &line) {
-    say(nvinfer1::ILogger::Severity::kERROR, line);
+std::int32_t log_error(const std::string &line) {
+    log_line(nvinfer1::ILogger::Severity::kERROR, line);
     return 1;
 }
 

@@ -1,4 +1,4 @@
-// One line to whoever listens: the logger that TensorRT names, or else standard error.
+// Logs one line to the logger that TensorRT provides, or else to standard error.
 #pragma once
 
 #include <NvInferRuntime.h>
@@ -7,12 +7,13 @@
 
 namespace bevpool {
 
-// The library's logger finder, which TensorRT hands over when it loads the library. May be NULL.
+// Sets the logger finder, which TensorRT passes when it loads the library. May be NULL.
 void set_finder(nvinfer1::ILoggerFinder *finder);
 
-void say(nvinfer1::ILogger::Severity severity, const std::string &line);
+// Logs one line.
+void log_line(nvinfer1::ILogger::Severity severity, const std::string &line);
 
-// Logs an error; returns 1, for methods whose result is a status.
-std::int32_t refuse(const std::string &line);
+// Logs an error and returns 1, for methods whose result is a status.
+std::int32_t log_error(const std::string &line);
 
 } // namespace bevpool

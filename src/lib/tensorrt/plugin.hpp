@@ -1,5 +1,5 @@
-// The plugin: TensorRT's four interfaces, each in a file of its own. This object is what TensorRT
-// clones, configures, times, serialises and runs.
+// The plugin: TensorRT's four interfaces, each in a file of its own. TensorRT clones, configures,
+// times, serialises and runs this object.
 #pragma once
 
 #include "src/lib/tensorrt/pooling.hpp"
@@ -13,7 +13,7 @@ class Plugin : public nvinfer1::IPluginV3,
                public nvinfer1::IPluginV3OneBuild,
                public nvinfer1::IPluginV3OneRuntime {
   public:
-    // `rehearsal`: TensorRT's builder will time it, on memory of no meaning.
+    // `rehearsal`: TensorRT's builder will time the plugin on meaningless memory.
     Plugin(const Fields &fields, bool rehearsal);
 
     // IPluginV3 and IPluginV3OneCore (plugin_core.cpp)
@@ -61,13 +61,13 @@ class Plugin : public nvinfer1::IPluginV3,
     const nvinfer1::PluginFieldCollection *getFieldsToSerialize() noexcept override;
 
   private:
-    // A copy of all but what it has planned.
+    // Returns a copy of everything except the plan.
     Plugin *copy(bool rehearsal) const;
 
     Fields fields_;
     bool rehearsal_;
-    std::string identity_;              // of the timing cache
-    std::string tactic_kernel_;         // "": none is set
+    std::string identity_;              // key in the timing cache
+    std::string tactic_kernel_;         // "": no tactic is set
     std::vector<std::int32_t> tactics_; // of the last configuration
     Pooling pooling_;
     std::vector<nvinfer1::PluginField> serialized_;

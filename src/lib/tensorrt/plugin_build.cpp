@@ -1,4 +1,4 @@
-// What TensorRT asks while it builds an engine: shapes, types, formats, workspace, tactics.
+// The methods that TensorRT calls while it builds: shapes, types, formats, workspace, tactics.
 #include "src/lib/tensorrt/formats.hpp"
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"
@@ -12,20 +12,21 @@ namespace {
 
 using nvinfer1::DynamicPluginTensorDesc;
 
-// A problem as bevpool_plan_check takes it.
+// The arguments of bevpool_plan_check.
 struct Question {
     Sizes sizes;
     BevpoolArrays arrays{};
     BevpoolView view{};
-    BevpoolOptions options{}; // points at `view`: a question is not copied
+    BevpoolOptions options{}; // points at `view`: do not copy a Question
     std::uint32_t flags = 0;
 };
 
-// `dims`: which dimensions count, &DynamicPluginTensorDesc::opt or ::max.
-bool ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t inputs,
-         const DynamicPluginTensorDesc &out, nvinfer1::Dims DynamicPluginTensorDesc::*dims,
-         Question *question, std::string *problem) {
-    static const float some = 0; // bevpool_plan_check reads no weights, only whether there are any
+// Fills the question. `dims` selects the dimensions: &DynamicPluginTensorDesc::opt or ::max.
+bool make_question(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t inputs,
+                   const DynamicPluginTensorDesc &out,
+                   nvinfer1::Dims DynamicPluginTensorDesc::*dims, Question *question,
+                   std::string *problem) {
+    static const float some = 0; // bevpool_plan_check only asks whether weights exist
     nvinfer1::Dims list[MOST_INPUTS] = {};
     for (std::int32_t i = 0; i < inputs && i < MOST_INPUTS; i++)
         list[i] = in[i].*dims;
@@ -41,7 +42,7 @@ bool ask(const Fields &fields, const DynamicPluginTensorDesc *in, std::int32_t i
     return true;
 }
 
-bool check(const Question &question, std::size_t *bytes, std::string *problem) {
+bool check_plan(const Question &question, std::size_t *bytes, std::string *problem) {
     BevpoolError error{};
     BevpoolStatus status = bevpool_plan_check(&question.sizes.shape, &question.arrays,
                                               &question.options, question.flags, bytes, &error);
@@ -59,16 +60,17 @@ std::int32_t Plugin::configurePlugin(const DynamicPluginTensorDesc *in, std::int
     Question question;
     std::size_t bytes;
     tactics_.clear();
-    if (!ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::opt, &question, &problem) ||
-        !check(question, &bytes, &problem))
-        return refuse(problem);
+    if (!make_question(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::opt, &question,
+                       &problem) ||
+        !check_plan(question, &bytes, &problem))
+        return log_error(problem);
     if (fields_.kernel.empty())
         for (const std::string &kernel : fitting_kernels(question.sizes.shape, question.arrays,
                                                          question.options, question.flags))
             tactics_.push_back(tactic_of(kernel));
     return 0;
 } catch (const std::bad_alloc &) {
-    return refuse("out of memory");
+    return log_error("out of memory");
 }
 
 std::int32_t Plugin::getOutputDataTypes(nvinfer1::DataType *output_types, std::int32_t outputs,
@@ -86,9 +88,9 @@ std::int32_t Plugin::getOutputShapes(const nvinfer1::DimsExprs *in, std::int32_t
                                      nvinfer1::IExprBuilder &builder) noexcept try {
     std::int32_t rank = in[FEAT].nbDims;
     if (outputs != 1 || inputs != input_count(fields_) || (rank != 4 && rank != 5))
-        return refuse("feat has " + std::to_string(rank) + " dimensions and there are " +
-                      std::to_string(inputs) + " inputs, expected 4 or 5 dimensions and " +
-                      std::to_string(input_count(fields_)) + " inputs");
+        return log_error("feat has " + std::to_string(rank) + " dimensions and there are " +
+                         std::to_string(inputs) + " inputs, expected 4 or 5 dimensions and " +
+                         std::to_string(input_count(fields_)) + " inputs");
     std::int32_t c = out_channel_axis(fields_), y = c == 1 ? 2 : 1;
     out[0].nbDims = OUT_RANK;
     out[0].d[0] = rank == 5 ? in[FEAT].d[0] : builder.constant(1);
@@ -97,7 +99,7 @@ std::int32_t Plugin::getOutputShapes(const nvinfer1::DimsExprs *in, std::int32_t
     out[0].d[y + 1] = builder.constant(fields_.bev_w);
     return 0;
 } catch (const std::bad_alloc &) {
-    return refuse("out of memory");
+    return log_error("out of memory");
 }
 
 bool Plugin::supportsFormatCombination(std::int32_t pos, const DynamicPluginTensorDesc *tensors,
@@ -115,12 +117,13 @@ std::size_t Plugin::getWorkspaceSize(const DynamicPluginTensorDesc *in, std::int
     std::string problem;
     Question question;
     std::size_t bytes = 0;
-    if (!ask(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::max, &question, &problem) ||
-        !check(question, &bytes, &problem))
-        refuse(problem);
+    if (!make_question(fields_, in, inputs, out[0], &DynamicPluginTensorDesc::max, &question,
+                       &problem) ||
+        !check_plan(question, &bytes, &problem))
+        log_error(problem);
     return bytes;
 } catch (const std::bad_alloc &) {
-    refuse("out of memory");
+    log_error("out of memory");
     return 0;
 }
 

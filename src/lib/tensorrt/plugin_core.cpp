@@ -1,4 +1,4 @@
-// What every plugin has: a name, copies of itself, and the way to its other interfaces.
+// The methods that every plugin has: its name, copies, and access to its other interfaces.
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"
 
@@ -26,7 +26,7 @@ nvinfer1::IPluginV3 *Plugin::clone() noexcept {
     try {
         return copy(rehearsal_);
     } catch (const std::bad_alloc &) {
-        refuse("out of memory");
+        log_error("out of memory");
         return nullptr;
     }
 }

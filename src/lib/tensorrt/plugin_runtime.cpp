@@ -1,4 +1,4 @@
-// What TensorRT asks while an engine runs, and what an engine file keeps of the plugin.
+// The methods that TensorRT calls while an engine runs or is stored.
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"
 #include "src/lib/tensorrt/tactics.hpp"
@@ -21,24 +21,24 @@ bool sizes_of(const Fields &fields, const nvinfer1::PluginTensorDesc *in, std::i
 std::int32_t Plugin::setTactic(std::int32_t tactic) noexcept try {
     const char *name = tactic ? kernel_of(tactic) : "";
     if (!name)
-        return refuse("tactic " + std::to_string(tactic) +
-                      ": this library has no such kernel; build the engine again");
+        return log_error("tactic " + std::to_string(tactic) +
+                         ": this library has no such kernel; build the engine again");
     if (tactic_kernel_ != name) {
         tactic_kernel_ = name;
         pooling_ = Pooling(fields_, *name ? name : fields_.kernel, rehearsal_);
     }
     return 0;
 } catch (const std::bad_alloc &) {
-    return refuse("out of memory");
+    return log_error("out of memory");
 }
 
 std::int32_t Plugin::onShapeChange(const nvinfer1::PluginTensorDesc *in, std::int32_t inputs,
                                    const nvinfer1::PluginTensorDesc *, std::int32_t) noexcept try {
     std::string problem;
     Sizes sizes;
-    return sizes_of(fields_, in, inputs, &sizes, &problem) ? 0 : refuse(problem);
+    return sizes_of(fields_, in, inputs, &sizes, &problem) ? 0 : log_error(problem);
 } catch (const std::bad_alloc &) {
-    return refuse("out of memory");
+    return log_error("out of memory");
 }
 
 std::int32_t Plugin::enqueue(const nvinfer1::PluginTensorDesc *in,
@@ -50,17 +50,17 @@ std::int32_t Plugin::enqueue(const nvinfer1::PluginTensorDesc *in,
     return sizes_of(fields_, in, input_count(fields_), &launch.sizes, &problem) &&
                    pooling_.run(launch, &problem)
                ? 0
-               : refuse(problem);
+               : log_error(problem);
 } catch (const std::bad_alloc &) {
-    return refuse("out of memory");
+    return log_error("out of memory");
 }
 
-// An execution context is no rehearsal: its inputs are real.
+// Returns a copy for an execution context. It is no rehearsal: its inputs are real.
 nvinfer1::IPluginV3 *Plugin::attachToContext(nvinfer1::IPluginResourceContext *) noexcept {
     try {
         return copy(false);
     } catch (const std::bad_alloc &) {
-        refuse("out of memory");
+        log_error("out of memory");
         return nullptr;
     }
 }
@@ -70,7 +70,7 @@ const nvinfer1::PluginFieldCollection *Plugin::getFieldsToSerialize() noexcept {
         collection_ = list_fields(fields_, &serialized_);
         return &collection_;
     } catch (const std::bad_alloc &) {
-        refuse("out of memory");
+        log_error("out of memory");
         return nullptr;
     }
 }

@@ -9,7 +9,7 @@
 namespace bevpool {
 namespace {
 
-bool fine(BevpoolStatus status, const BevpoolError &error, std::string *problem) {
+bool is_ok(BevpoolStatus status, const BevpoolError &error, std::string *problem) {
     if (status != BEVPOOL_OK)
         *problem = std::string(bevpool_status_name(status)) + ": " + error.text;
     return status == BEVPOOL_OK;
@@ -64,18 +64,18 @@ bool Pooling::copy_map(const Launch &launch, const BevpoolArrays &arrays, std::i
                    "be captured: run once, then capture";
         return false;
     }
-    if (!wait_for(launch.stream, problem))
+    if (!wait_for_stream(launch.stream, problem))
         return false;
     BevpoolStatus status = bevpool_map_from_arrays(&made, &shape, &arrays, device, 0, &error);
     if (status == BEVPOOL_BAD_MAP && rehearsal_) {
-        say(nvinfer1::ILogger::Severity::kVERBOSE,
-            "the builder's memory holds no map: one of the same sizes is timed");
+        log_line(nvinfer1::ILogger::Severity::kVERBOSE,
+                 "the builder's memory holds no map: one of the same sizes is timed");
         StandIn map = make_stand_in(shape, arrays.points, arrays.intervals, fields_.weighted());
         BevpoolArrays stand_in = map.arrays();
         status = bevpool_map_from_arrays(&made, &shape, &stand_in, device, 0, &error);
     }
     copy_.reset(made);
-    return fine(status, error, problem);
+    return is_ok(status, error, problem);
 }
 
 bool Pooling::make_plan(const Launch &launch, const Key &key, std::string *problem) {
@@ -92,16 +92,16 @@ bool Pooling::make_plan(const Launch &launch, const Key &key, std::string *probl
         return false;
     if (!fields_.static_map) {
         BevpoolMap *made = nullptr;
-        if (copy_ && !fine(bevpool_map_arrays(copy_.get(), &arrays, &error), error, problem))
+        if (copy_ && !is_ok(bevpool_map_arrays(copy_.get(), &arrays, &error), error, problem))
             return false;
-        if (!fine(bevpool_map_view(&made, &launch.sizes.shape, &arrays, key.device, &error), error,
-                  problem))
+        if (!is_ok(bevpool_map_view(&made, &launch.sizes.shape, &arrays, key.device, &error), error,
+                   problem))
             return false;
         view.reset(made);
     }
     BevpoolPlan *plan = nullptr;
     BevpoolMap *map = view ? view.get() : copy_.get();
-    if (!fine(bevpool_plan_create(&plan, map, &options, &error), error, problem))
+    if (!is_ok(bevpool_plan_create(&plan, map, &options, &error), error, problem))
         return false;
     plan_.reset(plan);
     key_ = key;
@@ -118,10 +118,10 @@ bool Pooling::enqueue(const Launch &launch, std::string *problem) {
         tensor_of(launch.inputs[FEAT], launch.input_data[FEAT], fields_.feat_scale);
     call.tensors[BEVPOOL_OUT] =
         tensor_of(launch.outputs[0], launch.output_data[0], fields_.out_scale);
-    call.workspace = launch.workspace; // TensorRT gives as many bytes as getWorkspaceSize said
+    call.workspace = launch.workspace; // TensorRT allocates the bytes of getWorkspaceSize
     call.workspace_bytes = bevpool_plan_workspace_bytes(plan_.get());
     call.stream = launch.stream;
-    return fine(bevpool_run(plan_.get(), &call, &error), error, problem);
+    return is_ok(bevpool_run(plan_.get(), &call, &error), error, problem);
 }
 
 bool Pooling::run(const Launch &launch, std::string *problem) {

@@ -31,7 +31,7 @@ struct Destroy {
 using Map = std::unique_ptr<BevpoolMap, Destroy>;
 using Plan = std::unique_ptr<BevpoolPlan, Destroy>;
 
-// The arguments of an enqueue.
+// The arguments of Plugin::enqueue.
 struct Launch {
     Sizes sizes;
     const nvinfer1::PluginTensorDesc *inputs, *outputs;
@@ -43,14 +43,14 @@ struct Launch {
 
 class Pooling {
   public:
-    // `kernel`: a name, or "" for the best. Fields and kernel hold for all launches.
+    // `kernel`: a name, or "" for the best kernel. Fields and kernel hold for all launches.
     Pooling(const Fields &fields, const std::string &kernel, bool rehearsal);
 
-    // Enqueues a launch. False: *problem says why not.
+    // Enqueues a launch, with a new plan if necessary. False: *problem has the reason.
     bool run(const Launch &launch, std::string *problem);
 
   private:
-    // What a plan was made for: another one needs another plan.
+    // The inputs that a plan was made for. Other inputs need another plan.
     struct Key {
         Sizes sizes;
         nvinfer1::DataType type;
@@ -70,7 +70,7 @@ class Pooling {
     std::string kernel_;
     bool rehearsal_;
     Key key_{};
-    Map copy_; // a static map, or the one to rehearse with
+    Map copy_; // a static map, or the map of a rehearsal
     Plan plan_;
 };
 

@@ -29,7 +29,7 @@ StandIn make_stand_in(const BevpoolShape &shape, std::int64_t points, std::int64
         map.starts.push_back(static_cast<std::int32_t>(start));
         map.lengths.push_back(static_cast<std::int32_t>(end - start));
         for (std::int64_t t = start; t < end; t++) {
-            // The numbers of depths in the order (camera, depth, w, h): columns stay together.
+            // q numbers the depths in the order (camera, depth, w, h): columns stay together.
             std::int64_t q = points > depths ? t % depths : t * depths / points;
             std::int64_t h = q % shape.feat_h, w = q / shape.feat_h % shape.feat_w;
             std::int64_t plane = q / pixels, camera = plane / shape.depth_bins;

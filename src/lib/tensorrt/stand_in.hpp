@@ -1,5 +1,5 @@
-// A map of the same sizes as the real one: TensorRT's builder times plugins on memory that holds no
-// map.
+// A substitute map with the sizes of the real one: TensorRT's builder times plugins on memory that
+// holds no map.
 #pragma once
 
 #include "src/lib/bevpool.h"
@@ -16,8 +16,8 @@ struct StandIn {
     BevpoolArrays arrays() const;
 };
 
-// As many points and, where the grid has room, intervals: spread evenly over image columns, depths
-// and cells. `weighted`: with weights.
+// Makes a map with this number of points and, if the grid has room, of intervals. They are spread
+// evenly over image columns, depths and cells. `weighted`: with weights.
 StandIn make_stand_in(const BevpoolShape &shape, std::int64_t points, std::int64_t intervals,
                       bool weighted);
 

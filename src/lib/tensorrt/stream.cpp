@@ -8,14 +8,14 @@ namespace bevpool {
 
 #ifdef HAVE_CUDA
 
-static bool fine(cudaError_t status, std::string *problem) {
+static bool is_ok(cudaError_t status, std::string *problem) {
     if (status != cudaSuccess)
         *problem = std::string("CUDA: ") + cudaGetErrorString(status);
     return status == cudaSuccess;
 }
 
 bool current_device(std::int32_t *device, std::string *problem) {
-    return fine(cudaGetDevice(device), problem);
+    return is_ok(cudaGetDevice(device), problem);
 }
 
 bool is_captured(cudaStream_t stream) {
@@ -24,8 +24,8 @@ bool is_captured(cudaStream_t stream) {
            status != cudaStreamCaptureStatusNone;
 }
 
-bool wait_for(cudaStream_t stream, std::string *problem) {
-    return fine(cudaStreamSynchronize(stream), problem);
+bool wait_for_stream(cudaStream_t stream, std::string *problem) {
+    return is_ok(cudaStreamSynchronize(stream), problem);
 }
 
 #else
@@ -43,7 +43,7 @@ bool is_captured(cudaStream_t) {
     return false;
 }
 
-bool wait_for(cudaStream_t, std::string *problem) {
+bool wait_for_stream(cudaStream_t, std::string *problem) {
     return no_cuda(problem);
 }
 

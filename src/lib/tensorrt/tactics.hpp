@@ -1,6 +1,5 @@
-// Tactics: one for each kernel that fits, so that TensorRT's builder times them all. A tactic's
-// number follows from the kernel's name, so that an engine keeps its meaning when kernels are
-// added.
+// Tactics: one for each kernel that fits, so that TensorRT's builder times all kernels. A tactic's
+// number follows from the kernel's name, so that engines stay valid when kernels are added.
 #pragma once
 
 #include "src/lib/bevpool.h"
@@ -11,14 +10,14 @@
 
 namespace bevpool {
 
-// Positive; never 0, which is TensorRT's word for "no tactic".
+// Returns the tactic of a kernel: positive, as 0 is TensorRT's "no tactic".
 std::int32_t tactic_of(const std::string &kernel);
 
-// The kernel of a tactic of this library, or NULL.
+// Returns the kernel of a tactic of this library, or NULL.
 const char *kernel_of(std::int32_t tactic);
 
-// The kernels that fit such a plan, in the order of the ladder; none for a view transform, whose
-// kernel the library chooses. `flags`: as bevpool_plan_check.
+// Returns the kernels that fit such a plan, in the table's order; none for a view transform, whose
+// kernel the library chooses. `flags`: as for bevpool_plan_check.
 std::vector<std::string> fitting_kernels(const BevpoolShape &shape, const BevpoolArrays &arrays,
                                          BevpoolOptions options, std::uint32_t flags);
 

@@ -69,7 +69,7 @@ static Piece chip(CellStyle style, const char *menu, const char *text) {
 static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
     const State *state = data->state;
     const KernelConfig *config = &state->job.config;
-    CellStyle bold = cell_bold(defect_of(config->kernel) ? INK_BAD : INK_ACCENT);
+    CellStyle bold = cell_bold(injected_bug_of(config->kernel) ? INK_BAD : INK_ACCENT);
     bool backward = config->kernel->direction == BEV_BACKWARD;
     chips[0] = chip(bold, "kernel ", config->kernel->title);
     chips[1] = chip(bold, "dtype ", bev_dtypes[config->dtype].title);

@@ -98,7 +98,7 @@ static BigFigure latency_figure(const PanelData *data) {
     else
         snprintf(figure.note, sizeof figure.note, "%s",
                  unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32));
-    if (defect_of(data->state->job.config.kernel)) {
+    if (injected_bug_of(data->state->job.config.kernel)) {
         snprintf(figure.note, sizeof figure.note, "defect planted: not timed");
         figure.ink = INK_BAD;
     }
