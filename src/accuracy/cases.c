@@ -59,8 +59,6 @@ static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
 
 #define SMALL(channels)                                                                            \
     { 2, 7, 4, 9, channels, 13, 11, 1 }
-#define RIG                                                                                        \
-    { 0 }
 
 static const Case corners[] = {
     {"no_points", SMALL(80), nowhere, false, NULL, false},

@@ -3,7 +3,6 @@
 #include "kernels/bevpool.h"
 #include "src/base/json_fields.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "src/base/kernel_config.h"
 #include "src/cachesim/metrics.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

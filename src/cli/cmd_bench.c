@@ -10,7 +10,6 @@
 #endif
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "src/scene/scene.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

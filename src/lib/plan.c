@@ -3,7 +3,6 @@
 
 #include "kernels/codec.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "src/accuracy/verify.h"
 #include "src/live/background_job.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static LiveVerdict live_verdict(GateVerdict verdict) {

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void destroy(void *contents) {
     Gradients *gradients = contents;

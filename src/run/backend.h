@@ -20,7 +20,7 @@ typedef struct {
     bool (*run)(void *state, Err *err);
     bool (*read)(void *state, void *codes, Err *err);
     bool (*output)(void *state, const void **codes, Err *err);
-    bool (*inputs_untouched)(void *state, Err *err); /* NULL: not checked */
+    bool (*inputs_untouched)(void *state, Err *err);
     /* NULL: launches start no CUDA functions. */
     bool (*functions)(void *state, CudaFunction *functions, int capacity, int *count, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,

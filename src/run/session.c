@@ -4,7 +4,6 @@
 
 #include "src/run/session.h"
 
-#include "src/base/clock.h"
 #include "src/run/backend.h"
 
 #include <stdio.h>
@@ -114,8 +113,7 @@ bool session_output(Session *session, const void **codes, Err *err) {
 }
 
 bool session_inputs_untouched(Session *session, Err *err) {
-    return !session->backend->inputs_untouched ||
-           session->backend->inputs_untouched(session->state, err);
+    return session->backend->inputs_untouched(session->state, err);
 }
 
 bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count,

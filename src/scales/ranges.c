@@ -6,7 +6,6 @@
 #include "src/base/json_fields.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "kernels/codec.h"
 #include "src/base/data.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "src/base/data.h"
 #include "src/scene/npz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
 #include "kernels/codec.h"
 #include "src/state/control.h"
 
-#include <assert.h>
 #include <string.h>
 
 const char *const bits_names[BITS_COUNT] = {"features", "depth", "output", "e5m2"};

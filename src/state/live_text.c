@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Twice the median kernel, at most the slowest: one very slow kernel must not flatten all bars. */

@@ -4,11 +4,8 @@
 #include "src/view/draw/pen.h"
 #include "src/view/term/dashboard.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include "src/base/clock.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double PAUSE_MS = 1000; /* a longer gap between two moments is a pause */

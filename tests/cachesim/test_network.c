@@ -4,7 +4,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The totals as their authors print them: 13.817 and 55.044 ms. */
 static void test_shipped(void) {

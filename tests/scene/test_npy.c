@@ -4,8 +4,6 @@
 #include "src/scene/npz.h"
 #include "tests/support/refused.h"
 
-#include <math.h>
-
 static bool read_text(const char *text, size_t length, NpyArray *array) {
     return keep_line(npy_read_header(text, length, "a.npy", array, &err));
 }

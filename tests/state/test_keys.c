@@ -7,8 +7,6 @@
 #include "kernels/regime.h"
 #include "tests/support/tap.h"
 
-#include <ctype.h>
-
 static bool is_function_key(int32_t key) {
     return key >= KEYCODE_F1 && key <= KEYCODE_F12;
 }

@@ -1,7 +1,6 @@
 #include "tests/support/pty.h"
 #include "tests/support/tap.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int lane) {
     PlotSpan *spans = data->spans[way][lane];

@@ -2,8 +2,6 @@
  * the dots of a LiDAR sweep. */
 #include "src/view/figure/figure_internal.h"
 
-#include <math.h>
-
 const Rgb truth_lidar = {0xff, 0x8f, 0xa3};
 
 static void move_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,

@@ -3,7 +3,6 @@
 #include "src/view/panel/panel.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A recorded latency is one figure, without a history. */

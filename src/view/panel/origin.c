@@ -2,7 +2,6 @@
 
 #include "src/state/live_text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { NAME_W = 24, VALUE_W = 17, KEY_W = 6, LOW = 9, HIGH = 12, HIGH_FROM = 30 };
 

@@ -3,7 +3,6 @@
 #include "src/view/draw/text.h"
 
 #include <math.h>
-#include <string.h>
 
 static Pen *pen_of(Sheet *sheet) {
     return sheet->surface;
