@@ -16,7 +16,6 @@ bool lru_stack_init(LruStack *stack, uint32_t lines) {
         .marks = calloc(places / WORD, sizeof *stack->marks),
         .blocks = calloc(places / BLOCK, sizeof *stack->blocks),
         .spans = calloc(places / SPAN, sizeof *stack->spans),
-        .lines = lines,
         .places = places,
     };
     if (!stack->last || !stack->order || !stack->owner || !stack->marks || !stack->blocks ||

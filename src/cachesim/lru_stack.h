@@ -18,7 +18,7 @@ typedef struct {
     uint64_t *marks;  /* [places / 64] */
     uint32_t *blocks; /* marks of each block */
     uint32_t *spans;  /* marks of each span */
-    uint32_t lines, distinct, places, now;
+    uint32_t distinct, places, now;
 } LruStack;
 
 /* Line numbers are in [0, lines). False: no memory; call lru_stack_free nevertheless. */

@@ -177,7 +177,7 @@ void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_
         return;
     StepInstruction *in = &steps->instructions[steps->instruction_count - 1];
     bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
-    *span = (StepSpan){byte, (int32_t)asked, moved > 0 ? (int32_t)moved : 0, adds, lanes};
+    *span = (StepSpan){byte, (int32_t)asked, lanes};
     in->span_count++;
     in->bytes += (double)asked;
     for (int64_t s = byte / SECTOR; moved > 0 && s <= (byte + moved - 1) / SECTOR; s++) {

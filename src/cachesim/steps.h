@@ -35,12 +35,10 @@ typedef struct {
     bool same;
 } StepLanes;
 
-/* Bytes that some lanes ask for, from offset `byte` of the array on. Of an addition, only `moved`
- * of the bytes move sectors: the others merge with those of lanes before. */
+/* Bytes that some lanes ask for, from offset `byte` of the array on. */
 typedef struct {
     int64_t byte;
-    int32_t bytes, moved;
-    int32_t adds; /* instructions that ask for each of the sectors */
+    int32_t bytes;
     StepLanes lanes;
 } StepSpan;
 

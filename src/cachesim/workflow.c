@@ -61,7 +61,7 @@ static void remove_repeats(const Facts *facts, Finding *step) {
              100 * (asked->out_read + asked->out_write) / all);
 }
 
-/* Of an operator: by every rule of operator_kinds the depths of a cell are alike. */
+/* Of an operator: the depths of a cell are alike. */
 static void remove_traffic(const Facts *facts, Finding *step) {
     if (facts->scene->of == WORKFLOW_POOLING) {
         remove_repeats(facts, step);

@@ -24,7 +24,6 @@ static void make_label(Recording *recording, const json_t *machine) {
     copy_text(cuda, sizeof cuda, machine, "cuda");
     copy_text(date, sizeof date, machine, "date");
     date[strcspn(date, "T")] = '\0';
-    snprintf(recording->date, sizeof recording->date, "%.11s", date);
     if (gpu[0])
         snprintf(recording->label, sizeof recording->label, "%s, driver %s, CUDA %s, %s", gpu,
                  driver, cuda, date);

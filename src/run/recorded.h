@@ -24,7 +24,6 @@ typedef struct {
 typedef struct {
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
     char file[48];   /* its name without the folder */
-    char date[12];   /* of its kernels too: "2026-11-20" */
     Limits limits;   /* limits that probes measured on the machine */
     RecordedRow *rows;
     int row_count;

@@ -27,7 +27,6 @@ typedef void PoolFunction(const Pool *);
 typedef struct {
     const char *start; /* its first element */
     size_t bytes;
-    bool input;
 } Mapped;
 
 static struct {
@@ -150,7 +149,7 @@ static bool map_job(void) {
         void *start = map_array(&arrays[i]);
         if (!start)
             return give_up(JOB_FAILED, strerror(errno)), false;
-        runner.arrays[i] = (Mapped){start, arrays[i].bytes, arrays[i].input};
+        runner.arrays[i] = (Mapped){start, arrays[i].bytes};
     }
     return true;
 }

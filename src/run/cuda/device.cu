@@ -123,7 +123,6 @@ bool device_info(DeviceInfo *info, Err *err) {
     *info = {};
     if (cudaDeviceGetPCIBusId(info->pci, sizeof info->pci, device.index) != cudaSuccess)
         info->pci[0] = 0;
-    info->index = device.index;
     snprintf(info->name, sizeof info->name, "%.127s", properties.name);
     driver_version(info->driver, sizeof info->driver);
     if (!info->driver[0]) // then at least the CUDA version that it supports

@@ -29,7 +29,6 @@ bool device_usable(Err *err);
 bool device_failed(Err *err);
 
 typedef struct {
-    int index;
     char name[128];
     char driver[32];  /* its version, or "for CUDA 13.0" if only that is known */
     char runtime[32]; /* the CUDA version that this program was built with */

@@ -15,11 +15,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .title = "Histogram",
          .points = "values",
          .cells = "bins",
-         .rule = "each value draws a bin: rank r with probability in proportion to (r + 1)^-skew, "
-                 "rank 0 the middle bin and the next ones on both sides of it; features are 1, "
-                 "depths the power of two next to bins / values, so that a bin of the mean load "
-                 "holds about 1",
-         .skew = "0: all bins alike; 1: Zipf's law about the middle bin",
          .bars = BARS_CELLS,
          .bars_title = "values of a bin"},
     [OPERATOR_EMBEDDING_BAG] =
@@ -27,10 +22,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .title = "Embedding bag",
          .points = "look-ups",
          .cells = "bags",
-         .rule = "bags of equal length; each look-up draws a row: rank r with probability in "
-                 "proportion to (r + 1)^-skew, the ranks shuffled over the table; features are "
-                 "uniform from -1 to 1, depths 1",
-         .skew = "0: all rows alike; 1: Zipf's law, as in text",
          .bars = BARS_SORTED_ROWS,
          .bars_title = "uses of a row, most first"},
     [OPERATOR_VOXELIZE] =
@@ -38,10 +29,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .title = "Voxelisation",
          .points = "rays",
          .cells = "pillars",
-         .rule = "64 beams from 1.8 m above the ego's origin scan the sample's world; beam b of "
-                 "rings r = 2.5 m + 70 m (b / 64)^(1 + skew) on flat ground; features are the "
-                 "world's embedding of class, colour and height, depths 1 / returns of the pillar",
-         .skew = "0: rings at equal distances; 1 and more: denser near the car, as a LiDAR's are",
          .bars = BARS_SORTED_CELLS,
          .bars_title = "returns of a pillar, most first"},
     [OPERATOR_SEGMENTS] =
@@ -49,9 +36,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .title = "Segmented sum",
          .points = "rows",
          .cells = "segments",
-         .rule = "rows lie segment after segment; a segment's length is in proportion to E^skew, E "
-                 "exponentially distributed; features are uniform from -1 to 1, depths 1",
-         .skew = "0: equal lengths; 1: geometric lengths; more: a few long segments",
          .bars = BARS_SORTED_CELLS,
          .bars_title = "rows of a segment, most first"},
 };
@@ -139,6 +123,8 @@ static int64_t about_middle(int64_t rank, int64_t count) {
     return rank % 2 ? middle + step : middle - step;
 }
 
+/* Each value draws the rank of a bin by Zipf's law. Rank 0 is the middle bin, and the next ranks
+ * lie on both sides of it. At skew 0 all bins are alike. */
 static bool draw_values(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->cells, spec->skew);
@@ -162,6 +148,8 @@ static int32_t *shuffled(int64_t count, uint64_t *random) {
     return order;
 }
 
+/* Bags have equal lengths. Each look-up draws the rank of a row by Zipf's law, as words of a text;
+ * the ranks are shuffled over the table. */
 static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->rows, spec->skew);
@@ -176,6 +164,8 @@ static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     return ok;
 }
 
+/* Rows lie segment after segment. A segment's length is in proportion to E^skew, E exponentially
+ * distributed: at skew 0 all are equal, at 1 geometric. */
 static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *ends = malloc((size_t)spec->cells * sizeof *ends), sum = 0;

@@ -1,6 +1,6 @@
 /* Scenes without cameras: other operators that are the same sum over a scatter map. A .json file
- * names the operator and its sizes; tensors and map are made from a seed by the rules of
- * operator_kinds[], the same on every machine.
+ * names the operator and its sizes; tensors and map are made from a seed by the rules in
+ * operator.c, the same on every machine.
  *
  *     point t adds depth[row] * feat[row, c] to its cell, with row = ranks_depth[t] = ranks_feat[t]
  *
@@ -26,8 +26,6 @@ typedef struct {
     const char *name;           /* in files: "embedding_bag" */
     const char *title;          /* on screens: "Embedding bag" */
     const char *points, *cells; /* "look-ups", "bags" */
-    const char *rule;           /* how points, cells and values are drawn from the seed */
-    const char *skew;           /* what skew does */
     BarsOf bars;
     const char *bars_title; /* "uses of a row, most first" */
 } OperatorInfo;

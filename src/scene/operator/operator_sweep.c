@@ -29,7 +29,8 @@ static bool load_world(const char *name, const char *where, Scene *scene, Err *e
     return ok;
 }
 
-/* The ray of a beam at an azimuth: its length 1 is along the ground. */
+/* The ray of a beam at an azimuth: its length 1 is along the ground. At skew 0 the rings have equal
+ * distances, above they are denser near the car. */
 static void ray_of(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
     double ring_m = NEAREST_M + RANGE_M * pow((double)beam / BEAMS, 1 + skew);
     double angle = 2 * M_PI * (double)turn / (double)turns;
