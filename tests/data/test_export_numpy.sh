@@ -26,12 +26,9 @@ assert b['bev_shape'].tolist() == [128, 128] and len(b['ranks_bev']) > 5000"
 sed 's/"cells": \[[0-9]*, [0-9]*\]/&, "nz": 16/' street.json >tall.json
 tap_run "a street" tap_quiet "$BEVSCOPE" export --bare street.json street.npz
 tap_run "a grid with height" tap_quiet "$BEVSCOPE" export tall.json tall.npz
-tap_script "the same compressed, as float16, and as index arrays of int64 and of BEVDet's shape by the exporter" "
-ours, tall, d = np.load('ours.npz'), np.load('tall.npz'), dict(np.load('demo.npz'))
+tap_script "as index arrays of int64 and of BEVDet's shape by the exporter" "
+ours, tall = np.load('ours.npz'), np.load('tall.npz')
 names = 'ranks_depth ranks_feat ranks_bev interval_starts interval_lengths'.split()
-np.savez_compressed('packed.npz', **ours)
-d['depth'], d['feat'] = d['depth'].astype(np.float16), d['feat'].astype(np.float16)
-np.savez('half.npz', **d)
 ex.export_ranks('ranks.npz', ours['depth'][None], ours['feat'][None], *[ours[n].astype(np.int64) for n in names],
                 (1, 1, 128, 128, 16))
 ex.export_ranks('tall-ranks.npz', tall['depth'], tall['feat'], *[tall[n] for n in names],
@@ -39,13 +36,12 @@ ex.export_ranks('tall-ranks.npz', tall['depth'], tall['feat'], *[tall[n] for n i
 
 # again NAME CHECK: what bevscope writes of NAME.npz. The arrays b of NAME-again.npz are those, a, of another file.
 again() {
-    tap_run "$1.npz: bevscope reads it" tap_quiet "$BEVSCOPE" export $3 $1.npz $1-again.npz
+    tap_run "$1.npz: bevscope reads it" tap_quiet "$BEVSCOPE" export $1.npz $1-again.npz
     tap_later "$1.npz: and keeps it" "$same
 $2"
 }
-again packed "same('packed.npz', 'packed-again.npz')"
-tap_run "packed.npz: and writes the same bytes" cmp ours.npz packed-again.npz
-again half "assert same('half.npz', 'half-again.npz')[1]['feat'].dtype == np.float16" --half
+tap_run "in half precision" tap_quiet "$BEVSCOPE" export --half demo.npz half.npz
+tap_later "features are float16" "assert np.load('half.npz')['feat'].dtype == np.float16"
 again ranks "a, b = same('ours.npz', 'ranks-again.npz')
 assert 'intrinsics' not in b and len(b['ranks_bev']) == len(a['ranks_bev'])"
 again tall-ranks "a, b = same('tall.npz', 'tall-ranks-again.npz')
@@ -53,30 +49,22 @@ assert b['bev_shape'].tolist() == a['bev_shape'].tolist()"
 again tall "same('tall.npz', 'tall-again.npz')"
 tap_run "tall.npz: with the same bytes" cmp tall.npz tall-again.npz
 
-tap_later "NumPy finds its points by BEVDet's steps" "z = np.load('street.npz')
+for scene in street tall; do
+    tap_later "$scene: NumPy finds its points by BEVDet's steps" "z = np.load('$scene.npz')
 cell, kept, (nx, ny, nz) = bevdet.cells(z, bevdet.points(z))
-assert nz == 1 and z['bev_shape'].tolist() == [ny, nx]
-bev, kept, (n, bins, h, w) = (cell[..., 1] * nx + cell[..., 0]).ravel(), kept.ravel(), z['depth'].shape
+assert z['bev_shape'].tolist() == ([ny, nx] if nz == 1 else [1, nz, ny, nx, z['feat'].shape[-1]])
+bev, kept, (n, bins, h, w) = ((cell[..., 2] * ny + cell[..., 1]) * nx + cell[..., 0]).ravel(), kept.ravel(), z['depth'].shape
 feature = np.broadcast_to(np.arange(n * h * w).reshape(n, 1, h, w), (n, bins, h, w)).ravel()
-order = np.argsort(bev[kept], kind='stable')
-theirs = np.stack([np.flatnonzero(kept), feature[kept], bev[kept]])[:, order]
+theirs = np.stack([np.flatnonzero(kept), feature[kept], bev[kept]])
 ours = np.stack([z['ranks_depth'], z['ranks_feat'], z['ranks_bev']])
 odd = set(map(tuple, theirs.T.tolist())) ^ set(map(tuple, ours.T.tolist()))
 print(theirs.shape, ours.shape, len(odd))
-assert ours.shape[1] > $least and len(odd) <= 20  # rounding at cell edges
+assert nz == (16 if '$scene' == 'tall' else 1) and ours.shape[1] > $least
+assert len(odd) <= (60 if nz > 1 else 20)  # rounding at cell edges
 starts = np.flatnonzero(np.diff(ours[2], prepend=-1))
 assert np.array_equal(z['interval_starts'], starts)
 assert np.array_equal(z['interval_lengths'], np.diff(starts, append=ours.shape[1]))"
-
-tap_later "NumPy finds its points and cells by BEVDet's steps" "z = np.load('tall.npz')
-cell, kept, (X, Y, Z) = bevdet.cells(z, bevdet.points(z))
-assert Z == 16 and X == Y and z['bev_shape'].tolist() == [1, Z, Y, X, z['feat'].shape[-1]]
-bev, kept = ((cell[..., 2] * Y + cell[..., 1]) * X + cell[..., 0]).ravel(), kept.ravel()
-theirs = np.stack([np.flatnonzero(kept), bev[kept]])
-ours = np.stack([z['ranks_depth'], z['ranks_bev']])
-odd = set(map(tuple, theirs.T.tolist())) ^ set(map(tuple, ours.T.tolist()))
-print(theirs.shape, ours.shape, len(odd))
-assert ours.shape[1] > $least and len(odd) <= 60  # rounding at cell edges"
+done
 tap_later "the exporter checks shapes" "z = np.load('demo.npz')
 try:
     ex.export_ranks('x.npz', z['depth'], z['feat'].transpose(0, 3, 1, 2), [], [], [], [], [], (1, 1))
@@ -85,13 +73,4 @@ except ValueError as error:
 else:
     raise AssertionError('accepted')"
 
-tap_spoilt 'import numpy as np; d = dict(np.load("../demo.npz")); CODE; np.savez("bad.npz", **d)' \
-    export bad.npz never.npz <<'TABLE'
-feat: big-endian dtype ">f4" | big-endian | d["feat"] = d["feat"].astype(">f4")
-feat: object dtype | objects | d["feat"] = np.array([None, {}])
-depth: shape (1, 2, 40, 8, 22): 1 moments or samples in one file | a batch | d["depth"] = d["depth"][None]
-labels: unknown array | an array too many | d["labels"] = np.zeros(3)
-crop: is missing | no crop | del d["crop"]
-structured dtype | records | d["crop"] = np.zeros(2, [("x", "f4"), ("y", "f4")])
-TABLE
 tap_done

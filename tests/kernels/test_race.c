@@ -3,13 +3,7 @@
  * kernel with atomic additions loses none. */
 #include "tests/support/judged.h"
 
-#ifdef _OPENMP
 #include <omp.h>
-#else
-static void omp_set_num_threads(int threads) {
-    (void)threads;
-}
-#endif
 
 enum { SEED = 11 };
 

@@ -11,9 +11,7 @@
 
 #include <math.h>
 #include <time.h>
-#ifdef _OPENMP
 #include <omp.h>
-#endif
 
 static CaseData data;
 static Err error; /* why a step failed */
@@ -199,7 +197,6 @@ static void test_every_input_guarded(const HostProblem *problem) {
 }
 
 static void test_threads(void) {
-#ifdef _OPENMP
     const char *const names[] = {"cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"};
     int before = omp_get_max_threads(), different = 0, runs = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
@@ -226,9 +223,6 @@ static void test_threads(void) {
     omp_set_num_threads(before);
     tap_ok(runs == 12 * BEV_DTYPE_COUNT && different == 0,
            "1, 3 and 5 threads give the same bits, and V2, V2+DO and V3 those of each other");
-#else
-    tap_skip("any number of threads", "built without OpenMP");
-#endif
 }
 
 static void test_refusals(const HostProblem *problem) {
