@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
@@ -37,6 +38,69 @@ void app_menu_open(AppMenu *menu, unsigned where) {
     menu->lessons[menu->course.count] = quiz_word;
     menu->menu.lessons = (Menu){menu->lessons, menu->course.count + 1};
     bev_picture_menus(&menu->menu);
+}
+
+/* ---- undo: several moves of a control that is held down are one change ----------------------- */
+
+/* Forgets one of the states. */
+static void drop(Undo *undo, int at) {
+    if (undo->lesson == undo->states[at])
+        undo->lesson = NULL;
+    free(undo->states[at]);
+    undo->count--;
+    size_t behind = (size_t)(undo->count - at);
+    memmove(undo->states + at, undo->states + at + 1, behind * sizeof *undo->states);
+    memmove(undo->changes + at, undo->changes + at + 1, behind * sizeof *undo->changes);
+}
+
+State *undo_push(Undo *undo, const State *before, Action action) {
+    bool again = undo->count && keys[action].held && undo->last == action;
+    undo->last = action;
+    State *kept = again ? NULL : malloc(sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = *before;
+    if (undo->count == UNDO_STEPS)
+        drop(undo, undo->states[0] == undo->lesson); /* the oldest, but not that of the lesson */
+    undo->changes[undo->count] = action;
+    undo->states[undo->count++] = kept;
+    return kept;
+}
+
+int undo_lesson_steps(const Undo *undo) {
+    int at = 0;
+    while (at < undo->count && undo->states[at] != undo->lesson)
+        at++;
+    return undo->count - at;
+}
+
+void app_undo(App *app, int steps) {
+    Undo *undo = &app->undo;
+    char value[64], line[160];
+    Err err;
+    if (!undo->count) {
+        app_note(app, "nothing to undo");
+        return;
+    }
+    int to = undo->count > steps ? undo->count - steps : 0;
+    if (undo->lesson && undo->count - to >= undo_lesson_steps(undo) && !app_close_lesson(app, &err))
+        app_note_error(app, &err);
+    Action action = undo->changes[to];
+    state_restore(&app->state, undo->states[to]);
+    while (undo->count > to)
+        drop(undo, undo->count - 1);
+    undo->last = ACTION_COUNT;
+    state_value(&app->state, action, value, sizeof value);
+    snprintf(line, sizeof line, "undo: %s%s%s again%s",
+             value[0] ? keys[action].word : "the picture", value[0] ? " " : "", value,
+             undo->count ? "" : "; that was the first change");
+    app_note(app, line);
+    app_request(app);
+}
+
+void undo_free(Undo *undo) {
+    while (undo->count)
+        drop(undo, undo->count - 1);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -208,13 +272,19 @@ bool app_key(App *app, int32_t key) {
     return known;
 }
 
-bool app_words(App *app, const char *line, Err *err) {
+static bool parse(const char *line, Event *event, Err *err) {
     char why[200];
-    Event event = {.kind = EVENT_COMMAND};
-    if (!keys_parse(line, &event.command, why, sizeof why))
-        return err_set(err, ERR_USAGE, line, "", "%s", why);
-    app_step(app, &event);
-    return true;
+    *event = (Event){.kind = EVENT_COMMAND};
+    return keys_parse(line, &event->command, why, sizeof why) ||
+           err_set(err, ERR_USAGE, line, "", "%s", why);
+}
+
+bool app_words(App *app, const char *line, Err *err) {
+    Event event;
+    bool known = parse(line, &event, err);
+    if (known)
+        app_step(app, &event);
+    return known;
 }
 
 void app_note(App *app, const char *text) {
@@ -253,11 +323,9 @@ static bool waits_for_scene(Action action) {
 
 static bool use_words(App *app, bool waiting, Err *err) {
     for (int i = 0; i < app->options->word_count; i++) {
-        char why[200];
-        const char *line = app->options->words[i];
-        Event event = {.kind = EVENT_COMMAND};
-        if (!keys_parse(line, &event.command, why, sizeof why))
-            return err_set(err, ERR_USAGE, line, "", "%s", why);
+        Event event;
+        if (!parse(app->options->words[i], &event, err))
+            return false;
         if (app->script || (app->engine && waits_for_scene(event.command.action) == waiting))
             app_step(app, &event);
         else if (!app->engine && !waits_for_scene(event.command.action))

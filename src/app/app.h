@@ -60,7 +60,7 @@ typedef struct {
     double clock_ms; /* until when the quiz's clock was moved; 0: never */
 } LessonDesk;
 
-/* ---- undo.c ---------------------------------------------------------------------------------- */
+/* ---- undo ------------------------------------------------------------------------------------ */
 
 enum { UNDO_STEPS = 50 };
 
@@ -199,24 +199,8 @@ void app_lesson_wish(App *app);
 /* Milliseconds until its animation goes on; INFINITY: there is none. */
 double app_lesson_in_ms(const App *app);
 
-/* What lesson.c and quiz.c share: reads a lesson, by the same words; frees what lies on the desk;
- * shows what the learner sees. */
-bool app_read_lesson(const char *word, Lesson *lesson, Err *err);
-void app_clear_desk(App *app);
-void app_show_lesson(App *app);
-
-/* ---- quiz.c ---------------------------------------------------------------------------------- */
-
-/* Opens the quiz; its question of now; the next one where that is over. */
-bool app_open_quiz(App *app, DeskMemory memory, Err *err);
-bool app_quiz_question(App *app, Err *err);
-bool app_quiz_goes_on(App *app, Err *err);
-
 /* So many seconds have passed; they count while a question is open. */
 void app_quiz_pass(App *app, double seconds);
-
-/* The same by the clock of this machine, since the last call; a script has its own. */
-void app_quiz_clock(App *app);
 
 /* Seconds left; INFINITY: no question of a quiz is open. */
 double app_quiz_seconds(const App *app);
@@ -224,13 +208,7 @@ double app_quiz_seconds(const App *app);
 /* Milliseconds until its clock shows another second; INFINITY: no clock runs. */
 double app_quiz_in_ms(const App *app);
 
-/* Turns what a lesson shows into a question of the quiz. */
-void app_quiz_show(App *app);
-
-/* ---- page.c ---------------------------------------------------------------------------------- */
-
-/* Opens a page of text in the lesson's place; writes it anew for the newest frame. */
-bool app_open_page(App *app, Err *err);
+/* Writes the page of the workflow anew for the newest frame. */
 void app_show_page(App *app);
 
 /* Whether the figures of the page that is open are there. */

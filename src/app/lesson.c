@@ -1,5 +1,6 @@
 /* Lessons: the App brings a lesson what it wants. Figures are waited for without stopping the keys;
- * in a script they are there at once. */
+ * in a script they are there at once. A question of the quiz is its lesson, taken without stops to
+ * the page of the question. The four steps of the workflow are a page of text in its place. */
 #include "src/app/app.h"
 
 #include "src/base/clock.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* The scene on which a lesson begins that names none. */
 static const char first_scene[] = "canonical";
@@ -16,17 +18,81 @@ static const char first_scene[] = "canonical";
  * then count as unknown. */
 enum { PATIENCE_MS = 12000 };
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+/* A script draws the same questions every time. */
+enum { SCRIPT_SEED = 1 };
 
-static bool find_path(const char *word, char *path, size_t size, Err *err) {
-    static Course course; /* large; only the main thread opens lessons */
-    static CourseProgress progress;
-    course_read(&course);
+static void redraw(App *app) {
+    app->todo |= STEP_REDRAW;
+}
+
+/* ---- the workflow ---------------------------------------------------------------------------- */
+
+static int workflow_steps(const App *app, Finding steps[FINDINGS_MAX]) {
+    int count = app->frame ? live_findings(&app->state, &app->frame->live, steps) : 0, kept = 0;
+    for (int i = 0; i < count; i++)
+        if (steps[i].gain == 0) /* of the workflow */
+            steps[kept++] = steps[i];
+    return kept;
+}
+
+bool app_page_is_known(const App *app) {
+    Finding steps[FINDINGS_MAX];
+    return workflow_steps(app, steps) > 0;
+}
+
+static void add_unknown(const App *app, PaneText *body) {
+    char text[120];
+    snprintf(text, sizeof text, "Not known: %s.",
+             unknown_reason(UNKNOWN_MODEL, app_live(app), NULL, BEV_FP32));
+    pane_add(body, PANE_NOTE, false, text);
+}
+
+static void show_workflow(const App *app, LessonPane *pane) {
+    Finding steps[FINDINGS_MAX];
+    char label[80];
+    int count = workflow_steps(app, steps);
+    kernel_config_label(&app->state.job.config, label, sizeof label);
+    snprintf(pane->title, sizeof pane->title, "Four steps: %.60s", label);
+    if (!count)
+        add_unknown(app, &pane->body);
+    for (int i = 0; i < count; i++) {
+        pane_add(&pane->body, PANE_WHY, false, steps[i].text);
+        pane_add(&pane->body, PANE_TEXT, false, steps[i].evidence);
+        for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
+            pane_add(&pane->body, PANE_CODE, false, steps[i].commands[j]);
+    }
+}
+
+void app_show_page(App *app) {
+    LessonPane *pane = &app->state.lesson;
+    char text[80];
+    *pane = (LessonPane){.open = true, .scroll = pane->scroll};
+    show_workflow(app, pane);
+    snprintf(text, sizeof text, "%s closes, typing %s opens the lesson of a finding",
+             key_of(ACTION_LESSON).name, key_of(ACTION_EXPLAIN).name);
+    pane_add(&pane->body, PANE_KEYS, false, text);
+    redraw(app);
+}
+
+static bool open_page(App *app, Err *err) {
+    if (app->desk.open && !app->desk.page)
+        return err_set(err, ERR_FAILED, "lesson", "close it first", "a lesson is open");
+    app->state.lesson.scroll = 0;
+    app->desk = (LessonDesk){.open = true, .page = true};
+    app_show_page(app);
+    app_request(app); /* the engine models what the page needs */
+    return true;
+}
+
+/* ---- what lies on the desk ------------------------------------------------------------------- */
+
+static bool find_path(const Course *course, const char *word, char *path, size_t size, Err *err) {
+    static CourseProgress progress; /* large; only the main thread opens lessons */
     if (word[0])
-        return course_find(&course, word, path, size, err);
+        return course_find(course, word, path, size, err);
     course_progress_read(&progress, NULL, 0);
-    const char *next = course_next(&course, &progress);
-    return next ? course_find(&course, next, path, size, err)
+    const char *next = course_next(course, &progress);
+    return next ? course_find(course, next, path, size, err)
                 : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
                           "no lesson is installed");
 }
@@ -48,27 +114,40 @@ static void take_up(LessonDesk *desk) {
     desk->run.asked = row->asked;
 }
 
-static void redraw(App *app) {
-    app->todo |= STEP_REDRAW;
+static void show_question(App *app) {
+    static PaneText body; /* large; screens are drawn by one thread */
+    const LessonDesk *desk = &app->desk;
+    LessonPane *pane = &app->state.lesson;
+    const Job *job = &app->state.job;
+    char label[80], text[240];
+    kernel_config_label(&job->config, label, sizeof label);
+    snprintf(text, sizeof text, "Scene %s, %s.", app->state.menu.scenes.names[job->scene], label);
+    body.count = body.used = 0;
+    if (lesson_run_wants(&desk->run) == LESSON_WANTS_INPUT)
+        pane_add(&body, PANE_TERM, false, text);
+    pane_append(&body, &pane->body);
+    pane->body = body;
+    quiz_show(&desk->quiz, pane);
 }
 
-void app_show_lesson(App *app) {
+static void show_lesson(App *app) {
     LessonPane *pane = &app->state.lesson;
     int step = pane->step, scroll = pane->scroll;
     lesson_run_show(&app->desk.run, pane);
     if (app->desk.quizzes)
-        app_quiz_show(app);
+        show_question(app);
     if (pane->step == step) /* the same page: the learner's place in it stays */
         pane->scroll = scroll;
     redraw(app);
 }
 
-bool app_read_lesson(const char *word, Lesson *lesson, Err *err) {
+static bool read_lesson(App *app, const char *word, Lesson *lesson, Err *err) {
     char path[COURSE_PATH];
-    return find_path(word, path, sizeof path, err) && lesson_load(path, lesson, err);
+    return find_path(&app->menu.course, word, path, sizeof path, err) &&
+           lesson_load(path, lesson, err);
 }
 
-void app_clear_desk(App *app) {
+static void clear_desk(App *app) {
     if (!app->desk.open || app->desk.page)
         app->undo.lesson = undo_push(&app->undo, &app->state, ACTION_LESSON);
     lesson_free(&app->desk.lesson);
@@ -76,18 +155,97 @@ void app_clear_desk(App *app) {
     app->state.lesson = (LessonPane){.open = false};
 }
 
+/* ---- the quiz -------------------------------------------------------------------------------- */
+
+static bool open_question(App *app, Err *err) {
+    LessonDesk *desk = &app->desk;
+    const QuizItem *item = &desk->quiz.items[desk->quiz.at];
+    Lesson lesson;
+    desk->open = read_lesson(app, item->lesson, &lesson, err);
+    if (!desk->open)
+        return false;
+    lesson_free(&desk->lesson);
+    desk->lesson = lesson;
+    lesson_run_init(&desk->run, &desk->lesson, item->page);
+    desk->run.alone = true;
+    desk->noted = 0;
+    show_lesson(app); /* the engine learns which kernels the lesson wants simulated */
+    app_lesson_turn(app, false);
+    return true;
+}
+
+static bool open_quiz(App *app, DeskMemory memory, Err *err) {
+    static QuizMissed missed;
+    Quiz quiz;
+    int64_t seed = app->options->seed;
+    missed.count = 0;
+    if (memory != DESK_FORGETS)
+        quiz_missed_read(&missed);
+    if (seed <= 0)
+        seed = memory == DESK_FORGETS ? SCRIPT_SEED : (int64_t)time(NULL);
+    if (!quiz_draw(&quiz, &app->menu.course, &missed, (uint64_t)seed, err))
+        return false;
+    clear_desk(app);
+    app->desk = (LessonDesk){.open = true, .memory = memory, .quizzes = true, .quiz = quiz};
+    return open_question(app, err);
+}
+
+static bool quiz_goes_on(App *app, Err *err) {
+    LessonDesk *desk = &app->desk;
+    Quiz *quiz = &desk->quiz;
+    if (!desk->quizzes || quiz->over || !lesson_run_ended(&desk->run))
+        return true;
+    if (!quiz->items[quiz->at].answered)
+        quiz_answer(quiz, VERDICT_NONE);
+    return !quiz_next(quiz) || open_question(app, err);
+}
+
+static bool runs(const LessonDesk *desk) {
+    return desk->open && desk->quizzes && !desk->quiz.over && desk->run.phase == PHASE_ASK;
+}
+
+void app_quiz_pass(App *app, double seconds) {
+    LessonDesk *desk = &app->desk;
+    double before = ceil(desk->quiz.seconds);
+    if (!runs(desk))
+        return;
+    quiz_pass(&desk->quiz, seconds);
+    if (ceil(desk->quiz.seconds) < before)
+        show_lesson(app);
+}
+
+double app_quiz_seconds(const App *app) {
+    return runs(&app->desk) ? app->desk.quiz.seconds : INFINITY;
+}
+
+static void move_clock(App *app) {
+    double now = clock_ms();
+    if (!app->script && app->desk.clock_ms > 0)
+        app_quiz_pass(app, (now - app->desk.clock_ms) * 1e-3);
+    app->desk.clock_ms = now;
+}
+
+/* The clock shows whole seconds, rounded up. */
+double app_quiz_in_ms(const App *app) {
+    const Quiz *quiz = &app->desk.quiz;
+    return runs(&app->desk) && !app->script ? 1e3 * (quiz->seconds - ceil(quiz->seconds) + 1)
+                                            : INFINITY;
+}
+
+/* ---- a lesson -------------------------------------------------------------------------------- */
+
 bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     LessonDesk *desk = &app->desk;
     Lesson lesson;
     if (!strcmp(word, quiz_word))
-        return app_open_quiz(app, memory, err);
-    if (!app_read_lesson(word, &lesson, err))
+        return open_quiz(app, memory, err);
+    if (!read_lesson(app, word, &lesson, err))
         return false;
-    app_clear_desk(app);
+    clear_desk(app);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
     take_up(desk);
     desk->noted = desk->run.asked;
-    app_show_lesson(app);
+    show_lesson(app);
     app_lesson_turn(app, false);
     return true;
 }
@@ -236,7 +394,7 @@ void app_lesson_turn(App *app, bool pause_over) {
     Err unsaved;
     if (!desk->open || desk->page)
         return;
-    app_quiz_clock(app);
+    move_clock(app);
     LessonWants before = lesson_run_wants(&desk->run);
     if (before == LESSON_WANTS_PAUSE && pause_over)
         lesson_run_done(&desk->run);
@@ -245,7 +403,7 @@ void app_lesson_turn(App *app, bool pause_over) {
     serve(app);
     bool kept = !desk->open || (note_answer(desk, &unsaved) && save(desk, &unsaved));
     if (desk->open)
-        app_show_lesson(app);
+        show_lesson(app);
     if (!kept)
         tell_unsaved(app, &unsaved);
     LessonWants after = lesson_run_wants(&desk->run);
@@ -271,8 +429,8 @@ void app_lesson_input(App *app, const LessonInput *input) {
     if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over) ||
         !lesson_run_input(&desk->run, input))
         return;
-    bool ok = app_quiz_goes_on(app, &err);
-    app_show_lesson(app);
+    bool ok = quiz_goes_on(app, &err);
+    show_lesson(app);
     app_lesson_turn(app, false);
     if (!ok)
         app_note_error(app, &err);
@@ -309,7 +467,7 @@ void app_lesson_wish(App *app) {
         if (changes)
             app_undo(app, changes);
     } else if (wish == WISH_WORKFLOW)
-        ok = app_open_page(app, &err);
+        ok = open_page(app, &err);
     else if (wish == WISH_TOUR)
         ok = app_open_tour(app, &err);
     else

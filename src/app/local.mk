@@ -1,1 +1,1 @@
-libapp_a_SOURCES = %D%/app.c %D%/lesson.c %D%/page.c %D%/quiz.c %D%/tour.c %D%/undo.c
+libapp_a_SOURCES = %D%/app.c %D%/lesson.c %D%/tour.c

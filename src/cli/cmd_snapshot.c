@@ -422,9 +422,8 @@ static bool fill_figures(Snapshot *snapshot, Err *err) {
         return false;
     timed_kernel_fill_recorded(&snapshot->recorded, &snapshot->a.inputs, job, live);
     if (snapshot->b.open)
-        timed_kernel_show_recorded(&snapshot->recorded, timed_kernel_scene(&snapshot->b.inputs),
-                                   live->frame.channels, job->baseline.dtype, job->baseline.align,
-                                   &live->baseline);
+        timed_kernel_show_recorded(recorded_scene(&snapshot->recorded, &snapshot->b.inputs),
+                                   job->baseline.dtype, job->baseline.align, &live->baseline);
     if (latency == LATENCY_MEASURED && !measure_all(snapshot, err))
         return false;
     if (!options->table)

@@ -22,7 +22,8 @@ typedef struct {
     bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
     LiveModel
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
-    ModelDepth depth; /* CACHESIM: how much to simulate */
+    ModelDepth depth; /* CACHESIM: how much to simulate, */
+    KernelSet wanted; /* and which kernels at every depth */
     const MemoryModel *shown; /* CACHESIM: what the caller has already; NULL: nothing */
 
     bool failed; /* `err` says why */
@@ -61,17 +62,11 @@ bool background_take(Background *background, BackgroundJob *job);
 /* The kind of the job in the slot, done or not. JOB_NONE: the slot is empty, the thread waits. */
 JobKind background_kind(Background *background);
 
-/* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. */
+/* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
 void background_pause(Background *background, bool pause);
 
 /* Ends a simulation early: another problem is on the screen. */
 void background_give_up(Background *background);
-
-/* ---- what a job does ------------------------------------------------------------------------- */
-
-/* Launches once, or twice if the first launch found cold caches. `kept` is the problem of the last
- * launch, ready to run again. */
-bool background_launch(Runner *kept, BackgroundJob *job, Err *err);
 
 /* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,

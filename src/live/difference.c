@@ -74,6 +74,8 @@ void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         memcpy(frame->scene_name, inputs->scene->facts.name, sizeof frame->scene_name);
         memcpy(frame->other_name, other->name, sizeof frame->other_name);
     }
-    if (inputs->gradients)
-        frame->gradients = inputs_live_gradients(inputs->gradients);
+    const Gradients *made = inputs->gradients;
+    if (made)
+        frame->gradients =
+            (LiveGradients){&made->loss, made->grad_depth, made->grad_feat, made->text};
 }

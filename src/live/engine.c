@@ -38,7 +38,7 @@ static void *engine_main(void *argument) {
             continue;
         engine->idle_ms = clock_ms();
         bool busy = engine_idle_work(engine);
-        bool asked = engine->answered > 0; /* before the first request there is no frame */
+        bool asked = engine->now.request > 0; /* before the first request there is no frame */
         if (engine->given_up)
             continue;
         if (engine->news && asked && clock_ms() - engine->published_ms > NEWS_MS)
@@ -71,16 +71,15 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
         return err_set(err, ERR_FAILED, "engine", "", "out of memory");
     *out = engine;
     engine->options = *options;
-    live_init(&engine->live);
+    live_init(&engine->now.live);
     describe_cpu(&engine->cpu);
-    if (options->script || options->background)
+    bool ok = engine_open_mailbox(&engine->mailbox, err) && pipeline_open(&engine->pipeline, err);
+    if (ok && (options->script || options->background)) {
         recorded_load_samples(&engine->recorded, NULL); /* a failure leaves it empty */
-    bool ok = engine_open_mailbox(&engine->mailbox, err) &&
-              pipeline_open(&engine->pipeline, err) &&
-              (!options->script || engine_open_script(engine, err));
+        ok = live_model_open(&engine->live_model, &engine->recorded, err);
+    }
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, &engine->recorded, err) &&
-             live_model_open(&engine->live_model, &engine->recorded, err) &&
              background_open(&engine->background, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));
@@ -113,8 +112,8 @@ void engine_close(Engine *engine) {
     frame_inputs_drop(&engine->judged);
     pipeline_close(engine->pipeline);
     recorded_free(&engine->recorded);
-    ref_drop(engine->picture);
-    ref_drop(engine->model);
+    ref_drop(engine->now.picture);
+    ref_drop(engine->now.model);
     engine_close_mailbox(&engine->mailbox);
     free(engine);
 }
@@ -122,6 +121,8 @@ void engine_close(Engine *engine) {
 uint64_t engine_request(Engine *engine, const State *state) {
     if (!engine->options.script)
         return engine_post(engine, state);
-    engine_render_script(engine, state);
-    return engine->answered;
+    engine->now.request++;
+    engine->now.state = *state;
+    engine_render_again(engine, QUALITY_REFINED);
+    return engine->now.request;
 }

@@ -31,7 +31,7 @@ static void note_file(Engine *engine, const char *what) {
 static void look_at_file(Engine *engine) {
     SceneFile *file = &engine->file;
     struct stat now;
-    const char *path = engine->state.menu.scenes.names[engine->state.job.scene];
+    const char *path = engine->now.state.menu.scenes.names[engine->now.state.job.scene];
     if (!file->watched || strcmp(engine->shown.scene->path, path) != 0 ||
         clock_ms() - file->looked_ms < LOOK_MS)
         return;
@@ -58,8 +58,7 @@ static void look_at_gpu(Engine *engine) {
     if (!engine->gpu)
         return;
     if (!engine->probed) {
-        live_gpu_probe(engine->gpu);
-        const Limits *limits = live_gpu_limits(engine->gpu, &row);
+        const Limits *limits = live_gpu_probe(engine->gpu, &row);
         if (limits)
             live_model_measured(engine->live_model, row, limits);
     }
@@ -75,8 +74,8 @@ static void look_at_load(Engine *engine) {
     if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
         return;
     bool busy = engine->load_ms > 0 && load_of_others(&engine->load) > LOAD_BUSY;
-    engine->news |= busy != engine->live.machine_busy;
-    engine->live.machine_busy = busy;
+    engine->news |= busy != engine->now.live.machine_busy;
+    engine->now.live.machine_busy = busy;
     measure_note_load(engine->measure, busy);
     engine->load = load_now();
     engine->load_ms = now_ms;
@@ -91,19 +90,17 @@ static void take_launch(Engine *engine, BackgroundJob *job, bool idle) {
     if (!job->grid)
         return;
     pipeline_offer(engine->pipeline, job->grid);
-    job->grid = NULL;
     if (idle)
         engine_render_again(engine, engine->quality);
 }
 
 static void take_gradients(Engine *engine, BackgroundJob *job, bool idle) {
-    if (job->failed)
+    if (job->failed) {
         engine_report_error(engine, &job->err);
-    else
-        pipeline_offer_gradients(engine->pipeline, job->gradients);
-    if (!job->failed)
-        job->gradients = NULL;
-    if (idle && !job->failed)
+        return;
+    }
+    pipeline_offer_gradients(engine->pipeline, job->gradients);
+    if (idle)
         engine_render_again(engine, engine->quality);
 }
 
@@ -115,7 +112,7 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
         engine_report_error(engine, &job->err);
         job->accuracy = live_unjudged(job->accuracy.time_s);
     }
-    engine->live.accuracy[job->config.dtype] = job->accuracy;
+    engine->now.live.accuracy[job->config.dtype] = job->accuracy;
 }
 
 static void take_model(Engine *engine, BackgroundJob *job) {
@@ -123,8 +120,7 @@ static void take_model(Engine *engine, BackgroundJob *job) {
         return;
     if (job->complete)
         engine->simulated = (int)job->depth + 1;
-    ref_drop(engine->model);
-    engine->live.model = engine->model = ref_keep(job->model);
+    engine_use_model(engine, job->model);
 }
 
 static void take_result(Engine *engine, bool idle) {
@@ -165,15 +161,15 @@ static TaskEnd refine_picture(Engine *engine, bool idle) {
 static TaskEnd count_selection(Engine *engine, bool idle) {
     Err err;
     (void)idle;
-    if (engine->counted == engine->state.counts)
+    if (engine->counted == engine->now.state.counts)
         return TASK_NONE;
     if (!slot_is_empty(engine))
         return TASK_WAITS;
-    engine->counted = engine->state.counts;
-    if (live_gpu_count(pipeline_inputs(engine->pipeline), &engine->state.job.config,
-                       &engine->live.counters, &err)) {
+    engine->counted = engine->now.state.counts;
+    if (live_gpu_count(pipeline_inputs(engine->pipeline), &engine->now.state.job.config,
+                       &engine->now.live.counters, &err)) {
         char line[160];
-        live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);
+        live_counters_line(&engine->now.live.counters, &engine->now.state.job, line, sizeof line);
         err_set(&err, ERR_FAILED, "counters, measured", "", "%s", line);
     }
     engine_note(engine, &err);
@@ -219,8 +215,8 @@ static TaskEnd time_missing(Engine *engine, bool idle) {
 
 /* No other task is left. */
 static TaskEnd note_complete(Engine *engine, bool idle) {
-    engine->news |= idle && !engine->live.complete;
-    engine->live.complete |= idle;
+    engine->news |= idle && !engine->now.live.complete;
+    engine->now.live.complete |= idle;
     return TASK_NONE;
 }
 
@@ -228,14 +224,14 @@ static TaskEnd note_complete(Engine *engine, bool idle) {
  * those of a busy machine are taken again once it is not. */
 static TaskEnd time_again(Engine *engine, bool idle) {
     bool rests = idle && clock_ms() - engine->request_ms > REST_MS;
-    if (rests && (engine->live.machine_busy || !measure_is_unfinished(engine->measure)))
+    if (rests && (engine->now.live.machine_busy || !measure_is_unfinished(engine->measure)))
         return TASK_NONE;
     return time_kernel(engine, MEASURE_AGAIN, idle);
 }
 
 /* A job on the selection. */
 static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
-    BackgroundJob job = {.kind = kind, .config = engine->state.job.config, .tag = tag};
+    BackgroundJob job = {.kind = kind, .config = engine->now.state.job.config, .tag = tag};
     frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
     return job;
 }
@@ -248,7 +244,7 @@ static TaskEnd find_gradients(Engine *engine, bool idle) {
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_GRADIENTS, 0);
     job.inputs.pooled = ref_keep(pipeline_inputs(engine->pipeline)->pooled);
-    job.job = engine->live.job;
+    job.job = engine->now.live.job;
     background_start(engine->background, &job);
     return TASK_WAITS;
 }
@@ -261,33 +257,31 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
     job.live_model = engine->live_model;
     job.depth = depth;
-    job.shown = engine->model;
+    job.wanted = engine->wanted;
+    job.shown = engine->now.model;
     background_start(engine->background, &job);
     return TASK_WAITS;
 }
 
 /* And what the lesson asks for. */
 static TaskEnd simulate_selection(Engine *engine, bool idle) {
-    const LessonPane *lesson = &engine->state.lesson;
-    KernelSet wanted = lesson->open ? lesson->model_kernels : 0;
+    const KernelSet wanted = lesson_kernels(&engine->now.state);
     (void)idle;
-    if (wanted != engine->wanted && !slot_is_empty(engine))
-        return TASK_WAITS;
     if (wanted != engine->wanted) {
         engine->simulated = 0;
+        engine->model_tag++;
         engine->wanted = wanted;
-        live_model_want(engine->live_model, wanted);
     }
     return simulate(engine, DEPTH_SELECTION);
 }
 
 static TaskEnd simulate_for_chart(Engine *engine, bool idle) {
     (void)idle;
-    return simulate(engine, live_model_depth(&engine->state));
+    return simulate(engine, live_model_depth(&engine->now.state));
 }
 
 static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
-    const KernelConfig *config = &engine->state.job.config;
+    const KernelConfig *config = &engine->now.state.job.config;
     bool possible =
         config->kernel->dtypes & 1u << dtype && config->kernel->aligns & 1u << config->align;
     return possible && !(engine->checked >> dtype & 1);
@@ -308,7 +302,7 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype) {
 }
 
 static TaskEnd check_selection(Engine *engine, bool idle) {
-    BevDtype dtype = engine->state.job.config.dtype;
+    BevDtype dtype = engine->now.state.job.config.dtype;
     (void)idle;
     return lacks_verdict(engine, dtype) ? check_format(engine, dtype) : TASK_NONE;
 }
@@ -338,7 +332,7 @@ bool engine_idle_work(Engine *engine) {
         note_complete,       /* all are there */
         time_again,          /* figures that have to settle, or are a second old */
     };
-    bool playing = engine->state.playing;
+    bool playing = engine->now.state.playing;
     bool idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->has_frame)
         return false;

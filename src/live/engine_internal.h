@@ -50,28 +50,18 @@ struct Engine {
     bool probed;  /* the GPU's ceilings are known */
     SceneFile file;
 
-    /* The newest request. */
-    State state;
-    uint64_t answered; /* its number */
-    uint64_t taken;    /* how many requests were taken from the mailbox with it */
-    uint64_t counted;  /* the value of state.counts for which counters were read */
-    double request_ms; /* when it was taken */
-
-    /* The newest frame. */
-    FrameInputs shown; /* its inputs */
+    /* What is published next: of the newest request, its model and picture owned here, its inputs
+     * those of the pipeline. */
+    EngineFrame now;
+    uint64_t taken;    /* how many requests were taken from the mailbox with the newest one */
+    uint64_t counted;  /* the value of now.state.counts for which counters were read */
+    double request_ms; /* when the newest request was taken */
+    FrameInputs shown; /* of the newest frame */
     KernelConfig shown_config;
-    LiveData live;
-    MemoryModel *model;
-    Picture *picture;
     Quality quality;
     bool has_frame;
     bool given_up; /* the newest render was given up for a newer request */
-    uint64_t loads;
-    Err err; /* the newest */
-    bool device_lost;
-    uint64_t errors, notes;
-    char note[ENGINE_NOTES][sizeof((EngineFrame *)0)->note[0]];
-    bool news; /* figures that were not published yet */
+    bool news;     /* figures that were not published yet */
 
     uint64_t accuracy_tag; /* grows when the accuracy figures become stale */
     Load load;             /* of the cores, when it was looked at last */
@@ -80,7 +70,7 @@ struct Engine {
     FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
-    KernelSet wanted;      /* kernels that the lesson wants simulated */
+    KernelSet wanted;      /* lesson_kernels() that were simulated last */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
     double idle_ms;                /* the last time that idle work was done */
@@ -96,7 +86,7 @@ void engine_close_mailbox(Mailbox *mailbox);
 /* Puts a request into the mailbox; returns its number. */
 uint64_t engine_post(Engine *engine, const State *state);
 
-/* Takes the newest request, if there is one; its number becomes engine->answered. */
+/* Takes the newest request, if there is one; its number becomes now.request. */
 bool engine_take_request(Engine *engine, State *request, bool *stop);
 
 /* Whether a request waits that was made before `until_ms`, or the thread is to stop. */
@@ -125,13 +115,19 @@ bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err);
 /* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);
 
+/* Shows this model, or none, in place of the last one. */
+void engine_use_model(Engine *engine, MemoryModel *model);
+
+/* Kernels that the lesson wants simulated. */
+KernelSet lesson_kernels(const State *state);
+
 /* Adds a note for the user. */
 void engine_note(Engine *engine, const Err *err);
 
-/* ---- engine_script.c: the frames of a script ------------------------------------------------- */
+/* ---- engine_script.c: the figures of a script ------------------------------------------------ */
 
-bool engine_open_script(Engine *engine, Err *err);
-void engine_render_script(Engine *engine, const State *request);
+/* Fills in the figures of the newest frame. */
+bool engine_fill_script(Engine *engine, Err *err);
 
 /* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
 

@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -49,11 +48,11 @@ static void set_ready(Mailbox *mailbox) {
 }
 
 static void describe_device(Engine *engine) {
-    const BevKernel *kernel = engine->state.job.config.kernel;
+    const BevKernel *kernel = engine->now.state.job.config.kernel;
     if (kernel->where == BEV_CUDA && engine->gpu)
-        live_gpu_describe(engine->gpu, &engine->live.memory, &engine->live.device);
+        live_gpu_describe(engine->gpu, &engine->now.live.memory, &engine->now.live.device);
     else
-        engine->live.device =
+        engine->now.live.device =
             kernel->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = kernel->where};
 }
 
@@ -65,19 +64,11 @@ static EngineFrame *frame_new(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     describe_device(engine);
     if (engine->measure)
-        measure_fill(engine->measure, &engine->live);
-    frame->state = engine->state;
-    frame->request = engine->answered;
-    frame->live = engine->live;
-    frame->loads = engine->loads;
-    frame->err = engine->err;
-    frame->errors = engine->errors;
-    frame->notes = engine->notes;
-    memcpy(frame->note, engine->note, sizeof frame->note);
-    frame->device_lost = engine->device_lost;
+        measure_fill(engine->measure, &engine->now.live);
+    *frame = engine->now;
     frame->inputs = frame_inputs_keep(inputs);
-    frame->picture = ref_keep(engine->picture);
-    frame->model = ref_keep(engine->model);
+    ref_keep(frame->picture);
+    ref_keep(frame->model);
     if (inputs->scene)
         frame->facts = inputs->scene->facts;
     return frame;
@@ -159,8 +150,8 @@ bool engine_take_request(Engine *engine, State *request, bool *stop) {
     bool has_request = mailbox->has_request;
     if (has_request) {
         *request = mailbox->request;
-        engine->taken = mailbox->requests - engine->answered;
-        engine->answered = mailbox->requests;
+        engine->taken = mailbox->requests - engine->now.request;
+        engine->now.request = mailbox->requests;
     }
     mailbox->has_request = false;
     *stop = mailbox->worker.stop;

@@ -12,20 +12,29 @@ enum { GIVE_WAY_MS = 50 }; /* a key that has waited so long does not give way to
 
 /* After a lost device other errors are mere consequences. */
 void engine_report_error(Engine *engine, const Err *err) {
-    if (engine->device_lost)
+    if (engine->now.device_lost)
         return;
-    char line[sizeof engine->live.error_text + 1];
-    err_line(err, line, (int)sizeof engine->live.error_text);
-    memcpy(engine->live.error_text, line, sizeof engine->live.error_text);
-    engine->err = *err;
-    engine->errors++;
+    char line[sizeof engine->now.live.error_text + 1];
+    err_line(err, line, (int)sizeof engine->now.live.error_text);
+    memcpy(engine->now.live.error_text, line, sizeof engine->now.live.error_text);
+    engine->now.err = *err;
+    engine->now.errors++;
     engine->news = true;
-    engine->device_lost = err->kind == ERR_DEVICE;
+    engine->now.device_lost = err->kind == ERR_DEVICE;
+}
+
+void engine_use_model(Engine *engine, MemoryModel *model) {
+    ref_drop(engine->now.model);
+    engine->now.live.model = engine->now.model = ref_keep(model);
+}
+
+KernelSet lesson_kernels(const State *state) {
+    return state->lesson.open ? state->lesson.model_kernels : 0;
 }
 
 void engine_note(Engine *engine, const Err *err) {
-    char *line = engine->note[++engine->notes % ENGINE_NOTES];
-    err_line(err, line, sizeof *engine->note);
+    char *line = engine->now.note[++engine->now.notes % ENGINE_NOTES];
+    err_line(err, line, sizeof *engine->now.note);
     engine->news = true;
 }
 
@@ -35,8 +44,9 @@ static void mark_stale(Engine *engine) {
     engine->accuracy_tag++;
     engine->checked = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        engine->live.accuracy[dtype].stale = engine->live.accuracy[dtype].source != SOURCE_UNKNOWN;
-    engine->live.counters.stale = engine->live.counters.source != SOURCE_UNKNOWN;
+        engine->now.live.accuracy[dtype].stale =
+            engine->now.live.accuracy[dtype].source != SOURCE_UNKNOWN;
+    engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
 }
 
 /* The simulation of another problem, or for another kernel, begins anew. The model of the same
@@ -51,17 +61,14 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
         return;
     engine->model_tag++;
     engine->simulated = 0;
-    if (engine->background)
-        background_give_up(engine->background);
-    if (same_problem)
-        return;
-    ref_drop(engine->model);
-    engine->live.model = engine->model = NULL;
+    background_give_up(engine->background);
+    if (!same_problem)
+        engine_use_model(engine, NULL);
 }
 
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each
  * frame has new values: the accuracy is then a moment old, and not stale unless channels,
- * temperature, outlier or scales changed. */
+ * temperature, outlier or scales changed. A script checks each moment. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     SeenFeatures *now = inputs->features, *before = engine->shown.features;
@@ -69,7 +76,8 @@ static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
         !before)
         return true;
     return now != before &&
-           (!engine->state.playing || now->shape.channels != before->shape.channels ||
+           (!engine->now.state.playing || engine->options.script ||
+            now->shape.channels != before->shape.channels ||
             now->temperature != before->temperature || now->outlier != before->outlier ||
             now->scales != before->scales || now->scales_scene != before->scales_scene);
 }
@@ -82,22 +90,22 @@ static void watch_file(SceneFile *file, const LoadedScene *scene) {
 
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
-    const KernelConfig *config = &engine->state.job.config;
+    const KernelConfig *config = &engine->now.state.job.config;
     if (inputs->scene != engine->shown.scene) {
-        engine->loads++;
+        engine->now.loads++;
         watch_file(&engine->file, inputs->scene);
     }
     const KernelConfig *before = &engine->shown_config;
     bool other_kernel =
         before->kernel && (before->kernel != config->kernel || before->align != config->align);
     if (inputs->scene != engine->shown.scene || other_kernel)
-        live_forget_accuracy(&engine->live);
+        live_forget_accuracy(&engine->now.live);
     if (has_other_values(engine, inputs, config))
         mark_stale(engine);
-    double launch_us = engine->live.stand_in ? 0 : engine->live.stages_us[STAGE_POOL].value;
     if (engine->measure)
-        measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
-    aim_simulation(engine, inputs, config);
+        measure_aim(engine->measure, inputs, &engine->now.state.job, &engine->now.live);
+    if (engine->background)
+        aim_simulation(engine, inputs, config);
     frame_inputs_hold(&engine->shown, inputs);
     engine->shown_config = *config;
 }
@@ -122,7 +130,7 @@ static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *c
 }
 
 static PipelineNeeds needs_of(Engine *engine) {
-    const State *state = &engine->state;
+    const State *state = &engine->now.state;
     const KernelConfig pools = inputs_forward_config(&state->job.config);
     return (PipelineNeeds){
         .draft = engine->quality == QUALITY_ROUGH,
@@ -145,19 +153,19 @@ static PipelineNeeds needs_of(Engine *engine) {
 bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err) {
     if (!engine->options.make_picture)
         return true;
-    Picture *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
-                                                    give_up, err);
+    Picture *picture = engine->options.make_picture(&engine->now.state, &engine->now.live,
+                                                    engine->now.picture, give_up, err);
     if (!picture)
         return false;
-    ref_drop(engine->picture);
-    engine->picture = picture;
+    ref_drop(engine->now.picture);
+    engine->now.picture = picture;
     return true;
 }
 
 /* False: given up. */
 static bool make_picture(Engine *engine) {
     const GiveUp give_up = {gives_way, engine};
-    const Picture *before = engine->picture;
+    const Picture *before = engine->now.picture;
     Err err = {.kind = ERR_FAILED};
     double begun = clock_ms();
     engine->doing = "picture";
@@ -166,8 +174,9 @@ static bool make_picture(Engine *engine) {
             return false;
         engine_report_error(engine, &err);
     }
-    if (engine->picture != before)
-        engine->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
+    if (engine->now.picture != before && !engine->options.script)
+        engine->now.live.stages_us[STAGE_DRAW] =
+            reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
     return true;
 }
 
@@ -176,12 +185,12 @@ static void count_frame(Engine *engine) {
     double now = clock_ms(), gap = now - engine->frame_ms;
     engine->frame_ms = now;
     if (gap > 1000 || gap <= 0) {
-        engine->live.fps = (Reading){.value = 0};
+        engine->now.live.fps = (Reading){.value = 0};
         return;
     }
-    double before = engine->live.fps.value, weight = 1 - exp(-gap / 500);
+    double before = engine->now.live.fps.value, weight = 1 - exp(-gap / 500);
     double rate = 1000 / gap;
-    engine->live.fps =
+    engine->now.live.fps =
         reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
 }
 
@@ -189,15 +198,19 @@ static void count_frame(Engine *engine) {
 static PipelineEnd make_frame(Engine *engine, Quality quality) {
     Err err = {.kind = ERR_FAILED};
     engine->quality = quality;
-    PipelineEnd end =
-        pipeline_run(engine->pipeline, &engine->state, needs_of(engine), &engine->live, &err);
+    PipelineEnd end = pipeline_run(engine->pipeline, &engine->now.state, needs_of(engine),
+                                   &engine->now.live, &err);
     if (end == PIPELINE_FAILED)
         engine_report_error(engine, &err);
     if (end == PIPELINE_DONE) {
-        engine->live.error_text[0] = '\0';
-        engine->live.complete = false;
+        engine->now.live.error_text[0] = '\0';
+        engine->now.live.complete = false;
         engine->has_frame = true;
         notice_changes(engine);
+        if (engine->options.script && !engine_fill_script(engine, &err)) {
+            engine_report_error(engine, &err);
+            return PIPELINE_FAILED;
+        }
     }
     engine->given_up = end == PIPELINE_GIVEN_UP ||
                        (end == PIPELINE_DONE && (gives_way(engine) || !make_picture(engine)));
@@ -214,27 +227,21 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality) {
     return end;
 }
 
-/* The simulation would take cores from the teams that render. */
-static void pause_simulation(Engine *engine, bool pause) {
-    if (engine->background)
-        background_pause(engine->background, pause);
-}
-
 void engine_render(Engine *engine, const State *request) {
-    bool moved = request->job.time_s != engine->state.job.time_s;
+    bool moved = request->job.time_s != engine->now.state.job.time_s;
     engine_free_retired(&engine->mailbox);
-    engine->state = *request;
+    engine->now.state = *request;
     engine->request_ms = clock_ms();
     bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */
     engine->give_way_ms = key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
-    engine->device_lost &= request->job.config.kernel->where == BEV_CUDA;
-    pause_simulation(engine, true);
+    engine->now.device_lost &= request->job.config.kernel->where == BEV_CUDA;
+    background_pause(engine->background, true); /* it would take cores from the rendering teams */
     if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
         return;
     if (moved)
         count_frame(engine);
     else if (!request->playing)
-        engine->live.fps = (Reading){.value = 0};
+        engine->now.live.fps = (Reading){.value = 0};
     engine_publish(engine);
-    pause_simulation(engine, false);
+    background_pause(engine->background, false);
 }

@@ -57,10 +57,6 @@ bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelC
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Whether the display judges such a grid: the gates take 50 bytes of a value, and seconds of a
- * large grid. `bevscope verify` judges all. */
-bool inputs_judged(const BevShape *shape);
-
 /* False with an error: the display's grids would break LIVE_BUDGET_MB. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
 
@@ -74,12 +70,10 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
  * the one in FP64. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
 
-/* ---- inputs_slice.c -------------------------------------------------------------------------- */
-
 /* The cell of the grid that the job's cell of the picture shows; -1: none. */
 int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
 
-/* ---- inputs_backward.c ----------------------------------------------------------------------- */
+/* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
 /* The kernel that pools the picture: the selection, or the default kernel where the selection goes
  * backward. */
@@ -90,8 +84,6 @@ LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig 
 
 /* How many points each pixel has, as lengths of intervals. */
 bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err);
-
-/* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
 /* Whether these gradients are of that grid and of the job's loss, cell and kernel. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
@@ -109,8 +101,6 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
  * failed, as `err` says, and inputs_gradients in `text`. */
 bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err);
 void inputs_gradients(Runner *runner, Gradients *made);
-
-LiveGradients inputs_live_gradients(const Gradients *made);
 
 /* ---- inputs_steps.c -------------------------------------------------------------------------- */
 

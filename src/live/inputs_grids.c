@@ -107,11 +107,7 @@ static size_t grid_values(const BevShape *shape) {
 }
 
 /* Of a value in the display: two pooled grids, the FP64 grid, and the codes of two runners. */
-enum { SHOWN_BYTES = 4 + 4 + 8 + 4 + 4, JUDGED_VALUES = 12 << 20 };
-
-bool inputs_judged(const BevShape *shape) {
-    return grid_values(shape) <= JUDGED_VALUES;
-}
+enum { SHOWN_BYTES = 4 + 4 + 8 + 4 + 4 };
 
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err) {
     double mb = (double)grid_values(shape) * SHOWN_BYTES / 1e6;
@@ -248,6 +244,17 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
 }
 
 /* ---- one cell -------------------------------------------------------------------------------- */
+
+int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job) {
+    const BevShape *shape = &inputs->features->shape;
+    const BevMap *map = &inputs->map->map;
+    Slice slice = slice_of(shape, job->slice);
+    int64_t cell = job->probe_cell;
+    if (cell < 0 || cell >= slice.nx * slice.ny)
+        return -1;
+    return slice_strongest(&slice, cell, map, shape->channels,
+                           inputs->pooled ? inputs->pooled->values : NULL);
+}
 
 static int heavier_first(const void *a, const void *b) {
     const LiveContribution *x = a, *y = b;

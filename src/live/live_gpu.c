@@ -43,15 +43,12 @@ void live_gpu_close(LiveGpu *gpu) {
     free(gpu);
 }
 
-void live_gpu_probe(LiveGpu *gpu) {
+const Limits *live_gpu_probe(LiveGpu *gpu, int *row) {
     unsigned ceilings = 1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY |
                         1u << LIMIT_L2_READ | 1u << LIMIT_FP32 | 1u << LIMIT_TENSOR;
     Err ignored; /* the limits stay unknown */
     if (!probe_limits(ceilings, &gpu->limits, &ignored))
         gpu->limits = limits_unknown();
-}
-
-const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
     const Gpu *known = gpu_of_device(gpu->info.name);
     if (!known || !limits_any(&gpu->limits))
         return NULL;
@@ -127,11 +124,7 @@ void live_gpu_close(LiveGpu *gpu) {
     (void)gpu;
 }
 
-void live_gpu_probe(LiveGpu *gpu) {
-    (void)gpu;
-}
-
-const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
+const Limits *live_gpu_probe(LiveGpu *gpu, int *row) {
     (void)gpu, (void)row;
     return NULL;
 }

@@ -14,12 +14,9 @@ LiveGpu *live_gpu_open(void);
 void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
 
 /* Measures the ceilings: bandwidths within the L2 and far beyond it, FP32, tensor cores. Takes a
- * tenth of a second. */
-void live_gpu_probe(LiveGpu *gpu);
-
-/* The ceilings that were measured, of the GPU in row `*row` of gpus[]. NULL: none were, or the
- * table has no row for this GPU. */
-const Limits *live_gpu_limits(const LiveGpu *gpu, int *row);
+ * tenth of a second. Returns those of the GPU in row `*row` of gpus[]; NULL: none were measured, or
+ * the table has no row for this GPU. */
+const Limits *live_gpu_probe(LiveGpu *gpu, int *row);
 
 /* Takes over NVML's newest facts: whether there are any since the last call. */
 bool live_gpu_refresh(LiveGpu *gpu);

@@ -36,7 +36,7 @@ struct LiveModel {
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
     Networks networks;                /* read with them */
     const BevKernel *kernel;
-    KernelSet wanted; /* more kernels */
+    KernelSet wanted; /* bits by place in bev_kernels[] */
 };
 
 ModelDepth live_model_depth(const State *state) {
@@ -142,8 +142,9 @@ static bool begin_model(LiveModel *live_model, Err *err) {
 }
 
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
-                    const KernelConfig *config, Err *err) {
+                    const KernelConfig *config, KernelSet wanted, Err *err) {
     remember_map(live_model, map);
+    live_model->wanted = wanted;
     const ProblemKey key = {live_model->map_hash, *shape, config->dtype, config->align};
     live_model->kernel = config->kernel;
     live_model->now = place_of(live_model, &key);
@@ -152,10 +153,6 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
         return true;
     live_model->now = NULL;
     return false;
-}
-
-void live_model_want(LiveModel *live_model, KernelSet kernels) {
-    live_model->wanted = kernels;
 }
 
 /* Models do not change once they are known: this one is replaced by a copy, which is returned.

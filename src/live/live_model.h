@@ -21,12 +21,9 @@ bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *e
 void live_model_close(LiveModel *live_model); /* accepts NULL */
 
 /* Selects the problem of this shape, map, format and align. The kernel is the one to simulate
- * first. */
+ * first; `wanted` are simulated at every depth. */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
-                    const KernelConfig *config, Err *err);
-
-/* Kernels to simulate at every depth: bits by place in bev_kernels[]. */
-void live_model_want(LiveModel *live_model, KernelSet kernels);
+                    const KernelConfig *config, KernelSet wanted, Err *err);
 
 /* Uses these measured ceilings for a GPU of the table, instead of recorded ones or those of the
  * data sheet. */

@@ -34,8 +34,7 @@ struct Measure {
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
     OmpWait *omp_wait;    /* active for rows of launches, passive for all else */
-    bool wants_grid;
-    KernelConfig grid_config;  /* valid where it wants one */
+    KernelConfig wanted_grid;  /* kernel NULL: none is wanted */
     uint64_t problems, frames; /* aimed at so far */
     /* The background launch: the kernel, the number of frames at its start, and when it started. */
     TimedKernel *launched;
@@ -114,8 +113,8 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
 static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
-    timed_kernel_stand_in(measure->recorded, timed_kernel_scene(&measure->inputs),
-                          measure->inputs.features->shape.channels, &timed->config, &timed->live);
+    timed_kernel_stand_in(recorded_scene(measure->recorded, &measure->inputs), &timed->config,
+                          &timed->live);
 }
 
 static BevDirection direction_of(const Job *job) {
@@ -146,7 +145,7 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
     return NULL;
 }
 
-void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us) {
+void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, LiveData *live) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
     if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
@@ -160,12 +159,14 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
     measure->problems += fresh;
     if (fresh || other_baseline)
         close_problem(measure);
+    if (fresh)
+        timed_kernel_fill_elsewhere(recorded_scene(measure->recorded, inputs), &job->config, live);
     for (int i = 0; fresh && i < measure->kernel_count; i++)
         if (has_direction(measure, &measure->kernels[i]))
             restart(measure, &measure->kernels[i], &job->config);
     TimedKernel *selection = kernel_of(measure, job->config.kernel);
     if (selection && !selection->cost_us)
-        selection->cost_us = launch_us;
+        selection->cost_us = live->stand_in ? 0 : live->stages_us[STAGE_POOL].value;
     if (other_baseline && has_baseline(job)) {
         const TimedKernel *same = kernel_of(measure, job->baseline.kernel);
         measure->baseline = (TimedKernel){.config = same->config, .cost_us = same->cost_us};
@@ -175,9 +176,7 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
 }
 
 void measure_want_grid(Measure *measure, const KernelConfig *config) {
-    measure->wants_grid = config != NULL;
-    if (config)
-        measure->grid_config = *config;
+    measure->wanted_grid = config ? *config : (KernelConfig){.kernel = NULL};
 }
 
 /* ---- what comes next ------------------------------------------------------------------------- */
@@ -204,7 +203,7 @@ static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *conf
 /* NULL: no grid is wanted, or it cannot be had. */
 static TimedKernel *kernel_of_wanted_grid(Measure *measure) {
     TimedKernel *timed =
-        measure->wants_grid ? kernel_that_pools(measure, &measure->grid_config) : NULL;
+        measure->wanted_grid.kernel ? kernel_that_pools(measure, &measure->wanted_grid) : NULL;
     return timed && !timed->failed && !timed->live.skipped ? timed : NULL;
 }
 
@@ -503,16 +502,11 @@ static void fill_speedup(Measure *measure, LiveData *live) {
     if (measure->medians_told)
         speedup->ratio = medians;
     else if (measure->inputs.scene)
-        timed_kernel_recorded_speedup(measure->recorded, timed_kernel_scene(&measure->inputs),
-                                      measure->inputs.features->shape.channels, &measure->job,
-                                      speedup);
+        timed_kernel_recorded_speedup(recorded_scene(measure->recorded, &measure->inputs),
+                                      &measure->job, speedup);
 }
 
 void measure_fill(Measure *measure, LiveData *live) {
-    if (measure->inputs.scene)
-        timed_kernel_fill_elsewhere(measure->recorded, timed_kernel_scene(&measure->inputs),
-                                    measure->inputs.features->shape.channels, &measure->job.config,
-                                    live);
     live->timed = true;
     snprintf(live->date, sizeof live->date, "%s", measure->date);
     live->kernel_count = 0;

@@ -13,9 +13,9 @@ void measure_close(Measure *measure); /* accepts NULL */
 
 /* Times kernels on these inputs from now on. On another problem (format, align, map, channels) all
  * figures become stale until they are taken again; new values of the same shape change nothing.
- * `launch_us`: time of the pipeline's launch of the selection; 0: none. That time is no figure, but
- * tells at once whether the kernel is slow. */
-void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us);
+ * The time of the pipeline's launch in `live` is no figure, but tells at once whether the kernel is
+ * slow. `live` gets what was recorded of other kernels. */
+void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, LiveData *live);
 
 /* Names the configuration, the selection or the baseline, whose next background launch is to bring
  * its grid; NULL: none. */

@@ -10,21 +10,20 @@
 
 enum { SHARPER = 4 }; /* times the resolution of the feature map, of sharp views */
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
+enum { OF_SELECTION, OF_BASELINE, OF_GRADIENTS, RUNNERS };
+enum { PINNED_MAP = BEV_ALIGN_COUNT, MAPS };
 
 struct Pipeline {
     FrameInputs inputs; /* of the last frame */
     FrameInputs made;   /* the newest of each, those of runs that were given up included */
-    PooledGrid *offers[OFFERS];   /* pooled elsewhere; newest first */
-    Gradients *offered_gradients; /* computed elsewhere */
-    Runner gradient_runner;
-    Runner runners[2];               /* the selection's and the baseline's */
-    BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
-    BuiltMap *pinned_map;            /* of a baseline with a rig of its own */
-    LoadedScene *other;              /* of a baseline that is another scene */
+    PooledGrid *offers[OFFERS]; /* pooled elsewhere; newest first */
+    Runner runners[RUNNERS];
+    BuiltMap *maps[MAPS]; /* the last of each align, so that going back is free; and of a baseline
+                             with a rig or a scene of its own */
+    LoadedScene *other;   /* of a baseline that is another scene */
     MapBuilder builder;
     bool forget_scene;
-    bool lacks;
-    KernelConfig lacking;                             /* valid where `lacks` */
+    KernelConfig lacking; /* whose grid the last frame lacks; kernel NULL: none */
     uint64_t content, baseline_content, seen_content; /* see LiveFrame */
 };
 
@@ -36,16 +35,13 @@ bool pipeline_open(Pipeline **pipeline, Err *err) {
 void pipeline_close(Pipeline *pipeline) {
     if (!pipeline)
         return;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < RUNNERS; i++)
         runner_clear(&pipeline->runners[i]);
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        ref_drop(pipeline->maps[align]);
-    ref_drop(pipeline->pinned_map);
+    for (int i = 0; i < MAPS; i++)
+        ref_drop(pipeline->maps[i]);
     ref_drop(pipeline->other);
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
-    ref_drop(pipeline->offered_gradients);
-    runner_clear(&pipeline->gradient_runner);
     map_builder_clear(&pipeline->builder);
     frame_inputs_drop(&pipeline->made);
     frame_inputs_drop(&pipeline->inputs);
@@ -61,14 +57,13 @@ void pipeline_forget_scene(Pipeline *pipeline) {
 }
 
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline) {
-    return pipeline->lacks ? &pipeline->lacking : NULL;
+    return pipeline->lacking.kernel ? &pipeline->lacking : NULL;
 }
 
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
-    ref_drop(pipeline->offers[OFFERS - 1]);
-    for (int i = OFFERS - 1; i > 0; i--)
-        pipeline->offers[i] = pipeline->offers[i - 1];
-    pipeline->offers[0] = grid;
+    ref_drop(pipeline->offers[1]);
+    pipeline->offers[1] = pipeline->offers[0];
+    pipeline->offers[0] = ref_keep(grid);
 }
 
 bool pipeline_lacks_gradients(const Pipeline *pipeline) {
@@ -77,8 +72,8 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline) {
 }
 
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
-    ref_drop(pipeline->offered_gradients);
-    pipeline->offered_gradients = gradients;
+    ref_drop(pipeline->made.gradients);
+    pipeline->made.gradients = ref_keep(gradients);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -91,8 +86,7 @@ typedef struct {
     FrameInputs next;
     StageTimes times;
     const BevKernel *stood_in; /* NULL: none did */
-    bool lacks;
-    KernelConfig lacking;
+    KernelConfig lacking;      /* as in Pipeline */
     Err *err;
 } Run;
 
@@ -117,9 +111,8 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
                      const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
     PooledGrid *there = find_grid(run, with, &config);
     if (!there && stand_in) {
-        if (!run->lacks)
+        if (!run->lacking.kernel)
             run->lacking = config;
-        run->lacks = true;
         run->stood_in = config.kernel = stand_in;
         there = find_grid(run, with, &config);
     }
@@ -179,7 +172,7 @@ static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameIn
     Pipeline *pipeline = run->pipeline;
     BuiltMap **have = &pipeline->maps[baseline->config.align];
     if (own_inputs)
-        have = &pipeline->pinned_map;
+        have = &pipeline->maps[PINNED_MAP];
     else if (baseline->config.align == run->next.map->align) {
         with->map = ref_keep(run->next.map);
         return true;
@@ -195,8 +188,8 @@ static bool make_baseline(Run *run, State *state) {
         return true;
     State baseline = *state;
     baseline.job = job_of_baseline(job);
-    bool own_inputs = job_inputs_differ(job), lacks = run->lacks;
-    KernelConfig lacking = run->lacking;
+    const bool own_inputs = job_inputs_differ(job);
+    const KernelConfig lacking = run->lacking;
     FrameInputs with = {.scene = NULL};
     StageTimes unused = {{0}}; /* the panel shows the times of the selection only */
     bool ok = baseline_scene(run, &baseline, &with) &&
@@ -204,43 +197,35 @@ static bool make_baseline(Run *run, State *state) {
               scene_check_same_grid(&run->next.features->shape, run->next.scene->facts.name,
                                     &with.features->shape, with.scene->facts.name, run->err) &&
               baseline_map(run, &baseline.job, own_inputs, &with) &&
-              get_grid(run, 1, &with, baseline.job.config, run->needs->baseline_stand_in,
+              get_grid(run, OF_BASELINE, &with, baseline.job.config, run->needs->baseline_stand_in,
                        &run->next.baseline, &unused);
-    if (own_inputs) {
-        run->lacks = lacks;
+    if (own_inputs)
         run->lacking = lacking;
-    }
     frame_inputs_drop(&with);
     return ok;
 }
 
+static bool is_shown(const Pipeline *pipeline, const LoadedScene *scene, const LoadedScene *of) {
+    return of == scene || of == pipeline->other;
+}
+
 /* Frees what was kept of another scene. */
 static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        if (pipeline->maps[align] && pipeline->maps[align]->scene != scene) {
-            ref_drop(pipeline->maps[align]);
-            pipeline->maps[align] = NULL;
+    for (int i = 0; i < MAPS; i++)
+        if (pipeline->maps[i] && !is_shown(pipeline, scene, pipeline->maps[i]->scene)) {
+            ref_drop(pipeline->maps[i]);
+            pipeline->maps[i] = NULL;
         }
-    if (pipeline->pinned_map && pipeline->pinned_map->scene != scene &&
-        pipeline->pinned_map->scene != pipeline->other) {
-        ref_drop(pipeline->pinned_map);
-        pipeline->pinned_map = NULL;
-    }
     for (int i = 0; i < OFFERS; i++)
-        if (pipeline->offers[i] && pipeline->offers[i]->map->scene != scene) {
+        if (pipeline->offers[i] && !is_shown(pipeline, scene, pipeline->offers[i]->map->scene)) {
             ref_drop(pipeline->offers[i]);
             pipeline->offers[i] = NULL;
         }
-    if (pipeline->offered_gradients && pipeline->offered_gradients->pooled->map->scene != scene) {
-        ref_drop(pipeline->offered_gradients);
-        pipeline->offered_gradients = NULL;
-    }
-    if (pipeline->gradient_runner.features && pipeline->gradient_runner.features->scene != scene)
-        runner_clear(&pipeline->gradient_runner);
-    for (int i = 0; i < 2; i++)
-        if (pipeline->runners[i].features && pipeline->runners[i].features->scene != scene &&
-            pipeline->runners[i].features->scene != pipeline->other)
+    for (int i = 0; i < RUNNERS; i++) {
+        const SeenFeatures *features = pipeline->runners[i].features;
+        if (features && !is_shown(pipeline, scene, features->scene))
             runner_clear(&pipeline->runners[i]);
+    }
 }
 
 /* Loads the scene, and leaves the aligns that it has no map for. */
@@ -297,7 +282,7 @@ static bool make_grid(Run *run, State *state) {
     const KernelConfig config = inputs_forward_config(&state->job.config);
     if (config.kernel != state->job.config.kernel)
         run->stood_in = config.kernel;
-    return get_grid(run, 0, &run->next, config, run->needs->stand_in, &run->next.pooled,
+    return get_grid(run, OF_SELECTION, &run->next, config, run->needs->stand_in, &run->next.pooled,
                     &run->times);
 }
 
@@ -310,21 +295,19 @@ static bool make_fp64(Run *run, State *state) {
 /* Those that wait are waited for again until the background thread has offered them. */
 static bool make_gradients(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
-    Gradients *const there[] = {pipeline->offered_gradients, pipeline->made.gradients};
-    Gradients **next = &run->next.gradients;
+    Gradients *have = pipeline->made.gradients, **next = &run->next.gradients;
     const Job *job = &state->job;
     bool later = run->needs->gradients_later;
     if (job->config.kernel->direction == BEV_FORWARD)
         return true;
-    for (int i = 0; i < 2 && !*next; i++)
-        if (inputs_gradients_fit(there[i], run->next.pooled, job) && (later || !there[i]->waits))
-            *next = ref_keep(there[i]);
-    if (*next)
+    if (inputs_gradients_fit(have, run->next.pooled, job) && (later || !have->waits)) {
+        *next = ref_keep(have);
         return true;
+    }
     if (!inputs_loss(&run->next, job, next, run->err))
         return false;
     if (!later)
-        inputs_gradients(&pipeline->gradient_runner, *next);
+        inputs_gradients(&pipeline->runners[OF_GRADIENTS], *next);
     return true;
 }
 
@@ -348,13 +331,9 @@ static void keep_made(FrameInputs *made, const FrameInputs *next) {
     replace(made, frame_inputs_keep(&newest));
 }
 
-static bool same_inputs(const FrameInputs *a, const FrameInputs *b) {
-    return !memcmp(a->each, b->each, sizeof a->each);
-}
-
 static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
     const FrameInputs *last = &pipeline->inputs;
-    pipeline->content += !same_inputs(last, next);
+    pipeline->content += memcmp(last->each, next->each, sizeof last->each) != 0;
     pipeline->baseline_content += last->baseline != next->baseline;
     pipeline->seen_content += last->features != next->features || last->views != next->views ||
                               last->gradients != next->gradients;
@@ -402,7 +381,6 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     count_changes(pipeline, next);
     bool same_map = last->map == next->map;
     replace(&pipeline->inputs, frame_inputs_keep(next));
-    pipeline->lacks = run->lacks;
     pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
     live->job = state->job;

@@ -40,13 +40,13 @@ const FrameInputs *pipeline_inputs(const Pipeline *pipeline);
 /* The configuration whose grid the last frame lacks because another kernel stood in; NULL: none. */
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 
-/* Whether the last frame lacks its gradients, and the next run gets them, as it gets a grid. */
+/* Whether the last frame lacks its gradients. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
-void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
 
-/* Gives the next run a grid that was pooled elsewhere; it is used where it fits. Takes over the
- * caller's reference. */
+/* Gives the next run a grid or gradients that were computed elsewhere, to be used where they
+ * fit. */
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);
+void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
 
 /* Makes the next run load the scene again, because its file has changed. */
 void pipeline_forget_scene(Pipeline *pipeline);

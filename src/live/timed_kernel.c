@@ -174,47 +174,45 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
     return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
 }
 
-const char *timed_kernel_scene(const FrameInputs *inputs) {
-    return inputs->map->changed || operator_is_changed(&inputs->scene->sizes)
-               ? ""
-               : inputs->scene->scene.name;
+RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs) {
+    bool changed = inputs->map->changed || operator_is_changed(&inputs->scene->sizes);
+    return (RecordedScene){set, changed ? "" : inputs->scene->scene.name,
+                           inputs->features->shape.channels};
 }
 
-void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
-                           const KernelConfig *config, LiveKernel *live) {
+void timed_kernel_stand_in(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
     bool elsewhere = live->median_us.source == SOURCE_RECORDED;
-    if (elsewhere || recorded_find(set, scene, channels, config, NULL))
-        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
+    if (elsewhere || recorded_find(of.set, of.scene, of.channels, config, NULL))
+        timed_kernel_show_recorded(of, config->dtype, config->align, live);
     else
         live->recorded_us = (Reading){.value = 0};
 }
 
-static Reading recorded_with(const RecordedSet *set, const char *scene, int64_t channels,
-                             const char *kernel, const KernelConfig *config, const char *cache) {
-    const RecordedRow *row = recorded_row(set, scene, channels, kernel, config->dtype,
+static Reading recorded_with(RecordedScene of, const char *kernel, const KernelConfig *config,
+                             const char *cache) {
+    const RecordedRow *row = recorded_row(of.set, of.scene, of.channels, kernel, config->dtype,
                                           config->align, cache, NULL);
     return recorded(row ? row->median_us : NAN);
 }
 
 /* The published latency of a configuration with as many channels. */
-static void fill_published(const char *scene, int64_t channels, const KernelConfig *config,
-                           LiveKernel *live) {
+static void fill_published(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
     const char *column = published_column(config->kernel, NULL);
     for (int i = 0; i < gpu_count && i < MODEL_GPUS; i++) {
-        const Published *row = config->align != BEV_NEAREST
-                                   ? NULL
-                                   : published_find(gpus[i].name, scene, channels, column,
-                                                    config->dtype);
+        const Published *row =
+            config->align != BEV_NEAREST
+                ? NULL
+                : published_find(gpus[i].name, of.scene, of.channels, column, config->dtype);
         live->published_us[i] =
             row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
     }
 }
 
-void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
-                                BevDtype dtype, BevAlign align, LiveKernel *live) {
+void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align,
+                                LiveKernel *live) {
     const KernelConfig config = {live->kernel, dtype, align};
     const Recording *from = NULL;
-    const RecordedRow *row = recorded_find(set, scene, channels, &config, &from);
+    const RecordedRow *row = recorded_find(of.set, of.scene, of.channels, &config, &from);
     live->median_us = live->recorded_us = recorded(row ? row->median_us : NAN);
     live->unsettled = row && row->unsettled;
     live->p95_us = recorded(row ? row->p95_us : NAN);
@@ -224,53 +222,44 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     snprintf(live->recorded_on, sizeof live->recorded_on, "%.*s", (int)sizeof live->recorded_on - 1,
              row ? from->label : "");
     snprintf(live->recorded_file, sizeof live->recorded_file, "%s", row ? from->file : "");
-    live->cold_us = recorded_with(set, scene, channels, live->kernel->name, &config, "cold");
-    live->single_us = recorded_with(set, scene, channels, live->kernel->name, &config, "single");
-    fill_published(scene, channels, &config, live);
+    live->cold_us = recorded_with(of, live->kernel->name, &config, "cold");
+    live->single_us = recorded_with(of, live->kernel->name, &config, "single");
+    fill_published(of, &config, live);
 }
 
-void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, int64_t channels,
-                                   const Job *job, LiveSpeedup *speedup) {
+void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup *speedup) {
     const KernelConfig *config = &job->config, *baseline = &job->baseline;
     if (kernel_config_equal(config, baseline))
         speedup->ratio = reading(1, SOURCE_COMPUTED);
-    for (int i = 0; i < set->count && !speedup->ratio.source; i++) {
-        const RecordedSet one = {&set->recordings[i], 1};
-        const RecordedRow *row = recorded_find(&one, scene, channels, config, NULL);
-        const RecordedRow *base = recorded_find(&one, scene, channels, baseline, NULL);
+    for (int i = 0; i < of.set->count && !speedup->ratio.source; i++) {
+        const RecordedSet one = {&of.set->recordings[i], 1};
+        const RecordedRow *row = recorded_find(&one, of.scene, of.channels, config, NULL);
+        const RecordedRow *base = recorded_find(&one, of.scene, of.channels, baseline, NULL);
         bool known = row && base && !row->unsettled && !base->unsettled;
         if (known)
             speedup->ratio = recorded(base->median_us / row->median_us);
         snprintf(speedup->recorded_on, sizeof speedup->recorded_on, "%.95s",
-                 known ? set->recordings[i].label : "");
+                 known ? of.set->recordings[i].label : "");
         snprintf(speedup->recorded_file, sizeof speedup->recorded_file, "%s",
-                 known ? set->recordings[i].file : "");
+                 known ? of.set->recordings[i].file : "");
     }
 }
 
-void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const KernelConfig *config, LiveData *live) {
-    if (live->elsewhere_config.kernel && kernel_config_equal(&live->elsewhere_config, config) &&
-        live->elsewhere_channels == channels && !strcmp(live->elsewhere_scene, scene))
-        return;
-    live->elsewhere_config = *config;
-    live->elsewhere_channels = channels;
-    snprintf(live->elsewhere_scene, sizeof live->elsewhere_scene, "%s", scene);
+void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live) {
     live->elsewhere_count = 0;
-    live->clear_us = recorded_with(set, scene, channels, "clear", config, "warm");
+    live->clear_us = recorded_with(of, "clear", config, "warm");
     for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
         if (bev_on_ladder(bev_kernels[i]) || bev_kernels[i]->direction != config->kernel->direction)
             continue;
         LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
         *row = (LiveKernel){.kernel = bev_kernels[i]};
-        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, row);
+        timed_kernel_show_recorded(of, config->dtype, config->align, row);
     }
 }
 
 void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *inputs, const Job *job,
                                 LiveData *live) {
-    const char *scene = timed_kernel_scene(inputs);
-    const int64_t channels = inputs->features->shape.channels;
+    const RecordedScene of = recorded_scene(set, inputs);
     const KernelConfig *config = &job->config, *baseline = &job->baseline;
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
@@ -285,12 +274,11 @@ void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *input
                                     .map = inputs->map->map};
         *row = (LiveKernel){.kernel = bev_kernels[i],
                             .skipped = bev_unsupported(bev_kernels[i], &problem)};
-        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, row);
+        timed_kernel_show_recorded(of, config->dtype, config->align, row);
     }
-    timed_kernel_fill_elsewhere(set, scene, channels, config, live);
+    timed_kernel_fill_elsewhere(of, config, live);
     live->baseline = (LiveKernel){.kernel = baseline->kernel};
-    timed_kernel_show_recorded(set, scene, channels, baseline->dtype, baseline->align,
-                               &live->baseline);
+    timed_kernel_show_recorded(of, baseline->dtype, baseline->align, &live->baseline);
     live->speedup = (LiveSpeedup){.pairs = 0};
-    timed_kernel_recorded_speedup(set, scene, channels, job, &live->speedup);
+    timed_kernel_recorded_speedup(of, job, &live->speedup);
 }

@@ -67,29 +67,29 @@ bool timed_kernel_due(const TimedKernel *timed, bool idle);
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align);
 bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its own align */
 
-/* The scene that recordings of these inputs would name; "" where its map is not the scene's own: no
- * recording has it. */
-const char *timed_kernel_scene(const FrameInputs *inputs);
+/* Recorded results of a scene with so many channels. */
+typedef struct {
+    const RecordedSet *set;
+    const char *scene; /* its name; "": no recording has it */
+    int64_t channels;
+} RecordedScene;
 
-/* Fills in what was recorded of live->kernel, with warm caches, on a scene with so many channels;
- * unknown where nothing was. */
-void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
-                                BevDtype dtype, BevAlign align, LiveKernel *live);
+/* Those of these inputs, which no recording has where the map is not the scene's own. */
+RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs);
+
+/* Fills in what was recorded of live->kernel, with warm caches; unknown where nothing was. */
+void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align, LiveKernel *live);
 
 /* The ratio of the medians of the job's baseline and selection; unknown where no recording has
  * both. A kernel beside itself: 1. */
-void timed_kernel_recorded_speedup(const RecordedSet *set, const char *scene, int64_t channels,
-                                   const Job *job, LiveSpeedup *speedup);
+void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup *speedup);
 
-/* Fills live->elsewhere with what was recorded of the kernels that are not timed here, unless it is
- * there already. */
-void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const KernelConfig *config, LiveData *live);
+/* Fills live->elsewhere with what was recorded of the kernels that are not timed here. */
+void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live);
 
 /* As timed_kernel_show_recorded, for a kernel that is not timed yet. Without a recording the
  * measurement of an earlier problem stays. */
-void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
-                           const KernelConfig *config, LiveKernel *live);
+void timed_kernel_stand_in(RecordedScene of, const KernelConfig *config, LiveKernel *live);
 
 /* Fills in the job's kernels, its baseline and their speed-up with what was recorded: for scripts
  * and figures, which measure nothing. */

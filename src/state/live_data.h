@@ -230,11 +230,7 @@ typedef struct {
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     /* Figures recorded elsewhere of kernels that are not timed here: of kernels of other builds,
-     * and of the view transform. They are looked up again only where one of the first three fields
-     * changes. */
-    char elsewhere_scene[64];
-    int64_t elsewhere_channels;
-    KernelConfig elsewhere_config;
+     * and of the view transform. */
     int elsewhere_count;
     LiveKernel elsewhere[LIVE_MAX_KERNELS];
     Reading clear_us;    /* recorded: of a clear of the output alone */

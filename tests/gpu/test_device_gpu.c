@@ -213,7 +213,8 @@ static void test_live(void) {
     LiveDevice near = {.where = BEV_CPU}, far = {.where = BEV_CPU};
     LiveMemory memory = {.known = true, .footprint = {.out = 1e6}};
     if (gpu) {
-        live_gpu_probe(gpu);
+        int row;
+        live_gpu_probe(gpu, &row);
         live_gpu_describe(gpu, &memory, &near);
         memory.footprint.out = 1e12;
         live_gpu_describe(gpu, &memory, &far);

@@ -58,7 +58,7 @@ static Profile profile_of(const BevKernel *kernel, const HostProblem *problem) {
 
 static void aim(const Scenery *scenery, const char *kernel, BevDtype dtype) {
     const KernelConfig config = {bev_kernel_find(kernel), dtype, BEV_NEAREST};
-    need(live_model_aim(live_model, &scenery->workload.seen->shape, scenery->map, &config, &err),
+    need(live_model_aim(live_model, &scenery->workload.seen->shape, scenery->map, &config, 0, &err),
          &err);
 }
 

@@ -193,7 +193,7 @@ TAP_SUITE(timed_kernel_stand_in) {
     TimedKernel timed = fresh_kernel();
     const KernelConfig config = timed.config;
     timed.live.kernel = config.kernel;
-    timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
+    timed_kernel_stand_in((RecordedScene){&set, "canonical", 80}, &config, &timed.live);
     LiveData live = {.timed = true, .baseline.median_us = reading(140, SOURCE_RECORDED)};
     strcpy(live.baseline.recorded_on, "a machine");
     Reading latency = live_latency(&live, &timed.live), speedup = live_speedup(&live, &timed.live);
@@ -224,11 +224,11 @@ TAP_SUITE(timed_kernel_stand_in) {
     tap_ok(speedup.value == 2 && speedup.source == SOURCE_MEASURED,
            "no recorded ratio beside measured medians, but theirs");
     timed_kernel_restart(&timed, &config);
-    timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
+    timed_kernel_stand_in((RecordedScene){&set, "large", 80}, &config, &timed.live);
     tap_ok(timed.live.median_us.value == 35 && timed.live.median_us.stale,
            "where nothing was recorded the old figure stays, stale");
-    timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
-    timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
+    timed_kernel_stand_in((RecordedScene){&set, "canonical", 80}, &config, &timed.live);
+    timed_kernel_stand_in((RecordedScene){&set, "large", 80}, &config, &timed.live);
     tap_ok(!timed.live.median_us.source, "but no recorded one of another problem");
 }
 
@@ -281,9 +281,11 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
                               {.label = "other", .rows = rows + 1, .row_count = 1},
                               {.label = "both", .rows = rows, .row_count = 2}};
     LiveSpeedup speedup = {.pairs = 0};
-    timed_kernel_recorded_speedup(&(RecordedSet){recordings, 2}, "canonical", 80, &job, &speedup);
+    timed_kernel_recorded_speedup((RecordedScene){&(RecordedSet){recordings, 2}, "canonical", 80},
+                                  &job, &speedup);
     tap_ok(!speedup.ratio.source, "figures of two machines make no ratio");
-    timed_kernel_recorded_speedup(&(RecordedSet){recordings, 3}, "canonical", 80, &job, &speedup);
+    timed_kernel_recorded_speedup((RecordedScene){&(RecordedSet){recordings, 3}, "canonical", 80},
+                                  &job, &speedup);
     tap_ok(speedup.ratio.value == 3 && speedup.ratio.source == SOURCE_RECORDED &&
                !strcmp(speedup.recorded_on, "both"),
            "the machine that has both does");
