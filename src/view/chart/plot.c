@@ -246,39 +246,27 @@ static double page_height(const ChartSpec *spec) {
     return h + (spec->part_count ? 2 * page_type.body + plot_bars_height(spec) : PLOT_LINES_H);
 }
 
-typedef struct {
-    const ChartSpec *spec;
-    double h;
-} ChartPage;
-
 static void draw_page(Pen *pen, const void *context) {
-    const ChartPage *chart = context;
-    Box box = {MARGIN, MARGIN, PAGE_W - 2 * MARGIN, chart->h - MARGIN};
-    draw(pen, box, chart->spec, false);
+    const ChartSpec *spec = context;
+    Box box = {MARGIN, MARGIN, PAGE_W - 2 * MARGIN, page_height(spec) - MARGIN};
+    draw(pen, box, spec, false);
 }
 
-static ChartPage chart_of(const ChartSpec *spec) {
-    return (ChartPage){spec, page_height(spec)};
-}
-
-static PageSpec page_of(const ChartPage *chart) {
-    return (PageSpec){PAGE_W, chart->h, 0, chart->spec->theme, draw_page, chart};
+static PageSpec page_of(const ChartSpec *spec) {
+    return (PageSpec){PAGE_W, page_height(spec), 0, spec->theme, draw_page, spec};
 }
 
 bool plot_image(const ChartSpec *spec, Image *image, Err *err) {
-    const ChartPage chart = chart_of(spec);
-    PageSpec page = page_of(&chart);
+    const PageSpec page = page_of(spec);
     return page_image(&page, image, err);
 }
 
 bool plot_file(const ChartSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err) {
-    const ChartPage chart = chart_of(spec);
-    PageSpec page = page_of(&chart);
+    const PageSpec page = page_of(spec);
     return page_file(&page, svg, bytes, length, err);
 }
 
 bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err) {
-    const ChartPage chart = chart_of(spec);
-    PageSpec page = page_of(&chart);
+    const PageSpec page = page_of(spec);
     return page_layout(&page, layout, err);
 }

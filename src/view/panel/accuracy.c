@@ -190,13 +190,7 @@ static void marks_text(const PanelData *data, char *text, size_t size) {
              least < most ? to : "");
 }
 
-static int accuracy_want(Sheet *sheet, const PanelData *data, int width) {
-    unsigned rows[BEV_DTYPE_COUNT];
-    (void)sheet, (void)width;
-    return 2 + rows_of(data, rows);
-}
-
-static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
+void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     char title[96];
     snprintf(title, sizeof title, "Accuracy of %s, %s%s", config->kernel->title,
@@ -236,12 +230,3 @@ static void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
         else
             draw_row(&table, area, data, (BevDtype)__builtin_ctz(rows[i]));
 }
-
-const Panel accuracy_panel = {.origin = ORIGIN_ERROR,
-                              .menu = "dtype ",
-                              .point = PANEL_ACCURACY,
-                              .fold = 3,
-                              .grow = 2,
-                              .height = 3,
-                              .want = accuracy_want,
-                              .draw = accuracy_draw};

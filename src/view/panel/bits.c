@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 8, ROOMY = 13, CELL_MOST = 4 };
+enum { CELL_MOST = 4 };
 
 static const struct {
     char letter; /* below each bit */
@@ -27,10 +27,6 @@ typedef struct {
     double value;
     Rows rows;
 } View;
-
-static bool shown(const PanelData *data) {
-    return data->state->bits.open;
-}
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
@@ -182,7 +178,7 @@ static void draw_scale(View *view) {
     rows_say(&view->rows, cell_style(INK_TEXT), text);
 }
 
-static void draw(Sheet *sheet, Area area, const PanelData *data) {
+void bits_draw(Sheet *sheet, Area area, const PanelData *data) {
     char title[112], note[64];
     View view = {.data = data, .page = state_bits(data->state)};
     const BitsPage *page = &view.page;
@@ -191,7 +187,7 @@ static void draw(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(note, sizeof note, "%s, code %u = 0x%0*x", bits_names[page->of], page->code,
              (bev_dtypes[page->dtype].bits + 3) / 4, page->code);
     view.rows = (Rows){sheet, sheet_title(sheet, area, title, note), 0};
-    bool roomy = area.h >= ROOMY;
+    bool roomy = area.h >= BITS_ROOMY;
     void (*const rows[])(View *) = {draw_bits,  draw_chosen,     draw_parts,
                                     draw_value, draw_neighbours, draw_scale};
     static const bool blank[] = {true, false, true, true, false, true};
@@ -201,12 +197,3 @@ static void draw(Sheet *sheet, Area area, const PanelData *data) {
         rows[i](&view);
     }
 }
-
-const Panel bits_panel = {.origin = ORIGIN_BITS,
-                          .point = PANEL_BITS,
-                          .fold = 9,
-                          .grow = 1,
-                          .height = ROWS,
-                          .usual = ROOMY,
-                          .shown = shown,
-                          .draw = draw};

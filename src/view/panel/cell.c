@@ -14,8 +14,7 @@ typedef struct {
 
 static void say(Lines *lines, const char *text) {
     int rows = sheet_paragraph(lines->sheet, lines->area, INK_TEXT, text);
-    lines->area.y += rows;
-    lines->area.h -= rows;
+    lines->area = area_below(lines->area, rows);
 }
 
 /* ---- a cell --------------------------------------------------------------------------------- */
@@ -72,8 +71,7 @@ static void contributions(Lines *lines, const PanelData *data) {
     table_begin(&table, lines->sheet, lines->area, columns, COLUMNS, NULL);
     for (int i = 0; i < shown; i++)
         contribution_row(&table, data->live->frame.rig, &probe->contributions[i]);
-    lines->area.y += shown + 1;
-    lines->area.h -= shown + 1;
+    lines->area = area_below(lines->area, shown + 1);
     if (shown < probe->points) {
         char text[64];
         snprintf(text, sizeof text, "and %lld more, none heavier",
@@ -198,24 +196,9 @@ static void overview(Lines *lines, const PanelData *data) {
 
 /* ---- the panel ------------------------------------------------------------------------------ */
 
-static void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
+void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
     bool probed = data->live->probe.cell >= 0;
     const char *title = !probed ? "Selection" : data->state->pinned ? "Pinned cell" : "Cell";
     Lines lines = {sheet, sheet_title(sheet, area, title, "")};
     (probed ? readout : overview)(&lines, data);
 }
-
-static int cell_want(Sheet *sheet, const PanelData *data, int width) {
-    enum { MOST = 200 };
-    Lines lines = {sheet, {0, 1, width, MOST}};
-    (data->live->probe.cell >= 0 ? readout : overview)(&lines, data);
-    return lines.area.y;
-}
-
-const Panel cell_panel = {.origin = ORIGIN_PICTURE,
-                          .point = PANEL_NONE,
-                          .fold = 9,
-                          .grow = 1,
-                          .height = 5,
-                          .want = cell_want,
-                          .draw = cell_draw};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A recorded latency is one figure, without a history. */
-static bool course_shown(const PanelData *data) {
+bool course_shown(const PanelData *data) {
     const LiveKernel *selected = live_kernel(data->live, data->live->job.config.kernel);
     return selected && selected->median_us.source != SOURCE_RECORDED && selected->history_count > 1;
 }
@@ -52,7 +52,7 @@ static PlotSeries series_of(const LiveKernel *row, bool selected, double x[LIVE_
 
 static const double LEAST_MIN = 0.5; /* the shortest axis */
 
-static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
+void course_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Job *job = &data->live->job;
     const LiveKernel *rows[] = {live_kernel(data->live, job->baseline.kernel),
                                 live_kernel(data->live, job->config.kernel)};
@@ -73,14 +73,3 @@ static void course_draw(Sheet *sheet, Area area, const PanelData *data) {
                             .theme = sheet->light ? THEME_LIGHT : THEME_DARK};
     sheet_chart(sheet, area, &spec, "");
 }
-
-const Panel course_panel = {.origin = ORIGIN_LATENCY,
-                            .menu = "kernel ",
-                            .point = PANEL_NONE,
-                            .fold = 1,
-                            .spare = true,
-                            .grow = 8,
-                            .height = CHART_CELLS_LEAST,
-                            .usual = CHART_CELLS_LEAST + 1,
-                            .shown = course_shown,
-                            .draw = course_draw};

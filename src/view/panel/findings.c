@@ -10,7 +10,7 @@ enum { INDENT = 2, TALL_ROWS = 54, MOST_ROWS = 8 /* of a finding */ };
 
 /* On a tall screen without a chart, which needs the rows. Else the first finding stands in a
  * line. */
-static bool findings_shown(const PanelData *data) {
+bool findings_shown(const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     return (data->roomy || data->state->rows >= TALL_ROWS) && data->state->chart == CHART_NONE &&
            live_findings(data->state, data->live, findings) > 0;
@@ -30,15 +30,7 @@ static int draw_finding(Sheet *sheet, Area area, const Finding *finding, int num
     return rows + (below.h > 0 ? sheet_paragraph(sheet, below, INK_MUTED, text) : 0);
 }
 
-static int findings_want(Sheet *sheet, const PanelData *data, int width) {
-    Finding findings[FINDINGS_MAX];
-    int count = live_findings(data->state, data->live, findings), rows = 1;
-    for (int i = 0; i < count; i++)
-        rows += draw_finding(sheet, (Area){0, 0, width, MOST_ROWS}, &findings[i], i + 1);
-    return rows;
-}
-
-static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
+void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     int count = live_findings(data->state, data->live, findings);
     char title[96], on[64], note[64];
@@ -52,20 +44,9 @@ static void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
         if (rows > area.h)
             return;
         draw_finding(sheet, area, &findings[i], i + 1);
-        area.y += rows;
-        area.h -= rows;
+        area = area_below(area, rows);
     }
 }
-
-const Panel findings_panel = {.origin = ORIGIN_MODEL,
-                              .menu = "explain ",
-                              .fold = 0,
-                              .spare = true,
-                              .grow = 6,
-                              .height = 4,
-                              .want = findings_want,
-                              .shown = findings_shown,
-                              .draw = findings_draw};
 
 void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];

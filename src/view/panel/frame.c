@@ -262,24 +262,18 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);
         return;
     }
-    if (data->state->tip[0] && !sheet->pixels) {
-        int rows = sheet_paragraph(sheet, area, INK_ACCENT, data->state->tip);
-        area.y += rows;
-        area.h -= rows;
-    }
+    if (!sheet->pixels)
+        area = area_below(area, sheet_paragraph(sheet, area, INK_ACCENT, data->state->tip));
     if (waiting[0] && area.h > 0) {
-        sheet_line(sheet, (Area){area.x, area.y, area.w, 1}, cell_style(INK_ACCENT), waiting);
-        area.y++;
-        area.h--;
+        sheet_line(sheet, area, cell_style(INK_ACCENT), waiting);
+        area = area_below(area, 1);
     }
     for (int i = 0; i < log->count && area.h > 0; i++) {
         char text[LOG_LENGTH];
         text_micro(log->lines[i].text, text, sizeof text);
         if (area.h == 1)
             shorten(sheet, text, area.w);
-        int rows = sheet_paragraph(sheet, area, i ? INK_MUTED : INK_TEXT, text);
-        area.y += rows;
-        area.h -= rows;
+        area = area_below(area, sheet_paragraph(sheet, area, i ? INK_MUTED : INK_TEXT, text));
     }
     if (!log->count && area.h > 0)
         sheet_line(sheet, area, cell_style(INK_MUTED),

@@ -64,7 +64,7 @@ static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pi
 }
 
 /* The rows stay where the mouse chooses the pixel; a figure has as many as there are bins. */
-static int gradients_want(Sheet *sheet, const PanelData *data, int width) {
+int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     enum { MOST_BINS = 8, WITHOUT = 3 };
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
@@ -103,7 +103,7 @@ static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const flo
     draw_bins(sheet, (Area){area.x, area.y + 2, area.w, area.h - 2}, data, pixel);
 }
 
-static void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
+void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveGradients *gradients = &data->live->frame.gradients;
     char text[160], note[48];
     Err err;
@@ -117,25 +117,10 @@ static void gradients_draw(Sheet *sheet, Area area, const PanelData *data) {
     loss_text(sheet, data, area.w, text, sizeof text);
     sheet_line(sheet, area, cell_style(INK_TEXT), text);
     float *strength = gradient_strengths(&data->live->frame.shape, gradients->grad_feat, &err);
-    Area below = {area.x, area.y + 1, area.w, area.h - 1};
+    Area below = area_below(area, 1);
     if (strength && below.h > 0)
         draw_reach(sheet, below, data, strength);
     else if (!strength)
         sheet_line(sheet, below, cell_style(INK_MUTED), "n/a: no pixel has a finite gradient");
     free(strength);
 }
-
-static bool gradients_shown(const PanelData *data) {
-    const BevKernel *kernel = data->state->job.config.kernel;
-    return kernel && kernel->direction == BEV_BACKWARD;
-}
-
-const Panel gradients_panel = {.origin = ORIGIN_GRADIENTS,
-                               .menu = "loss ",
-                               .point = PANEL_STRIP,
-                               .fold = 2,
-                               .grow = 2,
-                               .height = 4,
-                               .want = gradients_want,
-                               .shown = gradients_shown,
-                               .draw = gradients_draw};

@@ -135,11 +135,7 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
         area.w)
         strcat(note, select);
     sheet_paper(sheet, area, INK_DEFAULT);
-    area = sheet_title(sheet, area, title, note);
-    if (sheet->pixels) {
-        area.y++;
-        area.h--;
-    }
+    area = area_below(sheet_title(sheet, area, title, note), sheet->pixels);
     if (state->glossary && sheet->pixels)
         flow_glossary(sheet, area, state->glossary_row);
     else if (state->glossary)

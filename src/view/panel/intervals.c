@@ -64,13 +64,6 @@ static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, 
               longest ? INK_WARN : INK_FEATURES);
 }
 
-static int intervals_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)width;
-    return data->live->intervals.known
-               ? 5 + last_bucket(&data->live->intervals) - first_bucket(&data->live->intervals)
-               : 2;
-}
-
 /* Slices of a grid leave cells without a point, and short intervals. */
 static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
@@ -146,7 +139,7 @@ static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {
                bar_w + 5 >= 15 ? "share of points" : "points");
 }
 
-static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
+void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     const MapIntervals *intervals = &data->live->intervals;
     char note[64] = "";
     const Pruned *pruned = &intervals->pruned;
@@ -175,12 +168,3 @@ static void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (area.h >= 2)
         (intervals->of_pixels ? draw_busiest : draw_longest)(sheet, line, data);
 }
-
-const Panel intervals_panel = {.origin = ORIGIN_MAP,
-                               .menu = "interval",
-                               .point = PANEL_INTERVALS,
-                               .fold = 2,
-                               .grow = 3,
-                               .height = 3,
-                               .want = intervals_want,
-                               .draw = intervals_draw};

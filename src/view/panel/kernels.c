@@ -134,12 +134,6 @@ static void draw_row(Table *table, Area area, const PanelData *data, const Ladde
     table->y++;
 }
 
-static int kernels_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)width;
-    Ladder ladder = ladder_of(data->state, data->live);
-    return 2 + (ladder.count ? ladder.count : 1);
-}
-
 static int position_of(const Ladder *ladder, const BevKernel *kernel) {
     for (int i = 0; i < ladder->count; i++)
         if (ladder->kernels[i]->kernel == kernel)
@@ -197,7 +191,7 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
     *area = sheet_title(sheet, *area, title, too_long ? marks + 2 : note);
 }
 
-static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
+void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     Ladder ladder = ladder_of(data->state, data->live);
     enum { HEADS = 2 }; /* rows of the title and of the columns' names */
     int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - HEADS, shown);
@@ -221,28 +215,9 @@ static void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_row(&table, area, data, &ladder, shown[i]);
 }
 
-const Panel kernels_panel = {.origin = ORIGIN_LATENCY,
-                             .menu = "kernel ",
-                             .point = PANEL_KERNELS,
-                             .fold = 6,
-                             .grow = 1,
-                             .height = 5,
-                             .want = kernels_want,
-                             .draw = kernels_draw};
-
 /* ---- the idea of the selected kernel -------------------------------------------------------- */
 
 enum { MAX_LINES = 3 };
-
-/* Not beside a chart, which needs the rows. */
-static bool idea_shown(const PanelData *data) {
-    return data->state->chart == CHART_NONE;
-}
-
-static int idea_want(Sheet *sheet, const PanelData *data, int width) {
-    const BevKernel *kernel = data->state->job.config.kernel;
-    return 1 + sheet_paragraph_rows(sheet, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
-}
 
 /* The time to prepare: once a map, never part of the latency. */
 static void prepared_text(const LiveKernel *row, char *text, size_t size) {
@@ -254,7 +229,7 @@ static void prepared_text(const LiveKernel *row, char *text, size_t size) {
     snprintf(text, size, "prepared once: %s, %s", time, source_names[row->prepare_us.source]);
 }
 
-static void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
+void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
     const BevKernel *kernel = data->state->job.config.kernel;
     char title[64], note[64];
     snprintf(title, sizeof title, "The idea of %s", kernel->title);
@@ -262,15 +237,6 @@ static void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_origin(sheet, note[0] ? ORIGIN_PREPARE : ORIGIN_SETTING, NULL);
     area = sheet_title(sheet, area, title, note);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
+    area.h = area.h < MAX_LINES ? area.h : MAX_LINES;
     sheet_paragraph(sheet, area, INK_TEXT, kernel->idea);
 }
-
-const Panel idea_panel = {.origin = ORIGIN_SETTING,
-                          .menu = "kernel ",
-                          .fold = 0,
-                          .spare = true,
-                          .grow = 7,
-                          .height = 3,
-                          .want = idea_want,
-                          .shown = idea_shown,
-                          .draw = idea_draw};

@@ -117,7 +117,7 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
                micro + before);
 }
 
-static int lesson_want(Sheet *sheet, const PanelData *data, int width) {
+int lesson_want(Sheet *sheet, const PanelData *data, int width) {
     static Lines lines; /* large; screens are drawn by one thread */
     make_lines(sheet, &lines, &data->state->lesson.body, width, true);
     return lines.count + 3;
@@ -174,7 +174,7 @@ static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     return area.h;
 }
 
-static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
+void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
     static Lines lines;
     const LessonPane *pane = &data->state->lesson;
     char note[64];
@@ -191,15 +191,3 @@ static void lesson_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_line(sheet, area.x, area.y + i, width, &lines.lines[first + i]);
     draw_more(sheet, area, first, lines.count);
 }
-
-static bool lesson_shown(const PanelData *data) {
-    return data->state->lesson.open;
-}
-
-const Panel lesson_panel = {.origin = ORIGIN_LESSON,
-                            .fold = 9,
-                            .grow = 1,
-                            .height = 6,
-                            .want = lesson_want,
-                            .shown = lesson_shown,
-                            .draw = lesson_draw};

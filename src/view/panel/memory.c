@@ -302,14 +302,14 @@ static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     return true;
 }
 
-static int memory_want(Sheet *sheet, const PanelData *data, int width) {
+int memory_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet, (void)width;
     Cache caches[MAX_CACHES];
     bool counted = data->live->counters.source != SOURCE_UNKNOWN;
     return 5 + 2 * list_caches(data, caches) + 3 + counted;
 }
 
-static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
+void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     int full = memory_want(sheet, data, area.w);
     area = sheet_title(sheet, area, "Footprint versus L2", model_whose(data->live));
@@ -355,12 +355,3 @@ static void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (line.y < area.y + area.h)
         draw_requests(sheet, line, data, predicted);
 }
-
-const Panel memory_panel = {.origin = ORIGIN_SHAPES,
-                            .menu = "gpu ",
-                            .point = PANEL_MEMORY,
-                            .fold = 4,
-                            .grow = 4,
-                            .height = 7,
-                            .want = memory_want,
-                            .draw = memory_draw};

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_ROWS = 3 };
-
 /* The terms of the latency overlap in time: a bar each, not one stacked on the other. */
 static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
@@ -39,10 +37,6 @@ static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     draw_terms(sheet, (Area){area.x, area.y + 2, area.w, 1}, data);
 }
 
-static bool model_shown(const PanelData *data) {
-    return data->state->chart != CHART_NONE;
-}
-
 /* The chart's spec; NULL: nothing is predicted yet, or no memory. free() it. */
 static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, int rows) {
     enum { BOX_ROWS = 24 };
@@ -53,12 +47,12 @@ static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, int rows) {
     return input.model ? chart_make(&input, &err) : NULL;
 }
 
-static int model_want(Sheet *sheet, const PanelData *data, int width) {
+int model_want(Sheet *sheet, const PanelData *data, int width) {
     (void)width;
     ChartSpec *spec = spec_of(sheet, data, 0);
     int rows = spec ? sheet_chart_rows(sheet, spec) : CHART_CELLS_LEAST;
     free(spec);
-    return rows + WORD_ROWS;
+    return rows + MODEL_WORDS;
 }
 
 /* "V2 CHW, recorded: H200, 2026-11-20". */
@@ -78,7 +72,7 @@ static void timeline_note(const PanelData *data, char *text, size_t size) {
              gpu ? gpu->title : t->label, date ? date : "");
 }
 
-static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
+void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
     const char *note = unfollowed ? "model, not of this kernel" : model_whose(live);
@@ -89,7 +83,7 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
                    sheet->pixels ? "simulating the kernel's memory accesses ..." : "n/a");
         return;
     }
-    int rows = area.h - WORD_ROWS;
+    int rows = area.h - MODEL_WORDS;
     bool network = data->state->chart == CHART_NETWORK;
     bool timeline = data->state->chart == CHART_TIMELINE;
     char when[120];
@@ -100,16 +94,6 @@ static void model_draw(Sheet *sheet, Area area, const PanelData *data) {
                 : timeline ? when
                            : note);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    draw_words(sheet, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, data);
+    draw_words(sheet, (Area){area.x, area.y + rows, area.w, MODEL_WORDS}, data);
     free(spec);
 }
-
-const Panel model_panel = {.origin = ORIGIN_MODEL,
-                           .menu = "chart ",
-                           .point = PANEL_MODEL,
-                           .fold = 5,
-                           .grow = 3,
-                           .height = CHART_CELLS_LEAST + WORD_ROWS,
-                           .want = model_want,
-                           .shown = model_shown,
-                           .draw = model_draw};

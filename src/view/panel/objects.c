@@ -21,14 +21,9 @@ static bool is_changed(const PanelData *data) {
     return changed;
 }
 
-static bool objects_shown(const PanelData *data) {
+bool objects_shown(const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     return objects->known && bands_shown(objects) > 0 && is_changed(data);
-}
-
-static int objects_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)width;
-    return 2 + bands_shown(&data->live->objects);
 }
 
 /* clang-format off */
@@ -49,7 +44,7 @@ static void draw_figures(Table *table, int share, int off, const ObjectBand *ban
     table_cell(table, off, text);
 }
 
-static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
+void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
     area = sheet_title(sheet, area, "True objects", "computed: by map and depth, any kernel");
     Table table;
@@ -70,13 +65,3 @@ static void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
         table.y++;
     }
 }
-
-const Panel objects_panel = {.origin = ORIGIN_OBJECTS,
-                             .menu = "truth ",
-                             .point = PANEL_NONE,
-                             .fold = 5,
-                             .grow = 1,
-                             .height = 5,
-                             .want = objects_want,
-                             .shown = objects_shown,
-                             .draw = objects_draw};

@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 
-static bool operator_shown(const PanelData *data) {
-    return data->state->scene.has_operator;
-}
-
 /* Bars that share a column of the screen are one bar, as high as the highest. */
 static void draw_bars(Sheet *sheet, Area area, const OperatorBars *bars) {
     double *heights = malloc((size_t)bars->count * sizeof *heights);
@@ -18,7 +14,7 @@ static void draw_bars(Sheet *sheet, Area area, const OperatorBars *bars) {
     free(heights);
 }
 
-static void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
+void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
     const OperatorSpec *spec = &data->state->scene.operator_spec;
     const OperatorBars *bars = data->live->frame.bars;
     char text[160];
@@ -27,24 +23,13 @@ static void operator_draw(Sheet *sheet, Area area, const PanelData *data) {
     int rows = sheet_paragraph_rows(sheet, area, INK_TEXT, text);
     if (rows < area.h || !bars)
         sheet_paragraph(sheet, area, INK_TEXT, text);
-    area.y += rows;
-    area.h -= rows;
+    area = area_below(area, rows);
     if (!bars || area.h < 1)
         return;
     operator_bars_title(spec, bars, text, sizeof text);
     if (area.h > 2 && sheet_width(sheet, text) <= area.w) {
-        sheet_text(sheet, area.x, area.y++, area.w, cell_style(INK_MUTED), text);
-        area.h--;
+        sheet_line(sheet, area, cell_style(INK_MUTED), text);
+        area = area_below(area, 1);
     }
     draw_bars(sheet, area, bars);
 }
-
-const Panel operator_panel = {.origin = ORIGIN_SETTING,
-                              .menu = "config ",
-                              .point = PANEL_STRIP,
-                              .fold = 6,
-                              .grow = 2,
-                              .height = 6,
-                              .usual = 8,
-                              .shown = operator_shown,
-                              .draw = operator_draw};

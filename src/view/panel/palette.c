@@ -6,16 +6,12 @@
 
 #include <stdio.h>
 
-enum { NAME_W = 24, VALUE_W = 17, KEY_W = 6, LOW = 9, HIGH = 12, HIGH_FROM = 30 };
+enum { NAME_W = 24, VALUE_W = 17, KEY_W = 6, HIGH = 12, HIGH_FROM = 30 };
 
-static int palette_want(Sheet *sheet, const PanelData *data, int width) {
+int palette_want(Sheet *sheet, const PanelData *data, int width) {
     (void)width;
     int rows = data->state->has_window ? HIGH_FROM : data->state->rows;
-    return sheet->pixels || rows >= HIGH_FROM ? HIGH : LOW;
-}
-
-static bool palette_shown(const PanelData *data) {
-    return data->state->palette.open;
+    return sheet->pixels || rows >= HIGH_FROM ? HIGH : PALETTE_LOW;
 }
 
 /* A click on the row: the same as Enter. */
@@ -123,7 +119,7 @@ static void note_text(const Palette *palette, const PaletteRow *rows, int at, in
         snprintf(text, size, "%d of %d", at + 1, count);
 }
 
-static void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
+void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Palette *palette = &data->state->palette;
     static PaletteRow rows[PALETTE_ROWS];
     int count = palette_rows(data->state, data->live, rows), room = area.h - 2;
@@ -139,11 +135,3 @@ static void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (count)
         draw_script(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, data, &rows[at]);
 }
-
-const Panel palette_panel = {.origin = ORIGIN_SETTING,
-                             .fold = 9,
-                             .grow = 9,
-                             .height = LOW,
-                             .want = palette_want,
-                             .shown = palette_shown,
-                             .draw = palette_draw};

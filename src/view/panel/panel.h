@@ -2,10 +2,9 @@
  * window arrange them in stacks.
  *
  * To add a panel
- *   1. a file of this folder, named in src/view/local.mk, with a row of Panel: the rows it would
- *      like, when it is shown, how it is drawn, and where its figures come from (a topic of
- *      origin.h, a new one with its sentence in origin.c);
- *   2. its name in the list below and in that of stack.c;
+ *   1. a row of panels.inc: the rows that it would like, when it is shown, and where its figures
+ *      come from (a topic of origin.h, a new one with its sentence in origin.inc);
+ *   2. name_draw() in a file of this folder, which src/view/local.mk names;
  *   3. new data: a field of LiveData (src/state/live_data.h), filled in src/live; of the device:
  *      LiveDevice, in live_gpu_describe() (live_gpu.c). Sensors come from below: `sensors_unknown`
  *      (NAN, else a field reads as a measured 0) and NVML in src/run/cuda/driver.c, its tests in
@@ -29,6 +28,10 @@ typedef struct {
     bool still; /* a figure: nothing moves, so a panel takes the rows of this content */
 } PanelData;
 
+typedef int PanelWant(Sheet *sheet, const PanelData *data, int width);
+typedef bool PanelShown(const PanelData *data);
+typedef void PanelDraw(Sheet *sheet, Area area, const PanelData *data);
+
 typedef struct {
     LessonPanel point; /* what lessons call it */
     OriginTopic origin; /* origin of its figures, unless the code names another */
@@ -37,18 +40,23 @@ typedef struct {
     bool spare;        /* also left out where kernels and accuracy would not show all their rows */
     int grow;          /* the lowest is first to get more rows than `height` */
     int height;        /* rows, at least; */
-    int usual;         /* and where there is room, or: */
-    int (*want)(Sheet *sheet, const PanelData *data, int width); /* NULL: `usual` */
-    bool (*shown)(const PanelData *data); /* NULL: always */
-    void (*draw)(Sheet *sheet, Area area, const PanelData *data);
+    int usual; /* and where there is room; 0: what it draws there, or: */
+    PanelWant *want; /* NULL: `usual` */
+    PanelShown *shown; /* NULL: always */
+    PanelDraw *draw;
 } Panel;
 
-extern const Panel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
-    model_panel, idea_panel, bits_panel, steps_panel, gradients_panel,
-    findings_panel, operator_panel, objects_panel, cell_panel, course_panel, lesson_panel,
-    palette_panel, headline_panel; /* the last is the window's, for a projector */
+#define PANEL(name, ...)                                                                           \
+    extern const Panel name##_panel;                                                               \
+    PanelDraw name##_draw;
+#include "src/view/panel/panels.inc"
+#undef PANEL
+PanelWant gradients_want, lesson_want, memory_want, model_want, palette_want;
+PanelShown course_shown, findings_shown, objects_shown, pipeline_shown;
+enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 9 }; /* rows */
 
-extern const Panel *const all_panels[]; /* NULL ends */
+extern const Panel headline_panel;      /* the window's, for a projector */
+extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
 
 /* Draws it, its figures noted with their origin. */
 void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data);

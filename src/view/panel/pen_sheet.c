@@ -8,11 +8,6 @@ static Pen *pen_of(Sheet *sheet) {
     return sheet->surface;
 }
 
-static Box box_of(const Sheet *sheet, Area area) {
-    return (Box){sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
-                 area.w * sheet->column_w, area.h * sheet->row_h};
-}
-
 static Rgb color_of(const Sheet *sheet, Ink ink) {
     return ink_color(ink, sheet->light, false);
 }
@@ -43,7 +38,7 @@ static double baseline_of(const Sheet *sheet, int y) {
 static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
                  const char *text) {
     TextStyle look = aligned(style_of(sheet, style), align);
-    Box box = box_of(sheet, (Area){x, y, w, 1});
+    Box box = sheet_box(sheet, (Area){x, y, w, 1});
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
     TextStyle plain = style_of(sheet, cell_style(INK_TEXT));
     if (look.bold && pen_text_width(pen_of(sheet), &plain, text) <= box.w)
@@ -60,13 +55,13 @@ static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign a
                                                  : ink_color(style.paper, sheet->light, true),
                  1);
     }
-    box = box_of(sheet, (Area){x, y, w, 1});
+    box = sheet_box(sheet, (Area){x, y, w, 1});
     return columns_of(sheet, pen_text(pen_of(sheet), align == ALIGN_RIGHT ? box.x + box.w : box.x,
                                       baseline_of(sheet, y), room, &look, text));
 }
 
 static void title(Sheet *sheet, Area area, const char *title, const char *note) {
-    Box box = box_of(sheet, (Area){area.x, area.y, area.w, 1});
+    Box box = sheet_box(sheet, (Area){area.x, area.y, area.w, 1});
     TextStyle heading = style_heading(pen_of(sheet));
     TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
     double used =
@@ -80,13 +75,13 @@ static void title(Sheet *sheet, Area area, const char *title, const char *note) 
 
 /* A tile of a row of signs, a little apart from its neighbours. */
 static Box tile_of(const Sheet *sheet, int x, int y) {
-    Box box = box_of(sheet, (Area){x, y, 1, 1});
+    Box box = sheet_box(sheet, (Area){x, y, 1, 1});
     return (Box){box.x, box.y + 0.2 * box.h, box.w - 1, 0.65 * box.h};
 }
 
 /* Halves of a cell: those of a picture in blocks. */
 static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
-    Box box = box_of(sheet, (Area){x, y, 1, 1});
+    Box box = sheet_box(sheet, (Area){x, y, 1, 1});
     if (glyph != 0x2580 && glyph != 0x2584 && glyph != 0x2588)
         return false;
     box.y += glyph == 0x2584 ? box.h / 2 : 0;
@@ -138,7 +133,7 @@ static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
 
 static void paper(Sheet *sheet, Area area, Ink paper) {
     Rgb page = pen_of(sheet)->theme->page;
-    pen_fill(pen_of(sheet), box_of(sheet, area),
+    pen_fill(pen_of(sheet), sheet_box(sheet, area),
              paper == INK_DEFAULT ? page : ink_color(paper, sheet->light, true), 1);
 }
 
@@ -153,7 +148,7 @@ static void arrow(Pen *pen, double x, Box box, Rgb color) {
 static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                   double limit) {
     Pen *pen = pen_of(sheet);
-    Box box = box_of(sheet, row);
+    Box box = sheet_box(sheet, row);
     box.y += 0.17 * box.h;
     box.h *= 0.66;
     double room = box.w - box.h / 2, at = 0;
@@ -175,7 +170,7 @@ static void stack(Sheet *sheet, Area row, const Segment *segments, int count, do
 
 /* Signed heights stand on the middle of the area, others on its lower edge. */
 static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
-    Box box = box_of(sheet, area);
+    Box box = sheet_box(sheet, area);
     double each = box.w / count, foot = box.y + box.h - 2, room = box.h - 3;
     for (int i = 0; i < count; i++)
         if (heights[i] < 0) {
@@ -194,7 +189,7 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
 /* ---- frame, chart --------------------------------------------------------------------------- */
 
 static void frame(Sheet *sheet, Area area) {
-    Box box = box_of(sheet, area);
+    Box box = sheet_box(sheet, area);
     pen_frame(pen_of(sheet), (Box){box.x - 6, box.y - 2, box.w + 12, box.h + 6},
               color_of(sheet, INK_WARN), 1, 2);
 }
@@ -207,7 +202,7 @@ static int chart_rows(const ChartSpec *spec) {
 }
 
 static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    Box box = box_of(sheet, area);
+    Box box = sheet_box(sheet, area);
     TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
     plot_draw(pen_of(sheet), box, spec);
     pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), box.w / 2, &muted, note);

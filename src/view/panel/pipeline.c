@@ -86,17 +86,13 @@ static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 /* Not in scripts: they draw frames without a clock. */
-static bool pipeline_shown(const PanelData *data) {
+bool pipeline_shown(const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     return collect(data->live, segments, &total) > 0;
 }
 
-static int pipeline_want(Sheet *sheet, const PanelData *data, int width) {
-    return 2 + draw_legend(sheet, (Area){0, 0, width, 0}, data);
-}
-
-static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
+void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     bool some_stale = false;
@@ -112,13 +108,3 @@ static void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
     draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }
-
-const Panel pipeline_panel = {.origin = ORIGIN_PIPELINE,
-                              .point = PANEL_PIPELINE,
-                              .fold = 1,
-                              .spare = true,
-                              .grow = 5,
-                              .height = 3,
-                              .want = pipeline_want,
-                              .shown = pipeline_shown,
-                              .draw = pipeline_draw};

@@ -11,6 +11,7 @@ static int min_int(int a, int b) {
 Sheet sheet_quiet(const Sheet *sheet) {
     Sheet quiet = *sheet;
     quiet.quiet = true;
+    quiet.bottom = 0;
     return quiet;
 }
 
@@ -27,14 +28,25 @@ Sheet sheet_magnified(const Sheet *sheet, Area area, int times) {
 
 /* ---- what is where -------------------------------------------------------------------------- */
 
-static Box box_of(const Sheet *sheet, Area area) {
+/* A quiet sheet only notes the rows. */
+static bool is_quiet(Sheet *sheet, int y, int h) {
+    if (sheet->quiet && y + h > sheet->bottom)
+        sheet->bottom = y + h;
+    return sheet->quiet;
+}
+
+Area area_below(Area area, int rows) {
+    return (Area){area.x, area.y + rows, area.w, area.h - rows};
+}
+
+Box sheet_box(const Sheet *sheet, Area area) {
     return (Box){sheet->left + area.x * sheet->column_w, sheet->top + area.y * sheet->row_h,
                  area.w * sheet->column_w, area.h * sheet->row_h};
 }
 
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument) {
     if (!sheet->quiet)
-        spots_add(sheet->spots, box_of(sheet, area), action, step, argument);
+        spots_add(sheet->spots, sheet_box(sheet, area), action, step, argument);
 }
 
 void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel) {
@@ -43,7 +55,7 @@ void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel) {
 
 void sheet_figure(Sheet *sheet, Area area) {
     if (!sheet->quiet)
-        spots_add_figure(sheet->spots, box_of(sheet, area), &sheet->origin);
+        spots_add_figure(sheet->spots, sheet_box(sheet, area), &sheet->origin);
 }
 
 static bool has_digit(const char *text) {
@@ -58,7 +70,7 @@ int sheet_width(const Sheet *sheet, const char *text) {
 
 static int put_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
                     const char *text) {
-    if (sheet->quiet)
+    if (is_quiet(sheet, y, 1))
         return min_int(sheet_width(sheet, text), w);
     int used = sheet->back->text(sheet, x, y, w, style, align, text);
     if (has_digit(text))
@@ -70,8 +82,9 @@ int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *t
     return put_text(sheet, x, y, w, style, ALIGN_LEFT, text);
 }
 
-int sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    return put_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
+void sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
+    if (!is_quiet(sheet, y, 1))
+        put_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
 }
 
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text) {
@@ -111,7 +124,7 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
         char line[512];
         int length = row == area.h - 1 ? (int)strlen(text) : sheet_fit(sheet, text, area.w);
         snprintf(line, sizeof line, "%.*s", length, text);
-        if (!sheet->quiet)
+        if (!is_quiet(sheet, area.y + row, 1))
             sheet_text(sheet, area.x, area.y + row, area.w, cell_style(ink), line);
         text += length;
         text += *text == ' ';
@@ -131,17 +144,17 @@ void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
 }
 
 Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
-    if (!sheet->quiet)
+    if (!is_quiet(sheet, area.y, 1))
         sheet->back->title(sheet, area, title, note);
     if (sheet->origin.topic != ORIGIN_NONE)
         sheet_figure(sheet, (Area){area.x, area.y, area.w, 1});
-    return (Area){area.x, area.y + 1, area.w, area.h - 1};
+    return area_below(area, 1);
 }
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
-    if (!sheet->quiet)
+    if (!is_quiet(sheet, y, 1))
         sheet->back->sign(sheet, x, y, glyph, style);
 }
 
@@ -156,7 +169,7 @@ void sheet_paper(Sheet *sheet, Area area, Ink paper) {
 
 void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
                  double scale, double limit) {
-    if (w <= 0 || scale <= 0 || sheet->quiet)
+    if (is_quiet(sheet, y, 1) || w <= 0 || scale <= 0)
         return;
     sheet->back->stack(sheet, (Area){x, y, w, 1}, segments, count, scale, limit);
     sheet_figure(sheet, (Area){x, y, w, 1});
@@ -180,7 +193,7 @@ void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double t
                    cell_style(x < filled ? INK_ACCENT : INK_RULE));
     if (!sheet->spots)
         return;
-    sheet->spots->time = box_of(sheet, row);
+    sheet->spots->time = sheet_box(sheet, row);
     sheet->spots->from_s = from_s;
     sheet->spots->to_s = to_s;
 }
@@ -241,7 +254,7 @@ static void put_cell(const Table *table, int column, const char *text, bool figu
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;
     OriginTopic topic = sheet->origin.topic;
-    if (!table_has(table, column))
+    if (!table_has(table, column) || is_quiet(sheet, table->y, 1))
         return;
     if (table->topics && table->topics[column])
         sheet->origin.topic = table->topics[column];

@@ -45,6 +45,7 @@ struct Sheet {
     bool light;                        /* theme */
     bool pixels;                       /* bars and charts are exact and text is proportional */
     bool quiet;                        /* only sizes are found out: nothing is drawn or noted */
+    int bottom;                        /* of a quiet one: the row below all that was drawn */
     Spots *spots;                      /* receives what can be clicked; may be NULL */
     Origin origin;                     /* of the figures that are drawn next */
 };
@@ -55,13 +56,17 @@ Sheet sheet_magnified(const Sheet *sheet, Area area, int times);
 /* A quiet sheet: only finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);
 
+/* The area without its first rows. */
+Area area_below(Area area, int rows);
+Box sheet_box(const Sheet *sheet, Area area);
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* Columns that a text takes. */
 int sheet_width(const Sheet *sheet, const char *text);
 int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
 /* Ends at column x + w - 1. */
-int sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
+void sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
 /* From the left of the area's first row. */
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text);
 

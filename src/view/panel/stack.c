@@ -4,24 +4,31 @@
 #include <limits.h>
 #include <string.h>
 
-const Panel *const all_panels[] = {&accuracy_panel,
-                                   &bits_panel,
-                                   &cell_panel,
-                                   &course_panel,
-                                   &findings_panel,
-                                   &gradients_panel,
-                                   &idea_panel,
-                                   &intervals_panel,
-                                   &kernels_panel,
-                                   &lesson_panel,
-                                   &memory_panel,
-                                   &model_panel,
-                                   &objects_panel,
-                                   &operator_panel,
-                                   &palette_panel,
-                                   &pipeline_panel,
-                                   &steps_panel,
-                                   NULL};
+static bool has_chart(const PanelData *data) {
+    return data->state->chart != CHART_NONE;
+}
+
+static bool is_backward(const PanelData *data) {
+    const BevKernel *kernel = data->state->job.config.kernel;
+    return kernel && kernel->direction == BEV_BACKWARD;
+}
+
+#define PANEL(name, origin, menu, point, fold, spare, grow, height, usual, want, shown)            \
+    static bool is_##name##_shown(const PanelData *data) {                                         \
+        (void)data;                                                                                \
+        return shown;                                                                              \
+    }                                                                                              \
+    const Panel name##_panel = {PANEL_##point, ORIGIN_##origin, menu, fold,                        \
+                                spare,         grow,            height, usual,                     \
+                                want,          is_##name##_shown, name##_draw};
+#include "src/view/panel/panels.inc"
+#undef PANEL
+
+const Panel *const all_panels[] = {
+#define PANEL(name, ...) &name##_panel,
+#include "src/view/panel/panels.inc"
+#undef PANEL
+    NULL};
 
 enum { GAP = 1 };
 
@@ -38,8 +45,12 @@ void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {
 }
 
 int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width) {
+    enum { ALL_ROWS = 200 };
     Sheet quiet = sheet_quiet(sheet);
-    return panel->want ? panel->want(&quiet, data, width) : panel->usual;
+    if (panel->want || panel->usual)
+        return panel->want ? panel->want(&quiet, data, width) : panel->usual;
+    panel->draw(&quiet, (Area){0, 0, width, ALL_ROWS}, data);
+    return quiet.bottom;
 }
 
 void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data) {

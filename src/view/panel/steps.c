@@ -34,7 +34,7 @@ static int short_side_draw(Sheet *sheet, Area area, const StepsView *view, int n
     return sheet_paragraph(sheet, area, INK_BASELINE, text);
 }
 
-static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
+void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const LiveSteps *live = frame->steps;
     const State *state = data->state;
@@ -60,8 +60,7 @@ static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
         side_draw(sheet, second, &other, state->step_at);
     } else if (both && area.h > 2 * SIDE_LEAST_H) {
         first.h = (area.h - 1) / 2;
-        second.y += first.h + 1;
-        second.h -= first.h + 1;
+        second = area_below(second, first.h + 1);
         side_draw(sheet, second, &other, state->step_at);
     } else if (live->baseline_text[0]) {
         first.h--;
@@ -77,12 +76,3 @@ static void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     side_draw(sheet, first, &view, state->step_at);
 }
-
-const Panel steps_panel = {.origin = ORIGIN_STEPS,
-                           .menu = "steps-of ",
-                           .point = PANEL_STEPS,
-                           .fold = 9,
-                           .grow = 1,
-                           .height = 10,
-                           .usual = 60,
-                           .draw = steps_draw};

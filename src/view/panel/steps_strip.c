@@ -156,8 +156,12 @@ static const struct {
 
 static void put(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
     int x = places[column].x, w = places[column].w;
-    if (x + w <= row.w)
-        (places[column].left ? sheet_text : sheet_right)(sheet, row.x + x, row.y, w, style, text);
+    if (x + w > row.w)
+        return;
+    if (places[column].left)
+        sheet_text(sheet, row.x + x, row.y, w, style, text);
+    else
+        sheet_right(sheet, row.x + x, row.y, w, style, text);
 }
 
 static void put_number(Sheet *sheet, Area row, int column, CellStyle style, double number) {
