@@ -179,22 +179,14 @@ fi
 
 # The live display on a terminal of 200 x 60 and in a window, which SDL draws and nobody sees: 60 pictures
 # a second while nobody types, and each key answered in time.
-if "$build/tests/check_hard" --list 2>/dev/null | grep -q live_pace; then
-    BEVSCOPE=$build/bevscope PACE_STRICT=1 PACE_DEVICE=cuda PACE_FPS=60 PACE_MS=40 \
-        step live 180 "$build/tests/check_hard" --filter live_pace
-    grep -s '^# [a-z]*: ' "$logs/live"
-else
-    echo "skip  live: no tests/check_hard, or built without SDL"
-fi
+PACE_STRICT=1 PACE_FPS=60 PACE_MS=40 \
+    step live 180 python3 "$source/tests/hard/hard.py" pace "$build/bevscope" --times 300 --device cuda
+grep -s '^[a-z]*: ' "$logs/live"
 
 # Random keys on the terminal; one line each for memory, descriptors and device memory.
-if [ -x "$build/tests/check_hard" ]; then
-    BEVSCOPE=$build/bevscope SOAK_DEVICE=cuda SOAK_WINDOW=0 SOAK_SCENE=canonical SOAK_KEYS=600 \
-        SOAK_MS=20 SOAK_ROUNDS=3 step soak 180 "$build/tests/check_hard" --filter soak
-    grep -s '^# ' "$logs/soak"
-else
-    echo "skip  soak: no tests/check_hard"
-fi
+step soak 180 python3 "$source/tests/hard/hard.py" soak "$build/bevscope" --times 600 --ms 20 --rounds 3 --device cuda \
+    --scene canonical
+grep -s 'keys: ' "$logs/soak"
 # FP16, nearest, warm medians: one line a kernel, one column a scene. Then the same of FP8 over FP16:
 # below 1 where fewer bytes pay, above where decoding costs more.
 print_ladder() {

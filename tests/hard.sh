@@ -10,7 +10,7 @@
 #     HARD_SIGNALS (100)  signals at random moments    HARD_SIZES (40)  sizes of the terminal
 #     HARD_SLOW (20)  terminals that hardly read       HARD_KEYS (3000)  random keys, HARD_MS (20)
 #     HARD_WORDS (500)  random words on plain lines
-#     HARD_BUDGET (300)  random keys on xlarge_c256    HARD_FUZZ (60)  seconds of each fuzz target
+#     HARD_BUDGET (300)  keys on large scenes     HARD_FUZZ (60)  seconds of each fuzz target
 # An hour of keys, on a terminal and then with a window on an X server of its own (xvfb-run):
 # HARD_KEYS=36000 HARD_MS=100. Fuzzing that goes on where the last run ended: HARD_CORPUS=FOLDER keeps
 # the inputs that it finds. Needs a build with its tests (`make check TESTS=`).
@@ -68,13 +68,7 @@ if command -v xvfb-run >/dev/null; then
 else
     echo "| keys, window | 0 | 0 | not run: there is no xvfb-run |"
 fi
-if [ "${HARD_BUDGET:-300}" != 0 ]; then
-    BEVSCOPE=$BEVSCOPE BUDGET_KEYS=${HARD_BUDGET:-300} BUDGET_MS=150 "$BUILD/tests/check_hard" --filter budget \
-        >"$folder/out"
-    status=$? # before the next $(...), which sets it in some shells
-    row "memory budget" "${HARD_BUDGET:-300}" $status \
-        "xlarge_c256: $(sed -n 's/.*random keys: //p' "$folder/out" | tail -1)"
-fi
+part budget "${HARD_BUDGET:-300}"
 corpus=${HARD_CORPUS:-$folder}
 for target in npz json npy; do
     [ "${HARD_FUZZ:-60}" = 0 ] && break

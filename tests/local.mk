@@ -25,7 +25,7 @@ tests/bin/python3:
 # What all programs share: the protocol, terminals, processes, problems between guard bands.
 check_LIBRARIES = tests/libsupport.a
 tests_libsupport_a_SOURCES = %D%/support/tap.c %D%/support/suites.c %D%/support/guard.c \
-	%D%/support/process.c %D%/support/pty.c %D%/support/typed.c %D%/support/vt.c
+	%D%/support/pty.c
 LDADD = tests/libsupport.a $(program_libs) -lutil -ldl
 tests_check_base_SOURCES = %D%/base/test_data.c %D%/base/test_omp_wait.c \
 	%D%/base/test_srgb.c %D%/base/test_worker.c
@@ -34,8 +34,6 @@ tests_check_cachesim_SOURCES = %D%/cachesim/test_findings.c %D%/cachesim/test_ne
 	%D%/cachesim/test_traffic.c
 tests_check_fuzz_SOURCES = %D%/fuzz/fuzz_json.c %D%/fuzz/fuzz_npy.c %D%/fuzz/fuzz_npz.c \
 	%D%/fuzz/replay.c
-tests_check_hard_SOURCES = %D%/hard/test_budget.c %D%/hard/test_heavy_pty.c %D%/hard/test_rest.c \
-	%D%/hard/test_soak.c
 tests_check_kernels_SOURCES = %D%/kernels/test_bevpool.c %D%/kernels/test_codec.c \
 	%D%/kernels/test_even.c %D%/kernels/test_fp64.c %D%/kernels/test_gates.c \
 	%D%/kernels/test_gradients.c %D%/kernels/test_height.c %D%/kernels/test_view_gates.c %D%/kernels/test_operator_gates.c \
@@ -79,9 +77,8 @@ long_tests = tests/check_ui tests/check_live tests/checkbev
 long_scripts = tests/cli/test_cli.sh tests/cli/test_try.sh tests/house/test_docs.sh \
 	tests/cli/test_report.sh tests/house/test_add_control.sh tests/data/test_from_nuscenes.sh
 check_tests = $(long_tests) $(short_tests)
-hard_programs =
 # Scripts are found by their names: those in hard/ belong to the second ring.
-hard_tests = $(hard_programs) tests/check_base tests/check_cachesim tests/check_kernels \
+hard_tests = tests/check_base tests/check_cachesim tests/check_kernels \
 	tests/check_lessons tests/check_lib tests/check_live tests/check_ui tests/check_view tests/checkbev $(call here,tests/hard/test_*.sh)
 helper_programs = tests/device_line
 
@@ -90,10 +87,8 @@ tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
 tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
 	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_tables_pty.c \
 	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c
-hard_programs += tests/check_hard
 endif
 if HAVE_SDL
-tests_check_hard_SOURCES += %D%/hard/test_live_pace.c
 tests_check_ui_SOURCES += %D%/ui/test_window.c
 tests_check_ui_LDADD = $(LDADD) $(SDL_LIBS) $(X11_LIBS)
 if HAVE_X11
@@ -127,8 +122,8 @@ tests_check_trt_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
 EXTRA_tests_check_trt_DEPENDENCIES = $(plugin)
 endif
 
-check_PROGRAMS = $(check_tests) $(hard_programs) $(helper_programs)
-TESTS = $(long_tests) @script_tests@ $(short_tests) $(hard_programs)
+check_PROGRAMS = $(check_tests) $(helper_programs)
+TESTS = $(long_tests) @script_tests@ $(short_tests)
 
 # `make check` says which tests were slow; it is quick as long as somebody looks at that.
 check:

@@ -3,12 +3,19 @@
     hard.py PART BEVSCOPE [--times N | --seconds S] [--seed N] [--window] [--device cuda]
 
 PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
-from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
-(N random keys of all controls, lessons and undo among them, with pauses in which the background works,
-and after every twentieth how long the page of help takes; with --window, which needs a display, in a
-window as well), words (N random control words on plain lines, in many runs, some of them written before
-the first picture: every scene and kernel, lessons and undo, with pauses too). Keys and words take seconds
-in place of a number; with AddressSanitizer they print its reports. For half an hour each, from the root of the project:
+from 1 x 1 to 32768 x 32768), storm (N sizes, 10 ms apart, after which nothing has grown), slow (a terminal
+that reads N bytes at a time, or stops reading), keys (N random keys of all controls, lessons and undo among
+them, with pauses in which the background works, and after every twentieth how long the page of help takes;
+with --window, which needs a display, in a window as well), words (N random control words on plain lines, in
+many runs, some of them written before the first picture: every scene and kernel, lessons and undo, with
+pauses too). Keys and words take seconds in place of a number; with AddressSanitizer they print its reports.
+
+Figures: pace (how fast canonical answers N keys and how many pictures it shows, on a terminal and in a window;
+the program says both when it quits), heavy (N times the page of help among heavy scenes, and an end amid a slow
+picture), rest (paused, it keeps no core busy), budget (the memory of the largest grids on every page, and N random
+keys), soak (N random keys: memory, files and threads do not grow). PACE_STRICT=1 asks for the figures of two quiet
+cores, else they are several times wider; PACE_FPS and PACE_MS are others for `pace`. A time that is missed while other
+programs have more than a quarter of the cores is no failure: a line says so. For half an hour each, from the root:
 
     HARD_SEED=1 HARD_SECONDS=1800 python3 tests/hard/hard.py words build-sanitize/bevscope
     HARD_SEED=1 HARD_SECONDS=1800 python3 tests/hard/hard.py keys build-sanitize/bevscope
@@ -46,21 +53,23 @@ NAMED.update(("S-" + name, "\x1b[1;2" + NAMED[name][-1])
              for name in ("Up", "Down", "Right", "Left", "Home", "End"))
 # They leave, write files without end, or count with the hardware.
 NOT_TYPED = {"quit", "record", "counters"}
+LIVE_BUDGET_MB = 3000
+STRICT = "PACE_STRICT" in os.environ
 # What is typed while a lesson is open, in the palette or as words.
 IN_LESSONS = ["undo", "undo all", "next", "back", "skip", "lesson off", "lesson", "explain 1", "slow A",
               "snapshot"]
 
 
-def controls(program):
-    """The keys of each control, by the manual page; F keys have a twin, which is typed. Control is for
-    the window."""
+def controls(program, but=(), only=None):
+    """The keys of each control, or of some, by the manual page; F keys have a twin, which is typed. Control is
+    for the window."""
     page = subprocess.run([program, "--man"], stdout=subprocess.PIPE, check=True).stdout.decode()
     for written, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\(em", "\u2014"), ("\\e", "\\")):
         page = page.replace(written, meant)
     found = []
     for keys, name in re.findall("^\\\\fB(.*)\\\\fR \u2014 (.*)$", page, re.MULTILINE):
         names = re.sub(r"(S-)(\w+)/", r"\1\2 \1", keys).split()
-        if name not in NOT_TYPED:
+        if name not in NOT_TYPED and name not in but and (not only or name in only):
             found.append([key if len(key) == 1 else NAMED[key] for key in names
                           if not re.fullmatch(r"F\d+|C-.", key)])
     return [keys for keys in found if keys]
@@ -153,9 +162,51 @@ class Count:
                 print(open(report, errors="replace").read()[:8000], file=sys.stderr)
                 os.remove(report)
 
+    def check_time(self, what, passed, before):
+        """At the end of the programs that ran since `before`, a busy()."""
+        wall, cores, own = (now - then for then, now in zip(before, busy()))
+        share = (cores - own) / wall
+        if not passed and share > 0.25:
+            print("busy: %s: missed, but others had %.0f%% of the cores" % (what, 100 * share))
+        else:
+            self.check(what, "" if passed else "missed, and others had %.0f%% of the cores" % (100 * share))
+
     def row(self):
         print("| %s | %d | %d | %s |" % (self.part, self.cases, self.wrong, self.note))
         return 1 if self.wrong or not self.cases else 0
+
+
+def busy():
+    """Seconds that our cores had, worked, and worked for this process and the programs that it waited for."""
+    cores = ["cpu%d" % core for core in os.sched_getaffinity(0)]
+    with open("/proc/stat") as file:
+        rows = [line.split() for line in file]
+    worked = sum(int(row[i]) for row in rows if row[0] in cores for i in (1, 2, 3, 6, 7, 8))
+    return time.monotonic() * len(cores), worked / os.sysconf("SC_CLK_TCK"), sum(os.times()[:4])
+
+
+def sanitized(program):
+    with open(program, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+def begun(args, scene, columns=130, rows=44, window=False):
+    """The program with its first picture there."""
+    terminal = Terminal(args.program, scene, columns, rows, window, args.device)
+    terminal.wait_text(READY)
+    terminal.read(2)
+    return terminal
+
+
+def quit_in_order(terminal, count, what):
+    """Whatever pages and command lines are open, one above another."""
+    for key in "\x1b\x1b\x1b\x1bq":
+        if terminal.process.poll() is None:
+            terminal.type(key)
+            terminal.read(0.2)
+    terminal.output = ENTER + terminal.output
+    count.check(what, end_problem(terminal, terminal.wait(PATIENCE_S), 0))
+    terminal.close()
 
 
 def end_problem(terminal, status, wanted):
@@ -223,6 +274,25 @@ def run_sizes(args, count):
     count.note = "1 to 32,768 columns and rows, at the start or later"
 
 
+def run_storm(args, count):
+    """Some files and threads come and go: those of jobs in the background. Buffers first reach their largest size."""
+    terminal = begun(args, "toy")
+    for times in 100, args.times:
+        before = held(terminal)
+        for _ in range(times):
+            terminal.resize(random.randint(1, 250), random.randint(1, 80))
+            terminal.read(0.01)
+    terminal.resize(100, 30)
+    terminal.output = b""
+    count.check("the last size", "" if terminal.wait_text(READY) else "is not drawn")
+    terminal.read(0.5)
+    kb, files, threads, _ = (now - then for then, now in zip(before, held(terminal)))
+    count.check("files and threads", "" if max(files, threads) < 8 else "%d and %d more" % (files, threads))
+    count.check("memory", "" if kb < 16384 or sanitized(args.program) else "%d kB more" % kb)
+    quit_in_order(terminal, count, "quit")
+    count.note = "%d sizes: %d kB more" % (args.times, kb)
+
+
 # ---- slow terminals --------------------------------------------------------------------------
 
 
@@ -240,10 +310,10 @@ def run_slow(args, count):
                 terminal.read(0.05, 16)
             else:
                 time.sleep(0.05)
-        begun = time.monotonic()
+        sent = time.monotonic()
         os.kill(terminal.process.pid, number)
         status = terminal.wait(PATIENCE_S, reads=False)
-        took = time.monotonic() - begun
+        took = time.monotonic() - sent
         worst = max(worst, took)
         terminal.read(0.3)
         problem = end_problem(terminal, status, -number)
@@ -264,19 +334,16 @@ def resident_mb(pid, field):
 
 
 def help_ms(terminal):
-    """From "?" to its page on the terminal, whatever was open before; PATIENCE_S: it did not come."""
-    terminal.type("\x1b\x1b")
-    terminal.read(0.3)
+    """From "?" to its page on the terminal, which has no page open; PATIENCE_S: it did not come."""
     terminal.output = b""
-    begun = time.monotonic()
+    typed = drawn = time.monotonic()
     terminal.type("?")
-    drawn = begun
-    while HELP not in terminal.output and time.monotonic() - begun < PATIENCE_S:
+    while HELP not in terminal.output and time.monotonic() - typed < PATIENCE_S:
         terminal.read(0.002)
         if time.monotonic() - drawn > 2: # a page that was there already is not sent again
             terminal.type("\x0c")
             drawn = time.monotonic()
-    took = (time.monotonic() - begun) * 1e3
+    took = (time.monotonic() - typed) * 1e3
     terminal.type("\x1b\x1b")
     return took
 
@@ -297,8 +364,8 @@ def keys_in_lesson():
                              "\x1b", ":%s\r" % random.choice(IN_LESSONS)])
 
 
-def goes_on(args, begun, cases):
-    return time.monotonic() - begun < args.seconds if args.seconds else cases < args.times
+def goes_on(args, since, cases):
+    return time.monotonic() - since < args.seconds if args.seconds else cases < args.times
 
 
 def clear_pictures():
@@ -314,8 +381,8 @@ def run_keys(args, count):
     terminal.wait_text(READY)
     terminal.read(2)
     first_mb = resident_mb(terminal.process.pid, "VmRSS")
-    begun, typed, light, lesson, last = time.monotonic(), 0, [], iter(()), []
-    while goes_on(args, begun, typed) and terminal.process.poll() is None:
+    since, typed, light, lesson, last = time.monotonic(), 0, [], iter(()), []
+    while goes_on(args, since, typed) and terminal.process.poll() is None:
         held = random.randint(2, 12) if random.random() < 1 / 8 else 1
         if random.random() < 1 / 20:
             lesson = keys_in_lesson()
@@ -326,10 +393,12 @@ def run_keys(args, count):
             clear_pictures()
         terminal.read(random.uniform(0.3, 5) if random.random() < 1 / 40 else args.ms * 1e-3)
         if typed % 20 == 0 and terminal.process.poll() is None:
+            terminal.type("\x1b\x1b")
+            terminal.read(0.3)
             light.append(help_ms(terminal))
     alive = terminal.process.poll() is None
     peak, last_mb = (resident_mb(terminal.process.pid, field) if alive else 0 for field in ("VmHWM", "VmRSS"))
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - since
     terminal.output = ENTER
     for key in "\x1b\x1bq":
         if alive:
@@ -409,23 +478,241 @@ def run_words(args, count):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True).stdout
     steps = [word for word in re.findall(r"^  ([a-z0-9-]+) ", page.decode(), re.MULTILINE)
              if word not in NOT_TYPED]
-    begun = time.monotonic()
-    while goes_on(args, begun, count.cases):
+    since = time.monotonic()
+    while goes_on(args, since, count.cases):
         words_once(args, count, special, steps)
-    count.note = "%.0f s, all scenes and kernels of the CPU" % (time.monotonic() - begun)
+    count.note = "%.0f s, all scenes and kernels of the CPU" % (time.monotonic() - since)
+
+
+# ---- figures ---------------------------------------------------------------------------------
+
+
+def told_ms(said, label):
+    found = re.search(label + r" ([\d.]+) (us|ms|s)\b", said)
+    return float(found[1]) * {"us": 1e-3, "ms": 1, "s": 1e3}[found[2]] if found else float("nan")
+
+
+def typed_at_pace(args, mode, keys, apart_ms):
+    """The display at full size after these keys."""
+    typed = controls(args.program, ("snapshot", "config", "scene", "channels", "play", "step", "lesson", "defect"))
+    terminal = begun(args, args.scene or "canonical", 200, 60, True)
+    terminal.read(2)
+    if mode == "paused":
+        terminal.type(" ")
+    for _ in range(keys):
+        terminal.type(random.choice(random.choice(typed)))
+        terminal.read(apart_ms * 1e-3)
+    terminal.read(1)
+    return terminal
+
+
+def run_pace(args, count):
+    """Keys 100 ms apart while the world plays and while it is paused; held: 3,000, faster than any screen is
+    drawn. If every drawing gave way to keys, the first answer of these would come after the last."""
+    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    first_ms, p99_ms, fps = (1500, 100, 20) if STRICT else (10000, 2000, 2)
+    p99_ms, fps = float(os.environ.get("PACE_MS", p99_ms)), float(os.environ.get("PACE_FPS", fps))
+    for mode, keys, apart_ms in (("untouched", 0, 0), ("playing", args.times, 100), ("paused", args.times, 100),
+                                 ("held", 3000, 1)):
+        before = busy()
+        terminal = typed_at_pace(args, mode, keys, apart_ms)
+        quit_in_order(terminal, count, mode)
+        said = terminal.output[terminal.output.rfind(LEAVE):].decode(errors="replace")
+        said = re.sub(r"\x1b\[[?\d;]*[a-zA-Z]|\r", "", said).strip().split("\n")[-1]
+        print("%s: %s" % (mode, said))
+        count.check_time(mode + ": first picture", told_ms(said, "first picture after") <= first_ms, before)
+        answered = int((re.search(r"\((\d+) ", said) or [0, 0])[1])
+        if mode == "untouched":
+            moments = re.search(r"([\d.]+) moments a second", said)
+            count.check_time("pictures a second", moments and float(moments[1]) >= fps, before)
+        elif mode == "held" and not sanitized(args.program):
+            count.check_time("held: answers", answered and told_ms(said, "p99") < 1000, before)
+        elif mode != "held":
+            count.check_time(mode + ": answers", answered >= args.times // 2 and
+                             0 < told_ms(said, "key to picture") <= told_ms(said, "p99") <= p99_ms, before)
+
+
+def run_heavy(args, count):
+    """Keys that need no new picture are answered at once whatever is computed, a slow picture says what it waits
+    for, and quitting waits for nothing."""
+    keys = controls(args.program, only=("config", "kernel", "dtype", "align", "error", "yaw", "compare", "view"))
+    before, took = busy(), []
+    terminal = begun(args, "canonical", 200, 60)
+    for _ in range(args.times):
+        terminal.read(0.3)
+        for _ in range(random.randint(1, 3)):
+            terminal.type(random.choice(random.choice(keys)))
+            terminal.read(0.05 * random.randint(0, 3))
+        took.append(help_ms(terminal))
+    quit_in_order(terminal, count, "after heavy keys")
+    count.check_time("help among heavy keys", quantile(took, 0.99) <= (50 if STRICT else 500), before)
+    terminal = begun(args, "canonical", 200, 60)
+    terminal.type("GGG")  # from the smallest size back: `occ` and `dense`
+    count.check("a slow picture", "" if terminal.wait_text(b"computing dense") else "does not say so")
+    before, typed = busy(), time.monotonic()
+    terminal.type("q")
+    terminal.wait_text(LEAVE)
+    left_ms = (time.monotonic() - typed) * 1e3
+    count.check("q", end_problem(terminal, terminal.wait(PATIENCE_S), 0))
+    count.check_time("the end", left_ms <= (300 if STRICT else 1500), before)
+    terminal.close()
+    count.note = "help: median %.0f ms, p99 %.0f ms; terminal back after %.0f ms" % (
+        quantile(took, 0.5), quantile(took, 0.99), left_ms)
+
+
+def used_s(pid):
+    with open("/proc/%d/stat" % pid) as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run_rest(args, count):
+    """Untouched for a minute: the fan of a laptop stops."""
+    terminal = begun(args, "canonical")
+    terminal.type(" ")
+    terminal.read(60)
+    before = used_s(terminal.process.pid)
+    terminal.read(20)
+    share = (used_s(terminal.process.pid) - before) / 20
+    count.check("a minute later", "" if share < 0.05 else "takes %.1f %% of a core" % (100 * share))
+    quit_in_order(terminal, count, "quit")
+    count.note = "%.1f %% of a core" % (100 * share)
+
+
+# Errors, a comparison with every format, every chart, steps, help, glossary, a moving world, and the
+# comparison's other forms.
+PAGES = list("exddddd///////__??W\x1b ty xkkxxvvouu}")
+# Bilinear and lattice maps have four points for each of nearest. Backward each kernel in FP32 is launched
+# beside a picture, where memory allows; a loss is asked for.
+ALIGNS = ["a", NAMED["PgDn"], NAMED["End"], "k", "d", "k", "a", NAMED["PgUp"], NAMED["S-Tab"], "/"]
+
+
+def run_budget(args, count):
+    """Scenes whose grids take 133 and 166 MB each. Random keys turn the direction, one in 16; of 256 channels,
+    one FP32 grid of `fine` takes 531 MB."""
+    if sanitized(args.program):
+        return count.check("memory", "")
+    for scene in [args.scene] if args.scene else ["xlarge_c256", "fine"]:
+        keys = controls(args.program, ("snapshot", "lesson", "scene", "config") + ("channels",) * (scene == "fine"))
+        terminal = begun(args, scene)
+        turns = [NAMED["PgDn"], NAMED["PgUp"]]
+        chosen = [turns[i // 16 % 2] if i % 16 == 15 else random.choice(random.choice(keys)) for i in range(args.times)]
+        for of, typed, seconds in (("pages", [] if scene == "fine" else PAGES, 0.2), ("aligns", ALIGNS, 0.8),
+                                   ("random keys", chosen, 0.15)):
+            for key in typed:
+                if terminal.process.poll() is None:
+                    terminal.type(key)
+                    terminal.read(seconds)
+            peak_mb = resident_mb(terminal.process.pid, "VmHWM") if terminal.process.poll() is None else 0
+            count.check("%s, %s" % (scene, of), "" if 0 < peak_mb <= LIVE_BUDGET_MB else "%d MB" % peak_mb)
+            count.note += "%s, %s: %d MB; " % (scene, of, peak_mb)
+            clear_pictures()
+        quit_in_order(terminal, count, scene)
+
+
+def threads_s(pid):
+    """Seconds for which threads ran or waited for a core: those of less priority, and the others."""
+    usual, sums = os.getpriority(os.PRIO_PROCESS, pid), [0, 0]
+    for folder in glob.glob("/proc/%d/task/*" % pid):
+        try:
+            with open(folder + "/schedstat") as file:
+                took = sum(map(int, file.read().split()[:2])) * 1e-9
+            sums[os.getpriority(os.PRIO_PROCESS, int(os.path.basename(folder))) <= usual] += took
+        except (OSError, ValueError):
+            pass  # it has ended
+    return sums
+
+
+def settle(terminal, rest_s=2, step_s=0.1):
+    """Until the background has done nothing for so long and the rest takes little; timings go on."""
+    idle, breaths, before = 0, 0, threads_s(terminal.process.pid)
+    for _ in range(3000):
+        terminal.read(step_s)
+        now = threads_s(terminal.process.pid)
+        quiet = now[0] - before[0] < 1e-3
+        idle = idle + step_s if quiet else 0
+        breaths = 0 if not quiet else breaths + step_s * (now[1] - before[1] < step_s / 2)
+        before = now
+        if idle >= rest_s and breaths >= 0.8:
+            return
+
+
+def gpu_mb():
+    try:
+        return int(subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
+                                  stdout=subprocess.PIPE, check=True).stdout.split()[0])
+    except (OSError, subprocess.CalledProcessError, IndexError, ValueError):
+        return 0
+
+
+def go_home(terminal, count):
+    """Takes back all changes since the last time, which are fewer than undo keeps, and pauses the world."""
+    terminal.type("\x1b\x1b\x1b")
+    terminal.read(0.5)
+    for line, answer in ("undo all", b"undo"), ("undo all", b"nothing to undo"), ("play off", b""):
+        terminal.output = b""
+        terminal.type(":")
+        terminal.read(0.2)
+        terminal.type(line + "\r\x0c")
+        if not terminal.wait_text(answer):
+            count.check("the way home", "%s: is not answered" % line)
+
+
+def held(terminal):
+    """The least of two seconds: memory in kB, files, threads, MB on the GPU."""
+    pid, least = terminal.process.pid, [float("inf")] * 4
+    for _ in range(20):
+        terminal.read(0.1)
+        with open("/proc/%d/status" % pid) as file:
+            fields = dict(line.split(":", 1) for line in file)
+        now = [int(fields["VmRSS"].split()[0]), len(os.listdir("/proc/%d/fd" % pid)), int(fields["Threads"]), gpu_mb()]
+        least = [min(pair) for pair in zip(least, now)]
+    return least
+
+
+def run_soak(args, count):
+    """The lowest count of the first half of the rounds against that of the second: memory that is kept for a
+    while raises single counts, a leak raises all. In the first minutes buffers still grow to their size, and
+    some threads come and go."""
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    keys = controls(args.program, ("snapshot", "lesson", "commands", "undo"))
+    terminal, halves = begun(args, args.scene or "toy", window=args.window), ([], [])
+    for i in range(args.rounds):
+        for k in range(args.times // args.rounds):
+            terminal.type(random.choice(random.choice(keys)))
+            terminal.read(args.ms * 1e-3)
+            if k % 40 == 39:
+                go_home(terminal, count)
+        go_home(terminal, count)
+        settle(terminal)
+        halves[2 * i >= args.rounds].append(held(terminal))
+        print("%d keys: %d kB, %d files, %d threads, GPU %d MB" % (
+            (i + 1) * (args.times // args.rounds), *halves[2 * i >= args.rounds][-1]))
+    (kb, files, threads, gpu), (kb2, files2, threads2, gpu2) = (list(map(min, zip(*half))) for half in halves)
+    most_kb = 1024 if args.times >= 36000 else 32768
+    if not sanitized(args.program):  # which keep what is freed
+        count.check("memory", "grew by %d kB" % (kb2 - kb) if kb2 - kb >= most_kb else "")
+    count.check("files", "%d, then %d" % (files, files2) if files != files2 else "")
+    count.check("threads", "%d, then %d" % (threads, threads2) if abs(threads - threads2) > 1 else "")
+    count.check("the GPU", "grew by %d MB" % (gpu2 - gpu) if gpu2 - gpu >= 64 else "")
+    quit_in_order(terminal, count, "quit")
+    count.note = "%d keys: %d kB more" % (args.times, kb2 - kb)
 
 
 def main():
-    parts = {"signals": run_signals, "sizes": run_sizes, "slow": run_slow, "keys": run_keys,
-             "words": run_words}
+    parts = {"signals": run_signals, "sizes": run_sizes, "storm": run_storm, "slow": run_slow, "keys": run_keys,
+             "words": run_words, "pace": run_pace, "heavy": run_heavy, "rest": run_rest,
+             "budget": run_budget, "soak": run_soak}
     parser = argparse.ArgumentParser()
     parser.add_argument("part", choices=parts)
     parser.add_argument("program")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("HARD_SECONDS", 0)))
     parser.add_argument("--ms", type=float, default=20, help="between two keys")
-    parser.add_argument("--window", action="store_true", help="keys: a window beside the terminal")
-    parser.add_argument("--device", default="cpu", help="keys: cpu or cuda")
+    parser.add_argument("--window", action="store_true", help="keys, soak: a window beside the terminal")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda: keys and figures")
+    parser.add_argument("--scene", help="pace, budget, soak: another scene")
+    parser.add_argument("--rounds", type=int, default=2, help="soak: of keys and a count")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("HARD_SEED", 1)))
     args = parser.parse_args()
     random.seed(args.seed)

@@ -2,12 +2,10 @@
  * modes again, and the last line says what happened. */
 #include "config.h"
 
-#include "tests/support/process.h"
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The display of the smallest scene, without a window, further options behind it. */
@@ -198,63 +196,6 @@ TAP_WAITING_SUITE(term_pty_tiny) {
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
     check_end(&pty, "1 x 1, then 100 x 30", "bevscope: quit", ok);
     pty_end(&pty);
-}
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* A new size every ten milliseconds; on a busy machine the program may see fewer of them. */
-static double resize_often(Pty *pty, int times) {
-    const double begun = now_s();
-    for (int i = 0; i < times; i++) {
-        pty_resize(pty, 1 + rand() % 250, 1 + rand() % 80);
-        double left = begun + 0.01 * (i + 1) - now_s();
-        if (left > 0)
-            pty_read(pty, left);
-    }
-    return now_s() - begun;
-}
-
-static void test_resizes(int resizes) {
-    /* Some files and threads come and go: those of jobs in the background, of the first picture. */
-    enum { SOME_KB = 16384, SOME = 8 };
-    Pty pty;
-    Holdings before, after;
-    int status = 0;
-    bool ok = start_ready(&pty);
-    srand(1);
-    resize_often(&pty, 100); /* buffers reach their largest size */
-    ok = ok && process_holdings(pty.program, &before);
-    double took_s = resize_often(&pty, resizes);
-    tap_ok(took_s < 0.012 * resizes, "%d resizes in %.1f s", resizes, took_s);
-    pty_resize(&pty, 100, 30);
-    size_t last = pty.length;
-    ok = ok && pty_wait_text(&pty, READY, last, PATIENCE_S);
-    pty_read(&pty, 0.5);
-    ok = ok && process_holdings(pty.program, &after);
-    if (!tap_ok(ok && after.files - before.files < SOME && after.threads - before.threads < SOME,
-                "open files and threads as before"))
-        tap_note("%d and %d, then %d and %d", before.files, before.threads, after.files,
-                 after.threads);
-#ifndef __SANITIZE_ADDRESS__
-    tap_ok(ok && after.resident_kb - before.resident_kb < SOME_KB, "memory as before");
-    tap_note("%ld kB, then %ld kB", before.resident_kb, after.resident_kb);
-#endif
-    pty_type(&pty, "q");
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
-    check_end(&pty, "after all resizes", "bevscope: quit", ok);
-    pty_end(&pty);
-}
-
-TAP_WAITING_SUITE(term_pty_resize_storm) {
-    test_resizes(200);
-}
-
-TAP_HARD_SUITE(term_pty_resize_long_storm) {
-    test_resizes(1000);
 }
 
 /* ---- kinds of terminals ---------------------------------------------------------------------- */
