@@ -60,6 +60,9 @@ typedef struct {
     char names[EXPRESSION_NAMES][EXPRESSION_NAME];
 } NameTable;
 
+/* The place of a name; -1: it is not defined. */
+int name_find(const NameTable *names, const char *name);
+
 /* False: `why` has one line with the mistake and the nearest known word. */
 bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
                       Expression *expression, char *why, size_t size);

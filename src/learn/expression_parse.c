@@ -82,9 +82,9 @@ static bool take(Parser *parser, const char *token) {
     return true;
 }
 
-static int find_name(const NameTable *names, const char *word) {
+int name_find(const NameTable *names, const char *name) {
     for (int i = 0; i < names->count; i++)
-        if (!strcmp(names->names[i], word))
+        if (!strcmp(names->names[i], name))
             return i;
     return -1;
 }
@@ -109,45 +109,37 @@ static void refuse_word(Parser *parser, const char *word) {
 
 /* ---- arguments of figures -------------------------------------------------------------------- */
 
-static void read_kernel(Parser *parser, Op *op) {
+/* Reads one of the names, in any case; returns its place. */
+static int read_place(Parser *parser, const char *what, const char *const *names, int count,
+                      const char *otherwise) {
     char word[EXPRESSION_NAME];
-    const char *names[MAX_WORDS];
-    size_t count = 0;
-    if (take(parser, "*"))
-        return;
     read_word(parser, word);
-    op->kernel = bev_kernel_find(word);
-    while (bev_kernels[count]) {
+    for (int i = 0; i < count; i++)
+        if (!strcasecmp(names[i], word))
+            return i;
+    refuse_nearest(parser, what, word, names, (size_t)count, otherwise);
+    return 0;
+}
+
+static void read_kernel(Parser *parser, Op *op) {
+    const char *names[MAX_WORDS];
+    int count = 0;
+    for (; bev_kernels[count]; count++)
         names[count] = bev_kernels[count]->name;
-        count++;
-    }
-    if (!op->kernel)
-        refuse_nearest(parser, "kernel", word, names, count, "bevscope --list shows them");
+    if (!take(parser, "*"))
+        op->kernel =
+            bev_kernels[read_place(parser, "kernel", names, count, "bevscope --list shows them")];
 }
 
 static void read_array(Parser *parser, Op *op) {
-    char word[EXPRESSION_NAME];
-    read_word(parser, word);
-    for (int i = 0; i < ARRAY_COUNT; i++)
-        if (!strcmp(figure_arrays[i], word)) {
-            op->array = (FigureArray)i;
-            return;
-        }
-    refuse_nearest(parser, "array", word, figure_arrays, ARRAY_COUNT, NULL);
+    op->array = (FigureArray)read_place(parser, "array", figure_arrays, ARRAY_COUNT, NULL);
 }
 
 static void read_format(Parser *parser, Op *op) {
-    char word[EXPRESSION_NAME];
     const char *names[BEV_DTYPE_COUNT];
-    read_word(parser, word);
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         names[i] = bev_dtypes[i].name;
-        if (!strcasecmp(bev_dtypes[i].name, word)) {
-            op->dtype = i;
-            return;
-        }
-    }
-    refuse_nearest(parser, "number format", word, names, BEV_DTYPE_COUNT, NULL);
+    op->dtype = read_place(parser, "number format", names, BEV_DTYPE_COUNT, NULL);
 }
 
 static void read_number(Parser *parser, Op *op) {
@@ -194,7 +186,7 @@ static void parse_pair(Parser *parser, OpKind kind) {
 static void parse_word(Parser *parser) {
     char word[EXPRESSION_NAME];
     read_word(parser, word);
-    int name = find_name(parser->names, word), figure = figure_find(word);
+    int name = name_find(parser->names, word), figure = figure_find(word);
     if (!word[0])
         refuse(parser, *parser->at ? "\"%.20s\" is no value" : "a value is missing%s", parser->at);
     else if (!strcmp(word, "true") || !strcmp(word, "false"))

@@ -17,6 +17,7 @@ enum {
     LESSON_SHOWS = 4,
     LESSON_CODES = 3,       /* `source` rows of a question */
     LESSON_CODE_LINES = 12, /* of one of them */
+    LESSON_SOURCES = 400,   /* all `source` rows */
     LESSON_FRAMES = 200     /* of an animation */
 };
 
@@ -44,6 +45,12 @@ typedef struct {
     Expression value; /* whether the choice is right; of an order: what it is ordered by */
 } LessonChoice;
 
+/* Rows of a question. */
+typedef struct {
+    const char *rows[LESSON_WORDS];
+    int count;
+} LessonTexts;
+
 typedef struct {
     int line;
     const char *text;
@@ -55,8 +62,7 @@ typedef struct {
     Expression expected;
     double within;
     bool percent; /* `within` is relative */
-    const char *runs[LESSON_WORDS], *agains[LESSON_WORDS], *shows[LESSON_SHOWS];
-    int run_count, again_count, show_count;
+    LessonTexts run, again, show;
     const char *why, *hint; /* NULL: none */
     int codes[LESSON_CODES], code_count;
 } LessonQuestion;
@@ -102,6 +108,3 @@ bool lesson_parse(const char *text, size_t length, const char *where, Lesson *le
 
 /* Accepts NULL and a zeroed lesson. */
 void lesson_free(Lesson *lesson);
-
-/* The end of an expression's braces in a text; NULL: not closed. `at` is at the {. */
-const char *lesson_brace_end(const char *at);

@@ -10,29 +10,26 @@
 
 enum { SOURCE_BYTES = 1 << 20 };
 
-int reader_code(Reader *reader, char *rest) {
+bool reader_code(Reader *reader, char *rest) {
     static const char form[] = "for example: source kernels/cuda/v2.cu \"for (int\" 6";
     Lesson *lesson = reader->lesson;
     char *file = reader_word(&rest), *end = *rest == '"' ? strchr(rest + 1, '"') : NULL, more[2];
     int lines;
-    if (!end || end == rest + 1) {
-        reader_refuse(reader, form, "source takes a file, a text in quotes and a number of lines");
-        return -1;
-    }
+    if (!end || end == rest + 1)
+        return reader_refuse(reader, form,
+                             "source takes a file, a text in quotes and a number of lines");
     *end = '\0';
-    if (sscanf(end + 1, "%d %1s", &lines, more) != 1 || lines < 1 || lines > LESSON_CODE_LINES) {
-        reader_refuse(reader, form, "source shows 1 to %d lines", LESSON_CODE_LINES);
-        return -1;
-    }
+    if (sscanf(end + 1, "%d %1s", &lines, more) != 1 || lines < 1 || lines > LESSON_CODE_LINES)
+        return reader_refuse(reader, form, "source shows 1 to %d lines", LESSON_CODE_LINES);
     if ((strncmp(file, "kernels/", 8) != 0 && strncmp(file, "samples/", 8) != 0) ||
-        strstr(file, "..")) {
-        reader_refuse(reader, "name a file below kernels/ or samples/",
-                      "\"%s\" is no source of this program", file);
-        return -1;
-    }
-    lesson->codes[lesson->code_count] =
+        strstr(file, ".."))
+        return reader_refuse(reader, "name a file below kernels/ or samples/",
+                             "\"%s\" is no source of this program", file);
+    if (lesson->code_count == LESSON_SOURCES)
+        return reader_refuse(reader, "", "more than %d sources", LESSON_SOURCES);
+    lesson->codes[lesson->code_count++] =
         (LessonCode){.file = file, .first = rest + 1, .lines = lines, .line = reader->line};
-    return lesson->code_count++;
+    return true;
 }
 
 /* Takes `code->lines` lines from the first one that has the text. `code->line` is then its number

@@ -21,8 +21,8 @@ bool reader_expression(Reader *reader, const char *text, Expression *expression)
 /* Checks the expressions in the braces of a text. */
 bool reader_text(Reader *reader, const char *text);
 
-/* Adds a row for lines of source: `FILE "TEXT" LINES`. The row's number, or -1. */
-int reader_code(Reader *reader, char *rest);
+/* Adds a row for lines of source, `FILE "TEXT" LINES`: the last one of `codes`. */
+bool reader_code(Reader *reader, char *rest);
 
 /* Reads the lines of source of all rows. `where` is the lesson's file, for errors. */
 bool lesson_read_codes(Lesson *lesson, const char *where, Err *err);
@@ -33,8 +33,13 @@ bool reader_control(Reader *reader, const char *text);
 /* Cuts the first word off; returns it, "" where there is none. */
 char *reader_word(char **rest);
 
-/* A row of a question: `choose`, `number`, `expect` ... False with *known false: no such word. */
-bool reader_question_row(Reader *reader, const char *word, char *rest, bool *known);
+/* A word of lessons, and what reads its row. */
+typedef struct {
+    const char *word; /* NULL ends a table */
+    bool (*read)(Reader *reader, char *rest);
+} LessonRow;
+
+extern const LessonRow question_rows[]; /* of an open question: `choose`, `number`, `expect` ... */
 
 /* Whether the question that ends here is complete. */
 bool reader_close_question(Reader *reader);

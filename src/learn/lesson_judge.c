@@ -21,7 +21,7 @@ static bool brace_text(const LessonRun *run, const char *from, const char *end,
     if (!expression_parse(inner, &run->lesson->names, &pool, &expression, why, sizeof why) ||
         !expression_value(&pool, expression, evaluation, &value))
         return false;
-    value_text(&value, out, size);
+    value_text(&value, "", out, size);
     return true;
 }
 
@@ -38,7 +38,7 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
         if (*text != '{')
             continue;
         char value[80];
-        const char *end = lesson_brace_end(text);
+        const char *end = strchr(text, '}');
         known = brace_text(run, text + 1, end, evaluation, value, sizeof value) && known;
         n = snprintf(out + used, size - used, "%s", value);
         used += (size_t)n < size - used ? (size_t)n : size - used - 1;
@@ -218,7 +218,7 @@ static void order_text(LessonRun *run, const Judgement *judgement, char *text, s
                 least = i;
         taken[least] = true;
         run->right_order[place] = least;
-        value_text(&judgement->order[least], value, sizeof value);
+        value_text(&judgement->order[least], "", value, sizeof value);
         int n = snprintf(text + used, size - used, "%s%s %s", place ? ", " : "",
                          question->choices[least].text, value);
         used += (size_t)n < size - used ? (size_t)n : size - used - 1;
@@ -236,44 +236,35 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     else if (question->asks == ASKS_ORDER)
         order_text(run, judgement, answer, size);
     else
-        value_text_in(&judgement->number, question->unit, answer, size);
+        value_text(&judgement->number, question->unit, answer, size);
     bool right = judgement->verdict == VERDICT_RIGHT;
     snprintf(text, sizeof text, "%s%s", right ? "Right: " : "Not yet: it is ", answer);
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);
 }
 
-static void add_reasons(LessonRun *run, Evaluation *evaluation) {
-    const LessonQuestion *question = lesson_run_question(run);
-    char text[1200];
-    for (int i = 0; i < question->show_count; i++) {
-        lesson_text(run, question->shows[i], evaluation, text, sizeof text);
-        pane_add(&run->reveal, PANE_SHOW, false, text);
-    }
-    if (question->hint && run->verdict == VERDICT_WRONG) {
-        snprintf(text, sizeof text, "The clue was: ");
-        lesson_text(run, question->hint, evaluation, text + strlen(text),
-                    sizeof text - strlen(text));
-        pane_add(&run->reveal, PANE_HINT, false, text);
-    }
-    if (question->why) {
-        lesson_text(run, question->why, evaluation, text, sizeof text);
-        pane_add(&run->reveal, PANE_WHY, false, text);
-    }
-    for (int i = 0; i < question->code_count; i++)
-        lesson_add_code(&run->reveal, &run->lesson->codes[question->codes[i]]);
+/* A reason beside the verdict; `text` NULL: none. False: a figure in it is unknown. */
+static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
+                       Evaluation *evaluation) {
+    char row[1200];
+    size_t length = (size_t)snprintf(row, sizeof row, "%s", before);
+    bool known =
+        !text || lesson_text(run, text, evaluation, row + length, sizeof row - length);
+    if (text)
+        pane_add(&run->reveal, kind, false, row);
+    return known;
 }
 
-/* Whether all figures that will be shown beside the verdict are known. */
-static bool reasons_known(const LessonRun *run, LessonVerdict verdict, Evaluation *evaluation) {
+/* False: a figure in the reasons is unknown. */
+static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
-    char text[1200];
+    const char *hint = verdict == VERDICT_WRONG ? question->hint : NULL;
     bool known = true;
-    for (int i = 0; i < question->show_count; i++)
-        known = lesson_text(run, question->shows[i], evaluation, text, sizeof text) && known;
-    if (question->hint && verdict == VERDICT_WRONG)
-        known = lesson_text(run, question->hint, evaluation, text, sizeof text) && known;
-    if (question->why)
-        known = lesson_text(run, question->why, evaluation, text, sizeof text) && known;
+    for (int i = 0; i < question->show.count; i++)
+        known = add_reason(run, PANE_SHOW, "", question->show.rows[i], evaluation) && known;
+    known = add_reason(run, PANE_HINT, "The clue was: ", hint, evaluation) && known;
+    known = add_reason(run, PANE_WHY, "", question->why, evaluation) && known;
+    for (int i = 0; i < question->code_count; i++)
+        lesson_add_code(&run->reveal, &run->lesson->codes[question->codes[i]]);
     return known;
 }
 
@@ -314,16 +305,18 @@ bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, 
     else if (judgement.verdict == VERDICT_VOID)
         snprintf(text, sizeof text, "Cannot be judged here: %s%s. It does not count.",
                  evaluation.why, live->timed ? ", or not yet" : "");
-    if (!final &&
-        (judgement.verdict == VERDICT_VOID || !reasons_known(run, judgement.verdict, &evaluation)))
+    if (!final && judgement.verdict == VERDICT_VOID)
         return false;
-    run->verdict = judgement.verdict;
     run->reveal = (PaneText){.count = 0};
     if (judgement.verdict == VERDICT_VOID)
         pane_add(&run->reveal, PANE_NOTE, false, text);
     else
         add_verdict(run, &judgement);
-    add_reasons(run, &evaluation);
+    if (!add_reasons(run, judgement.verdict, &evaluation) && !final) {
+        run->reveal = (PaneText){.count = 0};
+        return false;
+    }
+    run->verdict = judgement.verdict;
     for (int row = 0, rows = run->reveal.count; row < rows; row++)
         lesson_explain_sources(run, &run->reveal, pane_row(&run->reveal, row));
     count(run);

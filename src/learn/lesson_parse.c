@@ -13,21 +13,11 @@
 
 enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
 
-static const char *const lesson_words[] = {
-    "title",  "minutes", "say",    "term", "point", "let", "animate", "ask",  "choose",
-    "number", "order",   "expect", "run",  "show",  "why", "again",   "hint", "source",
-};
-enum { WORD_COUNT = sizeof lesson_words / sizeof *lesson_words };
-
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* A row adds one step at most; read_row() refuses one too many. */
 static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
-    Lesson *lesson = reader->lesson;
-    if (lesson->step_count == LESSON_STEPS) {
-        reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS);
-        return NULL;
-    }
-    LessonStep *step = &lesson->steps[lesson->step_count++];
+    LessonStep *step = &reader->lesson->steps[reader->lesson->step_count++];
     *step = (LessonStep){.kind = kind, .line = reader->line, .text = text};
     return step;
 }
@@ -61,10 +51,8 @@ static bool read_term(Reader *reader, char *rest) {
     glossary_hint(rest, "bevscope glossary lists them", hint, sizeof hint);
     if (!row)
         return reader_refuse(reader, hint, "not in the glossary: \"%s\"", rest);
-    LessonStep *step = add_step(reader, LESSON_TERM, rest);
-    if (step)
-        step->number = (int)(row - glossary);
-    return step != NULL;
+    add_step(reader, LESSON_TERM, rest)->number = (int)(row - glossary);
+    return true;
 }
 
 static bool read_point(Reader *reader, char *rest) {
@@ -73,10 +61,8 @@ static bool read_point(Reader *reader, char *rest) {
         return reader_refuse(reader, "for example: point at kernels", "points at nothing");
     for (int i = 1; i < PANEL_COUNT; i++)
         if (!strcmp(lesson_panels[i], rest)) {
-            LessonStep *step = add_step(reader, LESSON_POINT, rest);
-            if (step)
-                step->number = i;
-            return step != NULL;
+            add_step(reader, LESSON_POINT, rest)->number = i;
+            return true;
         }
     char hint[256];
     nearest_hint(rest, lesson_panels + 1, PANEL_COUNT - 1, NULL, hint, sizeof hint);
@@ -85,11 +71,9 @@ static bool read_point(Reader *reader, char *rest) {
 
 /* A name once defined may be given a new value. */
 static int name_index(NameTable *names, const char *name) {
-    for (int i = 0; i < names->count; i++)
-        if (!strcmp(names->names[i], name))
-            return i;
-    if (names->count == EXPRESSION_NAMES)
-        return -1;
+    int found = name_find(names, name);
+    if (found >= 0 || names->count == EXPRESSION_NAMES)
+        return found;
     snprintf(names->names[names->count], EXPRESSION_NAME, "%s", name);
     return names->count++;
 }
@@ -118,11 +102,9 @@ static bool read_let(Reader *reader, char *rest) {
     if (index < 0)
         return reader_refuse(reader, "", "more than %d names", EXPRESSION_NAMES);
     LessonStep *step = add_step(reader, LESSON_LET, name);
-    if (step) {
-        step->number = index;
-        step->expression = expression;
-    }
-    return step != NULL;
+    step->number = index;
+    step->expression = expression;
+    return true;
 }
 
 static bool read_animate(Reader *reader, char *rest) {
@@ -141,14 +123,12 @@ static bool read_animate(Reader *reader, char *rest) {
     if (!reader_control(reader, line))
         return false;
     LessonStep *step = add_step(reader, LESSON_ANIMATE, "");
-    if (step) {
-        step->word = word;
-        step->from = from;
-        step->to = to;
-        step->frames = frames;
-        step->seconds = seconds;
-    }
-    return step != NULL;
+    step->word = word;
+    step->from = from;
+    step->to = to;
+    step->frames = frames;
+    step->seconds = seconds;
+    return true;
 }
 
 static bool read_ask(Reader *reader, char *rest) {
@@ -158,46 +138,42 @@ static bool read_ask(Reader *reader, char *rest) {
     if (lesson->question_count == LESSON_QUESTIONS)
         return reader_refuse(reader, "make two lessons of it", "more than %d questions",
                              LESSON_QUESTIONS);
-    LessonStep *step = add_step(reader, LESSON_QUESTION, rest);
-    if (!step)
-        return false;
-    step->number = lesson->question_count++;
-    reader->open = &lesson->questions[step->number];
+    add_step(reader, LESSON_QUESTION, rest)->number = lesson->question_count;
+    reader->open = &lesson->questions[lesson->question_count++];
     *reader->open = (LessonQuestion){.line = reader->line, .text = rest};
     return true;
 }
 
 static bool read_source(Reader *reader, char *rest) {
-    int code = reader_code(reader, rest);
-    LessonStep *step = code < 0 ? NULL : add_step(reader, LESSON_SOURCE, "");
-    if (step)
-        step->number = code;
-    return step != NULL;
+    if (!reader_code(reader, rest))
+        return false;
+    add_step(reader, LESSON_SOURCE, "")->number = reader->lesson->code_count - 1;
+    return true;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *word;
-    bool (*read)(Reader *reader, char *rest);
-} rows[] = {
+static const LessonRow lesson_rows[] = {
     {"title", read_title},     {"minutes", read_minutes}, {"say", read_say},
     {"term", read_term},       {"point", read_point},     {"let", read_let},
     {"animate", read_animate}, {"ask", read_ask},         {"source", read_source},
+    {NULL, NULL},
 };
 
-static bool is_lesson_word(const char *word) {
-    for (int i = 0; i < WORD_COUNT; i++)
-        if (!strcmp(lesson_words[i], word))
-            return true;
-    return false;
+/* NULL: not in the table. */
+static const LessonRow *row_of_word(const LessonRow *row, const char *word) {
+    while (row->word && strcmp(row->word, word) != 0)
+        row++;
+    return row->word ? row : NULL;
 }
 
 static bool refuse_word(Reader *reader, const char *word) {
     const char *words[ACTION_COUNT + 32];
     size_t count = 0;
-    for (int i = 0; i < WORD_COUNT; i++)
-        words[count++] = lesson_words[i];
+    for (const LessonRow *row = lesson_rows; row->word; row++)
+        words[count++] = row->word;
+    for (const LessonRow *row = question_rows; row->word; row++)
+        words[count++] = row->word;
     for (int i = 0; i < ACTION_COUNT; i++)
         words[count++] = keys[i].word;
     char hint[128];
@@ -205,28 +181,32 @@ static bool refuse_word(Reader *reader, const char *word) {
     return reader_refuse(reader, hint, "no word of lessons is called \"%s\"", word);
 }
 
-/* One word with its continuation lines joined. */
-static bool read_row(Reader *reader, char *line) {
-    bool known = false;
+static bool read_word(Reader *reader, char *line) {
     char *rest = line + strcspn(line, " \t"), word[32];
     snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
     rest += strspn(rest, " \t");
-    if (reader->open) {
-        bool ok = reader_question_row(reader, word, rest, &known);
-        if (known)
-            return ok;
-        if (!reader_close_question(reader))
-            return false;
-    }
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].word, word))
-            return rows[i].read(reader, rest);
-    if (is_lesson_word(word))
+    const LessonRow *of_lesson = row_of_word(lesson_rows, word);
+    const LessonRow *of_question = row_of_word(question_rows, word);
+    if (reader->open && of_question)
+        return of_question->read(reader, rest);
+    if (reader->open && !reader_close_question(reader))
+        return false;
+    if (of_lesson)
+        return of_lesson->read(reader, rest);
+    if (of_question)
         return reader_refuse(reader, "it belongs under the row `ask` of a question",
                              "\"%s\" without a question", word);
     if (!keys_of_word(word))
         return refuse_word(reader, word);
     return reader_control(reader, line) && add_step(reader, LESSON_CONTROL, line);
+}
+
+/* One word with its continuation lines joined. */
+static bool read_row(Reader *reader, char *line) {
+    if (!read_word(reader, line))
+        return false;
+    return reader->lesson->step_count <= LESSON_STEPS ||
+           reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS);
 }
 
 /* Cuts a comment, which begins the line or follows a blank, and blanks at the end. */
@@ -321,10 +301,10 @@ static int binary_line(const char *text, size_t length) {
 
 static bool allocate(Lesson *lesson, const char *text, size_t length) {
     lesson->bytes = calloc(1, length + 2);
-    lesson->steps = calloc(LESSON_STEPS, sizeof *lesson->steps);
+    lesson->steps = calloc(LESSON_STEPS + 1, sizeof *lesson->steps);
     lesson->pages = calloc(LESSON_STEPS, sizeof *lesson->pages);
     lesson->questions = calloc(LESSON_QUESTIONS, sizeof *lesson->questions);
-    lesson->codes = calloc(LESSON_STEPS, sizeof *lesson->codes);
+    lesson->codes = calloc(LESSON_SOURCES, sizeof *lesson->codes);
     if (lesson->bytes)
         memcpy(lesson->bytes, text, length);
     return lesson->bytes && lesson->steps && lesson->pages && lesson->questions && lesson->codes;

@@ -117,29 +117,24 @@ static bool read_expect(Reader *reader, char *rest) {
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-static bool add_text(Reader *reader, const char **list, int *count, int most, const char *text) {
-    if (*count == most)
+static bool add_row(Reader *reader, LessonTexts *list, int most, const char *text) {
+    if (list->count == most)
         return reader_refuse(reader, "", "more than %d of these rows", most);
-    list[(*count)++] = text;
+    list->rows[list->count++] = text;
     return true;
 }
 
 static bool read_run(Reader *reader, char *rest) {
-    LessonQuestion *question = reader->open;
-    return reader_control(reader, rest) &&
-           add_text(reader, question->runs, &question->run_count, LESSON_WORDS, rest);
+    return reader_control(reader, rest) && add_row(reader, &reader->open->run, LESSON_WORDS, rest);
 }
 
 static bool read_again(Reader *reader, char *rest) {
-    LessonQuestion *question = reader->open;
     return reader_control(reader, rest) &&
-           add_text(reader, question->agains, &question->again_count, LESSON_WORDS, rest);
+           add_row(reader, &reader->open->again, LESSON_WORDS, rest);
 }
 
 static bool read_show(Reader *reader, char *rest) {
-    LessonQuestion *question = reader->open;
-    return reader_text(reader, rest) &&
-           add_text(reader, question->shows, &question->show_count, LESSON_SHOWS, rest);
+    return reader_text(reader, rest) && add_row(reader, &reader->open->show, LESSON_SHOWS, rest);
 }
 
 static bool read_once(Reader *reader, const char **text, char *rest) {
@@ -159,31 +154,21 @@ static bool read_hint(Reader *reader, char *rest) {
 
 static bool read_source(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
-    int code = reader_code(reader, rest);
-    if (code >= 0 && question->code_count == LESSON_CODES)
+    if (!reader_code(reader, rest))
+        return false;
+    if (question->code_count == LESSON_CODES)
         return reader_refuse(reader, "", "more than %d sources", LESSON_CODES);
-    if (code >= 0)
-        question->codes[question->code_count++] = code;
-    return code >= 0;
+    question->codes[question->code_count++] = reader->lesson->code_count - 1;
+    return true;
 }
 
 /* ---- the question ---------------------------------------------------------------------------- */
 
-bool reader_question_row(Reader *reader, const char *word, char *rest, bool *known) {
-    static const struct {
-        const char *word;
-        bool (*read)(Reader *reader, char *rest);
-    } rows[] = {{"choose", read_choose}, {"number", read_number}, {"order", read_order},
-                {"expect", read_expect}, {"run", read_run},       {"again", read_again},
-                {"show", read_show},     {"why", read_why},       {"hint", read_hint},
-                {"source", read_source}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].word, word)) {
-            *known = true;
-            return rows[i].read(reader, rest);
-        }
-    return *known = false;
-}
+const LessonRow question_rows[] = {
+    {"choose", read_choose}, {"number", read_number}, {"order", read_order}, {"expect", read_expect},
+    {"run", read_run},       {"again", read_again},   {"show", read_show},   {"why", read_why},
+    {"hint", read_hint},     {"source", read_source}, {NULL, NULL},
+};
 
 /* Where no condition depends on a figure, exactly one must be true. */
 static bool check_conditions(Reader *reader) {

@@ -36,16 +36,12 @@ bool reader_expression(Reader *reader, const char *text, Expression *expression)
     return true;
 }
 
-const char *lesson_brace_end(const char *at) {
-    return strchr(at, '}');
-}
-
 bool reader_text(Reader *reader, const char *text) {
     char inner[256];
     if (!*text)
         return reader_refuse(reader, "", "a text is missing");
     for (const char *at = text; (at = strchr(at, '{'));) {
-        const char *end = lesson_brace_end(at);
+        const char *end = strchr(at, '}');
         Expression unused;
         if (!end || end - at >= (int)sizeof inner)
             return reader_refuse(reader, "an expression ends with }", "a { is not closed");

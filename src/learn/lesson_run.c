@@ -32,7 +32,7 @@ static const LessonStep *animation(const LessonRun *run) {
 
 bool lesson_run_asks_again(const LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
-    return run->verdict == VERDICT_WRONG && question && question->again_count > 0 && !run->alone;
+    return run->verdict == VERDICT_WRONG && question && question->again.count > 0 && !run->alone;
 }
 
 bool lesson_run_ended(const LessonRun *run) {
@@ -123,7 +123,7 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
 /* The page was carried out: the page is shown, or the next page begins. */
 static void end_of_steps(LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
-    if (question && is_quiet(run) && question->run_count) {
+    if (question && is_quiet(run) && question->run.count) {
         run->word = 0;
         run->phase = PHASE_REVEAL;
     } else if (animation(run)) {
@@ -184,9 +184,9 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
     if (run->phase == PHASE_ANIMATE)
         animation_line(run, line, size);
     else if (run->phase == PHASE_REVEAL)
-        snprintf(line, size, "%s", question->runs[run->word]);
+        snprintf(line, size, "%s", question->run.rows[run->word]);
     else if (run->phase == PHASE_AGAIN)
-        snprintf(line, size, "%s", question->agains[(run->again - 1) % question->again_count]);
+        snprintf(line, size, "%s", question->again.rows[(run->again - 1) % question->again.count]);
     else
         snprintf(line, size, "%s", step_now(run)->text);
 }
@@ -196,7 +196,7 @@ double lesson_run_pause(const LessonRun *run) {
 }
 
 static void after_reveal(LessonRun *run) {
-    if (run->word < lesson_run_question(run)->run_count)
+    if (run->word < lesson_run_question(run)->run.count)
         return;
     if (is_quiet(run)) {
         enter_page(run, run->page + 1);

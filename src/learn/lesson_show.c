@@ -111,7 +111,7 @@ static void add_body(const LessonRun *run, PaneText *body) {
         char text[160];
         const LessonQuestion *question = lesson_run_question(run);
         snprintf(text, sizeof text, "Now with: %.120s",
-                 question->agains[(run->again - 1) % question->again_count]);
+                 question->again.rows[(run->again - 1) % question->again.count]);
         pane_add(body, PANE_SHOW, false, text);
     }
     if (asked) {

@@ -30,11 +30,7 @@ static void plain_text(double number, char *text, size_t size) {
         snprintf(text, size, "%.6f", magnitude);
 }
 
-void value_text(const Value *value, char *text, size_t size) {
-    value_text_in(value, "", text, size);
-}
-
-void value_text_in(const Value *value, const char *unit, char *text, size_t size) {
+void value_text(const Value *value, const char *unit, char *text, size_t size) {
     static const Unit units[] = {[MEASURE_US] = UNIT_US,
                                  [MEASURE_BYTES] = UNIT_BYTES,
                                  [MEASURE_COUNT] = UNIT_COUNT,

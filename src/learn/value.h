@@ -17,11 +17,8 @@ typedef struct {
 } Value;
 
 /* "25.1 MB", "4.20 us (recorded)". The source is left out where the number was computed or measured
- * here. */
-void value_text(const Value *value, char *text, size_t size);
-
-/* With the unit of a question, "34.9 % (model)", where the value has none. */
-void value_text_in(const Value *value, const char *unit, char *text, size_t size);
+ * here. `unit` stands where the value has none: "34.9 % (model)". */
+void value_text(const Value *value, const char *unit, char *text, size_t size);
 
 /* The source of a result of two figures: the weaker one. */
 FigureSource weaker_source(FigureSource a, FigureSource b);

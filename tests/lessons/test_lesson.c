@@ -228,7 +228,7 @@ static bool value_of(const char *expression, Evaluation *evaluation, Value *valu
     tap_need(ok, text);
     ok = expression_value(&pool, parsed, evaluation, value);
     if (ok)
-        value_text(value, text, 200);
+        value_text(value, "", text, 200);
     else
         snprintf(text, 200, "%s", evaluation->why);
     free(pool.ops);

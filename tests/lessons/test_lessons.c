@@ -156,13 +156,13 @@ static bool ask_again(Err *err) {
     LessonRun *run = &app->desk.run;
     const LessonQuestion *question = lesson_run_question(run);
     int page = run->page;
-    for (int i = 0; run->verdict == VERDICT_WRONG && i < question->again_count; i++) {
+    for (int i = 0; run->verdict == VERDICT_WRONG && i < question->again.count; i++) {
         char text[64];
         some_answer(question, text, sizeof text);
         if (!act(INPUT_NEXT, NULL, err) || !act(INPUT_ANSWER, text, err))
             return false;
         if (run->page != page || run->phase != PHASE_VERDICT || run->verdict == VERDICT_VOID)
-            return err_set(err, ERR_FAILED, question->agains[i], "", "cannot be judged: %s",
+            return err_set(err, ERR_FAILED, question->again.rows[i], "", "cannot be judged: %s",
                            run->reveal.count ? pane_row(&run->reveal, 0) : "nothing is shown");
         remember();
     }
@@ -333,7 +333,7 @@ static bool go_on_live(bool *went_back, Err *err) {
         return serve_live(err);
     if (run->phase == PHASE_ASK)
         return judged_alike(err);
-    bool back = run->phase == PHASE_VERDICT && lesson_run_question(run)->run_count && !*went_back;
+    bool back = run->phase == PHASE_VERDICT && lesson_run_question(run)->run.count && !*went_back;
     *went_back |= back;
     return act(back ? INPUT_BACK : INPUT_SKIP, NULL, err);
 }
