@@ -21,7 +21,10 @@ typedef struct {
     size_t size;
 } Parser;
 
-static void parse_or(Parser *parser);
+/* Operators from the loosest precedence on. */
+enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE };
+
+static void parse_level(Parser *parser, int level);
 
 __attribute__((format(printf, 2, 3))) static void refuse(Parser *parser, const char *format, ...) {
     va_list args;
@@ -174,10 +177,10 @@ static void read_arguments(Parser *parser, Op *op) {
 static void parse_pair(Parser *parser, OpKind kind) {
     if (!take(parser, "("))
         refuse(parser, "min and max take two values in parentheses");
-    parse_or(parser);
+    parse_level(parser, LEVEL_OR);
     if (!take(parser, ","))
         refuse(parser, "min and max take two values in parentheses");
-    parse_or(parser);
+    parse_level(parser, LEVEL_OR);
     if (!take(parser, ")"))
         refuse(parser, "a ) is missing");
     push(parser, (Op){.kind = kind});
@@ -215,7 +218,7 @@ static void parse_value(Parser *parser) {
         parser->at = end;
         push(parser, (Op){.kind = OP_NUMBER, .number = number});
     } else if (take(parser, "(")) {
-        parse_or(parser);
+        parse_level(parser, LEVEL_OR);
         if (!take(parser, ")"))
             refuse(parser, "a ) is missing");
     } else if (take(parser, "-")) {
@@ -226,9 +229,7 @@ static void parse_value(Parser *parser) {
     parser->depth--;
 }
 
-/* Operators from the loosest precedence on; the longer token stands before its beginning. */
-enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE };
-
+/* The longer token stands before its beginning. */
 static const struct {
     int level;
     const char *token;
@@ -268,15 +269,11 @@ static void parse_level(Parser *parser, int level) {
         push(parser, (Op){.kind = OP_NOT});
 }
 
-static void parse_or(Parser *parser) {
-    parse_level(parser, LEVEL_OR);
-}
-
 bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
                       Expression *expression, char *why, size_t size) {
     Parser parser = {
         .at = text, .names = names, .pool = pool, .first = pool->count, .why = why, .size = size};
-    parse_or(&parser);
+    parse_level(&parser, LEVEL_OR);
     skip_blanks(&parser);
     if (*parser.at)
         refuse(&parser, "\"%.20s\" does not belong to the expression", parser.at);

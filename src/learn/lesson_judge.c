@@ -247,8 +247,7 @@ static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const 
                        Evaluation *evaluation) {
     char row[1200];
     size_t length = (size_t)snprintf(row, sizeof row, "%s", before);
-    bool known =
-        !text || lesson_text(run, text, evaluation, row + length, sizeof row - length);
+    bool known = !text || lesson_text(run, text, evaluation, row + length, sizeof row - length);
     if (text)
         pane_add(&run->reveal, kind, false, row);
     return known;

@@ -153,12 +153,11 @@ static bool read_source(Reader *reader, char *rest) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static const LessonRow lesson_rows[] = {
-    {"title", read_title},     {"minutes", read_minutes}, {"say", read_say},
-    {"term", read_term},       {"point", read_point},     {"let", read_let},
-    {"animate", read_animate}, {"ask", read_ask},         {"source", read_source},
-    {NULL, NULL},
-};
+static const LessonRow lesson_rows[] = {{"title", read_title},     {"minutes", read_minutes},
+                                        {"say", read_say},         {"term", read_term},
+                                        {"point", read_point},     {"let", read_let},
+                                        {"animate", read_animate}, {"ask", read_ask},
+                                        {"source", read_source},   {NULL, NULL}};
 
 /* NULL: not in the table. */
 static const LessonRow *row_of_word(const LessonRow *row, const char *word) {

@@ -165,9 +165,17 @@ static bool read_source(Reader *reader, char *rest) {
 /* ---- the question ---------------------------------------------------------------------------- */
 
 const LessonRow question_rows[] = {
-    {"choose", read_choose}, {"number", read_number}, {"order", read_order}, {"expect", read_expect},
-    {"run", read_run},       {"again", read_again},   {"show", read_show},   {"why", read_why},
-    {"hint", read_hint},     {"source", read_source}, {NULL, NULL},
+    {"choose", read_choose},
+    {"number", read_number},
+    {"order", read_order},
+    {"expect", read_expect},
+    {"run", read_run},
+    {"again", read_again},
+    {"show", read_show},
+    {"why", read_why},
+    {"hint", read_hint},
+    {"source", read_source},
+    {NULL, NULL},
 };
 
 /* Where no condition depends on a figure, exactly one must be true. */

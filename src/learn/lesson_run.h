@@ -109,7 +109,7 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
 /* False: the input means nothing here. */
 bool lesson_run_input(LessonRun *run, const LessonInput *input);
 
-/* Writes what the learner sees. Keeps pane->scroll where the page is the same. */
+/* Writes what the learner sees. */
 void lesson_run_show(const LessonRun *run, LessonPane *pane);
 
 bool lesson_run_ended(const LessonRun *run);

@@ -123,7 +123,6 @@ static void add_body(const LessonRun *run, PaneText *body) {
 
 void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     int step = run->page + 1, steps = run->lesson->page_count;
-    int scroll = pane->step == step ? pane->scroll : 0;
     LessonWants wants = lesson_run_wants(run);
     *pane = (LessonPane){.open = true,
                          .step = step < steps ? step : steps,
@@ -132,8 +131,7 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
                          .asked = run->asked,
                          .point = run->point,
                          .model_kernels = run->lesson->model_kernels,
-                         .ended = run->phase == PHASE_END,
-                         .scroll = scroll};
+                         .ended = run->phase == PHASE_END};
     const LessonQuestion *question = lesson_run_question(run);
     pane->asks = run->phase == PHASE_ASK ? question->asks : ASKS_NOTHING;
     pane->computing = wants != LESSON_WANTS_INPUT && wants != LESSON_WANTS_PAUSE;

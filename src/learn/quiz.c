@@ -190,11 +190,6 @@ static Score score_of(const Quiz *quiz, const char *topic) {
     return score;
 }
 
-static void clock_text(const Quiz *quiz, char *text, size_t size) {
-    int seconds = (int)ceil(quiz->seconds);
-    snprintf(text, size, "%d:%02d", seconds / 60 % 100, seconds % 60);
-}
-
 static bool is_first_of_topic(const Quiz *quiz, int i) {
     for (int before = 0; before < i; before++)
         if (!strcmp(quiz->items[before].topic, quiz->items[i].topic))
@@ -248,7 +243,8 @@ void quiz_show(const Quiz *quiz, LessonPane *pane) {
     pane->steps = quiz->count;
     pane->right = score.right;
     pane->asked = score.asked;
-    clock_text(quiz, pane->clock, sizeof pane->clock);
+    int seconds = (int)ceil(quiz->seconds);
+    snprintf(pane->clock, sizeof pane->clock, "%d:%02d", seconds / 60 % 100, seconds % 60);
     snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", quiz->over ? "" : ": ",
              quiz->over ? "" : item->topic);
 }

@@ -80,15 +80,9 @@ unsigned control_changed(State *state) {
     return STEP_REDRAW | STEP_RUN | STEP_CHANGE;
 }
 
-unsigned control_changed_and_told(State *state) {
+unsigned control_told(State *state, bool values_only) {
     unsigned bits = control_changed(state);
-    log_await(&state->log, state->job.serial, &state->shown, false);
-    return bits;
-}
-
-unsigned control_values_and_told(State *state) {
-    unsigned bits = control_changed(state);
-    log_await(&state->log, state->job.serial, &state->shown, true);
+    log_await(&state->log, state->job.serial, &state->shown, values_only);
     return bits;
 }
 

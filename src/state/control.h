@@ -66,16 +66,13 @@ bool control_switched(const Command *command, bool now);
 /* Counts up the serial of the changed job. */
 unsigned control_changed(State *state);
 
-/* As control_changed; the newest log line is completed when the figures arrive. */
-unsigned control_changed_and_told(State *state);
-
-/* As control_changed_and_told, for a change of depth or feature values: footprint and latency
- * stay. */
-unsigned control_values_and_told(State *state);
+/* As control_changed; the newest log line is completed when the figures arrive. `values_only`: the
+ * values of depth or features change, footprint and latency stay. */
+unsigned control_told(State *state, bool values_only);
 
 /* Shows a slice of the scene's grid, or all: the picture gets the slice's cells. Cursor and view go
- * to the middle. */
-void control_use_slice(State *state, int slice);
+ * to the middle; `keep`: they stay. */
+void control_use_slice(State *state, int slice, bool keep);
 
 /* "3, z +0.2 to +0.6 m", "max", "side"; "flat" for a grid of one slice. */
 ShortText state_slice_text(const State *state);
@@ -88,7 +85,6 @@ int64_t state_channels(const State *state);
 
 /* The preset, the points of an operator scene, or "-". */
 ShortText state_config(const State *state);
-
 
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);

@@ -182,12 +182,11 @@ static unsigned tell(State *state, Action action, const char *done) {
     uint32_t above;
     char next[112] = "";
     double value = bev_code_value(page->dtype, page->code);
-    if (state->lesson.open)
-        next[0] = '\0';
-    else if (bits_next(page->dtype, page->code, 1, &above))
+    bool asks = state->lesson.open;
+    if (!asks && bits_next(page->dtype, page->code, 1, &above))
         snprintf(next, sizeof next, "; next %s",
                  bits_value(bev_code_value(page->dtype, above)).text);
-    else if (value > 0 && bits_then_nan(page->dtype, page->code))
+    else if (!asks && value > 0 && bits_then_nan(page->dtype, page->code))
         snprintf(next, sizeof next, "; next NaN");
     return SAY(state, action, "%s%s: %s is %s%s%s, %s%s", done, bits_title(page->dtype).text,
                bits_digits(page->dtype, page->code).text, bits_value(value).text,

@@ -166,7 +166,7 @@ CellPlace state_cell_place(const State *state, int64_t cell) {
     return shape.nx > 0 ? cell_place(&shape, cell, ", ") : (CellPlace){"n/a"};
 }
 
-void control_use_slice(State *state, int slice) {
+void control_use_slice(State *state, int slice, bool keep) {
     SceneFacts *scene = &state->scene;
     state->job.slice = slice;
     Slice shown = state_slice(state);
@@ -174,6 +174,10 @@ void control_use_slice(State *state, int slice) {
     scene->ny = shown.ny;
     if (scene->has_rig && scene->slices > 1)
         scene->grid = slice_grid(&shown, &scene->whole);
+    if (keep) {
+        control_fit_viewport(state);
+        return;
+    }
     state->cursor_x = scene->nx / 2;
     state->cursor_y = scene->ny / 2;
     state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
@@ -204,16 +208,10 @@ unsigned control_slice(State *state, const Command *command) {
         return SAY(state, command->action, "slice: '%s' is none of max, side, 0 to %d",
                    command->argument, slices - 1);
     bool other_cells = (now == SLICE_SIDE) != (next == SLICE_SIDE);
-    int64_t x = state->cursor_x, y = state->cursor_y;
-    Viewport viewport = state->viewport;
-    control_use_slice(state, next);
+    control_use_slice(state, next, !other_cells);
     if (other_cells) {
         state->pinned = state->cursor_shown = false;
         state->job.probe_cell = -1;
-    } else {
-        state->cursor_x = x;
-        state->cursor_y = y;
-        state->viewport = viewport;
     }
     Slice shown = state_slice(state);
     slice_describe(&shown, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);

@@ -156,11 +156,3 @@ unsigned control_text(State *state, const Command *command) {
     unsigned changed = SET(state->text_percent, round(next));
     return SAY(state, command->action, "text of the window %.0f %%", round(next)) | changed;
 }
-
-unsigned control_theme(State *state, const Command *command) {
-    int theme = control_pick(state, command, state->light);
-    if (theme < 0)
-        return STEP_REDRAW;
-    unsigned changed = SET(state->light, theme != 0);
-    return SAY(state, command->action, "theme %s", theme ? "light" : "dark") | changed;
-}

@@ -17,7 +17,7 @@ static unsigned use_scene(State *state, Action action, int scene) {
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
     SAY(state, action, "%s %s", keys[action].word, state->menu.scenes.names[scene]);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 ShortText state_config(const State *state) {
@@ -55,7 +55,7 @@ static unsigned change_points(State *state, const Command *command) {
                    command->argument, (long long)least, OPERATOR_MAX_POINTS);
     state->job.sizes.points = (int64_t)next;
     SAY(state, command->action, "%.0f points", next);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 unsigned control_skew(State *state, const Command *command) {
@@ -67,7 +67,7 @@ unsigned control_skew(State *state, const Command *command) {
     sizes->skewed = true;
     sizes->skew = next;
     SAY(state, command->action, "skew %g", next);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 unsigned control_config(State *state, const Command *command) {
@@ -153,7 +153,7 @@ unsigned control_temperature(State *state, const Command *command) {
         next > 1   ? "smears"
         : next < 1 ? "sharpens"
                    : "as rendered");
-    return control_values_and_told(state);
+    return control_told(state, true);
 }
 
 unsigned control_evenness(State *state, const Command *command) {
@@ -165,7 +165,7 @@ unsigned control_evenness(State *state, const Command *command) {
         next >= 1  ? "all intervals of the mean length"
         : next > 0 ? "intervals nearer to their mean length"
                    : "the rig's own intervals");
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 const char *state_camera_name(const State *state) {
@@ -211,7 +211,7 @@ unsigned control_prune(State *state, const Command *command) {
             next.below);
     else
         SAY(state, command->action, "prune off: every point is read");
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 unsigned control_outlier(State *state, const Command *command) {
@@ -223,7 +223,7 @@ unsigned control_outlier(State *state, const Command *command) {
         SAY(state, command->action, "outlier: feature channel 0 is %g times as large", next);
     else
         SAY(state, command->action, "outlier off: the features' own values");
-    return control_values_and_told(state);
+    return control_told(state, true);
 }
 
 const char *scales_name(const State *state, int scales) {
@@ -254,7 +254,7 @@ unsigned control_scales(State *state, const Command *command) {
             scales_method(scales) == SCALE_PERCENTILE ? " 99.99" : "",
             scales_by_channel(scales) ? ", of INT8 features one a channel" : "",
             state->job.scales_scene ? "the other scene's" : "this scene's");
-    return control_values_and_told(state);
+    return control_told(state, true);
 }
 
 int scales_scene(const State *state) {
@@ -276,7 +276,7 @@ unsigned control_scales_from(State *state, const Command *command) {
         job->scales = SCALES_METHODS + SCALE_MAX;
     SAY(state, command->action, "scales by %s, from the first moments of %s",
         scales_name(state, job->scales), scene ? job->scales_scene : "this scene");
-    return control_values_and_told(state);
+    return control_told(state, true);
 }
 
 unsigned control_rounding(State *state, const Command *command) {
@@ -288,7 +288,7 @@ unsigned control_rounding(State *state, const Command *command) {
     state->job.rounding = (GridRounding)rounding;
     SAY(state, command->action, "rounding %s: %s", rounding_names[rounding],
         rounding_ideas[rounding]);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 /* By name, or by number from 0. -1, and a line in the log: there is none. */
@@ -337,7 +337,7 @@ unsigned control_dirty(State *state, const Command *from) {
     state->job.camera_mask = dirty ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
     SAY(state, command->action, "%s %s", state_camera_name(state),
         dirty ? "switched off (dirty lens)" : "clean again");
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 static unsigned use_delay(State *state, Action action, double delay_ms) {
@@ -370,11 +370,11 @@ unsigned control_calibration(State *state, const Command *from) {
     *value = (command->step ? round(next * 1000) / 1000 : next) + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),
         *value, !strcmp(info->unit, "deg") ? "degrees" : info->unit);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
     SAY(state, command->action, "cameras and depth repaired");
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }

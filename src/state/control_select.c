@@ -52,7 +52,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
         return STEP_REDRAW;
     if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 static unsigned use_kernel(State *state, Action action, const BevKernel *kernel) {
@@ -101,16 +101,11 @@ unsigned control_direction(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
-/* The defects of the selection's direction. */
-static const InjectedBug *defect_list(const State *state, int *count) {
-    return injected_bugs_of(direction_of(state), count);
-}
-
 /* Place of the planted defect, from 1; 0: none. */
 static int defect_place(const State *state) {
     int count;
     const InjectedBug *defect = injected_bug_of(state->job.config.kernel);
-    return defect ? (int)(defect - defect_list(state, &count)) + 1 : 0;
+    return defect ? (int)(defect - injected_bugs_of(direction_of(state), &count)) + 1 : 0;
 }
 
 const char *state_defect(const State *state) {
@@ -139,7 +134,7 @@ static const BevKernel *without_defect(const State *state) {
  */
 unsigned control_defect(State *state, const Command *command) {
     int count, now = defect_place(state);
-    const InjectedBug *list = defect_list(state, &count);
+    const InjectedBug *list = injected_bugs_of(direction_of(state), &count);
     int place = command->step ? wrapped(now + command->step, count + 1)
                               : defect_named(state, command, count);
     bool backward = direction_of(state) == BEV_BACKWARD;
@@ -241,7 +236,7 @@ unsigned control_channels(State *state, const Command *command) {
     state->job.channels = channels;
     state->channel = state->channel < channels ? state->channel : 0;
     SAY(state, command->action, "C = %lld", (long long)channels);
-    return control_changed_and_told(state);
+    return control_told(state, false);
 }
 
 /* "l2=32": a figure of the GPU that is changed; 0: its own. */

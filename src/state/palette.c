@@ -103,22 +103,16 @@ static bool is_hidden(Action action) {
     return action == ACTION_COMMANDS || action == ACTION_ESCAPE || action == ACTION_KERNEL_ROW;
 }
 
-static Candidate control_candidate(const KeyRow *control) {
-    Candidate candidate = {.also = control->also};
-    candidate.row.help = control->help;
-    candidate.row.command = (Command){.action = control->action, .step = 1};
-    snprintf(candidate.row.name, PALETTE_NAME, "%s", control->word);
-    return candidate;
-}
-
-static Candidate value_candidate(const KeyRow *control, const char *value, const char *title) {
+/* `value` "": the control itself. */
+static Candidate candidate_of(const KeyRow *control, const char *value, const char *title) {
     Candidate candidate = {.also = control->also};
     PaletteRow *row = &candidate.row;
-    row->kind = PALETTE_VALUE;
+    row->kind = *value ? PALETTE_VALUE : PALETTE_CONTROL;
     row->help = control->help;
-    row->command = (Command){.action = control->action};
+    row->command = (Command){.action = control->action, .step = !*value};
     snprintf(row->command.argument, sizeof row->command.argument, "%s", value);
-    snprintf(row->name, PALETTE_NAME, "%s %s", control->word, row->command.argument);
+    snprintf(row->name, PALETTE_NAME, "%s%s%s", control->word, *value ? " " : "",
+             row->command.argument);
     if (strcasecmp(title, value) != 0)
         snprintf(row->title, PALETTE_NAME, "%s", title);
     return candidate;
@@ -128,7 +122,7 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
     ValueName values[VALUES_MAX];
     int count = control->list ? control->list(state, values) : 0;
     for (int i = 0; i < count; i++) {
-        Candidate candidate = value_candidate(control, values[i].name, values[i].title);
+        Candidate candidate = candidate_of(control, values[i].name, values[i].title);
         if (values[i].help)
             candidate.row.help = values[i].help;
         if (control->action == ACTION_GLOSSARY)
@@ -146,7 +140,7 @@ static void offer_findings(Search *search, const State *state, const LiveData *l
         char number[12], brief[sizeof findings[i].brief];
         snprintf(number, sizeof number, "%d", i + 1);
         text_micro(findings[i].brief, brief, sizeof brief);
-        const Candidate candidate = value_candidate(&keys[ACTION_EXPLAIN], number, brief);
+        const Candidate candidate = candidate_of(&keys[ACTION_EXPLAIN], number, brief);
         offer(search, &candidate);
     }
 }
@@ -165,7 +159,7 @@ static void offer_line(Search *search, const State *state) {
                 strchr(command.argument, '/');
     if (!free || is_hidden(command.action))
         return;
-    Candidate candidate = value_candidate(control, command.argument, command.argument);
+    Candidate candidate = candidate_of(control, command.argument, command.argument);
     candidate.score = -1;
     candidate.order = search->count;
     search->list[search->count++] = candidate;
@@ -232,7 +226,7 @@ static void gather(Search *search, const State *state, const LiveData *live) {
         split(search, state->palette.text);
     }
     for (int i = 0; i < ACTION_COUNT; i++) {
-        const Candidate candidate = control_candidate(&keys[i]);
+        const Candidate candidate = candidate_of(&keys[i], "", "");
         bool there = search->group < 0 || (int)keys[i].group == search->group;
         if (there && !is_hidden((Action)i))
             offer(search, &candidate);
@@ -254,10 +248,8 @@ static int first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
     int count = 0;
     for (int i = 0; i < palette->recent_count; i++) {
         const Command *command = &palette->recent[i];
-        const KeyRow *control = &keys[command->action];
-        rows[count++] = command->step
-                            ? control_candidate(control).row
-                            : value_candidate(control, command->argument, command->argument).row;
+        rows[count++] =
+            candidate_of(&keys[command->action], command->argument, command->argument).row;
     }
     for (int group = 0; group < GROUP_COUNT; group++) {
         int first = 0;
@@ -304,13 +296,6 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
     return false;
 }
 
-void palette_script(const PaletteRow *row, char *text, size_t size) {
-    const Command *command = &row->command;
-    bool value = row->kind == PALETTE_VALUE;
-    snprintf(text, size, "%s%s%s", keys[command->action].word, value ? " " : "",
-             value ? command->argument : "");
-}
-
 void palette_open(State *state, const char *text) {
     Palette *palette = &state->palette;
     palette->open = true;
@@ -338,9 +323,7 @@ void palette_remember(State *state, const Command *command) {
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 static PaletteDoes retype(State *state, const char *text) {
-    char copy[PALETTE_TEXT];
-    snprintf(copy, sizeof copy, "%.*s", PALETTE_TEXT - 1, text);
-    palette_open(state, copy);
+    palette_open(state, text);
     return PALETTE_DRAW;
 }
 
@@ -407,7 +390,6 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     int count = palette_rows(state, live, rows), at = state->palette.row;
     at = at < count ? at : count - 1;
     const PaletteRow *row = count ? &rows[at] : NULL;
-    char text[PALETTE_NAME + 1];
     switch (key) {
     case KEYCODE_ESCAPE:
     case KEYCODE_CTRL_P:
@@ -418,9 +400,7 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_RIGHT:
         return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;
     case KEYCODE_TAB:
-        if (row && row->kind != PALETTE_GROUP)
-            palette_script(row, text, sizeof text);
-        return row && row->kind != PALETTE_GROUP ? retype(state, text) : PALETTE_NOTHING;
+        return row && row->kind != PALETTE_GROUP ? retype(state, row->name) : PALETTE_NOTHING;
     case KEYCODE_UP:
     case KEYCODE_DOWN:
         at = count ? (at + (key == KEYCODE_UP ? count - 1 : 1)) % count : 0;

@@ -13,7 +13,7 @@ typedef struct {
     PaletteKind kind;
     /* what Enter does: a step of a control, or a value; GROUP: its first control */
     Command command;
-    char name[PALETTE_NAME]; /* "dtype", "dtype fp8", "Compare" */
+    char name[PALETTE_NAME];  /* "dtype", "dtype fp8", as scripts have them; "Compare" */
     char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
     const char *help;         /* of the value, or else of the control */
 } PaletteRow;
@@ -23,9 +23,6 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 
 /* Whether the command does something in this state; else `reason` says why not. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size);
-
-/* The row as a line of a script: "dtype fp8". */
-void palette_script(const PaletteRow *row, char *text, size_t size);
 
 /* Opens it with that text, or closes it. */
 void palette_open(State *state, const char *text);

@@ -67,7 +67,7 @@ void state_begin_lesson(State *state, int scene) {
     next.scene = state->scene;
     if (scene == state->job.scene) /* figures of another scene are nothing to compare with */
         next.shown = state->shown;
-    control_use_slice(&next, SLICE_MAX);
+    control_use_slice(&next, SLICE_MAX, false);
     next.light = state->light;
     next.large = state->large;
     next.text_percent = state->text_percent;
@@ -83,15 +83,9 @@ void state_restore(State *state, const State *before) {
     next.shown = state->shown;
     for (int i = 0; i < next.log.count; i++)
         next.log.lines[i].open = 0; /* figures to come are not those of a change that was undone */
-    if (same_scene) { /* nothing will be loaded that brings its facts again */
-        Viewport viewport = next.viewport;
-        int64_t x = next.cursor_x, y = next.cursor_y;
+    if (same_scene) {               /* nothing will be loaded that brings its facts again */
         next.scene = state->scene;
-        control_use_slice(&next, next.job.slice);
-        next.viewport = viewport;
-        next.cursor_x = x;
-        next.cursor_y = y;
-        control_fit_viewport(&next);
+        control_use_slice(&next, next.job.slice, true);
     }
     if (same_scene && before->playing) /* the world has gone on */
         next.job.time_s = state->job.time_s;
@@ -202,7 +196,7 @@ static unsigned choose_view(State *state) {
 
 static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->scene = *scene;
-    control_use_slice(state, state_slice(state).slice);
+    control_use_slice(state, state_slice(state).slice, false);
     state->camera = state->camera < scene->camera_count ? state->camera : 0;
     unsigned look = state->channel && state->channel >= scene->channels ? STEP_LOOK : 0;
     state->channel = look ? 0 : state->channel;

@@ -167,7 +167,7 @@ struct State {
     Strip strip;
     bool lidar;     /* its points over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
-    bool light;      /* theme; false: dark */
+    int light;      /* theme: 0 dark, 1 light */
     bool bare;       /* a picture to keep: without log and key bar */
     bool large;      /* for a projector: fewer panels, larger figures */
     double text_percent; /* size of the window's text */

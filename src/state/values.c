@@ -8,19 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-static int from(const char *const *names, int count, ValueName values[VALUES_MAX]) {
-    count = count < VALUES_MAX ? count : VALUES_MAX;
-    for (int i = 0; i < count; i++)
-        values[i] = (ValueName){names[i], names[i], NULL};
-    return count;
-}
-
 /* Lists of names; of the rows of a table. */
-#define NAMES(list, names, count)                                                                  \
-    int values_##list(const State *state, ValueName values[VALUES_MAX]) {                          \
-        (void)state;                                                                               \
-        return from(names, count, values);                                                         \
-    }
+#define NAMES(list, names, count)      ROWS(list, count, (names)[i], (names)[i])
 #define ROWS(list, count, name, title) HELPED(list, count, name, title, NULL)
 #define HELPED(list, count, name, title, help)                                                     \
     int values_##list(const State *state, ValueName values[VALUES_MAX]) {                          \
@@ -101,8 +90,10 @@ int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
     const Menu *lessons = &state->menu.lessons;
     values[0] = state->lesson.open ? (ValueName){"off", "off", "closes the lesson that is open"}
                                    : (ValueName){"next", "next", "the next lesson of the course"};
-    return 1 + from(lessons->names, lessons->count < VALUES_MAX ? lessons->count : VALUES_MAX - 1,
-                    values + 1);
+    int count = 1;
+    for (; count <= lessons->count && count < VALUES_MAX; count++)
+        values[count] = (ValueName){lessons->names[count - 1], lessons->names[count - 1], NULL};
+    return count;
 }
 
 int values_defects(const State *state, ValueName values[VALUES_MAX]) {

@@ -23,11 +23,9 @@ static void print_wrapped(const char *ascii, int indent) {
     char line[PANE_BYTES];
     text_for_locale(ascii, line, sizeof line);
     const char *text = line;
-    while (*text) {
-        size_t length = glossary_line(text, TEXT_WIDTH - indent);
+    for (size_t length; *text; text += length + (text[length] == ' ')) {
+        length = glossary_line(text, TEXT_WIDTH - indent);
         printf("%*s%.*s\n", indent, "", (int)length, text);
-        text += length;
-        text += *text == ' ';
     }
 }
 
@@ -202,10 +200,7 @@ typedef struct {
     FILE *out;
     char stem[256]; /* of the pictures' names */
     int pictures;
-    uint64_t drawn; /* serial of the job that the last picture shows */
-    Chart chart;
-    int view;
-    Compare compare;
+    char drawn[64]; /* what the last picture shows: job, chart, view and comparison */
 } Export;
 
 /* Signs that Markdown would read as marks. */
@@ -217,9 +212,8 @@ static void put_text(FILE *out, const char *ascii) {
 }
 
 static void put_row(FILE *out, const PaneText *body, int row) {
-    static const char *const before[PANE_KIND_COUNT] = {[PANE_QUESTION] = "**", [PANE_TERM] = "> "};
-    static const char *const after[PANE_KIND_COUNT] = {[PANE_QUESTION] = "**"};
     PaneKind kind = body->rows[row].kind;
+    const char *bold = kind == PANE_QUESTION ? "**" : "";
     const char *text = pane_row(body, row);
     bool code = kind == PANE_CODE;
     bool first = code && body->rows[row - 1].kind != PANE_CODE;
@@ -228,12 +222,12 @@ static void put_row(FILE *out, const PaneText *body, int row) {
         fprintf(out, "%d. ", atoi(text));
     if (first)
         fputs("```c\n", out);
-    fputs(before[kind] ? before[kind] : "", out);
+    fputs(kind == PANE_TERM ? "> " : bold, out);
     if (code)
         fputs(text, out);
     else
         put_text(out, kind == PANE_CHOICE ? text + 3 : text);
-    fprintf(out, "%s\n", after[kind] ? after[kind] : "");
+    fprintf(out, "%s\n", bold);
     if (last)
         fputs("```\n", out);
     if (!code || last)
@@ -259,23 +253,19 @@ static void put_rows(FILE *out, const PaneText *body) {
 /* The picture of the window, without the lesson, where it differs from the last one. */
 static bool put_picture(Export *export, Err *err) {
     Script *script = export->script;
-    char name[300];
+    const State *state = &script->app.state;
+    char name[300], drawn[sizeof export->drawn];
     Image image = {0};
-    bool same = export->pictures && export->drawn == script->app.state.job.serial &&
-                export->chart == script->app.state.chart &&
-                export->view == script->app.state.view &&
-                export->compare == script->app.state.compare;
-    if (same)
+    snprintf(drawn, sizeof drawn, "%llu %d %d %d", (unsigned long long)state->job.serial,
+             (int)state->chart, state->view, (int)state->compare);
+    if (!strcmp(drawn, export->drawn))
         return true;
-    export->drawn = script->app.state.job.serial;
-    export->chart = script->app.state.chart;
-    export->view = script->app.state.view;
-    export->compare = script->app.state.compare;
+    memcpy(export->drawn, drawn, sizeof drawn);
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->app.state.lesson;
     script->app.state.lesson.open = false;
-    bool ok = window_image(1280, 860, 1, &script->app.state, app_live(&script->app),
-                           app_picture(&script->app), &image, err) &&
+    bool ok = window_image(1280, 860, 1, state, app_live(&script->app), app_picture(&script->app),
+                           &image, err) &&
               script_write_image(script, name, &image, err);
     script->app.state.lesson = pane;
     image_free(&image);

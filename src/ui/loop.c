@@ -24,8 +24,113 @@ enum {
     SAY_MS = 300,        /* patience at the end: with standard error, */
     ENGINE_END_MS = 150, /* with the current computation, */
     WRITER_END_MS = 2000, /* with pictures that are being written, */
-    SIGNAL_END_MS = 400   /* with these after a signal */
+    SIGNAL_END_MS = 400,  /* with these after a signal */
+    ECHO_MS = 80          /* a key whose picture takes longer is acknowledged before it */
 };
+enum { ASKED = STEP_RUN | STEP_LOOK };
+
+/* ---- what the App leaves to the screens ------------------------------------------------------ */
+
+unsigned loop_screens(const Loop *loop) {
+    return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
+}
+
+static void draw_all(Loop *loop) {
+    loop->term_dirty = loop->window_dirty = true;
+}
+
+static unsigned serve(Loop *loop) {
+    unsigned bits = app_todo(&loop->app);
+    if (bits & STEP_REDRAW)
+        draw_all(loop);
+    if (bits & STEP_QUIT)
+        loop->quit = true;
+    if (bits & STEP_SNAPSHOT)
+        loop_snapshot(loop);
+    if (bits & STEP_RECORD)
+        loop_recording(loop);
+    if (bits & STEP_FULLSCREEN && loop->window)
+        sdl_window_fullscreen(loop->window, loop->app.state.fullscreen);
+    return bits;
+}
+
+void loop_serve(Loop *loop) {
+    serve(loop);
+}
+
+/* A frame was asked for: it may take long. */
+static void await(Loop *loop, unsigned bits) {
+    const App *app = &loop->app;
+    int scene = app->state.job.scene;
+    if (!(bits & ASKED))
+        return;
+    slow_asked(&loop->slow, scene, !app->frame || app->frame->state.job.scene != scene,
+               app->request, clock_ms());
+    if (!loop->echoes)
+        loop->echo_ms = clock_ms() + ECHO_MS;
+    loop->echoes = !(bits & STEP_REDRAW);
+    if (loop->echoes && loop->gave_way)
+        loop->window_dirty = false; /* drawing the old frame would delay the new one */
+}
+
+/* A key is answered by the frame that it asks for. A key that asks for no frame is answered by
+ * drawing the old frame with the new state. */
+void loop_serve_key(Loop *loop, double arrived_ms) {
+    unsigned bits = serve(loop);
+    if (bits & (ASKED | STEP_REDRAW))
+        pace_key(&loop->pace, arrived_ms, bits & ASKED ? loop->app.request : 0, loop_screens(loop));
+    await(loop, bits);
+}
+
+void loop_serve_mouse(Loop *loop) {
+    await(loop, serve(loop));
+}
+
+static void serve_first(Loop *loop) {
+    await(loop, serve(loop));
+    loop->echoes = false;
+}
+
+/* Says what a slow picture waits for. */
+static void say_slow(Loop *loop) {
+    App *app = &loop->app;
+    char text[sizeof app->state.waiting];
+    slow_text(&loop->slow, &app->menu.menu.scenes, engine_doing(app->engine), clock_ms(), text,
+              sizeof text);
+    if (strcmp(text, app->state.waiting) != 0)
+        app_step(app, &(Event){.kind = EVENT_WAITING, .text = text});
+    serve(loop);
+}
+
+/* Milliseconds until the echo of a key; INFINITY: no key waits. */
+static double echo_in_ms(const Loop *loop) {
+    return loop->echoes ? loop->echo_ms - clock_ms() : INFINITY;
+}
+
+/* A key whose picture takes long is acknowledged before it: the screens are drawn with the
+ * control's new value and the old picture. */
+static void echo(Loop *loop) {
+    if (echo_in_ms(loop) > 0)
+        return;
+    loop->echoes = false;
+    draw_all(loop);
+}
+
+void loop_take_frame(Loop *loop) {
+    App *app = &loop->app;
+    const Pace pace = pace_figures(&loop->pace);
+    if (!app_take_frame(app, &pace)) {
+        loop->quit |= app->failed;
+        return;
+    }
+    slow_answered(&loop->slow, app->frame->request, clock_ms());
+    slow_shown(&loop->slow, app_live(app));
+    loop->echoes = loop->echoes && app->frame->request < app->request;
+    serve(loop);
+    draw_all(loop);
+}
+
+/* ---- time and signals ------------------------------------------------------------------------ */
 
 /* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
  * but each of them at its time. */
@@ -87,7 +192,7 @@ static void obey_signals(Loop *loop) {
 static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
-    wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
+    wait = fmin(wait, fmin(loop_draw_in_ms(loop), echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
     wait = fmin(wait, fmin(loop_tips_in_ms(loop), app_quiz_in_ms(&loop->app)));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
@@ -128,8 +233,8 @@ static void wait_for_something(Loop *loop) {
 
 static void live(Loop *loop) {
     while (!loop->quit) {
-        loop_echo(loop);
-        loop_slow(loop);
+        echo(loop);
+        say_slow(loop);
         loop_tips(loop);
         loop_draw(loop);
         wait_for_something(loop);
@@ -166,7 +271,7 @@ static bool open_all(Loop *loop, Err *err) {
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
     if (!loop_open_writer(loop, err) || !app_open(&loop->app, &loop->options->app, &engine, err))
         return false;
-    loop_serve_first(loop);
+    serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
         return false;
     greet(loop); /* a reason why there is no window is said after it, */

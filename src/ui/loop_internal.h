@@ -118,26 +118,19 @@ typedef struct {
     bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
 } Loop;
 
-/* ---- loop_app.c: what the App leaves to the screens ------------------------------------------ */
+/* ---- loop.c: what the App leaves to the screens --- ------------------------------------------ */
 
 unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 
 /* Carries out the screens' part of the events and notes so far. */
 void loop_serve(Loop *loop);
 
-/* The same after a key or a click that came at `arrived_ms`, or later, after the mouse moved, and
- * for the picture that the display opens with: their frames may take long. Keys are timed. */
+/* The same after a key or a click that came at `arrived_ms`, or later, and after the mouse moved:
+ * their frames may take long. Keys are timed. */
 void loop_serve_key(Loop *loop, double arrived_ms);
 void loop_serve_mouse(Loop *loop);
-void loop_serve_first(Loop *loop);
 
 void loop_take_frame(Loop *loop);
-
-/* A key whose picture takes long is acknowledged before it: the screens are drawn with the
- * control's new value and the old picture. Milliseconds until then; INFINITY: no key waits. */
-double loop_echo_in_ms(const Loop *loop);
-void loop_slow(Loop *loop); /* says what a slow picture waits for */
-void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
 
 /* ---- loop_screens.c: terminal and window ----------------------------------------------------- */
 

@@ -454,11 +454,6 @@ static bool move(SdlWindow *window, const WindowLayout *layout, const State *sta
     return true;
 }
 
-static bool menu(const SdlWindow *window, double x, double y, Event *event) {
-    *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(&window->spots, x, y)};
-    return true;
-}
-
 static bool wheel(const SdlWindow *window, const WindowLayout *layout,
                   const SDL_MouseWheelEvent *scroll, double unit, Event *event) {
     int x, y;
@@ -486,9 +481,10 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
                     event);
     case SDL_MOUSEBUTTONDOWN:
         sdl_window_tip_end(window, state, live);
-        if (from->button.button == SDL_BUTTON_RIGHT)
-            return menu(window, x, y, event);
-        return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y, event);
+        *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(&window->spots, x, y)};
+        return from->button.button == SDL_BUTTON_RIGHT ||
+               (from->button.button == SDL_BUTTON_LEFT &&
+                press(window, &layout, state, x, y, event));
     case SDL_MOUSEBUTTONUP:
         return from->button.button == SDL_BUTTON_LEFT &&
                release(window, &layout, state, live, x, y, event);

@@ -88,15 +88,14 @@ static void draw_row(Sheet *sheet, Area area, const PanelData *data, const Palet
 
 /* "script: dtype fp8", and what is still to be typed. */
 static void draw_script(Sheet *sheet, Area area, const PanelData *data, const PaletteRow *row) {
-    char word[PALETTE_NAME], value[64], text[PALETTE_NAME + 80];
+    char value[64], text[PALETTE_NAME + 80];
     const KeyRow *control = &keys[row->command.action];
-    palette_script(row, word, sizeof word);
     state_value(data->state, row->command.action, value, sizeof value);
     bool tries = data->state->palette.tries && row->kind == PALETTE_CONTROL && value[0];
     if (row->kind == PALETTE_GROUP)
         snprintf(text, sizeof text, "Enter opens the group");
     else
-        snprintf(text, sizeof text, "in scripts: %s%s%s", word,
+        snprintf(text, sizeof text, "in scripts: %s%s%s", row->name,
                  row->kind == PALETTE_VALUE ? "" : argument_words[control->argument],
                  tries ? ", now at " : "");
     int used = sheet_line(sheet, area, cell_style(INK_MUTED), text);
