@@ -24,18 +24,18 @@ typedef struct {
 } Findings;
 
 /* The gain if the terms were those of `other`. */
-static double gain_of(const Prediction *prediction, const Prediction *other) {
-    return prediction->latency_us / predict_with_chain(other, 1);
+static double gain_with_terms(const Prediction *prediction, const Prediction *other) {
+    return prediction->latency_us / predict_latency_us(other, 1);
 }
 
 /* The same with one term replaced. */
-static double gain_with(const Prediction *prediction, LatencyTerm term, double us) {
+static double gain_with_term(const Prediction *prediction, LatencyTerm term, double us) {
     Prediction other = *prediction;
     other.term_us[term] = us;
-    return gain_of(prediction, &other);
+    return gain_with_terms(prediction, &other);
 }
 
-static Finding *add(Findings *findings, double gain, int lesson) {
+static Finding *add_finding(Findings *findings, double gain, int lesson) {
     if (!(gain >= LEAST_GAIN))
         return NULL;
     Finding *finding = &findings->found[findings->count++];
@@ -46,10 +46,10 @@ static Finding *add(Findings *findings, double gain, int lesson) {
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 /* The longest of the other terms. */
-static LatencyTerm next_term(const Prediction *prediction) {
+static LatencyTerm next_longest_term(const Prediction *prediction) {
     int next = -1;
     for (int term = 0; term < TERM_COUNT; term++)
-        if (term != (int)prediction->binding &&
+        if (term != (int)prediction->limiter &&
             (next < 0 || prediction->term_us[term] > prediction->term_us[next]))
             next = term;
     return (LatencyTerm)next;
@@ -62,56 +62,57 @@ static bool waits_for_interval(const BevKernel *kernel) {
 }
 
 /* L2 holds what is read, but not the output beside it, and writes that back. */
-static bool mostly_written(const Prediction *prediction) {
+static bool writes_most_dram_bytes(const Prediction *prediction) {
     return prediction->dram_read_bytes < 0.1 * prediction->dram_write_bytes;
 }
 
 /* The issue term is that of the L1 lines that are touched. */
-static bool touches_lines(const Prediction *prediction) {
+static bool limited_by_l1_lines(const Prediction *prediction) {
     return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
 }
 
-static const char *remedy(const Facts *facts) {
-    switch (facts->prediction->binding) {
-    case TERM_CHAIN:
+static const char *remedy_text(const Facts *facts) {
+    switch (facts->prediction->limiter) {
+    case TERM_DEPENDENT_LOADS:
         return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
                                                          : "a shorter chain of steps";
     case TERM_DRAM:
-        return mostly_written(facts->prediction) ? "an output that stays in L2"
-                                                 : "keeping in L2 what is read again";
+        return writes_most_dram_bytes(facts->prediction) ? "an output that stays in L2"
+                                                         : "keeping in L2 what is read again";
     case TERM_L2:
         return facts->kernel->kernel->access.sums ? "fewer additions in L2"
                                                   : "asking L2 for fewer bytes";
     default:
-        return touches_lines(facts->prediction) ? "touching fewer lines of L1"
-                                                : "fewer instructions a point";
+        return limited_by_l1_lines(facts->prediction) ? "touching fewer lines of L1"
+                                                      : "fewer instructions a point";
     }
 }
 
-static void term_evidence(const Facts *facts, LatencyTerm next, char *text, size_t size) {
+static void write_term_evidence(const Facts *facts, LatencyTerm next, char *text, size_t size) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     double l2_bytes = model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
     char more[96] = "";
-    if (p->binding == TERM_CHAIN && lengths->longest && waits_for_interval(facts->kernel->kernel))
+    if (p->limiter == TERM_DEPENDENT_LOADS && lengths->longest &&
+        waits_for_interval(facts->kernel->kernel))
         snprintf(more, sizeof more, "longest interval %lld points, median %lld (counted); ",
                  (long long)lengths->longest, (long long)lengths->median);
-    else if (p->binding == TERM_DRAM)
+    else if (p->limiter == TERM_DRAM)
         snprintf(more, sizeof more,
                  "DRAM reads %.1f MB, writes %.1f; footprint %.0f %% of L2 (model); ",
                  p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6,
                  100 * bev_footprint_total(facts->model->footprint) / l2_bytes);
-    else if (p->binding == TERM_L2)
+    else if (p->limiter == TERM_L2)
         snprintf(more, sizeof more, "%.2f million sectors at L2 (model); ",
                  facts->kernel->l2_sectors * 1e-6);
-    snprintf(text, size, "%s%s %.1f us, next %s %.1f us (model)", more, term_names[p->binding],
-             p->term_us[p->binding], term_names[next], p->term_us[next]);
+    snprintf(text, size, "%s%s %.1f us, next %s %.1f us (model)", more, term_names[p->limiter],
+             p->term_us[p->limiter], term_names[next], p->term_us[next]);
 }
 
 /* The lesson on what binds: bytes and caches, atomics, the four parts, long intervals. */
-static int lesson_of(const Facts *facts) {
-    switch (facts->prediction->binding) {
-    case TERM_CHAIN:
+static int lesson_of_limiter(const Facts *facts) {
+    switch (facts->prediction->limiter) {
+    case TERM_DEPENDENT_LOADS:
         return 6;
     case TERM_ISSUE:
         return 7;
@@ -122,23 +123,26 @@ static int lesson_of(const Facts *facts) {
     }
 }
 
-static void binding_term(const Facts *facts, Findings *findings) {
+static void find_limiter(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
-    LatencyTerm next = next_term(p);
-    bool binds = gain_with(p, p->binding, p->term_us[next]) >= LEAST_GAIN; /* more than others */
-    Finding *finding = binds ? add(findings, gain_with(p, p->binding, 0), lesson_of(facts)) : NULL;
+    LatencyTerm next = next_longest_term(p);
+    bool binds =
+        gain_with_term(p, p->limiter, p->term_us[next]) >= LEAST_GAIN; /* more than others */
+    Finding *finding =
+        binds ? add_finding(findings, gain_with_term(p, p->limiter, 0), lesson_of_limiter(facts))
+              : NULL;
     char own[24], all[24], without[24]; /* terms overlap: no difference of two of them */
     if (!finding)
         return;
-    unit_text(UNIT_US, p->term_us[p->binding], own, sizeof own);
+    unit_text(UNIT_US, p->term_us[p->limiter], own, sizeof own);
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
     unit_text(UNIT_US, p->latency_us / finding->gain, without, sizeof without);
     snprintf(finding->text, sizeof finding->text,
-             "%s binds, %s; latency %s: %s would give up to %.1f times", term_names[p->binding],
-             own, all, remedy(facts), finding->gain);
+             "%s binds, %s; latency %s: %s would give up to %.1f times", term_names[p->limiter],
+             own, all, remedy_text(facts), finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "%s binds; latency %s, without it %s",
-             term_names[p->binding], all, without);
-    term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
+             term_names[p->limiter], all, without);
+    write_term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 
 static double requested_bytes(const PredictedKernel *kernel) {
@@ -146,13 +150,14 @@ static double requested_bytes(const PredictedKernel *kernel) {
 }
 
 /* The share of the L2 term that the repeated indices have of all bytes. */
-static void repeated_indices(const Facts *facts, Findings *findings) {
+static void find_repeated_indices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     double once = facts->model->gather.index, read = facts->kernel->rank_bytes;
     if (!(once > 0) || read < REPEATED * once)
         return;
     double rest = 1 - (read - once) / requested_bytes(facts->kernel);
-    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), 2);
+    Finding *finding =
+        add_finding(findings, gain_with_term(p, TERM_L2, p->term_us[TERM_L2] * rest), 2);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -165,7 +170,7 @@ static void repeated_indices(const Facts *facts, Findings *findings) {
 }
 
 /* Sectors that are used whole are fewer bytes of L2, and fewer lines of L1. */
-static void wasted_sectors(const Facts *facts, Findings *findings) {
+static void find_wasted_sectors(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     Prediction other = *p;
     double use = facts->kernel->sector_use;
@@ -175,7 +180,7 @@ static void wasted_sectors(const Facts *facts, Findings *findings) {
     double rest = 1 - features * (1 - use);
     other.term_us[TERM_L2] *= rest;
     other.term_us[TERM_ISSUE] = fmax(other.term_us[TERM_ISSUE] * rest, p->instructions_us);
-    Finding *finding = add(findings, gain_of(p, &other), 2);
+    Finding *finding = add_finding(findings, gain_with_terms(p, &other), 2);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -189,15 +194,15 @@ static void wasted_sectors(const Facts *facts, Findings *findings) {
              facts->kernel->sectors_per_request);
 }
 
-static void launches(const Facts *facts, Findings *findings) {
+static void find_launch_cost(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     bool more = access->clears || access->sums != BEV_SUMS_OWNED;
     /* Where no term binds alone, and the launch is shorter than each term, the launch is not the
      * first thing to shorten. */
-    if (findings->count == 0 && p->launch_us < p->term_us[p->binding])
+    if (findings->count == 0 && p->launch_us < p->term_us[p->limiter])
         return;
-    Finding *finding = add(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
+    Finding *finding = add_finding(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
     char own[24], all[24];
     if (!finding)
         return;
@@ -217,7 +222,7 @@ static void launches(const Facts *facts, Findings *findings) {
 }
 
 /* A grid with height has many cells without a point. All of them are written. */
-static void empty_slices(const Facts *facts, Findings *findings) {
+static void find_empty_slices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     const BevAccess *access = &facts->kernel->kernel->access;
@@ -228,7 +233,7 @@ static void empty_slices(const Facts *facts, Findings *findings) {
     Prediction other = *p;
     other.term_us[TERM_L2] *= 1 - empty * out / all;
     other.term_us[TERM_DRAM] *= 1 - empty * out / all;
-    Finding *finding = add(findings, gain_of(p, &other), 5);
+    Finding *finding = add_finding(findings, gain_with_terms(p, &other), 5);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -260,13 +265,13 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
     return best;
 }
 
-static void faster_kernel(const Facts *facts, Findings *findings) {
+static void find_faster_kernel(const Facts *facts, Findings *findings) {
     Prediction least;
     const PredictedKernel *best =
         findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (!best || !(least.latency_us < facts->prediction->latency_us))
         return;
-    Finding *finding = add(findings, facts->prediction->latency_us / least.latency_us, 7);
+    Finding *finding = add_finding(findings, facts->prediction->latency_us / least.latency_us, 7);
     char us[24];
     if (!finding)
         return;
@@ -276,21 +281,21 @@ static void faster_kernel(const Facts *facts, Findings *findings) {
     snprintf(finding->brief, sizeof finding->brief, "%s takes %s, %.1f times to gain", best->title,
              us, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence, "%s binds there, %.1f us (model)",
-             term_names[least.binding], least.term_us[least.binding]);
+             term_names[least.limiter], least.term_us[least.limiter]);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static int by_gain(const void *a, const void *b) {
+static int compare_gains(const void *a, const void *b) {
     double difference = ((const Finding *)b)->gain - ((const Finding *)a)->gain;
     return (difference > 0) - (difference < 0);
 }
 
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]) {
-    static void (*const rules[])(const Facts *, Findings *) = {binding_term, repeated_indices,
-                                                               wasted_sectors, launches,
-                                                               empty_slices};
+    static void (*const rules[])(const Facts *, Findings *) = {find_limiter, find_repeated_indices,
+                                                               find_wasted_sectors,
+                                                               find_launch_cost, find_empty_slices};
     const Gpu on = model_gpu(model, gpu, edit);
     const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
     Findings all = {.found = findings};
@@ -300,7 +305,7 @@ int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
     const Facts facts = {model, predicted, &prediction, lengths, gpu, edit};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         rules[i](&facts, &all);
-    qsort(all.found, (size_t)all.count, sizeof *all.found, by_gain);
-    faster_kernel(&facts, &all);
+    qsort(all.found, (size_t)all.count, sizeof *all.found, compare_gains);
+    find_faster_kernel(&facts, &all);
     return all.count;
 }

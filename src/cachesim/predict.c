@@ -176,12 +176,12 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     return p;
 }
 
-static LatencyTerm binding_of(const Prediction *p) {
-    int binding = 0;
+static LatencyTerm limiter_of(const Prediction *p) {
+    int limiter = 0;
     for (int part = 0; part < TERM_COUNT; part++)
-        if (p->term_us[part] > p->term_us[binding])
-            binding = part;
-    return (LatencyTerm)binding;
+        if (p->term_us[part] > p->term_us[limiter])
+            limiter = part;
+    return (LatencyTerm)limiter;
 }
 
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
@@ -199,20 +199,20 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     issue(profile, gpu, instructions, &p);
-    p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, l2);
+    p.term_us[TERM_DEPENDENT_LOADS] = chain_us(profile, gpu, instructions, l2);
     p.launch_us = LAUNCH_US;
     p.launch_us +=
         (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     p.launch_us += (profile->encoded > 0) * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
-    p.binding = binding_of(&p);
-    p.latency_us = predict_with_chain(&p, 1);
+    p.limiter = limiter_of(&p);
+    p.latency_us = predict_latency_us(&p, 1);
     return p;
 }
 
-double predict_with_chain(const Prediction *prediction, double factor) {
+double predict_latency_us(const Prediction *prediction, double factor) {
     double squares = 0;
     for (int part = 0; part < TERM_COUNT; part++) {
-        double us = prediction->term_us[part] * (part == TERM_CHAIN ? factor : 1);
+        double us = prediction->term_us[part] * (part == TERM_DEPENDENT_LOADS ? factor : 1);
         squares += us * us;
     }
     return sqrt(squares) + prediction->launch_us;
@@ -223,7 +223,7 @@ static double too_short(const Prediction *predictions, const double *known_us, i
                         double factor) {
     double sum = 0;
     for (int i = 0; i < count; i++)
-        sum += log(known_us[i] / predict_with_chain(&predictions[i], factor));
+        sum += log(known_us[i] / predict_latency_us(&predictions[i], factor));
     return sum / count;
 }
 

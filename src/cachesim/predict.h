@@ -12,7 +12,7 @@
 #include "src/cachesim/gpus.h"
 #include "src/cachesim/trace.h"
 
-typedef enum { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_CHAIN, TERM_COUNT } LatencyTerm;
+typedef enum { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_DEPENDENT_LOADS, TERM_COUNT } LatencyTerm;
 extern const char *const term_names[TERM_COUNT]; /* "DRAM", "L2", "issue", "chain" */
 
 typedef struct {
@@ -20,7 +20,7 @@ typedef struct {
     double dram_read_bytes, dram_write_bytes;
     double term_us[TERM_COUNT];
     double instructions_us; /* the issue term without the L1 lines that are touched */
-    LatencyTerm binding; /* the longest term */
+    LatencyTerm limiter;    /* the longest term */
     double launch_us;  /* an empty launch, a clear or encoding in launches of their own included */
     double latency_us; /* the terms, combined, and the launch */
 } Prediction;
@@ -66,7 +66,7 @@ double predict_l2_gbps(const Gpu *gpu);
 double predict_fp32_gflops(const Gpu *gpu);
 
 /* The latency if the chain, the longest interval, took `factor` times as long. */
-double predict_with_chain(const Prediction *prediction, double factor);
+double predict_latency_us(const Prediction *prediction, double factor);
 
 /* The factor with which V2+DO takes as long as published, in the geometric mean over `count`
  * configurations: the only fit to published figures. The model replays our maps; the longest

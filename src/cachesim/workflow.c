@@ -152,7 +152,7 @@ static void validate(const Facts *facts, Finding *step) {
         "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors, %s "
         "binds",
         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
-        term_names[p->binding]);
+        term_names[p->limiter]);
     name_commands(facts, step);
 }
 

@@ -23,7 +23,7 @@ enum { COMPARISON_ROWS = 128 };
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* the factor on the longest interval of predict_with_chain, of one GPU */
+    double calibration;  /* the factor on the longest interval of predict_latency_us, of one GPU */
     int calibrated_from; /* number of latencies of V2+DO it was found from */
 } Comparison;
 
@@ -165,7 +165,7 @@ static int compared_bars(const Comparison *comparison, const char *config, PlotB
         count++;
         if (is_calibrated(row))
             add_bar(&bars[count++], NULL, CALIBRATED,
-                    predict_with_chain(&row->model, comparison->calibration), known_us);
+                    predict_latency_us(&row->model, comparison->calibration), known_us);
     }
     return count;
 }

@@ -37,12 +37,12 @@ static void print_finding(const Finding *finding, const char *before, bool evide
 /* A kernel without findings. A wrong sum has a term that binds, and no gain. */
 static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE *out) {
     char own[24];
-    unit_text(UNIT_US, p->term_us[p->binding], own, sizeof own);
+    unit_text(UNIT_US, p->term_us[p->limiter], own, sizeof own);
     if (!kernel->wrong_on_purpose) {
         fputs(" no term stands out", out);
         return;
     }
-    fprintf(out, " %s binds, ", term_names[p->binding]);
+    fprintf(out, " %s binds, ", term_names[p->limiter]);
     text_put(own, out);
     fputs("; wrong on purpose, no gain is told", out);
 }

@@ -59,15 +59,15 @@ static void add_terms(Report *report, const Prediction *p) {
     static const char *const keys[] = {[TERM_DRAM] = "dram_us",
                                        [TERM_L2] = "l2_us",
                                        [TERM_ISSUE] = "issue_us",
-                                       [TERM_CHAIN] = "chain_us"};
+                                       [TERM_DEPENDENT_LOADS] = "chain_us"};
     static const char *const headings[] = {[TERM_DRAM] = "DRAM us",
                                            [TERM_L2] = "L2 us",
                                            [TERM_ISSUE] = "issue us",
-                                           [TERM_CHAIN] = "chain us"};
+                                           [TERM_DEPENDENT_LOADS] = "chain us"};
     for (int term = 0; term < TERM_COUNT; term++)
         report_add(report, keys[term], headings[term], 3, cell_real(p->term_us[term]));
     report_add(report, "launch_us", NULL, 3, cell_real(p->launch_us));
-    report_add(report, "binding", "binding", 0, cell_text(term_names[p->binding]));
+    report_add(report, "binding", "binding", 0, cell_text(term_names[p->limiter]));
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(p->latency_us));
 }
 

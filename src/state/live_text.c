@@ -206,8 +206,7 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
     }
     Prediction p = prediction_of(state, live, predicted);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    snprintf(text, size, "%s on %s: %s, %s binds", predicted->title, on, us,
-             term_names[p.binding]);
+    snprintf(text, size, "%s on %s: %s, %s binds", predicted->title, on, us, term_names[p.limiter]);
 }
 
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {

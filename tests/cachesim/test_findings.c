@@ -15,7 +15,7 @@ static const IntervalLengths lengths = {.longest = 352, .median = 12};
 static MemoryModel model;
 
 /* A kernel with one long term, which asks for each byte once and fills its sectors. */
-static Prediction *begin(LatencyTerm binding) {
+static Prediction *begin(LatencyTerm limiter) {
     model = (MemoryModel){.gpu_count = 1,
                           .gpus = {gpus[0]},
                           .kernel_count = 1,
@@ -31,11 +31,11 @@ static Prediction *begin(LatencyTerm binding) {
                                 .sector_use = 1,
                                 .l2_sectors = 1.5e6};
     Prediction *p = &kernel->predicted[0];
-    *p = (Prediction){.dram_read_bytes = 11e6, .dram_write_bytes = 1e6, .binding = binding};
+    *p = (Prediction){.dram_read_bytes = 11e6, .dram_write_bytes = 1e6, .limiter = limiter};
     for (int term = 0; term < TERM_COUNT; term++)
-        p->term_us[term] = term == (int)binding ? 90 : 40;
+        p->term_us[term] = term == (int)limiter ? 90 : 40;
     p->instructions_us = p->term_us[TERM_ISSUE];
-    p->latency_us = predict_with_chain(p, 1);
+    p->latency_us = predict_latency_us(p, 1);
     return p;
 }
 
@@ -60,8 +60,8 @@ static void test_each_term(void) {
         [TERM_ISSUE] =
             {"issue binds, 90.0 us; latency 114 us: fewer instructions a point would give",
              "issue 90.0 us, next DRAM 40.0 us (model)", 7},
-        [TERM_CHAIN] = {"cutting the longest interval would give",
-                        "longest interval 352 points, median 12 (counted)", 6}};
+        [TERM_DEPENDENT_LOADS] = {"cutting the longest interval would give",
+                                  "longest interval 352 points, median 12 (counted)", 6}};
     /* One term of 90 beside three of 40, which are left: 113.6 over 69.3 us. */
     const double want = sqrt(90 * 90 + 3 * 40 * 40) / sqrt(3 * 40 * 40);
     for (int term = 0; term < TERM_COUNT; term++) {
@@ -88,10 +88,10 @@ static void test_balanced(void) {
            "DRAM that is only written: the output");
     Prediction *p = begin(TERM_L2);
     p->term_us[TERM_L2] = 41;
-    p->latency_us = predict_with_chain(p, 1);
+    p->latency_us = predict_latency_us(p, 1);
     tap_ok(find(findings) == 0, "four equal terms: nothing to find");
     p->launch_us = 20;
-    p->latency_us = predict_with_chain(p, 1);
+    p->latency_us = predict_latency_us(p, 1);
     tap_ok(find(findings) == 0, "a launch shorter than each of them does not come first");
 }
 
@@ -111,9 +111,9 @@ static void test_other_rules(void) {
     found = with(findings, count, "6 % of each feature sector is used");
     tap_ok(found && found->gain > 1.2 && strstr(found->text, "wider loads"),
            "sectors of which little is used: channels are last already");
-    Prediction *p = begin(TERM_CHAIN);
+    Prediction *p = begin(TERM_DEPENDENT_LOADS);
     p->launch_us = 20;
-    p->latency_us = predict_with_chain(p, 1);
+    p->latency_us = predict_latency_us(p, 1);
     count = find(findings);
     found = with(findings, count, "launch takes 20.0 us of");
     tap_ok(found && fabs(found->gain - p->latency_us / (p->latency_us - 20)) < 1e-9,
@@ -124,7 +124,7 @@ static void test_other_rules(void) {
 /* Another kernel is a finding where it is right, has code, and is faster. */
 static void test_faster_kernel(void) {
     Finding findings[FINDINGS_MAX];
-    begin(TERM_CHAIN);
+    begin(TERM_DEPENDENT_LOADS);
     model.kernel_count = 2;
     model.kernels[1] = model.kernels[0];
     model.kernels[1].kernel = &quick;
@@ -151,7 +151,7 @@ static void test_faster_kernel(void) {
 /* A kernel without intervals is not told to cut one. */
 static void test_tiles(void) {
     Finding findings[FINDINGS_MAX];
-    begin(TERM_CHAIN);
+    begin(TERM_DEPENDENT_LOADS);
     model.kernels[0].kernel = &quick;
     int count = findings_of(&model, &quick, 0, NULL, &lengths, findings);
     tap_ok(count == 1 && strstr(findings[0].text, "a shorter chain of steps") &&

@@ -35,7 +35,7 @@ static void test_laws(const BevProblem *problem) {
         before = dram;
         double parts = warm.latency_us - warm.launch_us;
         adds_up &= parts >= longest_part(&warm) && parts <= TERM_COUNT * longest_part(&warm) &&
-                   warm.term_us[warm.binding] == longest_part(&warm);
+                   warm.term_us[warm.limiter] == longest_part(&warm);
         cold_costs &= cold.dram_read_bytes >= warm.dram_read_bytes;
         cold_costs &= cold.dram_write_bytes >= warm.dram_write_bytes;
     }
@@ -156,7 +156,7 @@ static void test_cold_chain(const BevProblem *problem) {
         tap_ok(counts->values.first > 0 && counts->values.first <= counts->values.beyond &&
                    counts->values.beyond <= counts->longest,
                "%s: first accesses are some of the loads beyond L1", kernels[i]);
-        tap_ok(cold.term_us[TERM_CHAIN] > warm.term_us[TERM_CHAIN] &&
+        tap_ok(cold.term_us[TERM_DEPENDENT_LOADS] > warm.term_us[TERM_DEPENDENT_LOADS] &&
                    fabs(cold.launch_us - warm.launch_us - 2.3) < 1e-9,
                "%s: cold, the chain is longer and the launch is alone", kernels[i]);
         profile_free(&profile);
@@ -176,10 +176,10 @@ static void test_published(void) {
     tap_ok(!published_column(v3->small_l2, v3->large_l2) &&
                !strcmp(published_column(v3->large_l2, v3->large_l2), "V3"),
            "V3 is the form that is chosen");
-    const Prediction walks[] = {{.term_us[TERM_CHAIN] = 10, .launch_us = 1},
-                                {.term_us[TERM_CHAIN] = 10, .term_us[TERM_L2] = 30}};
+    const Prediction walks[] = {{.term_us[TERM_DEPENDENT_LOADS] = 10, .launch_us = 1},
+                                {.term_us[TERM_DEPENDENT_LOADS] = 10, .term_us[TERM_L2] = 30}};
     const double known_us[] = {21, 40};
-    tap_ok(predict_with_chain(&walks[1], 4) == 50 && predict_with_chain(&walks[1], 0) == 30,
+    tap_ok(predict_latency_us(&walks[1], 4) == 50 && predict_latency_us(&walks[1], 0) == 30,
            "only the walk is scaled");
     tap_ok(fabs(predict_calibration(walks, known_us, 1) - 2) < 1e-9 &&
                fabs(predict_calibration(walks + 1, known_us + 1, 1) - sqrt(7)) < 1e-9 &&

@@ -152,7 +152,7 @@ static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted
         predicted->predicted[gpu] = (Prediction){
             .hit_rate = 0.9 + 0.01 * place,
             .term_us = {4, 7.5, 6, 20.0 - place},
-            .binding = TERM_CHAIN,
+            .limiter = TERM_DEPENDENT_LOADS,
             .latency_us = 24.0 - place + gpu,
         };
     }

@@ -159,7 +159,7 @@ static void test_model(void) {
          line);
     snprintf(line, sizeof line, "fits barely; model: %s fastest, %s binds",
              findings_fastest(live.model, state.gpu, &state.edit, &p)->title,
-             term_names[p.binding]);
+             term_names[p.limiter]);
     seen_after("gpu l2=16", shows(line) && !shows("wide tiles"),
                "what binds the model's fastest kernel is no published advice: %s", line);
     cells.color = false;

@@ -225,7 +225,7 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
         snprintf(title, TEXT, "%s: %.0f %% of its L2 roof", predicted->title, share);
     else
         snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s binds", predicted->title,
-                 share, term_names[p.binding]);
+                 share, term_names[p.limiter]);
 }
 
 /* The power of ten below the smaller one. */

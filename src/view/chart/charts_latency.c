@@ -56,7 +56,7 @@ static void term_bars(ChartData *data, int place, int dtype, const PredictedKern
         bar->parts[term] = p.term_us[term];
         char us[32];
         figure_text(UNIT_US, p.term_us[term], us, sizeof us);
-        snprintf(bar->text, sizeof bar->text, "%s%s", us, term == (int)p.binding ? " (binds)" : "");
+        snprintf(bar->text, sizeof bar->text, "%s%s", us, term == (int)p.limiter ? " (binds)" : "");
         *longest = fmax(*longest, p.term_us[term]);
     }
 }
@@ -73,11 +73,11 @@ static void latency_bar(ChartData *data, int place, int dtype, const PredictedKe
     if (!v3)
         return;
     Prediction p = chart_prediction(input, v3, input->gpu);
-    bar->parts[p.binding] = p.latency_us;
+    bar->parts[p.limiter] = p.latency_us;
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
     unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes,
               sizeof bytes);
-    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.binding], bytes,
+    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.limiter], bytes,
              v3->title);
     *longest = fmax(*longest, p.latency_us);
 }
@@ -149,17 +149,17 @@ static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar
     *bar = (PlotBar){.label = ranked->kernel->title,
                      .strong = chart_is_kernel(input, ranked->kernel, input->kernel),
                      .baseline = chart_is_kernel(input, ranked->kernel, input->baseline)};
-    bar->parts[p->binding] = p->latency_us;
+    bar->parts[p->limiter] = p->latency_us;
     figure_text(UNIT_US, p->latency_us, us, sizeof us);
     recorded_text(input, ranked->kernel, recorded);
-    snprintf(bar->text, sizeof bar->text, "%s%s, %s binds", us, recorded, term_names[p->binding]);
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s binds", us, recorded, term_names[p->limiter]);
 }
 
 /* "V4 is the fastest of 9 right kernels (model); chain binds 5" */
 static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
     int binds[TERM_COUNT] = {0}, most = 0;
     for (int i = 0; i < count; i++)
-        binds[ranked[i].predicted.binding]++;
+        binds[ranked[i].predicted.limiter]++;
     for (int term = 1; term < TERM_COUNT; term++)
         most = binds[term] > binds[most] ? term : most;
     if (room == ROOM_BOX)

@@ -220,7 +220,7 @@ static void fastest_text(const PanelData *data, char *text, size_t size) {
         model ? findings_fastest(model, data->state->gpu, &data->state->edit, &prediction) : NULL;
     if (fastest)
         snprintf(text, size, "; model: %s fastest, %s binds", fastest->title,
-                 term_names[prediction.binding]);
+                 term_names[prediction.limiter]);
 }
 
 /* Of a footprint that is too large: what a launch of the selection moves nevertheless. False: the

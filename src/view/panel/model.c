@@ -16,7 +16,7 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
         return;
     Prediction p = prediction_of(data->state, data->live, predicted);
     for (int term = 0; term < TERM_COUNT; term++) {
-        bool binds = term == (int)p.binding;
+        bool binds = term == (int)p.limiter;
         CellStyle style = binds ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
         char number[24], text[48];
         figure_text(UNIT_US, p.term_us[term], number, sizeof number);
@@ -24,7 +24,7 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
         sheet_text(sheet, row.x + term * w, row.y, w - 1, style, text);
         if (bar_w)
             sheet_bar(sheet, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
-                      p.term_us[p.binding], binds ? INK_WARN : INK_MUTED);
+                      p.term_us[p.limiter], binds ? INK_WARN : INK_MUTED);
     }
 }
 
