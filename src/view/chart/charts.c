@@ -106,10 +106,8 @@ static int l2_marks(ChartData *data) {
 static void misses_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     char bytes[32], read[32], written[32];
-    if (!predicted) {
-        snprintf(title, TEXT, "%s", chart_title(CHART_MRC));
+    if (!predicted)
         return;
-    }
     Prediction p = chart_prediction(input, predicted, input->gpu);
     unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
     unit_text(UNIT_BYTES, p.dram_read_bytes, read, sizeof read);
@@ -145,10 +143,8 @@ static void fill_mrc(ChartData *data) {
              "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
              how);
     ChartSpec *spec = &data->spec;
-    if (input->room != ROOM_LOW) {
+    if (input->room != ROOM_LOW)
         misses_finding(input, data->title);
-        spec->title = data->title;
-    }
     spec->x = (PlotAxis){"L2 size, MiB", true, data->x[0], data->x[MODEL_SIZES - 1], "MiB"};
     spec->y = (PlotAxis){"reads that miss, %", false, 0, chart_round_up(most), "%"};
     spec->series_count = count;
@@ -213,10 +209,8 @@ static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
 static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings,
                              double flops, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
-    if (!predicted) {
-        snprintf(title, TEXT, "%s", chart_title(CHART_ROOFLINE));
+    if (!predicted)
         return;
-    }
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double intensity = flops / (predicted->l2_sectors * SECTOR);
     double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gbps);
@@ -301,7 +295,6 @@ static void fill_roofline(ChartData *data) {
                  source_names[ceilings->source]);
     else
         roofline_finding(input, ceilings, flops_of(input), data->title);
-    spec->title = data->title;
 }
 
 /* ---- working set ---------------------------------------------------------------------------- */
@@ -397,7 +390,6 @@ static void fill_working_set(ChartData *data) {
         for (int i = 0; i < ARRAYS; i++)
             bytes += touched[i];
         fits_finding(input, bytes, data->title);
-        spec->title = data->title;
     }
     spec->x = (PlotAxis){"% of L2", false, 0, 200, "%"};
     spec->part_names = arrays;
@@ -409,7 +401,7 @@ static void fill_working_set(ChartData *data) {
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The title is that of the smallest form; fill() may set a longer one. */
+/* The title is that of the smallest form; fill() may write a longer one. */
 static const struct {
     const char *title;
     void (*fill)(ChartData *data);
@@ -463,5 +455,7 @@ ChartSpec *chart_make(const ChartInput *input, Err *err) {
                              .marks = data->marks,
                              .theme = input->theme};
     charts[input->chart].fill(data);
+    if (data->title[0])
+        data->spec.title = data->title;
     return &data->spec;
 }

@@ -186,10 +186,8 @@ void fill_terms(ChartData *data) {
              "terms overlap: a latency is the root of the sum of their squares (of grad_v4 the "
              "sum), and the launch. In brackets, where known: recorded on such a GPU. Gold: the "
              "selection; violet: the baseline.");
-    if (input->room != ROOM_LOW && count) {
+    if (input->room != ROOM_LOW && count)
         terms_finding(input->room, ranked, count, data->title);
-        spec->title = data->title;
-    }
     spec->x = (PlotAxis){"µs", false, 0, chart_round_up(most), "µs"};
     spec->in_order = true;
     spec->part_names = term_names;

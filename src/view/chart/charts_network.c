@@ -99,10 +99,8 @@ void fill_network(ChartData *data) {
     }
     chart_describe(data->input, data->subtitle);
     network_note(data, gains);
-    if (data->input->room != ROOM_LOW && networks->count) {
+    if (data->input->room != ROOM_LOW && networks->count)
         network_finding(data->input, &networks->list[0], gains[0], data->title);
-        spec->title = data->title;
-    }
     snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);
     spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0,
                          fmax(chart_round_up(longest), budget), "ms"};

@@ -103,10 +103,8 @@ void fill_timeline(ChartData *data) {
         snprintf(data->subtitle, sizeof data->subtitle, "%s, %s, %s, %s", t->scene,
                  row ? row->title : t->kernel, t->dtype, t->align);
         timeline_note(data, t);
-        if (input->room != ROOM_LOW) {
+        if (input->room != ROOM_LOW)
             timeline_finding(t, data->title);
-            spec->title = data->title[0] ? data->title : spec->title;
-        }
     }
     spec->x.hi = chart_round_up(longest);
     spec->bar_count = count;

@@ -143,44 +143,35 @@ typedef struct {
     Places page;
 } Composition;
 
-static void compose(const FigureSpec *spec, Composition *composition) {
-    Pen pen;
-    composition->figure = figure_prepare(spec);
-    pen_open_measuring(&pen, composition->figure.theme);
-    arrange(&pen, &composition->figure, &composition->page);
-    pen_close(&pen);
-}
-
 static void draw(Pen *pen, const void *context) {
     const Composition *composition = context;
     draw_page(pen, &composition->figure, &composition->page);
 }
 
-/* Draws into the first of the three that is not NULL; on failure it is empty. */
-static bool draw_to(const FigureSpec *spec, Image *image, bool svg, uint8_t **bytes, size_t *length,
-                    FigureLayout *layout, Err *err) {
-    Composition composition;
-    compose(spec, &composition);
-    const Places *at = &composition.page;
-    const FigureTheme theme = spec->state->light ? THEME_LIGHT : THEME_DARK;
-    PageSpec page = {at->w, at->h, spec->scale, theme, draw, &composition};
-    return image   ? page_image(&page, image, err)
-           : bytes ? page_file(&page, svg, bytes, length, err)
-                   : page_layout(&page, layout, err);
+static PageSpec compose(const FigureSpec *spec, Composition *composition) {
+    Pen pen;
+    composition->figure = figure_prepare(spec);
+    pen_open_measuring(&pen, composition->figure.theme);
+    arrange(&pen, &composition->figure, &composition->page);
+    pen_close(&pen);
+    return (PageSpec){composition->page.w, composition->page.h, spec->scale,
+                      spec->state->light ? THEME_LIGHT : THEME_DARK, draw, composition};
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
-    *image = (Image){0};
-    return draw_to(spec, image, false, NULL, NULL, NULL, err);
+    Composition composition;
+    const PageSpec page = compose(spec, &composition);
+    return page_image(&page, image, err);
 }
 
 bool figure_file(const FigureSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err) {
-    *bytes = NULL;
-    *length = 0;
-    return draw_to(spec, NULL, svg, bytes, length, NULL, err);
+    Composition composition;
+    const PageSpec page = compose(spec, &composition);
+    return page_file(&page, svg, bytes, length, err);
 }
 
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
-    *layout = (FigureLayout){0};
-    return draw_to(spec, NULL, false, NULL, NULL, layout, err);
+    Composition composition;
+    const PageSpec page = compose(spec, &composition);
+    return page_layout(&page, layout, err);
 }

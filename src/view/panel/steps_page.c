@@ -1,7 +1,4 @@
 #include "src/scene/slice.h"
-#include "src/view/panel/steps_page.h"
-
-#include "src/view/panel/panel.h"
 #include "src/view/panel/steps_rows.h"
 
 #include <stdio.h>
@@ -11,52 +8,21 @@ enum { SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
-/* What a thread owns, or (`warp`) a warp. */
-static const char *owner_word(BevOwner owner, bool *warp) {
-    *warp = false;
-    switch (owner) {
-    case BEV_OWNS_NOTHING:
-        return "nothing";
-    case BEV_OWNS_POINT:
-        return "a point";
-    case BEV_OWNS_SPLAT:
-        return "a splat";
-    case BEV_OWNS_INTERVAL:
-        return "an interval";
-    case BEV_OWNS_CELL:
-        return "a cell";
-    case BEV_OWNS_PIECE:
-        return "a piece of a cell";
-    case BEV_OWNS_TILE:
-        *warp = true;
-        return "steps of a tile of 16 cells";
-    }
-    return "";
-}
-
 static void owner_text(const Steps *steps, char *text, size_t size) {
+    static const char *const owned[] = {[BEV_OWNS_NOTHING] = "nothing",
+                                        [BEV_OWNS_POINT] = "a point",
+                                        [BEV_OWNS_SPLAT] = "a splat",
+                                        [BEV_OWNS_INTERVAL] = "an interval",
+                                        [BEV_OWNS_CELL] = "a cell",
+                                        [BEV_OWNS_PIECE] = "a piece of a cell",
+                                        [BEV_OWNS_TILE] = "a tile of 16 cells"};
     const BevAccess *form = steps->form;
-    bool warp;
-    const char *word = owner_word(form->owner, &warp);
-    if (warp)
-        snprintf(text, size, "a warp owns %s", word);
+    const char *word = owned[form->owner];
+    if (form->owner == BEV_OWNS_TILE)
+        snprintf(text, size, "a warp owns steps of %s", word);
     else
         snprintf(text, size, "a thread owns %d channel%s of %s%s", form->tile,
                  form->tile == 1 ? "" : "s", word, form->tiles_outside ? ", tiles outside" : "");
-}
-
-/* The columns of a step's instructions. */
-static void headings_row(Rows *rows) {
-    static const struct {
-        int x;
-        const char *text;
-    } headings[] = {
-        {2, "array"}, {17, "access"},           {29, "bytes"}, {35, "lines"}, {41, "sect."},
-        {47, "used"}, {52, "lanes 0-v per 4 B"}};
-    Area row = rows_next(rows);
-    for (size_t i = 0; row.h && i < sizeof headings / sizeof *headings; i++)
-        sheet_text(rows->sheet, row.x + headings[i].x, row.y, row.w - headings[i].x,
-                   cell_style(INK_MUTED), headings[i].text);
 }
 
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
@@ -85,6 +51,44 @@ int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
+
+enum { LETTERS = 26 };
+
+static int letter_of(const Steps *steps, const Step *step, int32_t cell) {
+    int letter = 0;
+    for (int i = 0; i < step->point_count; i++) {
+        int32_t other = steps->points[step->first_point + i].cell;
+        bool seen = false;
+        for (int k = 0; k < i && !seen; k++)
+            seen = steps->points[step->first_point + k].cell == other;
+        if (other == cell)
+            return letter;
+        letter += !seen;
+    }
+    return letter;
+}
+
+char cell_letter(const Steps *steps, const Step *step, int32_t cell) {
+    return (char)('a' + letter_of(steps, step, cell) % LETTERS);
+}
+
+const StepPoint *focus_of(const StepsView *view, const Step *step) {
+    const StepPoint *points = view->steps->points + step->first_point;
+    const StepPoint *own = view->lane >= 0 ? step_lane_point(view->steps, step, view->lane) : NULL;
+    if (own)
+        return own;
+    for (int i = 0; i < step->point_count; i++)
+        if (points[i].cell == view->cell)
+            return &points[i];
+    return step->point_count ? points : NULL;
+}
+
+void camera_text(const StepsView *view, int64_t camera, char *text, size_t size) {
+    if (view->rig && camera < view->rig->camera_count)
+        snprintf(text, size, "%.31s", view->rig->cameras[camera].name);
+    else
+        snprintf(text, size, "camera %lld", (long long)camera);
+}
 
 static CellStyle lane_style(const Sheet *sheet, char sign, bool chosen) {
     CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(sheet, sign));

@@ -51,5 +51,8 @@ void meeting_rows(Rows *rows, const StepsView *view, int number);
  * lane. */
 void register_rows(Rows *rows, const StepsView *view, int number);
 
+/* The columns of a step's instructions. */
+void headings_row(Rows *rows);
+
 /* The instructions of a step; neighbours that access the same array alike share a row. */
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step);

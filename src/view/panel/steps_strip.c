@@ -7,18 +7,12 @@
 enum { SECTOR_WORDS = 8, WORD_BYTES = 4, MAX_SHOWN = 64 };
 
 static Ink array_ink(TraceArray array) {
-    switch (array) {
-    case TRACE_FEAT:
-        return INK_FEATURES;
-    case TRACE_DEPTH:
-    case TRACE_WEIGHT:
-        return INK_DEPTH;
-    case TRACE_OUT:
-    case TRACE_SUMS:
-        return INK_OUTPUT;
-    default:
-        return INK_INDEX;
-    }
+    static const Ink inks[TRACE_ARRAY_COUNT] = {[TRACE_FEAT] = INK_FEATURES,
+                                                [TRACE_DEPTH] = INK_DEPTH,
+                                                [TRACE_WEIGHT] = INK_DEPTH,
+                                                [TRACE_OUT] = INK_OUTPUT,
+                                                [TRACE_SUMS] = INK_OUTPUT};
+    return inks[array] ? inks[array] : INK_INDEX;
 }
 
 Ink steps_lane_ink(const Sheet *sheet, int lane) {
@@ -142,17 +136,36 @@ static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, in
     }
 }
 
-enum { COL_WAITS, COL_NAME, COL_ACCESS, COL_TIMES, COL_BYTES, COL_LINES, COL_SECTORS, COL_SHARE };
+/* clang-format off */
+enum {
+    COL_WAITS, COL_NAME, COL_ACCESS, COL_TIMES, COL_BYTES, COL_LINES, COL_SECTORS, COL_SHARE,
+    COL_STRIP
+};
+/* clang-format on */
 enum { STRIP_X = 51 };
 
-/* Where a column of the instructions begins, or where right-aligned figures end. */
+/* Where a column of the instructions begins, or where right-aligned figures end; its heading. */
 static const struct {
     int x, w;
     bool left;
-} places[] = {
-    [COL_WAITS] = {0, 1, true},     [COL_NAME] = {2, 14, true},   [COL_ACCESS] = {17, 6, true},
-    [COL_TIMES] = {24, 4, true},    [COL_BYTES] = {28, 6, false}, [COL_LINES] = {34, 5, false},
-    [COL_SECTORS] = {39, 5, false}, [COL_SHARE] = {45, 5, false}};
+    int head_x;
+    const char *head;
+} places[] = {[COL_WAITS] = {0, 1, true, 0, ""},
+              [COL_NAME] = {2, 14, true, 2, "array"},
+              [COL_ACCESS] = {17, 6, true, 17, "access"},
+              [COL_TIMES] = {24, 4, true, 24, ""},
+              [COL_BYTES] = {28, 6, false, 29, "bytes"},
+              [COL_LINES] = {34, 5, false, 35, "lines"},
+              [COL_SECTORS] = {39, 5, false, 41, "sect."},
+              [COL_SHARE] = {45, 5, false, 47, "used"},
+              [COL_STRIP] = {STRIP_X, 0, true, 52, "lanes 0-v per 4 B"}};
+
+void headings_row(Rows *rows) {
+    Area row = rows_next(rows);
+    for (size_t i = 0; row.h && i < sizeof places / sizeof *places; i++)
+        sheet_text(rows->sheet, row.x + places[i].head_x, row.y, row.w - places[i].head_x,
+                   cell_style(INK_MUTED), places[i].head);
+}
 
 static void put(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
     int x = places[column].x, w = places[column].w;

@@ -119,7 +119,7 @@ static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink 
     }
 }
 
-/* ---- frame, chart --------------------------------------------------------------------------- */
+/* ---- frame ---------------------------------------------------------------------------------- */
 
 static void put_blank(Cells *cells, int x, int y, uint32_t glyph) {
     bool inside = x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
@@ -144,12 +144,8 @@ static void frame(Sheet *sheet, Area area) {
     put_blank(cells, right, bottom, 0x251b);
 }
 
-static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    chart_cells_draw(sheet, area, spec, note);
-}
-
 static const SheetBackEnd in_cells = {
-    width, text, sign, paper, title, stack, bars, frame, chart_cells_want, chart};
+    width, text, sign, paper, title, stack, bars, frame, chart_cells_want, chart_cells_draw};
 
 Sheet cells_sheet(Cells *cells) {
     return (Sheet){.back = &in_cells,
