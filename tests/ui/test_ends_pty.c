@@ -47,9 +47,7 @@ static void test_file_limit(void) {
     pty_type(&pty, "P");
     ok = ok && screen_says(&pty, "File too large");
     tap_ok(ok, "ulimit -f 1: a snapshot fails with one line");
-    pty_type(&pty, "q");
-    check_end(&pty, "and the display goes on until q", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "and the display goes on until q", ok);
     ok = start_limited(&pty, folder);
     pty_type(&pty, "Pq");
     ok = exits_with(&pty, 0) && ok;
@@ -109,9 +107,7 @@ static void test_catches_up(void) {
     size_t before = pty.length;
     ok = ok && pty_wait_text(&pty, "Help", before, PATIENCE_S);
     tap_ok(ok, "a terminal that reads again gets the newest screen");
-    pty_type(&pty, "q");
-    check_end(&pty, "and q ends it", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "and q ends it", ok);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -127,9 +123,7 @@ static void test_huge(void) {
         pty_read(&pty, 0.3);
     }
     tap_ok(ok && screen_says(&pty, READY), "sizes up to 65535 x 65535, and back to 100 x 30");
-    pty_type(&pty, "q");
-    check_end(&pty, "after huge sizes", "bevscope: quit", exits_with(&pty, 0));
-    pty_end(&pty);
+    quits(&pty, "after huge sizes", ok);
 }
 
 /* ---- closed files ---------------------------------------------------------------------------- */

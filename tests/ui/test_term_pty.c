@@ -10,12 +10,7 @@
 
 /* The display of the smallest scene, without a window, further options behind it. */
 static bool start(Pty *pty, int columns, int rows, const char *option, char *const environment[]) {
-    return pty_bevscope(pty, columns, rows, environment, "toy --no-window --device cpu %s",
-                        option ? option : "");
-}
-
-static bool start_ready(Pty *pty) {
-    return start(pty, 100, 30, "", NULL) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    return pty_bevscope(pty, columns, rows, environment, "toy --no-window --device cpu %s", option);
 }
 
 /* ---- what ends it ---------------------------------------------------------------------------- */
@@ -36,7 +31,7 @@ TAP_WAITING_SUITE(term_pty_signals) {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         Pty pty;
         int status = 0;
-        bool ok = start_ready(&pty) && !pty_same_modes(&pty);
+        bool ok = open_toy(&pty, "", NULL) && !pty_same_modes(&pty);
         kill(pty.program, signals[i].signal);
         ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
              WTERMSIG(status) == signals[i].signal;
@@ -72,7 +67,7 @@ TAP_WAITING_SUITE(term_pty_backtrace) {
     Pty pty;
     char functions[16384];
     int status = 0;
-    bool ok = start_ready(&pty);
+    bool ok = open_toy(&pty, "", NULL);
     /* To the first thread: with kill() the system chooses the thread. */
     syscall(SYS_tgkill, pty.program, pty.program, SIGSEGV);
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
@@ -97,7 +92,7 @@ TAP_WAITING_SUITE(term_pty_keys) {
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         Pty pty;
         int status = 0;
-        bool ok = start_ready(&pty);
+        bool ok = open_toy(&pty, "", NULL);
         pty_type(&pty, ends[i].keys);
         ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
         ok = ok && (ends[i].signal ? WIFSIGNALED(status) && WTERMSIG(status) == ends[i].signal
@@ -110,7 +105,7 @@ TAP_WAITING_SUITE(term_pty_keys) {
 TAP_WAITING_SUITE(term_pty_suspend) {
     Pty pty;
     int status = 0;
-    bool ok = start_ready(&pty);
+    bool ok = open_toy(&pty, "", NULL);
     pty_type(&pty, "\032");
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
     tap_ok(ok && came_back(&pty), "Ctrl-Z: stopped, and the shell finds its terminal as before");
@@ -119,10 +114,7 @@ TAP_WAITING_SUITE(term_pty_suspend) {
     ok = pty_wait_text(&pty, READY, stopped, PATIENCE_S);
     tap_ok(ok && !pty_same_modes(&pty), "continued: drawn again");
     pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
-    pty_type(&pty, "q");
-    ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
-    check_end(&pty, "quit after a suspension", "bevscope: quit", ok);
-    pty_end(&pty);
+    quits(&pty, "quit after a suspension", ok);
 }
 
 /* Keys that wait in the terminal while there is no display: before it opens, and while it is
@@ -184,7 +176,6 @@ TAP_WAITING_SUITE(term_pty_gone) {
 
 TAP_WAITING_SUITE(term_pty_tiny) {
     Pty pty;
-    int status = 0;
     bool ok = start(&pty, 1, 1, "", NULL) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
     pty_read(&pty, 0.5);
     pty_type(&pty, "kdavx?");
@@ -192,10 +183,7 @@ TAP_WAITING_SUITE(term_pty_tiny) {
     size_t tiny = pty.length;
     pty_resize(&pty, 100, 30);
     ok = ok && pty_wait_text(&pty, "Help", tiny, PATIENCE_S);
-    pty_type(&pty, "q");
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
-    check_end(&pty, "1 x 1, then 100 x 30", "bevscope: quit", ok);
-    pty_end(&pty);
+    quits(&pty, "1 x 1, then 100 x 30", ok);
 }
 
 /* ---- kinds of terminals ---------------------------------------------------------------------- */
@@ -209,12 +197,10 @@ static bool has_bytes_above_ascii(const Pty *pty) {
 
 /* Runs until the screen is there, quits, and says whether all went well. */
 static bool visit(Pty *pty, const char *option, char *const environment[]) {
-    int status = 0;
     bool ok = start(pty, 100, 30, option, environment) && pty_wait_text(pty, READY, 0, PATIENCE_S);
     pty_read(pty, 0.3);
     pty_type(pty, "q");
-    return ok && pty_wait_status(pty, &status, PATIENCE_S) && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    return exits_with(pty, 0) && ok;
 }
 
 TAP_WAITING_SUITE(term_pty_colors) {
@@ -224,7 +210,7 @@ TAP_WAITING_SUITE(term_pty_colors) {
     tap_ok(ok && strstr(pty.output, "\033[38;5;"), "256 colours where the terminal has them");
     tap_ok(ok && has_bytes_above_ascii(&pty), "block characters in a UTF-8 locale");
     pty_end(&pty);
-    ok = visit(&pty, NULL, no_color);
+    ok = visit(&pty, "", no_color);
     tap_ok(ok && !strstr(pty.output, ";5;"), "NO_COLOR: none");
     pty_end(&pty);
     ok = visit(&pty, "--color=never", NULL);
@@ -234,11 +220,11 @@ TAP_WAITING_SUITE(term_pty_colors) {
     tap_ok(ok && !has_bytes_above_ascii(&pty), "--ascii: nothing beyond ASCII");
     pty_end(&pty);
     static char *const c_locale[] = {"TERM=xterm", "LC_ALL=C", NULL};
-    ok = visit(&pty, NULL, c_locale);
+    ok = visit(&pty, "", c_locale);
     tap_ok(ok && !has_bytes_above_ascii(&pty), "locale C, 8 colours: nothing beyond ASCII");
     pty_end(&pty);
     static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
-    ok = visit(&pty, NULL, vt100);
+    ok = visit(&pty, "", vt100);
     tap_ok(ok && pty_same_modes(&pty), "a terminal without colours");
     pty_end(&pty);
 }
@@ -247,17 +233,13 @@ TAP_WAITING_SUITE(term_pty_refusals) {
     static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
     static char *const dumb[] = {"TERM=dumb", "LC_ALL=C", NULL};
     Pty pty;
-    int status = 0;
-    bool ok =
-        start(&pty, 80, 24, "--color=always", vt100) && pty_wait_status(&pty, &status, PATIENCE_S);
-    tap_ok(ok && WIFEXITED(status) && WEXITSTATUS(status) == 2 && pty_same_modes(&pty) &&
-               strstr(pty.output, "no colours"),
+    bool ok = start(&pty, 80, 24, "--color=always", vt100) && exits_with(&pty, 2);
+    tap_ok(ok && pty_same_modes(&pty) && strstr(pty.output, "no colours"),
            "--color=always without colours: one line, exit 2");
     pty_end(&pty);
     ok = start(&pty, 80, 24, "", dumb);
     pty_type(&pty, "dtype fp8\n\004");
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
-    ok = ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    ok = exits_with(&pty, 0) && ok;
     tap_ok(ok && !strchr(pty.output, '\033') && strstr(pty.output, "FP8") && pty_same_modes(&pty),
            "TERM=dumb: plain lines, words for keys");
     tap_ok(strstr(pty.output, "TERM=dumb cannot move its cursor (TERM=xterm-256color"),
