@@ -176,7 +176,7 @@ static bool check_export(const Options *options, Err *err) {
 static bool write_scene(const Options *options, const Workload *workload, const BevMap *map,
                         Photos *taken, Err *err) {
     Scene scene = *workload->scene;
-    const Rig right = workload_right_rig(workload);
+    const Rig right = inputs_rig_at(workload->seen);
     scene.shape = workload->seen->shape;
     scene.channels = scene.shape.channels;
     scene.photos = workload_photos(workload);

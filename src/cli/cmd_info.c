@@ -195,7 +195,7 @@ static void print_facts(const Report *report, FILE *out) {
 static bool add_fault(const Options *options, Workload *workload, Facts *facts, Err *err) {
     if (!select_use_fault(options, workload, err))
         return false;
-    const Rig right = workload_right_rig(workload), wrong = workload_rig(workload);
+    const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
     fault_table_add(&right, &wrong, NULL, facts->scene, &facts->faults);
     return true;
 }

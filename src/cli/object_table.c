@@ -54,7 +54,7 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
 /* The pixels of a delayed camera are those of the objects as they stood then. */
 static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
-    const Rig rig = workload_right_rig(workload);
+    const Rig rig = inputs_rig_at(workload->seen);
     objects_free(&table->objects);
     return objects_of_scene(&rig, scene->has_world ? &scene->world : NULL, &scene->photos,
                             workload->seen->time_s, &table->objects, err);
@@ -84,7 +84,7 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (!measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
         !select_use_fault(options, workload, err) || !find_objects(workload, table, err))
         return false;
-    table->right = workload_right_rig(workload);
+    table->right = inputs_rig_at(workload->seen);
     table->wrong = workload_rig(workload);
     return true;
 }

@@ -122,10 +122,6 @@ Photos workload_photos(const Workload *workload) {
     return photos;
 }
 
-Rig workload_right_rig(const Workload *workload) {
-    return inputs_rig_at(workload->seen);
-}
-
 Rig workload_rig(const Workload *workload) {
     Rig right = inputs_rig_at(workload->seen);
     return job_rig(&workload->job, &right);

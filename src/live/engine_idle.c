@@ -49,8 +49,7 @@ static void look_at_file(Engine *engine) {
     engine->news = true;
 }
 
-/* ---- the devices
- * --------------------------------------------------------------------------------- */
+/* ---- the devices ----------------------------------------------------------------------------- */
 
 /* The first look runs probes, before any simulation begins. */
 static void look_at_gpu(Engine *engine) {

@@ -12,7 +12,7 @@ typedef struct {
     float *values; /* (cell, c) */
     BevFootprint footprint;
     LiveScales scales;
-    BevTraffic gather, own;
+    BevTraffic gather;
     ObjectBand objects[OBJECT_BANDS]; /* where the features have objects */
 } PooledGrid;
 

@@ -367,7 +367,8 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
     if (!session_open(&runner->session, timed->config.kernel, &runner->problem.view, err))
         return false;
     measure->current = timed;
-    timed_kernel_begin(timed);
+    timed->count = 0;
+    timed->disturbed = false;
     if (!session_prepare_us(runner->session, &prepare_us, err))
         return false;
     timed->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);

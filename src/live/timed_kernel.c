@@ -45,11 +45,6 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
     go_stale(&timed->live);
 }
 
-void timed_kernel_begin(TimedKernel *timed) {
-    timed->count = 0;
-    timed->disturbed = false;
-}
-
 void timed_kernel_add_sample(TimedKernel *timed, double us) {
     if (timed->count == TIMED_KERNEL_SAMPLES)
         memmove(timed->samples, timed->samples + 1,

@@ -32,9 +32,6 @@ typedef struct {
  * estimated from the last problem: four times as much where every point goes to four cells. */
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config);
 
-/* Begins a series of samples. */
-void timed_kernel_begin(TimedKernel *timed);
-
 /* Keeps the latest TIMED_KERNEL_SAMPLES. */
 void timed_kernel_add_sample(TimedKernel *timed, double us);
 

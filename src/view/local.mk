@@ -1,7 +1,7 @@
 libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/ink.c %D%/draw/page.c %D%/draw/pen.c \
 	%D%/draw/text.c %D%/draw/ticks.c
 libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/decode_rgb.c %D%/bev/dropped.c \
-	%D%/bev/gradient_strip.c %D%/bev/picture.c %D%/bev/raster.c %D%/bev/slice_content.c \
+	%D%/bev/gradient_strip.c %D%/bev/picture.c %D%/bev/raster.c \
 	%D%/bev/stats.c %D%/bev/strip.c
 libfigure_a_SOURCES = %D%/figure/blocks.c %D%/figure/figure.c %D%/figure/frame.c \
 	%D%/figure/legend.c %D%/figure/loss.c %D%/figure/overlay.c %D%/figure/prepare.c \

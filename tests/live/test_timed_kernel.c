@@ -146,7 +146,8 @@ TAP_SUITE(timed_kernel_from_background_to_row) {
     timed.cost_us = 9e3;
     tap_ok(!timed_kernel_needs_background(&timed) && timed_kernel_due(&timed, true),
            "faster than was thought: due in a row");
-    timed_kernel_begin(&timed);
+    timed.count = 0;
+    timed.disturbed = false;
     for (int i = 0; i < TIMED_KERNEL_SAMPLES; i++)
         timed_kernel_add_sample(&timed, 9e3);
     timed_kernel_publish_samples(&timed, 0);

@@ -19,9 +19,7 @@ static bool hot_cell(int x, int y, int *column, int *row) {
     CellField field = {.view = VIEW_NORM, .nx = NX, .ny = NY, .state = state, .value = value};
     state[y * NX + x] = CELL_VALUE;
     value[y * NX + x] = 1;
-    RasterStyle style = {.colormap = colormap_find("viridis"),
-                         .range = {.lo = 0, .hi = 1},
-                         .background = rgb_hex(0x123456)};
+    RasterStyle style = {.colormap = colormap_find("viridis"), .range = {.lo = 0, .hi = 1}};
     Image image;
     int found = 0;
     if (!raster_render(&field, &style, &image, NULL))
@@ -33,7 +31,7 @@ static bool hot_cell(int x, int y, int *column, int *row) {
                 *column = c;
                 *row = r;
                 found++;
-            } else if (!same(image_get(&image, c, r), 0x123456))
+            } else if (!same(image_get(&image, c, r), 0x14171c))
                 found = 100;
     image_free(&image);
     return shape && found == 1;
@@ -103,8 +101,7 @@ static void column_of(ViewKind view, bool fill, Rgb pixels[7]) {
     uint8_t state[7] = {[1] = CELL_VALUE, [5] = CELL_VALUE};
     float value[7] = {[1] = 1, [5] = 1};
     CellField field = {.view = view, .nx = 7, .ny = 1, .state = state, .value = value};
-    RasterStyle style =
-        raster_style(colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, fill);
+    RasterStyle style = {colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, fill};
     Image image;
     if (!raster_render(&field, &style, &image, NULL))
         return;
@@ -150,8 +147,7 @@ TAP_SUITE(raster_surrounded) {
             state[cases[i].cells[k]] = CELL_VALUE, value[cases[i].cells[k]] = 1;
         CellField field = {
             .view = VIEW_NORM, .nx = SIDE, .ny = SIDE, .state = state, .value = value};
-        RasterStyle style =
-            raster_style(colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, true);
+        RasterStyle style = {colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, true};
         Image image;
         if (!raster_render(&field, &style, &image, NULL))
             return;
@@ -179,7 +175,7 @@ TAP_SUITE(raster_street) {
     CellField field;
     Image image;
     int street = 0, seen = 0;
-    RasterStyle style = raster_style(NULL, (ValueRange){0}, true);
+    RasterStyle style = {NULL, (ValueRange){0}, true};
     need(decode_view(VIEW_COLOR, &content, &field, &err) &&
              raster_render(&field, &style, &image, &err),
          &err);

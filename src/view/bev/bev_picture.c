@@ -1,6 +1,6 @@
 #include "src/view/bev/bev_picture.h"
 
-#include "src/view/bev/slice_content.h"
+#include "src/scene/slice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -102,7 +102,25 @@ static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *co
     return ok;
 }
 
-/* Of a grid with height the baseline shows the cells that the selection does. */
+/* Turns `content`, of a whole grid, into that of the picture: nx and ny become the picture's, and
+ * `shown` names each cell's cell of the grid. The caller frees content->shown. A content that has a
+ * `shown` already keeps it: both sides of a comparison show the same cells. False: no memory. */
+static bool slice_content(const Slice *slice, BevContent *content, Err *err) {
+    if (slice->slices <= 1)
+        return true;
+    content->nx = slice->nx;
+    content->ny = slice->ny;
+    if (content->shown)
+        return true;
+    int32_t *shown = malloc((size_t)(slice->nx * slice->ny) * sizeof *shown);
+    if (shown && slice_choose(slice, content->map, content->channels, content->pooled, shown)) {
+        content->shown = shown;
+        return true;
+    }
+    free(shown);
+    return err_set(err, ERR_FAILED, "slice", "choose a smaller grid", "out of memory");
+}
+
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevContent content = content_of(state, frame, false);
@@ -129,8 +147,7 @@ static bool choose_range(BevPicture *next, const BevPicture *last, const State *
         last && last->ready && last->view == next->view && last->difference == next->difference;
     next->locked = state->range_locked && same && last->colormap;
     if (next->locked) {
-        next->range = range_locked(fields, count, last->range.lo, last->range.hi);
-        next->range.logarithmic = last->range.logarithmic;
+        next->range = range_locked(fields, count, last->range);
         return true;
     }
     if (next->difference)
@@ -141,9 +158,7 @@ static bool choose_range(BevPicture *next, const BevPicture *last, const State *
     const CellField *baseline = &next->other;
     if (!range_auto(&baseline, 1, &next->range, err))
         return false;
-    bool logarithmic = next->range.logarithmic;
-    next->range = range_locked(fields, count, next->range.lo, next->range.hi);
-    next->range.logarithmic = logarithmic;
+    next->range = range_locked(fields, count, next->range);
     return true;
 }
 
@@ -162,7 +177,7 @@ Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y) {
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    RasterStyle style = raster_style(next->colormap, next->range, next->filled);
+    const RasterStyle style = {next->colormap, next->range, next->filled};
     return raster_render(&next->field, &style, &next->image, err) &&
            (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }

@@ -86,9 +86,8 @@ bool range_symmetric(const CellField *field, ValueRange *range, Err *err) {
     return range_shaped(&field, 1, SHAPE_SYMMETRIC, range, err);
 }
 
-ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi) {
-    ValueRange range = {.lo = lo, .hi = hi};
-    range.logarithmic = views[fields[0]->view].logarithmic && lo > 0;
+ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept) {
+    ValueRange range = {.lo = kept.lo, .hi = kept.hi, .logarithmic = kept.logarithmic};
     find_beyond(fields, count, &range);
     return range;
 }
@@ -103,21 +102,17 @@ double range_position(const ValueRange *range, double value) {
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
-RasterStyle raster_style(const Colormap *colormap, ValueRange range, bool fill) {
-    return (RasterStyle){colormap, range, panel_theme.background, panel_theme.bad, fill};
-}
-
-bool raster_fills(const CellField *field, const RasterStyle *style) {
-    return style->fill && !(views[field->view].needs & (NEEDS_MAP | NEEDS_FP64));
+bool raster_fills(const CellField *field, bool fill) {
+    return fill && !(views[field->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
 static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
     if (field->state[cell] == CELL_EMPTY)
-        return style->background;
+        return panel_theme.background;
     if (field->state[cell] != CELL_VALUE)
-        return style->bad;
+        return panel_theme.bad;
     if (field->color)
-        return rgb_blend(style->background, field->color[cell], field->value[cell]);
+        return rgb_blend(panel_theme.background, field->color[cell], field->value[cell]);
     return colormap_at(style->colormap, range_position(&style->range, field->value[cell]));
 }
 
@@ -175,7 +170,7 @@ static Rgb filled(const CellField *field, const RasterStyle *style, int column, 
     for (int way = 0; way < WAYS; way++)
         near[way] = reach(field, column, row, ways[way]);
     if (!surrounded(near))
-        return style->background;
+        return panel_theme.background;
     const int only = field->view == VIEW_CLASS ? nearest_way(near) : -1;
     for (int way = 0; way < WAYS; way++) {
         if (!near[way] || (only >= 0 && way != only))
@@ -188,14 +183,14 @@ static Rgb filled(const CellField *field, const RasterStyle *style, int column, 
     }
     Rgb mean = {(uint8_t)lround(r / weights), (uint8_t)lround(g / weights),
                 (uint8_t)lround(b / weights)};
-    return rgb_mix(style->background, mean, dim);
+    return rgb_mix(panel_theme.background, mean, dim);
 }
 
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err) {
     assert(field->color || style->colormap);
     if (!image_init(image, field->ny, field->nx, err))
         return false;
-    bool fills = raster_fills(field, style);
+    bool fills = raster_fills(field, style->fill);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int row = 0; row < image->h; row++)
         for (int column = 0; column < image->w; column++) {

@@ -21,8 +21,8 @@ bool range_auto(const CellField *const fields[], int count, ValueRange *range, E
 /* As for a symmetric view, whatever the field's view: for the difference of two fields. */
 bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
-/* The range that the user locked; finds whether values lie beyond it. */
-ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi);
+/* The range that is kept, the user's or the baseline's; finds whether values lie beyond it. */
+ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept);
 
 /* Position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
 double range_position(const ValueRange *range, double value);
@@ -30,16 +30,14 @@ double range_position(const ValueRange *range, double value);
 typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
-    Rgb background, bad; /* cells of no mass; NaN and Inf */
-    bool fill;           /* a cell of no mass among others takes their mean, dimmer */
+    bool fill; /* a cell of no mass among others takes their mean, dimmer */
 } RasterStyle;
 
-/* The panel's colours. Views in which emptiness is the message (points, errors, differences) fill
- * nothing. */
-RasterStyle raster_style(const Colormap *colormap, ValueRange range, bool fill);
-bool raster_fills(const CellField *field, const RasterStyle *style);
+/* Whether cells are filled. Views in which emptiness is the message (points, errors, differences)
+ * fill nothing. */
+bool raster_fills(const CellField *field, bool fill);
 
-/* A picture of ny x nx pixels. */
+/* A picture of ny x nx pixels; cells of no mass, NaN and Inf have the panel's colours. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
 /* The colour of a camera's pixel; pixels that are not finite are marked. */

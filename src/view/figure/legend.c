@@ -273,8 +273,7 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += channels(pen, panel, x, y, w);
     else
         y += strength_bar(pen, panel, x, y, w);
-    const RasterStyle style = raster_style(NULL, panel->bev->range, panel->bev->filled);
-    if (raster_fills(panel_field(panel), &style))
+    if (raster_fills(panel_field(panel), panel->bev->filled))
         y += 4 + small_line(pen, x, y + 4, w,
                             panel_field(panel)->view == VIEW_CLASS
                                 ? "dimmer: cells of no mass, as the nearest"

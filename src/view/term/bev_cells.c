@@ -236,7 +236,7 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
                  picture->locked        ? " (locked)"
                  : picture->of_baseline ? " (baseline's)"
                                         : "");
-    else if (raster_fills(&picture->field, &(RasterStyle){.fill = picture->filled}))
+    else if (raster_fills(&picture->field, picture->filled))
         snprintf(range, sizeof range, "gaps filled");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
