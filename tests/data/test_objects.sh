@@ -5,7 +5,7 @@
 tap_numpy
 
 cat >objects.py <<'PY'
-import functools, json, os, subprocess
+import copy, functools, json, os, subprocess
 import bevdet
 import numpy as np
 
@@ -28,6 +28,21 @@ class Street:
         d = self.arrays = dict(np.load(path))
         self.depth, self.boxes, self.grid = d["depth"].astype(float), d["boxes"].astype(float), d["grid"]
         self.K, self.pose, self.bins = d["intrinsics"].copy(), d["cam2ego"].copy(), np.arange(*d["depth_range"])
+
+    def wrong(self, camera, name, value):
+        """The street with a fault of a camera."""
+        s, shifts = copy.copy(self), ["shift-x", "shift-y", "height"]
+        s.K, s.pose = self.K.copy(), self.pose.copy()
+        pose = s.pose[camera]
+        if name in shifts:
+            pose[shifts.index(name), 3] += value
+        elif name == "focal":
+            s.K[camera, [0, 1], [0, 1]] *= 1 + value / 100
+        elif name == "yaw":
+            pose[:3, :3] = rotation(2, value) @ pose[:3, :3]
+        else:
+            pose[:3, :3] = pose[:3, :3] @ rotation(0 if name == "pitch" else 2, value)
+        return s
 
     def points(self, depths=None):
         return bevdet.points(self.arrays | dict(intrinsics=self.K, cam2ego=self.pose), depths)
@@ -127,21 +142,9 @@ assert compare(rows, s.measure(which, seen, dirty=front), 1e-4, "share", "offset
 assert any(r["share"] == 0 and r["offset_m"] is None for r in rows.values())'
 # A fault changes the rig that the map is built with: its pixels stay those of the right rig.
 tap_later "every fault of a camera moves them as NumPy says" '
-right, front = s.pose.copy(), [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1][0]
-K = s.K.copy()
 for name, value in (("yaw", 3), ("pitch", 1.5), ("roll", 4), ("height", 0.5), ("shift-x", 1), ("shift-y", -1), ("focal", 5)):
     rows = told("street.npz", "-d", "fp32", "--camera", "front", "--" + name, str(value))
-    s.pose, s.K = right.copy(), K.copy()
-    pose = s.pose[front]
-    if name in ("height", "shift-x", "shift-y"):
-        pose[["shift-x", "shift-y", "height"].index(name), 3] += value
-    elif name == "focal":
-        s.K[front, [0, 1], [0, 1]] *= 1 + value / 100
-    elif name == "yaw":
-        pose[:3, :3] = rotation(2, value) @ pose[:3, :3]
-    else:
-        pose[:3, :3] = pose[:3, :3] @ rotation(0 if name == "pitch" else 2, value)
-    assert compare(rows, s.measure(which, seen), 1e-4, "share", "offset_m") > 10, name
+    assert compare(rows, s.wrong(1, name, value).measure(which, seen), 1e-4, "share", "offset_m") > 10, name
     assert name in ("height", "pitch", "roll") or any(r["moved_m"] and r["moved_m"] > 0.05 for r in rows.values()), name'
 
 # One degree: r times the sine of it, at 10, 30, 50 and 80 m.
@@ -155,7 +158,6 @@ for i, r in enumerate((10, 30, 50, 80)):
 # one put them.
 tap_later "a fault by range, of points as NumPy moves them" '
 front = 1
-right = s.pose.copy()
 def table(*fault):
     return info("street.npz", "--camera", "front", "--device", "cpu", *fault)["fault_by_range"]
 def cells(p):
@@ -165,15 +167,7 @@ for name, value in (("yaw", 1), ("pitch", 2), ("shift-y", -0.5)):
     rows = table("--" + name, str(value))
     assert [r["range_m"] for r in rows] == [10, 30, 50, 80] and {r["camera"] for r in rows} == {"front"}
     origin, rays = list(s.rays())[front]
-    s.pose = right.copy()
-    if name == "yaw":
-        s.pose[front, :3, :3] = rotation(2, value) @ right[front, :3, :3]
-    elif name == "pitch":
-        s.pose[front, :3, :3] = right[front, :3, :3] @ rotation(0, value)
-    else:
-        s.pose[front, 1, 3] += value
-    wrong_origin, wrong_rays = list(s.rays())[front]
-    s.pose = right.copy()
+    wrong_origin, wrong_rays = list(s.wrong(front, name, value).rays())[front]
     for row in rows:
         depth = row["range_m"] / np.hypot(rays[..., 0], rays[..., 1])
         at, off = origin + depth[..., None] * rays, wrong_origin + depth[..., None] * wrong_rays

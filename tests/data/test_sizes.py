@@ -1,41 +1,27 @@
 """Cameras of different sizes, in .npz and JSON: see test_sizes.sh."""
 import json
-import os
-import subprocess
 
 import numpy as np
 
 import bevdet
+import grids
 import street
 from export_scene import export_scene
-from readers import done, ok
+from grids import refused, run, same, saved
+from tap import done, ok
 
-BEVSCOPE = os.environ["BEVSCOPE"]
 H, W = 20, 40  # of the input
 OWN = np.array([[90, 160], [160, 90], [60, 200]])  # height, width: landscape, portrait, a panorama
 RESIZE = np.array([[0.25, 0.25], [0.5, 0.5], [0.2, 0.4]])  # x, y
 CROP = np.array([[0, 2.0], [3, 60], [0, 4]])  # x, y
 
 
-def run(*arguments):
-    return subprocess.run([BEVSCOPE, *arguments], capture_output=True, text=True, check=False)
+def same_with(name, wanted, **changes):
+    same(name, saved(arrays | changes), wanted)
 
 
-def grid_of(path):
-    made = run("export", path, "--pooled", "grid.npy", "--kernel", "cpu_v3", "--dtype", "fp32", "--device", "cpu")
-    return np.load("grid.npy") if made.returncode == 0 else made.stderr.strip()
-
-
-def refused(name, words, **changes):
-    np.savez("bad.npz", **(arrays | changes))
-    said = grid_of("bad.npz")
-    ok(isinstance(said, str) and all(word in said for word in words) and "\n" not in said, name, str(said))
-
-
-def same(name, wanted, **changes):
-    np.savez("good.npz", **{k: v for k, v in (arrays | changes).items() if v is not None})
-    got = grid_of("good.npz")
-    ok(not isinstance(got, str) and np.array_equal(got, wanted), name, got if isinstance(got, str) else "another grid")
+def refused_with(name, words, **changes):
+    refused(name, saved(arrays | changes), *words)
 
 
 def rig():
@@ -61,24 +47,24 @@ def pooled(**changes):
 def test_forms():
     wanted = pooled()
     ok(np.abs(wanted).sum() > 100, "the grid is not empty")
-    same("own images, resizes in x and y, and crops", wanted)
-    same("without the sizes of the images", wanted, own_size=None)
-    same("crops by x and y", wanted, crop=CROP)
-    same("the input's size by camera", wanted, image_size=np.tile([H, W], (3, 1)))
+    same_with("own images, resizes in x and y, and crops", wanted)
+    same_with("without the sizes of the images", wanted, own_size=None)
+    same_with("crops by x and y", wanted, crop=CROP)
+    same_with("the input's size by camera", wanted, image_size=np.tile([H, W], (3, 1)))
     folded = arrays["intrinsics"].copy()
     for k, r, c in zip(folded, RESIZE, CROP):
         k[:] = np.array([[r[0], 0, -c[0]], [0, r[1], -c[1]], [0, 0, 1]]) @ k
-    same("folded into the intrinsics", wanted, intrinsics=folded, resize=1.0, crop=np.zeros(2), own_size=None)
+    same_with("folded into the intrinsics", wanted, intrinsics=folded, resize=1.0, crop=np.zeros(2), own_size=None)
     one = RESIZE.copy()
     one[:, 1] = one[:, 0]
-    same("one resize a camera", pooled(resize=one), resize=one[:, 0], own_size=None)
-    same("one crop for all", pooled(crop=np.array([1, 2])), crop=np.array([1, 2]), own_size=None)
+    same_with("one resize a camera", pooled(resize=one), resize=one[:, 0], own_size=None)
+    same_with("one crop for all", pooled(crop=np.array([1, 2])), crop=np.array([1, 2]), own_size=None)
     np.savez("three.npz", **arrays)
     made = run("export", "three.npz", "again.npz")
     again = np.load("again.npz") if made.returncode == 0 else {}
     ok(all(np.array_equal(again[k], arrays[k]) for k in ("own_size", "resize", "crop", "image_size")),
        "written again, all of it is there", made.stderr)
-    ok(np.array_equal(grid_of("again.npz"), wanted), "and gives the same grid")
+    ok(np.array_equal(grids.pooled("again.npz"), wanted), "and gives the same grid")
 
 
 def test_photographs():
@@ -107,18 +93,18 @@ def test_photographs():
     made = run("export", "kept.npz", "kept-again.npz")
     ok(made.returncode == 0 and np.array_equal(np.load("kept-again.npz")["images"], wanted),
        "photographs of the input stay as they are", made.stderr)
-    refused("images that hold no camera's own", ("images: 70 x 75 pixels", "20 x 40", "hold the 90 x 160", "camera 0"),
+    refused_with("images that hold no camera's own", ("images: 70 x 75 pixels", "20 x 40", "hold the 90 x 160", "camera 0"),
             images=np.zeros((3, 70, 75, 3), np.uint8))
 
 
 def test_refused():
-    refused("a crop beyond one image", ("crop", "camera 1", "columns 8 to 48", "has 45"),
+    refused_with("a crop beyond one image", ("crop", "camera 1", "columns 8 to 48", "has 45"),
             crop=np.array([[0, 2.0], [8, 60], [0, 4]]))
-    refused("an image of another shape", ("camera 2", "rows 4 to 24", "has 16"),
+    refused_with("an image of another shape", ("camera 2", "rows 4 to 24", "has 16"),
             own_size=np.array([[90, 160], [160, 90], [40, 200]]))
-    refused("inputs of two sizes", ("image_size", "camera 1 has 24", "one size", "own_size"),
+    refused_with("inputs of two sizes", ("image_size", "camera 1 has 24", "one size", "own_size"),
             image_size=np.array([[H, W], [24, W], [H, W]]))
-    refused("a resize of 0", ("resize[1, 1]", "0 is outside"), resize=np.array([[0.25, 0.25], [0.5, 0], [0.2, 0.4]]))
+    refused_with("a resize of 0", ("resize[1, 1]", "0 is outside"), resize=np.array([[0.25, 0.25], [0.5, 0], [0.2, 0.4]]))
 
 
 def test_json():
@@ -135,7 +121,7 @@ def test_json():
             json.dump(made, file)
 
     def said(name, *words):
-        made = run("info", "rig.json", "--device", "cpu")
+        made = run("info", "rig.json")
         ok(made.returncode == 1 and all(word in made.stderr for word in words) and made.stderr.count("\n") == 1,
            name, made.stderr)
 
@@ -145,11 +131,11 @@ def test_json():
     ok(z and z["own_size"].tolist() == [[450, 800], [800, 450], [450, 800]] and z["resize"].shape == (3, 2) and
        z["resize"][2].tolist() == [0.9, 0.88] and np.allclose(z["crop"][1], [0, 996, 704, 1252]),
        "a rig of three sizes as arrays", made.stderr)
-    grid = grid_of("rig.json")
-    ok(np.array_equal(grid, grid_of("rig.npz")), "which give the same grid")
+    grid = grids.pooled("rig.json")
+    ok(np.array_equal(grid, grids.pooled("rig.npz")), "which give the same grid")
     moved = dict(scene["cameras"][1])
     put(image_px=[800, 450], center_px=[400, 225], resize=scene["frustum"]["resize"], crop_px=[0, 140])
-    ok(not np.array_equal(grid, grid_of("rig.json")) and moved["resize"] != scene["frustum"]["resize"],
+    ok(not np.array_equal(grid, grids.pooled("rig.json")) and moved["resize"] != scene["frustum"]["resize"],
        "another than that of one size")
     put(image_px=[450, 280])
     said("an image without the rows of its crop", "$.cameras[1]", "camera 'front'", "rows 996 to 1252")

@@ -1,5 +1,5 @@
-/* Grids with height: the scatter map against a loop over all points and cells, every CPU kernel by
- * the gates in both directions, and which cell a picture shows. */
+/* Grids with height: every CPU kernel by the gates in both directions, and which cell a picture
+ * shows. */
 #include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
 #include "src/base/data.h"
@@ -13,71 +13,6 @@
 #include <math.h>
 
 static const char *path; /* of the scene that a test wrote */
-
-/* ---- the map against a loop over all points and cells ---------------------------------------- */
-
-/* The weight of a point in a cell: 1 or 0, or that of bilinear pooling between centres (`offset`
- * 0.5) or lower edges (0). Neighbours lie in the point's own slice. */
-static double weight_of(const Grid *g, BevAlign align, const double p[3], int64_t x, int64_t y,
-                        int64_t z) {
-    double at_x = (p[0] - g->x_min_m) / (g->x_max_m - g->x_min_m) * g->nx;
-    double at_y = (p[1] - g->y_min_m) / (g->y_max_m - g->y_min_m) * g->ny;
-    double at_z = (p[2] - g->z_min_m) / (g->z_max_m - g->z_min_m) * g->nz;
-    if (floor(at_z) != (double)z)
-        return 0;
-    if (align == BEV_NEAREST)
-        return floor(at_x) == (double)x && floor(at_y) == (double)y;
-    double offset = align == BEV_BILINEAR ? 0.5 : 0;
-    double away_x = fabs(at_x - offset - (double)x), away_y = fabs(at_y - offset - (double)y);
-    return away_x < 1 && away_y < 1 ? (1 - away_x) * (1 - away_y) : 0;
-}
-
-/* Takes the weights of the map away from those of the loop; what is left is their difference. */
-static double left_over(const Rig *rig, BevAlign align, const BevMap *map, double *left) {
-    const BevShape s = rig_shape(rig, 1);
-    const Grid *g = &rig->grid;
-    int64_t cells = s.nx * s.ny, ranks = s.cameras * s.depth_bins * s.feat_h * s.feat_w;
-    double most = 0, p[3];
-    for (int64_t rank = 0; rank < ranks; rank++) {
-        int64_t pixel = rank % (s.feat_h * s.feat_w), plane = rank / (s.feat_h * s.feat_w);
-        rig_point(rig, (int)(plane / s.depth_bins), plane % s.depth_bins, pixel / s.feat_w,
-                  pixel % s.feat_w, p);
-        for (int64_t z = 0; z < g->nz; z++)
-            for (int64_t y = 0; y < g->ny; y++)
-                for (int64_t x = 0; x < g->nx; x++)
-                    left[rank * cells + (z * g->ny + y) * g->nx + x] =
-                        weight_of(g, align, p, x, y, z);
-    }
-    for (int64_t t = 0; t < map->points; t++)
-        left[map->ranks_depth[t] * cells + map->ranks_bev[t]] -= map->weights ? map->weights[t] : 1;
-    for (int64_t i = 0; i < ranks * cells; i++)
-        most = fmax(most, fabs(left[i]));
-    return most;
-}
-
-/* The toy scene, its two rows of points in slices of 0.5 m. */
-static void test_map(void) {
-    Scene *toy = load_scene("toy");
-    toy->rig.grid.nz = 5;
-    toy->rig.cameras[0].position_m[0] -= 0.21; /* off the cells' centres */
-    toy->rig.cameras[0].position_m[1] += 0.37;
-    const BevShape shape = rig_shape(&toy->rig, 16);
-    tap_ok(shape.nx == 3 && shape.ny == 25 && shape.nz == 5,
-           "a shape counts the rows of all slices");
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
-        BevMap map;
-        double *left = calloc((size_t)(shape.depth_bins * 6 * 75), sizeof *left);
-        need(scatter_build(&toy->rig, (BevAlign)align, ~0u, &map, &err), &err);
-        double most = left_over(&toy->rig, (BevAlign)align, &map, left);
-        tap_ok(map.points > 0 && most < 1e-6, "toy, %s: %lld points as a loop finds them, to %.1g",
-               bev_aligns[align].name, (long long)map.points, most);
-        bool sound = scatter_check(&map, &shape, "toy", &err);
-        tap_ok(sound && map.ranks_bev[map.points - 1] >= 15, "and sound, with cells above slice 0");
-        scatter_free(&map);
-        free(left);
-    }
-    drop_scene(toy);
-}
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
@@ -244,7 +179,6 @@ static void test_probe(void) {
 TAP_SUITE(height) {
     folder_open();
     path = in_folder("scene.json");
-    test_map();
     write_scene();
     test_kernels();
     test_probe();

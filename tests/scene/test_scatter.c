@@ -1,5 +1,4 @@
-/* The scatter map: published sizes, every point compared with its geometry, bilinear weights by the
- * functions that they must reproduce. Maps from files: every defect is found. */
+/* The scatter map: published sizes, every point's cells and weights compared with its geometry. Maps from files: every defect is found. */
 #include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
 #include "tests/support/maps.h"
@@ -70,14 +69,37 @@ static int64_t feature_of_rank(const Site *site, int64_t rank) {
     return rank / (pixels * s->depth_bins) * pixels + rank % pixels;
 }
 
-/* The cell of a point; -1: outside the grid. */
-static int64_t cell_of_point(const Grid *g, const double p[3]) {
-    if (p[0] < g->x_min_m || p[0] >= g->x_max_m || p[1] < g->y_min_m || p[1] >= g->y_max_m ||
-        p[2] < g->z_min_m || p[2] >= g->z_max_m)
-        return -1;
-    int64_t x = (int64_t)floor((p[0] - g->x_min_m) / ((g->x_max_m - g->x_min_m) / g->nx));
-    int64_t y = (int64_t)floor((p[1] - g->y_min_m) / ((g->y_max_m - g->y_min_m) / g->ny));
-    return y * g->nx + x;
+/* Where the point of a rank lies, in cells from the grid's lower corner. */
+static void cells_of_rank(const Site *site, int64_t rank, double at[3]) {
+    const Grid *g = &site->rig->grid;
+    double p[3];
+    point_of_rank(site, rank, p);
+    at[0] = (p[0] - g->x_min_m) / ((g->x_max_m - g->x_min_m) / g->nx);
+    at[1] = (p[1] - g->y_min_m) / ((g->y_max_m - g->y_min_m) / g->ny);
+    at[2] = (p[2] - g->z_min_m) / ((g->z_max_m - g->z_min_m) / fmax(1, g->nz));
+}
+
+/* The weight of a point in a cell: 1 or 0, or that of bilinear pooling between centres (`offset`
+ * 0.5) or lower edges (0). Neighbours lie in the point's own slice of the grid. */
+static double weight_of(const Grid *g, BevAlign align, const double at[3], double x, double y,
+                        double z) {
+    if (x < 0 || x >= g->nx || y < 0 || y >= g->ny || z < 0 || z >= fmax(1, g->nz) ||
+        floor(at[2]) != z)
+        return 0;
+    if (align == BEV_NEAREST)
+        return floor(at[0]) == x && floor(at[1]) == y;
+    double offset = align == BEV_BILINEAR ? 0.5 : 0;
+    double away_x = fabs(at[0] - offset - x), away_y = fabs(at[1] - offset - y);
+    return away_x < 1 && away_y < 1 ? (1 - away_x) * (1 - away_y) : 0;
+}
+
+/* The weights of all cells around a point. */
+static double weights_around(const Grid *g, BevAlign align, const double at[3]) {
+    double sum = 0;
+    for (int y = -1; y <= 1; y++)
+        for (int x = -1; x <= 1; x++)
+            sum += weight_of(g, align, at, floor(at[0]) + x, floor(at[1]) + y, floor(at[2]));
+    return sum;
 }
 
 /* Points are sorted by cell, and within a cell by ranks_depth. With the right cells, this defines
@@ -91,73 +113,52 @@ static bool is_sorted(const BevMap *map) {
     return true;
 }
 
-static void test_nearest(const Scene *scene) {
-    const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
-    const BevShape *s = &site.shape;
-    BevMap map = build(site.rig, BEV_NEAREST, UINT32_MAX);
-    int64_t inside = 0, wrong = 0;
-    for (int64_t rank = 0; rank < s->cameras * s->depth_bins * s->feat_h * s->feat_w; rank++) {
-        double p[3];
-        point_of_rank(&site, rank, p);
-        inside += cell_of_point(&site.rig->grid, p) >= 0;
-    }
-    for (int64_t t = 0; t < map.points; t++) {
-        double p[3];
-        point_of_rank(&site, map.ranks_depth[t], p);
-        wrong += map.ranks_bev[t] != cell_of_point(&site.rig->grid, p) ||
-                 map.ranks_feat[t] != feature_of_rank(&site, map.ranks_depth[t]);
-    }
-    tap_ok(inside > 0 && inside == map.points && wrong == 0 && is_sorted(&map) && !map.weights,
-           "%s, nearest: exactly the %lld points inside, in their cells, stably sorted",
-           scene->name, (long long)inside);
-    tap_ok(scatter_check(&map, s, scene->name, &err), "%s: passes the check", scene->name);
-    scatter_free(&map);
-}
-
-/* Bilinear weights reproduce linear functions: over the four neighbours of an interior point they
- * sum to 1, and the neighbours' positions average to the point. `offset` is the position of a
- * neighbour in its cell: 0.5 its centre, 0 the published form's lower edge. */
-static void test_bilinear(const Scene *scene, BevAlign align, double offset) {
+/* Every weight of the map is that of its point in its cell, and each point has all of its own. */
+static void test_map(const Scene *scene, BevAlign align) {
     const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
     const Grid *g = &site.rig->grid;
     const BevShape *s = &site.shape;
-    int64_t ranks = s->cameras * s->depth_bins * s->feat_h * s->feat_w, interior = 0, edge = 0;
-    double cell_x = (g->x_max_m - g->x_min_m) / g->nx, cell_y = (g->y_max_m - g->y_min_m) / g->ny;
-    double *sum = calloc((size_t)ranks * 3, sizeof *sum), worst = 0;
+    int64_t ranks = s->cameras * s->depth_bins * s->feat_h * s->feat_w, wrong = 0;
+    double *left = calloc((size_t)ranks, sizeof *left), worst = 0, at[3];
     BevMap map = build(site.rig, align, UINT32_MAX);
-    bool positive = true, right_feature = true;
-    for (int64_t t = 0; t < map.points; t++) {
-        double weight = map.weights[t], *of = sum + 3 * (int64_t)map.ranks_depth[t];
-        of[0] += weight;
-        of[1] += weight * (map.ranks_bev[t] % g->nx + offset);
-        of[2] += weight * (map.ranks_bev[t] / g->nx + offset);
-        positive &= weight > 0 && weight <= 1;
-        right_feature &= map.ranks_feat[t] == feature_of_rank(&site, map.ranks_depth[t]);
-    }
     for (int64_t rank = 0; rank < ranks; rank++) {
-        double p[3], *of = sum + 3 * rank;
-        point_of_rank(&site, rank, p);
-        double x = (p[0] - g->x_min_m) / cell_x, y = (p[1] - g->y_min_m) / cell_y;
-        bool z = p[2] >= g->z_min_m && p[2] < g->z_max_m;
-        double inner =
-            fmin(fmin(x, g->nx - 1 + 2 * offset - x), fmin(y, g->ny - 1 + 2 * offset - y));
-        if (z && inner >= offset) {
-            worst = fmax(worst, fmax(fabs(of[0] - 1), fmax(fabs(of[1] - x), fabs(of[2] - y))));
-            interior++;
-        } else if (!z || inner <= offset - 1) {
-            worst = fmax(worst, of[0]);
-        } else {
-            worst = fmax(worst, of[0] - 1);
-            edge++;
-        }
+        cells_of_rank(&site, rank, at);
+        left[rank] = weights_around(g, align, at);
     }
-    tap_ok(interior > 0 && worst < 1e-4 && positive,
-           "%s, %s: %lld interior points keep weight and place, %lld at the edge lose some",
-           scene->name, bev_aligns[align].name, (long long)interior, (long long)edge);
-    tap_ok(right_feature && is_sorted(&map) && scatter_check(&map, s, scene->name, &err),
-           "%s, %s: sorted, and passes the check", scene->name, bev_aligns[align].name);
-    free(sum);
+    for (int64_t t = 0; t < map.points; t++) {
+        int64_t rank = map.ranks_depth[t], row = map.ranks_bev[t] / g->nx;
+        double weight = map.weights ? map.weights[t] : 1;
+        cells_of_rank(&site, rank, at);
+        double want = weight_of(g, align, at, map.ranks_bev[t] % g->nx, (double)(row % g->ny),
+                                (double)(row / g->ny));
+        worst = fmax(worst, fabs(weight - want));
+        wrong += weight <= 0 || map.ranks_feat[t] != feature_of_rank(&site, rank);
+        left[rank] -= weight;
+    }
+    for (int64_t rank = 0; rank < ranks; rank++)
+        worst = fmax(worst, fabs(left[rank]));
+    tap_ok(map.points > 0 && worst < 1e-6 && !wrong && !map.weights == (align == BEV_NEAREST),
+           "%s, %s: %lld points have their weights and features, to %.1g", scene->name,
+           bev_aligns[align].name, (long long)map.points, worst);
+    tap_ok(is_sorted(&map) && scatter_check(&map, s, scene->name, &err),
+           "%s, %s: stably sorted, and passes the check", scene->name, bev_aligns[align].name);
+    free(left);
     scatter_free(&map);
+}
+
+/* The toy's two rows of points in slices of 0.5 m, off the cells' centres. */
+static void test_slices(Scene *toy) {
+    toy->rig.grid.nz = 5;
+    toy->rig.cameras[0].position_m[0] -= 0.21;
+    toy->rig.cameras[0].position_m[1] += 0.37;
+    const BevShape shape = rig_shape(&toy->rig, 16);
+    BevMap map = build(&toy->rig, BEV_NEAREST, UINT32_MAX);
+    tap_ok(shape.nx == 3 && shape.ny == 25 && shape.nz == 5 &&
+               map.ranks_bev[map.points - 1] >= 15,
+           "a shape counts the rows of all slices, and points lie above slice 0");
+    scatter_free(&map);
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        test_map(toy, (BevAlign)align);
 }
 
 /* ---- by hand -------------------------------------------------------------------------------- */
@@ -312,9 +313,8 @@ TAP_SUITE(scatter) {
     static const char *const names[] = {"intersection", "asymmetric", "parking", "toy"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Scene *scene = load_scene(names[i]);
-        test_nearest(scene);
-        test_bilinear(scene, BEV_BILINEAR, 0.5);
-        test_bilinear(scene, BEV_LATTICE, 0);
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+            test_map(scene, (BevAlign)align);
         drop_scene(scene);
     }
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
@@ -324,6 +324,7 @@ TAP_SUITE(scatter) {
     test_give_up(flagship);
     test_sizes(flagship);
     test_stats();
+    test_slices(toy);
     drop_scene(toy);
     drop_scene(flagship);
 }
