@@ -192,7 +192,6 @@ refuses("no field 'filename'", "a field is missing", replaced("sample_data", b'"
 refuses("rotation: [1, 0], must be 4 numbers", "half a quaternion",
         rows("calibrated_sensor", "LIDAR", rotation=[1, 0]))
 refuses("must have cameras", "a sample without key frames", rows("sample_data", is_key_frame=False))
-refuses("CAM_FRONT/sample0.jpg: the picture is missing", "a picture is missing", gone(FRONT))
 refuses("the picture cannot be read", "half a picture", cut(FRONT, 9000))
 refuses("%d x %d pixels, must be 1600 x %d" % (*picture_px, picture_px[1]), "a picture of another size",
         rows("sample_data", width=1600))

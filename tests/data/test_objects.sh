@@ -147,14 +147,7 @@ for name, value in (("yaw", 3), ("pitch", 1.5), ("roll", 4), ("height", 0.5), ("
     assert compare(rows, s.wrong(1, name, value).measure(which, seen), 1e-4, "share", "offset_m") > 10, name
     assert name in ("height", "pitch", "roll") or any(r["moved_m"] and r["moved_m"] > 0.05 for r in rows.values()), name'
 
-# One degree: r times the sine of it, at 10, 30, 50 and 80 m.
-tap_later "the table of a yaw error grows with the range" '
-rows = told("ranges", "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32")
-still = told("ranges", "-a", "bilinear", "-d", "fp32")
-for i, r in enumerate((10, 30, 50, 80)):
-    moved = rows[i]["left_m"] - still[i]["left_m"]
-    assert abs(moved - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, moved)'
-# The same without objects, of any fault: points on the pixels' rays, where the right rig and the wrong
+# Without objects, of any fault: points on the pixels' rays, where the right rig and the wrong
 # one put them.
 tap_later "a fault by range, of points as NumPy moves them" '
 front = 1
@@ -183,12 +176,15 @@ for name, value in (("yaw", 1), ("pitch", 2), ("shift-y", -0.5)):
         if name == "yaw":
             assert abs(row["left_m"] - row["range_m"] * np.sin(np.radians(value))) < 1e-3, row
 assert table() == [] and table("--dirty") == []'
-tap_later "and of the objects at that range" '
-fault = "-a", "bilinear", "--camera", "front", "--yaw", "1", "-d", "fp32"
-rows, objects = info("ranges", "--objects", *fault)["fault_by_range"], told("ranges", *fault)
-for i, row in enumerate(rows):
+tap_later "and of the objects at that range: one degree moves them to the left by its sine" '
+aligned = "-a", "bilinear", "-d", "fp32"
+fault = *aligned, "--camera", "front", "--yaw", "1"
+objects, still = told("ranges", *fault), told("ranges", *aligned)
+for i, row in enumerate(info("ranges", "--objects", *fault)["fault_by_range"]):
     assert row["objects"] == 1 and abs(row["objects_moved_m"] - objects[i]["moved_m"]) < 2e-4, row
-    assert abs(row["objects_moved_m"] - row["moved_m"]) < 0.11, row'
+    assert abs(row["objects_moved_m"] - row["moved_m"]) < 0.11, row
+    left, r = objects[i]["left_m"] - still[i]["left_m"], (10, 30, 50, 80)[i]
+    assert abs(left - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, left)'
 
 # ---- a delay: what one camera sees is older --------------------------------------------------------
 mkdir clip

@@ -1,5 +1,5 @@
 /* The gates catch the defects of wrong kernels, or do not, as the table of defects says of each: it
- * is planted in an otherwise right result, in every format. */
+ * is planted in an otherwise right result, in every format, forward and backward. */
 #include "kernels/codec.h"
 #include "kernels/defects.h"
 #include "src/accuracy/fp64.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { SEED = 7 };
+enum { SEED = 7, BACKWARD_SEED = 14 }; /* all bugs show */
 
 /* ---- defects --------------------------------------------------------------------------------- */
 
@@ -25,14 +25,25 @@ static bool as_said(BugCaught said, BevDtype dtype, bool caught) {
 }
 
 static bool catches(const GateResult *result, const Judged *s) {
-    return result->verdict == GATE_FAIL && result->bad > 0 && s->bad[result->cell];
+    return result->verdict == GATE_FAIL && result->bad > 0 &&
+           (s->host.view.direction == BEV_BACKWARD || s->bad[result->cell]);
+}
+
+/* Backward, where one gradient is wrong, the gates name it; and the adjoint identity fails. */
+static bool named(const InjectedBug *bug, JudgedPair *pair) {
+    const char *wrong = bug->output ? bug->output : pair->c.output;
+    bool named_by_a = !bug->output || pair->a.verdict == GATE_PASS ||
+                      !strcmp(pair->a.output, wrong);
+    return !strcmp(pair->c.output, wrong) && named_by_a &&
+           judged_adjoint(&pair->exact) == GATE_FAIL;
 }
 
 static void test_defect(const InjectedBug *defect, JudgedPair *pair) {
     const BevProblem *problem = &pair->random.host.view;
     judged_pair_run(pair, &defect->kernel);
     tap_ok(as_said(defect->gate_a, problem->dtype, catches(&pair->a, &pair->random)) &&
-               as_said(defect->gate_c, problem->dtype, catches(&pair->c, &pair->exact)),
+               as_said(defect->gate_c, problem->dtype, catches(&pair->c, &pair->exact)) &&
+               (problem->direction == BEV_FORWARD || named(defect, pair)),
            "%s %s: %s: gate A catches it %s (%lld bad here), gate C %s (%lld)",
            bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name, defect->name,
            caught_words[defect->gate_a], (long long)pair->a.bad, caught_words[defect->gate_c],
@@ -43,21 +54,34 @@ static void pool(const BevProblem *problem) {
     judged_run(bev_kernel_find("cpu_v3"), problem);
 }
 
-static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
-    JudgedPair pair = judged_pair(case_problem(data, dtype, align), SEED);
-    judged_pair_run(&pair, bev_kernel_find("cpu_v3"));
-    tap_ok(pair.a.verdict == GATE_PASS && pair.c.verdict == GATE_PASS && pair.a.worst_ratio > 0.01,
-           "%s %s: the right result passes A (%.2f of the bound) and C", bev_dtypes[dtype].name,
-           bev_aligns[align].name, pair.a.worst_ratio);
-    for (int i = 0; i < injected_bug_count; i++)
-        test_defect(&injected_bugs[i], &pair);
+static void test_format(const CaseData *data, BevDtype dtype, BevAlign align,
+                        BevDirection direction) {
+    bool backward = direction == BEV_BACKWARD;
+    uint64_t seed = backward ? BACKWARD_SEED : SEED;
+    int count;
+    const InjectedBug *bugs = injected_bugs_of(direction, &count);
+    HostProblem host = case_problem(data, dtype, align);
+    float *values = backward ? case_backward(&host, seed) : NULL;
+    JudgedPair pair = judged_pair(host, seed);
+    judged_pair_run(&pair, backward ? bev_baseline(BEV_CPU, direction) : bev_kernel_find("cpu_v3"));
+    tap_ok(pair.a.verdict == GATE_PASS && pair.c.verdict == GATE_PASS &&
+               (backward ? judged_adjoint(&pair.exact) == GATE_PASS : pair.a.worst_ratio > 0.01),
+           "%s %s %s: the right result passes A (%.2f of the bound), C and the adjoint",
+           bev_directions[direction].name, bev_dtypes[dtype].name, bev_aligns[align].name,
+           pair.a.worst_ratio);
+    for (int i = 0; i < count; i++)
+        if (!backward || bugs[i].kernel.aligns >> align & 1)
+            test_defect(&bugs[i], &pair);
     judged_pair_free(&pair);
+    free(values);
 }
 
-static void test_defects(BevAlign align) {
-    CaseData data = open_case("ragged_c19", align, 1, SEED);
+static void test_defects(BevAlign align, BevDirection direction) {
+    bool backward = direction == BEV_BACKWARD;
+    CaseData data = open_case("ragged_c19", align, 1, backward ? BACKWARD_SEED : SEED);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        test_format(&data, (BevDtype)dtype, align);
+        if (!backward || backward_dtypes >> dtype & 1)
+            test_format(&data, (BevDtype)dtype, align, direction);
     case_free(&data);
 }
 
@@ -396,8 +420,10 @@ static void test_map(void) {
 }
 
 TAP_SUITE(gates) {
-    test_defects(BEV_NEAREST);
-    test_defects(BEV_BILINEAR);
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        test_defects(BEV_NEAREST, (BevDirection)direction);
+        test_defects(BEV_BILINEAR, (BevDirection)direction);
+    }
     test_int8_scales();
     test_block_scales();
     test_bound();

@@ -1,6 +1,5 @@
-/* The way back: gradients against finite differences, the adjoint identity, what the gates make of
- * wrong gradients, sessions, and gradients of the output that do not fit. */
-#include "kernels/defects.h"
+/* The way back: gradients against finite differences, sessions, and gradients of the output that do
+ * not fit. */
 #include "src/run/session.h"
 #include "tests/support/judged.h"
 
@@ -66,38 +65,6 @@ static void test_differences(const char *name, BevAlign align, BevStage stage) {
     free(out);
     free(values);
     problem_free(&host);
-    case_free(&data);
-}
-
-static void test_defects(BevDtype dtype, BevAlign align) {
-    const char *label = bev_dtypes[dtype].name, *points = bev_aligns[align].name;
-    CaseData data = open_case("ragged_c19", align, 1, SEED);
-    HostProblem host = case_problem(&data, dtype, align);
-    float *values = case_backward(&host, SEED);
-    JudgedPair pair = judged_pair(host, SEED);
-    const GateResult *a = &pair.a, *c = &pair.c;
-    judged_pair_run(&pair, bev_baseline(BEV_CPU, BEV_BACKWARD));
-    tap_ok(a->verdict == GATE_PASS && c->verdict == GATE_PASS &&
-               judged_adjoint(&pair.exact) == GATE_PASS,
-           "%s %s: right gradients pass A (%.2f of the bound), C and the adjoint", label, points,
-           a->worst_ratio);
-    for (int d = 0; d < injected_grad_bug_count; d++) {
-        const InjectedBug *defect = &injected_grad_bugs[d];
-        if (!(defect->kernel.aligns >> align & 1))
-            continue;
-        bool must = dtype == BEV_FP32 || defect->gate_a == CAUGHT_ALWAYS;
-        judged_pair_run(&pair, &defect->kernel);
-        bool named =
-            !defect->output || (!strcmp(c->output, defect->output) &&
-                                (a->verdict == GATE_PASS || !strcmp(a->output, c->output)));
-        tap_ok((!must || a->verdict == GATE_FAIL) && c->verdict == GATE_FAIL && named,
-               "%s %s: %s: gate A %s, gate C fails it (%s)", label, points, defect->name,
-               a->verdict == GATE_FAIL ? "fails it" : "cannot tell", c->output);
-        tap_ok(judged_adjoint(&pair.exact) == GATE_FAIL,
-               "%s %s: %s: the adjoint identity does not hold", label, points, defect->name);
-    }
-    judged_pair_free(&pair);
-    free(values);
     case_free(&data);
 }
 
@@ -168,9 +135,5 @@ TAP_SUITE(gradients) {
         test_differences("one_cell_grid", (BevAlign)align, BEV_POOL);
         test_differences("ragged_c7", (BevAlign)align, BEV_VIEW);
     }
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        for (int align = 0; align < BEV_LATTICE; align++)
-            if (backward_dtypes >> dtype & 1)
-                test_defects((BevDtype)dtype, (BevAlign)align);
     test_use();
 }

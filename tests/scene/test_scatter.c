@@ -1,4 +1,5 @@
-/* The scatter map: published sizes, every point's cells and weights compared with its geometry. Maps from files: every defect is found. */
+/* The scatter map: published sizes, every point's cells and weights compared with its geometry. Maps
+ * from files: every defect is found. */
 #include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
 #include "tests/support/maps.h"
@@ -189,45 +190,6 @@ static void test_toy(const Scene *toy) {
     scatter_free(&map);
 }
 
-/* In the toy's grid all points lie in the middle of their cells. Moving the grid by 1.5 m puts
- * d = 2 before the first column, where truncation instead of floor would give it to column 0 as a
- * whole, and d = 4 between columns. */
-static void test_edges(const Scene *toy) {
-    Rig rig = toy->rig;
-    BevMap map = build(&rig, BEV_BILINEAR, UINT32_MAX);
-    bool ones = map.points == 12;
-    for (int64_t t = 0; t < map.points; t++)
-        ones &= map.weights[t] == 1;
-    tap_ok(ones, "toy, bilinear: points in the middle of a cell keep it to themselves");
-    scatter_free(&map);
-    rig.grid.x_min_m = 2.5; /* cells of 2 m: d = 2 at -0.25, d = 4 at 0.75 */
-    rig.grid.x_max_m = 8.5;
-    const struct {
-        BevAlign align;
-        float d2, d4_0, d4_1; /* weight that cell column 0 or 1 gets from y = 0 of d = 2 and 4 */
-    } want[] = {{BEV_NEAREST, 0, 1, 0},
-                {BEV_BILINEAR, 0.25F, 0.75F, 0.25F},
-                {BEV_LATTICE, 0.75F, 0.25F, 0.75F}};
-    for (size_t i = 0; i < 3; i++) {
-        map = build(&rig, want[i].align, UINT32_MAX);
-        float d2 = 0, d4_0 = 0, d4_1 = 0;
-        for (int64_t t = 0; t < map.points; t++) {
-            float weight = map.weights ? map.weights[t] : 1;
-            bool first = map.ranks_bev[t] % 3 == 0;
-            if (map.ranks_feat[t] != 1) /* u = 2, v = 0: y = 0 */
-                continue;
-            if (map.ranks_depth[t] == 1)
-                d2 += weight;
-            else
-                *(first ? &d4_0 : &d4_1) += weight;
-        }
-        tap_ok(d2 == want[i].d2 && d4_0 == want[i].d4_0 && d4_1 == want[i].d4_1,
-               "%s at x = -0.25 and 0.75 cells: %g; %g and %g", bev_aligns[want[i].align].name, d2,
-               d4_0, d4_1);
-        scatter_free(&map);
-    }
-}
-
 static void test_mask(const Scene *scene) {
     BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
     int64_t together = 0;
@@ -319,7 +281,6 @@ TAP_SUITE(scatter) {
     }
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
     test_toy(toy);
-    test_edges(toy);
     test_mask(flagship);
     test_give_up(flagship);
     test_sizes(flagship);
