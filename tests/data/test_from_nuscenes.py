@@ -176,7 +176,6 @@ before = resource.getrusage(resource.RUSAGE_CHILDREN)
 result = outside(*COLOURS[:3], "--picture", folder / "made.png", "--bevscope", bevscope)
 after = resource.getrusage(resource.RUSAGE_CHILDREN)
 seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-print(f"# from the folder to a picture: {seconds:.2f} s of processor time")
 ok(result.returncode == 0 and (folder / "made.png").read_bytes()[1:4] == b"PNG" and
    seconds < (5 if not os.environ.get("SANITIZED") else 60),  # sanitizers take many times as long
    "one command from the folder to a picture, below 5 s")

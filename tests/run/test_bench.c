@@ -97,12 +97,6 @@ static const BenchRow *row_of(const BevKernel *kernel) {
     return NULL;
 }
 
-static void note_row(const BenchRow *row) {
-    tap_note("%s: %.1f us, V2 %.1f us (%ssettled), %.2f times", row->config.kernel->name,
-             row->timing.median_us, row->baseline.median_us, row->baseline.settled ? "" : "not ",
-             row->speedup);
-}
-
 /* Whether the ratio is that of the medians; on a busy machine, where they did not settle, none. */
 static bool stands(const BenchRow *row) {
     double ratio = row->baseline.median_us / row->timing.median_us;
@@ -120,8 +114,6 @@ static void test_bench(void) {
         return;
     const BenchRow *first = row_of(&kernel_first), *second = row_of(&kernel_second),
                    *v2 = row_of(&kernel_v2), *picky = row_of(&kernel_picky);
-    note_row(first);
-    note_row(second);
     tap_ok(isnan(first->speedup) && !first->baseline.settled,
            "where V2 was slow and is not any more it did not settle, and there is no ratio");
     tap_ok(second->baseline.median_us < SLOW_US / 3,
