@@ -1,6 +1,5 @@
 /* The header of one array: each type and shape that is written is read again, and what is odd or
  * wrong in a header's text is said in one line. */
-#include "kernels/codec.h"
 #include "src/scene/npz.h"
 #include "tests/support/refused.h"
 
@@ -33,24 +32,6 @@ static void test_written(void) {
         tap_ok(ok, "%s, 0 to %d axes, is read as it was written", npy_types[type].name,
                NPY_MAX_RANK);
     }
-}
-
-static void test_elements(void) {
-    const uint16_t f2 = (uint16_t)bev_code(BEV_FP16, -1.5f);
-    const float f4 = 0.1f;
-    const double f8 = 0.1;
-    const int32_t i4 = INT32_MIN;
-    const int64_t i8 = -5000000000;
-    const uint8_t u1 = 255;
-    const struct {
-        NpyType type;
-        const void *bytes;
-        double value;
-    } elements[] = {{NPY_F2, &f2, -1.5},      {NPY_F4, &f4, 0.1f}, {NPY_F8, &f8, 0.1},
-                    {NPY_I4, &i4, INT32_MIN}, {NPY_I8, &i8, -5e9}, {NPY_U1, &u1, 255}};
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
-        tap_ok(npy_element(elements[i].type, elements[i].bytes) == elements[i].value, "%s: %.9g",
-               npy_types[elements[i].type].name, elements[i].value);
 }
 
 /* ---- texts of headers ------------------------------------------------------------------------ */
@@ -107,7 +88,6 @@ static void test_long_shape(void) {
 
 TAP_SUITE(npy) {
     test_written();
-    test_elements();
     test_refused();
     test_long_shape();
 }

@@ -1,5 +1,5 @@
-/* The scatter map: published sizes, every point's cells and weights compared with its geometry. Maps
- * from files: every defect is found. */
+/* The scatter map: published sizes, every point's cells and weights compared with its geometry.
+ * Maps from files: every defect is found. */
 #include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
 #include "tests/support/maps.h"
