@@ -1,31 +1,33 @@
-/* The clocks for durations. All are monotonic; the start of clock_us and clock_ms is arbitrary. */
+/* Clocks that measure durations. All are monotonic. The start of clock_us and clock_ms is
+ * arbitrary. */
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Wall time in microseconds, in milliseconds. */
+/* Return the wall time, in microseconds and in milliseconds. */
 double clock_us(void);
 double clock_ms(void);
 
-/* CPU time of the calling thread, in microseconds. */
+/* Returns the CPU time of the calling thread, in microseconds. */
 double clock_thread_us(void);
 
-/* CPU time so far of the threads that share the caller's parallel work (OpenMP): the caller's own,
- * and the mean of all. */
+/* The CPU time that an OpenMP team has used so far: of the calling thread, and the mean of all
+ * threads. */
 typedef struct {
     double own_us, mean_us;
 } TeamTime;
 
+/* Reads the CPU times of the calling thread's team. */
 TeamTime clock_team(void);
 
-/* How long the caller's work since `begun` takes if every thread has a core. Alone: the caller's
- * own CPU time. In a team: the mean, as the other threads did more while the caller waited for a
- * core. */
+/* Returns how long the caller's work since `begun` takes if every thread has a core. Without a team
+ * this is the caller's own CPU time. In a team this is the mean: the other threads did more while
+ * the caller waited for a core. */
 double clock_team_since_us(TeamTime begun);
 
-/* Microseconds since this process started, accurate to 10 ms; NaN when unknown. */
+/* Returns the microseconds since this process started, accurate to 10 ms. NaN: unknown. */
 double clock_process_us(void);
 
 #ifdef __cplusplus

@@ -52,7 +52,7 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
     } roots[] = {
         {getenv("BEVSCOPE_DATA"), ""}, /* the user's choice comes first */
         {executable, ""},
-        {executable, "/../share/bevscope"}, /* an installation that was moved */
+        {executable, "/../share/bevscope"}, /* the program was moved after its installation */
         {PKGDATADIR, ""},
         {SOURCEDIR, ""},
     };
@@ -69,16 +69,16 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool too_long(const char *path, size_t limit, Err *err) {
+static bool refuse_too_long(const char *path, size_t limit, Err *err) {
     return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
 }
 
-/* A pipe that has not ended, or taken all bytes, within this time is given up. */
+/* A pipe must end, or take all bytes, within this time. Otherwise the program gives up. */
 enum { PIPE_MS = 60000 };
 
-/* The next bytes of a file that was opened with O_NONBLOCK; 0: its end. Some "regular" files of the
- * system, such as /proc/kmsg, have no end: a regular file that does not give its bytes at once is
- * an error. A terminal may be slow, as somebody types there. */
+/* Reads the next bytes of a file that was opened with O_NONBLOCK. Returns 0 at the end of the file.
+ * A regular file that does not give its bytes at once is an error: files such as /proc/kmsg never
+ * end. A terminal may be slow, as somebody types there. */
 static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, double until_ms,
                          Err *err) {
     struct stat status;
@@ -102,7 +102,7 @@ static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, dou
     }
 }
 
-/* Reads to the end. The file may be a pipe, so its length is unknown. */
+/* Reads the file to its end. The file may be a pipe, so its length is unknown. */
 static bool read_all(int fd, const char *path, size_t limit, DataHead *head, char **bytes,
                      size_t *length, Err *err) {
     size_t capacity = 0;
@@ -129,7 +129,7 @@ static bool read_all(int fd, const char *path, size_t limit, DataHead *head, cha
                 return false;
         }
         if (*length > limit)
-            return too_long(path, limit, err);
+            return refuse_too_long(path, limit, err);
     }
     (*bytes)[*length] = '\0';
     return true;
@@ -149,7 +149,7 @@ bool data_read_headed(const char *path, size_t limit, DataHead *head, char **byt
     struct stat status;
     bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     bool ok = regular && (size_t)status.st_size > limit
-                  ? too_long(path, limit, err)
+                  ? refuse_too_long(path, limit, err)
                   : read_all(fd, path, limit, regular ? NULL : head, bytes, length, err);
     close(fd);
     if (!ok) {
@@ -189,7 +189,7 @@ FILE *data_open(const char *path, Err *err) {
  * In the last two cases a signal that would end the program removes the temporary file first
  * (src/base/rescue.h). Only SIGKILL or power loss at that time can leave it behind. */
 
-static bool failed(const char *path, const char *doing, const char *hint, Err *err) {
+static bool refuse_errno(const char *path, const char *doing, const char *hint, Err *err) {
     return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
 }
 
@@ -219,9 +219,9 @@ void data_base64(FILE *out, const uint8_t *bytes, size_t length) {
     }
 }
 
-/* A replaced file keeps its owner and group, as far as this user may give files away. The file
- * keeps its mode too, without the setuid and setgid bits. */
-static bool keep_rights(int fd, const struct stat *old) {
+/* Gives the new file the owner, group and mode of the file that it replaces. Owner and group change
+ * only as far as this user may change them. The setuid and setgid bits are dropped. */
+static bool copy_rights(int fd, const struct stat *old) {
     const uid_t same_user = (uid_t)-1;
     if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, same_user, old->st_gid) != 0 &&
         errno != EPERM)
@@ -229,23 +229,24 @@ static bool keep_rights(int fd, const struct stat *old) {
     return fchmod(fd, old->st_mode & 01777) == 0;
 }
 
-/* A new file gets the mode that the umask allows. */
-static bool fill(int fd, const char *target, const struct stat *old, const void *bytes,
-                 size_t length, Err *err) {
-    if (!data_write_all(fd, bytes, length) || (old && !keep_rights(fd, old)) || fsync(fd) != 0)
-        return failed(target, "cannot write", "nothing was changed", err);
+/* Writes all bytes and the rights of `old`. A new file (`old` NULL) gets the mode that the umask
+ * allows. */
+static bool fill_file(int fd, const char *target, const struct stat *old, const void *bytes,
+                      size_t length, Err *err) {
+    if (!data_write_all(fd, bytes, length) || (old && !copy_rights(fd, old)) || fsync(fd) != 0)
+        return refuse_errno(target, "cannot write", "nothing was changed", err);
     return true;
 }
 
-/* A name in the target's folder: rename() works only within one file system. */
+/* Makes a temporary name in the target's folder: rename() works only within one file system. */
 static void temporary_name(const char *target, int attempt, char name[PATH_MAX]) {
     int folder = (int)(data_file_name(target) - target);
     snprintf(name, PATH_MAX, "%.*s.%.200s.%ld-%d.tmp", folder, target, target + folder,
              (long)getpid(), attempt);
 }
 
-/* Gives the nameless file the name `name`: through /proc, or directly, which needs the right to
- * read every file. EEXIST: there is a file of that name. */
+/* Links the nameless file to the name `name`, through /proc or directly. The direct link needs the
+ * right to read every file. EEXIST: a file of that name exists. */
 static bool link_nameless(int fd, const char *name) {
     char nameless[64];
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
@@ -254,8 +255,8 @@ static bool link_nameless(int fd, const char *name) {
     return errno != EEXIST && linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0;
 }
 
-/* Renames a temporary file to the target. `nameless` is a filled file without a name; -1: there is
- * none, and the temporary file is created and filled here. */
+/* Renames a temporary file to the target. `nameless` is a filled file without a name. -1: the
+ * temporary file is created and filled here. */
 static bool replace_by_rename(int nameless, const char *target, const struct stat *old,
                               const void *bytes, size_t length, Err *err) {
     char temporary[PATH_MAX];
@@ -268,22 +269,22 @@ static bool replace_by_rename(int nameless, const char *target, const struct sta
         if (nameless < 0 ? fd >= 0 : link_nameless(nameless, temporary))
             break;
         rescue_unguard();
-        if (errno != EEXIST) /* EEXIST: a killed process with the same id left it */
-            return failed(target, "cannot create", "nothing was changed", err);
+        if (errno != EEXIST) /* a killed process with the same id left its file */
+            return refuse_errno(target, "cannot create", "nothing was changed", err);
     }
-    bool ok = nameless >= 0 || fill(fd, target, old, bytes, length, err);
+    bool ok = nameless >= 0 || fill_file(fd, target, old, bytes, length, err);
     if (fd >= 0)
         close(fd);
     if (ok && rename(temporary, target) != 0)
-        ok = failed(target, "cannot replace", "nothing was changed", err);
+        ok = refuse_errno(target, "cannot replace", "nothing was changed", err);
     if (!ok)
         unlink(temporary);
     rescue_unguard();
     return ok;
 }
 
-static bool replace(const char *target, const struct stat *old, const void *bytes, size_t length,
-                    Err *err) {
+static bool replace_file(const char *target, const struct stat *old, const void *bytes,
+                         size_t length, Err *err) {
     char copy[PATH_MAX];
     snprintf(copy, sizeof copy, "%s", target);
     const char *folder = dirname(copy);
@@ -291,10 +292,10 @@ static bool replace(const char *target, const struct stat *old, const void *byte
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
         return replace_by_rename(-1, target, old, bytes, length, err);
     if (fd < 0)
-        return failed(target, "cannot create", "", err);
-    bool ok = fill(fd, target, old, bytes, length, err);
+        return refuse_errno(target, "cannot create", "", err);
+    bool ok = fill_file(fd, target, old, bytes, length, err);
     if (ok && !link_nameless(fd, target))
-        /* Without /proc a nameless file cannot get a name: its bytes are written again. */
+        /* Without /proc a nameless file cannot get a name, so the bytes are written again. */
         ok = replace_by_rename(errno == EEXIST ? fd : -1, target, old, bytes, length, err);
     close(fd);
     int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -305,8 +306,9 @@ static bool replace(const char *target, const struct stat *old, const void *byte
     return ok;
 }
 
-/* A pipe without a reader cannot be opened yet: a reader may come late. Of other files ENXIO is an
- * error: a socket, a terminal that this process does not have. */
+/* Opens a pipe, a device or a socket for writing. A pipe without a reader gives ENXIO: this
+ * function waits for the reader. For other files ENXIO is an error, as for a terminal that this
+ * process does not have. */
 static int open_special(const char *path, bool pipe, double until_ms) {
     static const struct timespec breath = {.tv_nsec = 10000000};
     for (;;) {
@@ -317,7 +319,8 @@ static int open_special(const char *path, bool pipe, double until_ms) {
     }
 }
 
-/* False: errno has the reason; ETIMEDOUT: the reader takes no more bytes. */
+/* Writes all bytes and waits while the reader is slow. False: errno has the reason. ETIMEDOUT: the
+ * reader takes no more bytes. */
 static bool write_patiently(int fd, const char *bytes, size_t length) {
     while (length > 0) {
         struct pollfd waiting = {.fd = fd, .events = POLLOUT};
@@ -338,10 +341,10 @@ static bool write_special(const char *path, bool pipe, const void *bytes, size_t
     if (fd < 0 && errno == ENXIO && pipe)
         return err_set(err, ERR_FAILED, path, "", "nobody has read it within %d s", PIPE_MS / 1000);
     if (fd < 0)
-        return failed(path, "cannot open", "", err);
+        return refuse_errno(path, "cannot open", "", err);
     bool ok = write_patiently(fd, bytes, length);
     if (close(fd) != 0 || !ok)
-        return failed(path, "cannot write", "", err);
+        return refuse_errno(path, "cannot write", "", err);
     return true;
 }
 
@@ -350,9 +353,9 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
     struct stat old;
     if (stat(path, &old) != 0) {
         if (errno != ENOENT)
-            return failed(path, "cannot create", "", err);
+            return refuse_errno(path, "cannot create", "", err);
         return strlen(path) < sizeof resolved - 64
-                   ? replace(path, NULL, bytes, length, err)
+                   ? replace_file(path, NULL, bytes, length, err)
                    : err_set(err, ERR_FAILED, path, "", "the name is too long");
     }
     if (S_ISDIR(old.st_mode))
@@ -360,8 +363,8 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
     if (!S_ISREG(old.st_mode))
         return write_special(path, S_ISFIFO(old.st_mode), bytes, length, err);
     if (access(path, W_OK) != 0) /* rename() does not check this */
-        return failed(path, "cannot replace", "the old file is unchanged", err);
+        return refuse_errno(path, "cannot replace", "the old file is unchanged", err);
     if (!realpath(path, resolved))
-        return failed(path, "cannot resolve", "", err);
-    return replace(resolved, &old, bytes, length, err);
+        return refuse_errno(path, "cannot resolve", "", err);
+    return replace_file(resolved, &old, bytes, length, err);
 }

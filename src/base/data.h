@@ -15,26 +15,27 @@ bool data_path(const char *relative, char *path, size_t size, Err *err);
 /* The name of a file without its folder; points into `path`. */
 const char *data_file_name(const char *path);
 
-/* Whether the name ends with the suffix ".npz" and is more than that. */
+/* Whether the name ends with `suffix` (".npz") and has more characters before it. */
 bool data_has_suffix(const char *path, const char *suffix);
 
-/* The name of a file without folder and suffix, cut to `size`. ".name" has no suffix. */
+/* Copies the name of a file without its folder and suffix, cut to `size`. ".name" has no suffix. */
 void data_stem(const char *path, char *stem, size_t size);
 
 /* Reads a whole file of at most `limit` bytes. The caller frees *bytes; a NUL follows the last byte
  * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);
 
-/* How long a file may be that begins with these bytes; 0: `err` says why it is refused. */
+/* Returns the greatest length of a file that begins with these bytes. 0: `err` says why the file is
+ * refused. */
 enum { DATA_HEAD_BYTES = 1024 };
 typedef size_t DataHead(const char *bytes, size_t length, const char *path, Err *err);
 
-/* data_read, but a device or a pipe is judged by its first DATA_HEAD_BYTES or more: it may have no
- * end. Shorter ones are not judged. */
+/* Reads a file as data_read does. Devices and pipes may have no end, so `head` judges their first
+ * DATA_HEAD_BYTES or more. Files that are shorter are not judged. */
 bool data_read_headed(const char *path, size_t limit, DataHead *head, char **bytes, size_t *length,
                       Err *err);
 
-/* Opens a regular file for reading, and does not wait for a pipe. NULL: `err` and errno say why. */
+/* Opens a regular file for reading. Does not wait for a pipe. NULL: `err` and errno say why. */
 FILE *data_open(const char *path, Err *err);
 
 /* Replaces the contents of `path`. A reader sees either the old file or the complete new one. After
@@ -46,10 +47,10 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err);
 /* Writes all bytes to an open file; may be called in signal handlers. False: errno says why. */
 bool data_write_all(int fd, const char *bytes, size_t length);
 
-/* The bytes as base64, with its padding. */
+/* Writes the bytes as base64, with its padding. */
 void data_base64(FILE *out, const uint8_t *bytes, size_t length);
 
-/* What a check needs to report an error with data_refuse. */
+/* Where a check reports its errors; see data_refuse. */
 typedef struct {
     const char *where; /* file name, at the start of error messages */
     Err *err;

@@ -16,8 +16,8 @@ static bool prepare_stack(Err *err) {
                    (unsigned long long)limit.rlim_max >> 10, STACK_KB);
 }
 
-/* At the hard limit the system kills; at a lower soft limit it sends SIGXCPU, which displays
- * answer. */
+/* Lowers the soft limit of CPU time below the hard one. At the hard limit the system kills the
+ * program. At the soft limit it sends SIGXCPU, which the displays handle. */
 static void prepare_cpu_time(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur != limit.rlim_max ||
@@ -27,7 +27,8 @@ static void prepare_cpu_time(void) {
     (void)setrlimit(RLIMIT_CPU, &limit);
 }
 
-/* A list ("4,2") has a number for each level of nesting; the first one counts here. */
+/* Checks OMP_NUM_THREADS. A list ("4,2") has a number for each level of nesting. The first number
+ * counts here. */
 static bool check_threads(Err *err) {
     const char *threads = getenv("OMP_NUM_THREADS");
     return !threads || strtoll(threads, NULL, 10) <= MOST_THREADS ||

@@ -1,4 +1,4 @@
-/* Limits of the surroundings that would end the program without a message: stack, CPU time,
+/* Prepares the limits of the process that would end it without a message: stack, CPU time,
  * threads. */
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Raises a small stack as far as allowed, and arranges a message one second before the limit of CPU
- * time kills. False: the stack stays too small, or OMP_NUM_THREADS is beyond what OpenMP's library
- * survives. */
+/* Raises a small stack as far as allowed. Arranges a message one second before the limit of CPU
+ * time ends the process. False: the stack stays too small, or OMP_NUM_THREADS is too large for
+ * OpenMP's library. */
 bool environment_prepare(Err *err);

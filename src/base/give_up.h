@@ -1,17 +1,17 @@
-/* How a long computation is told to end early. */
+/* Lets a caller end a long computation early. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Tells a long computation that its result is no longer wanted. `asked` may be called from any
- * thread; once it returns true it must keep returning true until the computation has returned. A
- * zeroed GiveUp never asks. */
+/* Tells a long computation that its result is no longer wanted. Any thread may call `asked`. Once
+ * `asked` returns true, it must return true until the computation has returned. A zeroed GiveUp
+ * never asks. */
 typedef struct {
     bool (*asked)(void *context);
     void *context;
 } GiveUp;
 
-/* Accepts NULL: never. */
+/* Whether the computation is to end. `give_up` NULL: never. */
 static inline bool given_up(const GiveUp *give_up) {
     return give_up && give_up->asked && give_up->asked(give_up->context);
 }

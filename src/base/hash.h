@@ -1,4 +1,4 @@
-/* FNV-1a: a hash of bytes, or of words of 32 bits. It begins with HASH_BEGIN or any seed. */
+/* FNV-1a, a hash of bytes or of words of 32 bits. The first `hash` is HASH_BEGIN or any seed. */
 #pragma once
 
 #include <stdint.h>

@@ -29,14 +29,14 @@ static const char *type_name(const json_t *value) {
     return names[json_typeof(value)];
 }
 
-/* Whether a value, which is there, has that type; jansson's macros look for NULL as well. */
-static bool is(const json_t *value, json_type type) {
+/* Whether `value`, which is not NULL, has that type. jansson's macros check for NULL again. */
+static bool has_type(const json_t *value, json_type type) {
     return json_typeof(value) == type;
 }
 
-/* Checks the JSON type of a value; `wanted` describes it. */
-static bool expect(const Check *check, FieldPath path, const json_t *value, bool matches,
-                   const char *wanted) {
+/* Refuses a value unless `matches`. `wanted` names the JSON type that the value must have. */
+static bool require_type(const Check *check, FieldPath path, const json_t *value, bool matches,
+                         const char *wanted) {
     return matches || FIELD_REFUSE(check, path, "", "is %s, must be %s", type_name(value), wanted);
 }
 
@@ -54,8 +54,9 @@ static void store_number(const Field *field, void *target, int index, double val
 static bool read_number(const Check *check, FieldPath path, const Field *field, const json_t *value,
                         void *target, int index) {
     bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
-    if (!expect(check, path, value, is(value, JSON_INTEGER) || (!whole && is(value, JSON_REAL)),
-                whole ? "a whole number" : "a number"))
+    if (!require_type(check, path, value,
+                      has_type(value, JSON_INTEGER) || (!whole && has_type(value, JSON_REAL)),
+                      whole ? "a whole number" : "a number"))
         return false;
     double number = json_number_value(value);
     if (!(number >= field->min && number <= field->max))
@@ -67,7 +68,7 @@ static bool read_number(const Check *check, FieldPath path, const Field *field, 
 
 static bool read_numbers(const Check *check, FieldPath path, const Field *field,
                          const json_t *value, void *target) {
-    if (!is(value, JSON_ARRAY))
+    if (!has_type(value, JSON_ARRAY))
         return FIELD_REFUSE(check, path, "", "is %s, must be an array of %d numbers",
                             type_name(value), field->numbers);
     if (json_array_size(value) != (size_t)field->numbers)
@@ -82,7 +83,7 @@ static bool read_numbers(const Check *check, FieldPath path, const Field *field,
 
 static bool read_row(const Check *check, FieldPath path, const Field *field, const json_t *value,
                      int64_t *target) {
-    size_t count = is(value, JSON_ARRAY) ? json_array_size(value) : 0;
+    size_t count = has_type(value, JSON_ARRAY) ? json_array_size(value) : 0;
     *target = 1;
     if (json_is_number(value))
         return read_number(check, path, field, value, target + 1, 0);
@@ -99,7 +100,7 @@ static bool read_row(const Check *check, FieldPath path, const Field *field, con
 
 static bool read_text(const Check *check, FieldPath path, const Field *field, const json_t *value,
                       char *target) {
-    if (!expect(check, path, value, is(value, JSON_STRING), "a string"))
+    if (!require_type(check, path, value, has_type(value, JSON_STRING), "a string"))
         return false;
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
@@ -122,7 +123,7 @@ static bool read_word(const Check *check, FieldPath path, const Field *field, co
         assert(count < FIELD_MAX_WORDS);
         count++;
     }
-    if (!is(value, JSON_STRING))
+    if (!has_type(value, JSON_STRING))
         return FIELD_REFUSE(check, path, "", "is %s, must be a word such as \"%s\"",
                             type_name(value), words[0]);
     const char *text = json_string_value(value);
@@ -136,7 +137,7 @@ static bool read_word(const Check *check, FieldPath path, const Field *field, co
 
 static bool read_list(const Check *check, FieldPath path, const Field *field, const json_t *value,
                       FieldList *list) {
-    if (!expect(check, path, value, is(value, JSON_ARRAY), "an array of objects"))
+    if (!require_type(check, path, value, has_type(value, JSON_ARRAY), "an array of objects"))
         return false;
     size_t count = json_array_size(value);
     if (count < (size_t)field->min || count > (size_t)field->max)
@@ -189,7 +190,7 @@ static bool refuse_unknown_keys(const Check *check, FieldPath path, const FieldT
 
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *value,
                  void *target) {
-    if (!expect(check, path, value, is(value, JSON_OBJECT), "an object") ||
+    if (!require_type(check, path, value, has_type(value, JSON_OBJECT), "an object") ||
         !refuse_unknown_keys(check, path, table, value))
         return false;
     for (size_t i = 0; i < table->count; i++) {

@@ -23,7 +23,7 @@ typedef enum {
 
 typedef struct {
     int count;
-    void *items; /* calloc'd; the caller frees it, also after a failure */
+    void *items; /* from calloc; the caller frees it, also after a failure */
 } FieldList;
 
 typedef const char *FieldWordAt(int index); /* the words of a FIELD_WORD; NULL after the last */
@@ -61,23 +61,24 @@ typedef struct {
 FieldPath field_path_key(FieldPath parent, const char *key);
 FieldPath field_path_index(FieldPath parent, size_t index);
 
-/* Reads `object` into the zeroed struct at `target`. Stops at the first bad field. */
+/* Reads `object` into the zeroed struct at `target`. Stops at the first field with an error. */
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
                  void *target);
 
-/* The text as a JSON string, cleaned (clean.h): names of files need not be UTF-8. NULL: no memory.
- */
+/* Returns the text as a JSON string. The text is cleaned (clean.h), as file names need not be
+ * UTF-8. NULL: out of memory. */
 json_t *fields_text(const char *text);
 
-/* Parses a JSON file of at most `limit` bytes. The caller owns the value; NULL: see `err`, with
- * this hint where it is no JSON. */
+/* Parses a JSON file of at most `limit` bytes. The caller owns the value. NULL: `err` says why.
+ * `hint` is shown where the file is not JSON. */
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err);
 
-/* Reads a JSON file of at most `limit` bytes whose root is such an object. Lists in `target` are
- * the caller's to free, also after a failure. */
+/* Reads a JSON file of at most `limit` bytes whose root is an object of this table. The caller
+ * frees the lists in `target`, also after a failure. */
 bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
                       Err *err);
 
-/* Reports an error at `path_`: hint, then a printf format and its arguments. Yields false. */
+/* Reports an error at `path_`. The arguments are a hint, a printf format and its values. Yields
+ * false. */
 #define FIELD_REFUSE(check_, path_, ...)                                                           \
     data_refuse((check_)->err, (check_)->where, (path_).text, __VA_ARGS__)

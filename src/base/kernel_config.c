@@ -24,7 +24,7 @@ int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels
     return count;
 }
 
-/* The title that `name` means: that of the row of this name, or `name` itself. */
+/* Returns the title of the row that is called `name`; without such a row, `name` itself. */
 static const char *title_of(const char *name) {
     for (int i = 0; bev_kernels[i]; i++)
         if (!strcasecmp(bev_kernels[i]->name, name))
@@ -77,7 +77,7 @@ KernelConfig kernel_config_baseline(const KernelConfig *config) {
     return baseline;
 }
 
-/* The first set bit of `mask`, searched from `preferred` upwards and then from bit 0. */
+/* Returns the first set bit of `mask`. The search starts at bit `preferred` and wraps to bit 0. */
 static int first_of(unsigned mask, int preferred, int count) {
     for (int i = 0; i < count; i++)
         if (mask & 1u << (preferred + i) % count)
@@ -85,7 +85,8 @@ static int first_of(unsigned mask, int preferred, int count) {
     return preferred;
 }
 
-static void append(char *said, size_t size, const char *who, const char *lacks, const char *takes) {
+static void append_change(char *said, size_t size, const char *who, const char *lacks,
+                          const char *takes) {
     if (!said)
         return;
     size_t length = strlen(said);
@@ -97,19 +98,20 @@ void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said,
     BevDtype dtype = config->dtype;
     if (!(kernel->aligns & aligns)) {
         config->kernel = bev_default(kernel->where, kernel->direction);
-        append(said, size, kernel->title, "align of this scene", config->kernel->title);
+        append_change(said, size, kernel->title, "align of this scene", config->kernel->title);
         kernel = config->kernel;
     }
     if (!(kernel->dtypes & 1u << dtype)) {
         config->dtype = (BevDtype)first_of(kernel->dtypes, BEV_FP16, BEV_DTYPE_COUNT);
-        append(said, size, kernel->title, bev_dtypes[dtype].title, bev_dtypes[config->dtype].title);
+        append_change(said, size, kernel->title, bev_dtypes[dtype].title,
+                      bev_dtypes[config->dtype].title);
     }
     BevAlign align = config->align;
     unsigned both = kernel->aligns & aligns;
     if (both && !(both & 1u << align)) {
         config->align = (BevAlign)first_of(both, BEV_NEAREST, BEV_ALIGN_COUNT);
-        append(said, size, kernel->aligns & 1u << align ? "this scene" : kernel->title,
-               bev_aligns[align].title, bev_aligns[config->align].title);
+        append_change(said, size, kernel->aligns & 1u << align ? "this scene" : kernel->title,
+                      bev_aligns[align].title, bev_aligns[config->align].title);
     }
 }
 

@@ -1,4 +1,4 @@
-/* A kernel with a number format and an align, and which of them fit together. */
+/* A kernel with a number format and an align, and the checks which of them fit together. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -9,48 +9,50 @@ typedef struct {
     BevAlign align;
 } KernelConfig;
 
-/* Rows of bev_kernels[] as bits by their position. */
+/* A set of kernels: each bit stands for a row of bev_kernels[], by its position. */
 typedef uint64_t KernelSet;
 
-/* The bit of a row; 0: no row of bev_kernels[]. */
+/* Returns the bit of a row. 0: the kernel is no row of bev_kernels[]. */
 KernelSet kernel_bit(const BevKernel *kernel);
 
 bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 
-/* "V3 FP16 nearest", "V4 FP16 nearest backward", as titles name them. */
+/* Writes the name that titles show: "V3 FP16 nearest", "V4 FP16 nearest backward". */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
-/* "v4.canonical.fp16.nearest", the NVTX range of a launch. Blanks, and signs that a shell or Nsight
- * Compute's filters read as their own, are _. */
+/* Writes the name of the launch's NVTX range: "v4.canonical.fp16.nearest". Blanks become "_", and
+ * so do signs with a meaning in a shell or in Nsight Compute's filters. */
 void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size);
 
-/* The rows of a backend and a direction that this build can launch, in reading order. Returns their
- * number. */
+/* Lists the kernels of a backend and a direction that this build can launch, in reading order.
+ * Returns their number. */
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max);
 
-/* The row that a person means by `name` on that backend, in that direction: its name ("cpu_v3"),
- * the name of its twin ("v3"), its title ("V2+DO") or the name of a row of that title in the other
- * direction, in any case. NULL: none. */
+/* Finds the row that a user means by `name`, on that backend and in that direction. `name` may be
+ * the row's own name ("cpu_v3"), the other backend's ("v3"), or a title ("V2+DO"). The name of a
+ * row in the other direction with the same title also works. Upper and lower case are alike. NULL:
+ * there is no such row. */
 const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name);
 
-/* The name that both backends take: "v4" of "cpu_v4". */
+/* Returns the name that both backends accept: "v4" for "cpu_v4". */
 const char *kernel_word(const BevKernel *kernel);
 
-/* The row of that backend that does the same as the named one; else that backend's default of the
- * direction. */
+/* Returns the row of backend `where` that corresponds to `kernel`. Without such a row, returns that
+ * backend's default for the same direction. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
 
-/* The row of the same backend in the other direction: of the same title, else the default, else the
- * first. NULL: this build has none. */
+/* Returns the corresponding row of the same backend in the other direction. The first choice has
+ * the same title, the second is the default, the last is any row. NULL: this build has none. */
 const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction);
 
-/* " backward", or "" for a forward kernel: what a title adds to its name. */
+/* Returns what a title adds to the kernel's name: " backward", or "" for a forward kernel. */
 const char *kernel_way(const BevKernel *kernel);
 
-/* The default baseline: that of the backend, at the same format and align. */
+/* Returns the default baseline: the backend's baseline kernel, with the format and align of
+ * `config`. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
-/* Changes format and align where the kernel or the scene (`aligns`, a bit mask, not 0) does not
- * support them; changes the kernel where none of its aligns fits. Appends each change to the text
- * `said` ("; V4 has no NVFP4: FP8"); `said` NULL: silently. */
+/* Changes format and align where the kernel or the scene does not support them. `aligns` is the
+ * scene's bit mask, not 0. Changes the kernel where none of its aligns fits. Appends each change to
+ * the text `said` ("; V4 has no NVFP4: FP8"); `said` may be NULL. */
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

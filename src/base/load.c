@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A line of /proc/stat that tells of one core: its number and for how many ticks it worked, what
- * the machine's owner took (steal) included. */
+/* Reads a line of /proc/stat about one core. Yields the core's number and the ticks in which it
+ * worked. These include the ticks that the machine's owner took (steal). */
 static bool read_core(const char *line, unsigned *core, double *ticks) {
     enum { USER, NICE, SYSTEM, IDLE, IO_WAIT, IRQ, SOFT_IRQ, STEAL, FIELDS };
     unsigned long long t[FIELDS];
@@ -21,7 +21,8 @@ static bool read_core(const char *line, unsigned *core, double *ticks) {
     return true;
 }
 
-/* no cores: the system does not list them */
+/* Returns how long all cores have worked, in seconds. *cores is 0 where the system lists no
+ * cores. */
 static double busy_s(int *cores) {
     char line[512];
     unsigned core;
@@ -41,7 +42,7 @@ static double busy_s(int *cores) {
     return sum / (double)sysconf(_SC_CLK_TCK);
 }
 
-static double used_s(int who) {
+static double process_cpu_s(int who) {
     struct rusage used;
     getrusage(who, &used);
     return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
@@ -50,7 +51,7 @@ static double used_s(int who) {
 
 Load load_now(void) {
     struct timespec now;
-    Load load = {.own_s = used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN)};
+    Load load = {.own_s = process_cpu_s(RUSAGE_SELF) + process_cpu_s(RUSAGE_CHILDREN)};
     clock_gettime(CLOCK_MONOTONIC, &now);
     load.wall_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     load.busy_s = busy_s(&load.cores);

@@ -1,17 +1,18 @@
-/* Share of the cores that other programs take. A measured time says nothing while that share is
- * large. */
+/* Measures which share of the cores other programs take. A measured time is not reliable while that
+ * share is large. */
 #pragma once
 
 typedef struct {
     int cores;
-    double busy_s, own_s, wall_s; /* of the cores; of this process and its children; of the clock */
+    double busy_s, own_s, wall_s; /* of the cores; of this process and its children; wall time */
 } Load;
 
-/* From this share of the cores on, the machine counts as busy. */
+/* The machine counts as busy from this share of the cores. */
 #define LOAD_BUSY 0.25
 
+/* Reads the current times. */
 Load load_now(void);
 
-/* The share of the cores that other programs took since `then`, 0 to 1. Children count as this
- * process's own once they have been waited for. */
+/* Returns the share of the cores, 0 to 1, that other programs took since `then`. A child process
+ * counts as part of this process once it has been waited for. */
 double load_of_others(const Load *then);

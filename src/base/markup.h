@@ -3,5 +3,5 @@
 
 #include <stdio.h>
 
-/* Any text, cleaned (clean.h) and escaped. */
+/* Writes any text into SVG, cleaned (clean.h) and escaped. */
 void markup_text(FILE *out, const char *text);

@@ -1,10 +1,10 @@
-/* A pool of memory blocks as large as a grid or the features, allocated and freed for every frame.
- * The next frame uses the last frame's block again, which avoids a page fault for every 4 KB.
- * malloc would return large blocks to the system at once (see mallopt() in cmd_live.c); else malloc
- * would keep a GB after a scene of each size was shown. A pool keeps at most MEM_POOL_KEPT blocks,
- * all of the size that was asked for last. Blocks of other sizes, and blocks above
- * MEM_POOL_LARGEST, are freed: the memory of such a scene matters more than page faults, which are
- * a small part of its frame. Any thread may call. */
+/* A pool of large memory blocks, such as grids and features, which every frame takes and gives
+ * back. The next frame gets the last frame's block again, which saves a page fault for every 4 KB.
+ * malloc is set to return large blocks to the system at once (see mallopt() in cmd_live.c).
+ * Otherwise malloc would keep a GB after scenes of several sizes were shown. A pool keeps at most
+ * MEM_POOL_KEPT blocks, all of the size that was asked for last. It frees blocks of other sizes and
+ * blocks above MEM_POOL_LARGEST. For such large blocks, memory matters more than page faults. Any
+ * thread may call these functions. */
 #pragma once
 
 #include <pthread.h>
@@ -12,22 +12,23 @@
 
 enum { MEM_POOL_KEPT = 2, MEM_POOL_LARGEST = 16 << 20 };
 
-/* A pool for blocks of one kind, which have one size at a time. A static one starts as MEM_POOL. */
+/* A pool for blocks of one kind, which have one size at a time. A static pool starts as
+ * MEM_POOL. */
 typedef struct {
     pthread_mutex_t lock;
     void *kept[MEM_POOL_KEPT];
     int count;
-    size_t bytes; /* of each */
+    size_t bytes; /* size of each kept block */
 } MemPool;
 
 #define MEM_POOL                                                                                   \
     { .lock = PTHREAD_MUTEX_INITIALIZER }
 
-/* The contents are undefined. NULL: out of memory. */
+/* Returns a block with undefined contents. NULL: out of memory. */
 void *mem_pool_take(MemPool *pool, size_t bytes);
 
-/* Gives back a block that was taken with that many bytes; accepts NULL. */
+/* Gives back a block that was taken with `bytes` bytes. Accepts NULL. */
 void mem_pool_give(MemPool *pool, void *block, size_t bytes);
 
-/* Frees all that is kept: the next block will have another size. */
+/* Frees all kept blocks, because the next block will have another size. */
 void mem_pool_empty(MemPool *pool);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ssize_t append(void *cookie, const char *bytes, size_t count) {
+static ssize_t append_bytes(void *cookie, const char *bytes, size_t count) {
     MemoryStream *memory = cookie;
     size_t needed = memory->length + count + 1;
     if (needed > memory->capacity && !memory->failed) {
@@ -16,13 +16,13 @@ static ssize_t append(void *cookie, const char *bytes, size_t count) {
         }
     }
     if (memory->failed)
-        return 0; /* the stream takes this for an error */
+        return 0; /* the stream reports 0 as an error */
     memcpy(memory->bytes + memory->length, bytes, count);
     memory->length += count;
     return (ssize_t)count;
 }
 
-static bool no_memory(const char *where, Err *err) {
+static bool refuse_no_memory(const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, "", "out of memory");
 }
 
@@ -30,12 +30,12 @@ bool memory_stream_open(MemoryStream *memory, Err *err) {
     enum { FIRST = 16384 };
     *memory = (MemoryStream){.bytes = malloc(FIRST), .capacity = FIRST};
     if (memory->bytes)
-        memory->stream = fopencookie(memory, "w", (cookie_io_functions_t){.write = append});
+        memory->stream = fopencookie(memory, "w", (cookie_io_functions_t){.write = append_bytes});
     if (memory->stream)
         return true;
     free(memory->bytes);
     *memory = (MemoryStream){0};
-    return no_memory("output", err);
+    return refuse_no_memory("output", err);
 }
 
 bool memory_stream_close(MemoryStream *memory, const char *where, Err *err) {
@@ -48,5 +48,5 @@ bool memory_stream_close(MemoryStream *memory, const char *where, Err *err) {
     }
     free(memory->bytes);
     *memory = (MemoryStream){0};
-    return no_memory(where, err);
+    return refuse_no_memory(where, err);
 }

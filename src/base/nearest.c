@@ -7,12 +7,12 @@
 
 enum { MAX_BYTES = 63 };
 
-static int least(int a, int b, int c) {
+static int least_of_three(int a, int b, int c) {
     int ab = a < b ? a : b;
     return ab < c ? ab : c;
 }
 
-/* Dynamic programming that keeps three rows of the table; swaps need the row before the last. */
+/* Dynamic programming that keeps three rows of the table. A swap needs the row before the last. */
 int edit_distance(const char *a, const char *b) {
     int rows[3][MAX_BYTES + 1];
     int a_length = (int)strnlen(a, MAX_BYTES), b_length = (int)strnlen(b, MAX_BYTES);
@@ -23,7 +23,8 @@ int edit_distance(const char *a, const char *b) {
         const int *last = rows[(i + 2) % 3], *before_last = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= b_length; j++) {
-            row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] =
+                least_of_three(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 before_last[j - 2] + 1 < row[j])
                 row[j] = before_last[j - 2] + 1;
@@ -43,7 +44,8 @@ static bool is_near(const char *word, const char *name, int distance) {
 const char *nearest_name(const char *word, const char *const *names, size_t count) {
     const char *nearest = NULL;
     int nearest_distance = INT_MAX;
-    for (size_t i = 0; i < count; i++) /* files have thousands of right names: without a table */
+    /* an exact match needs no table; files have thousands of such names */
+    for (size_t i = 0; i < count; i++)
         if (strcmp(word, names[i]) == 0)
             return names[i];
     for (size_t i = 0; i < count; i++) {

@@ -3,16 +3,16 @@
 
 #include <stddef.h>
 
-/* Number of insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`
- * (optimal string alignment distance). Compares only the first 63 bytes of each. */
+/* Returns the optimal string alignment distance between two texts: the number of insertions,
+ * deletions, substitutions and swaps of neighbours. Compares only the first 63 bytes of each. */
 int edit_distance(const char *a, const char *b);
 
-/* The first name with the smallest edit distance from `word`, where it may be what was meant: the
- * distance is at most a third of the longer one's length, and both begin or end with the same
- * letter. NULL: none is that near. */
+/* Returns the first name with the smallest edit distance from `word`. Two conditions must hold. The
+ * distance is at most a third of the longer length. Both texts begin or end with the same letter.
+ * NULL: no name is that near. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
-/* "did you mean NAME?" for the nearest name; where none is near, `otherwise`, or, if that is NULL,
- * "known: A, B, C", as many as fit. */
+/* Writes "did you mean NAME?" with the nearest name. Where no name is near, writes `otherwise`.
+ * Where `otherwise` is NULL too, writes "known: A, B, C", with as many names as fit. */
 void nearest_hint(const char *word, const char *const *names, size_t count, const char *otherwise,
                   char *hint, size_t size);

@@ -11,8 +11,8 @@
 
 struct OmpWait {
     Worker worker;
-    /* Under the lock. */
-    bool wanted, there; /* the team is to exist; it exists */
+    /* These are read and written under the lock. */
+    bool wanted, there; /* the team shall exist; the team exists */
     bool changing;      /* the team is being formed or dismissed */
 };
 

@@ -17,30 +17,30 @@ static struct {
     bool open;
     const char *what;
     double begun_ms;
-    int drawn; /* characters of the line that is there now */
-    /* Under the lock. */
+    int drawn; /* characters of the line that is on the terminal now */
+    /* These are read and written under the lock. */
     const char *step;
     double from, to, expected, done;
     bool planned;
 } progress;
 
-/* Under the lock. */
-static double share(void) {
+/* Returns how much of the whole work is done, 0 to 1. The caller holds the lock. */
+static double done_share(void) {
     double part = progress.expected > 0 ? fmin(progress.done / progress.expected, 1) : 0;
     return progress.from + (progress.to - progress.from) * part;
 }
 
-/* Columns that the line may take: a line that wraps could not be replaced. */
-static int room(void) {
+/* Returns how many columns the line may take. A line that wraps could not be replaced. */
+static int line_columns(void) {
     struct winsize size;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
     return columns - 1 < LINE - 1 ? columns - 1 : LINE - 1;
 }
 
-/* Replaces the line by `text`, and writes spaces over what was longer. */
+/* Replaces the line by `text`. Writes spaces over the rest of a longer line. */
 static void replace_line(const char *text) {
     char line[2 * LINE + 8];
-    int width = room(), length = (int)strlen(text) < width ? (int)strlen(text) : width;
+    int width = line_columns(), length = (int)strlen(text) < width ? (int)strlen(text) : width;
     int rest = progress.drawn > length ? progress.drawn - length : 0;
     int used =
         snprintf(line, sizeof line, "\r%.*s%*s%s", length, text, rest, "", length ? "" : "\r");
@@ -48,27 +48,27 @@ static void replace_line(const char *text) {
         progress.drawn = length;
 }
 
-/* Under the lock. */
-static void draw(void) {
+/* Draws the line. The caller holds the lock. */
+static void draw_line(void) {
     char text[LINE], shown[LINE], left[48] = "";
-    double done = share(), passed_ms = clock_ms() - progress.begun_ms;
+    double done = done_share(), passed_ms = clock_ms() - progress.begun_ms;
     if (passed_ms > ESTIMATE_MS && done > 0.02)
         snprintf(left, sizeof left, ", about %.0f s left",
                  ceil(passed_ms * (1 - done) / done * 1e-3));
     snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, progress.step,
              floor(100 * done), passed_ms * 1e-3, left);
-    clean_text(text, shown, sizeof shown); /* names of scenes come from outside: cleaned */
+    clean_text(text, shown, sizeof shown); /* scene names come from outside */
     if (tcgetpgrp(STDERR_FILENO) == getpgrp())
         replace_line(shown);
 }
 
-/* Short work shows nothing. */
+/* Draws the line twice a second. Short work ends before the first drawing. */
 static void *draw_often(void *unused) {
     Worker *worker = &progress.worker;
     worker_lock(worker);
     worker_sleep(worker, FIRST_MS);
     while (!worker->stop) {
-        draw();
+        draw_line();
         worker_sleep(worker, EACH_MS);
     }
     worker_unlock(worker);

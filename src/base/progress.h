@@ -2,28 +2,28 @@
  *
  *     bevscope: report: the scene at other sizes, 71 %, 42 s, about 17 s left
  *
- * Only where standard error is the terminal of the foreground; elsewhere nothing is written. The
- * line is drawn by a thread of its own, twice a second, and removed at the end. Without a
- * progress_begin() the other functions do nothing, so that library code may report what it does. */
+ * The line is written only where standard error is the terminal of the foreground. A thread of its
+ * own draws the line twice a second and removes it at the end. Without a progress_begin() the other
+ * functions do nothing, so that library code may report its work. */
 #pragma once
 
 #include <stdbool.h>
 
-/* `what`, a command's name, is borrowed. */
+/* Starts the line. `what`, a command's name, is borrowed. `quiet`: nothing is ever written. */
 void progress_begin(const char *what, bool quiet);
 void progress_end(void);
 
-/* Begins a step: `name`, borrowed. The step leads from share `from` to share `to` of the whole,
- * both from 0 to 1. */
+/* Begins a step with the borrowed name `name`. The step leads from share `from` to share `to` of
+ * the whole work, both 0 to 1. */
 void progress_step(const char *name, double from, double to);
 
-/* Plans a step: the amount of its work, in any unit. */
+/* Sets the amount of work in the current step, in any unit. */
 void progress_plan(double work);
 
-/* Adds to the planned work of a step. */
+/* Adds to the amount of work in the current step. */
 void progress_expect(double work);
 
-/* Reports an amount of work of the step as done. May be called by any thread. */
+/* Reports that an amount of the step's work is done. Any thread may call this. */
 void progress_done(double work);
 
 /* Removes the line until the next drawing. Call it before other output to standard error. */

@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-/* 64 random bits. *state starts as the seed, any number; each call advances it. */
+/* Returns 64 random bits. *state starts as the seed, which is any number. Each call advances
+ * *state. */
 static inline uint64_t random_bits(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -11,12 +12,12 @@ static inline uint64_t random_bits(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Uniform in [0, 1). */
+/* Returns a random number, uniform in [0, 1). */
 static inline double random_unit(uint64_t *state) {
     return (double)(random_bits(state) >> 11) * 0x1p-53;
 }
 
-/* Uniform in [0, count). */
+/* Returns a random whole number, uniform in [0, count). */
 static inline int64_t random_below(uint64_t *state, int64_t count) {
     return (int64_t)(random_unit(state) * (double)count);
 }

@@ -1,13 +1,14 @@
-/* Reference counted memory. A finished frame and the next ones share the same features as long as
- * those stay the same. Contents do not change once they have a second owner. */
+/* Reference counted memory. Finished frames and new frames share features while the features stay
+ * the same. The contents must not change once they have a second owner. */
 #pragma once
 
 #include <stddef.h>
 
-/* Allocates zeroed memory with one owner; `destroy` is called on it when the last owner drops it.
+/* Allocates zeroed memory with one owner. When the last owner drops it, `destroy` is called on it.
  * NULL: out of memory. */
 void *ref_new(size_t size, void (*destroy)(void *contents));
 
-/* Adds an owner and returns `contents`; removes an owner. Both accept NULL, from any thread. */
+/* ref_keep adds an owner and returns `contents`; ref_drop removes one. Both accept NULL. Any thread
+ * may call them. */
 void *ref_keep(void *contents);
 void ref_drop(void *contents);

@@ -22,7 +22,7 @@
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
 
-/* Every signal that this program handles, the reaction, and the meaning in words. */
+/* One signal that this program handles, the reaction, and the meaning in words. */
 typedef struct {
     int signal;
     Reaction reaction;
@@ -60,7 +60,7 @@ static const SignalRow rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 24 };
 enum {
     RESET_MS = 600,  /* how long to try a terminal that does not read */
-    OVERDUE_S = 1,   /* a request to quit that was not obeyed within this time kills */
+    OVERDUE_S = 1,   /* the process dies where it has not obeyed a request to quit by then */
     SIGNALS_MAX = 32 /* one more than the greatest number of a signal */
 };
 
@@ -68,23 +68,24 @@ static struct {
     pthread_t main;
     int pipe[2];
     int nowhere; /* /dev/null */
-    volatile sig_atomic_t pending[ON_CRASH]; /* the signal of each reaction that is due; 0: none */
+    volatile sig_atomic_t pending[ON_CRASH]; /* for each reaction the signal that is due; 0: none */
     struct sigaction before[SIGNALS_MAX];
     timer_t cpu_timer;
     bool installed, has_cpu_timer;
 } state = {.pipe = {-1, -1}, .nowhere = -1};
 
-/* Written by rescue_arm, read by crash handlers; the flag `armed` is set last and cleared first. */
+/* What rescue_arm writes and crash handlers read. The flag `armed` is set last and cleared
+ * first. */
 static struct {
     volatile sig_atomic_t armed;
     int tty, drawn, captured, errors;
-    int flags; /* of the terminal's open file */
+    int flags; /* status flags of the terminal's open file */
     struct termios modes;
     char reset[RESCUE_RESET_MAX];
     size_t length;
 } armed;
 
-/* The file of rescue_guard. */
+/* The temporary file that rescue_guard protects. */
 static struct {
     volatile sig_atomic_t active;
     char path[PATH_MAX];
@@ -95,7 +96,7 @@ static __thread void *thread_stack;
 
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
 
-/* A terminal that does not read gets what fits within RESET_MS. */
+/* A terminal that does not read gets only what fits within RESET_MS. */
 void rescue_copy(int from, int to) {
     char block[4096];
     off_t at = 0;
@@ -104,8 +105,8 @@ void rescue_copy(int from, int to) {
             return;
 }
 
-/* Writes where the crash happened: program(+offset), for `addr2line -e program offset`. */
-static void name_calls(void) {
+/* Writes the calls that led to the crash as program(+offset), for `addr2line -e program offset`. */
+static void write_calls(void) {
 #ifdef HAVE_EXECINFO_H
     void *calls[CALLS];
     backtrace_symbols_fd(calls, backtrace(calls, CALLS), armed.errors);
@@ -121,11 +122,11 @@ void rescue_restore(int tty, const struct termios *modes, const char *reset, siz
     sigaction(SIGTTOU, &ours, NULL);
 }
 
-static void say(const char *text) {
+static void write_error(const char *text) {
     tty_write(armed.errors, text, strlen(text), RESET_MS);
 }
 
-/* Writes the event, then the reaction. */
+/* Resets the terminal, then writes what happened and what the program did (`after`). */
 static void reset_terminal(const char *what, const char *after, bool crashed) {
     if (!armed.armed)
         return;
@@ -134,14 +135,14 @@ static void reset_terminal(const char *what, const char *after, bool crashed) {
     fcntl(armed.tty, F_SETFL, armed.flags);
     rescue_copy(armed.captured, armed.errors);
     if (crashed)
-        name_calls();
-    say("bevscope: ");
-    say(what);
-    say(after);
+        write_calls();
+    write_error("bevscope: ");
+    write_error(what);
+    write_error(after);
 }
 
-static void wake(void) {
-    ssize_t ignored = write(state.pipe[1], "", 1); /* a full pipe wakes the loop, too */
+static void wake_main_loop(void) {
+    ssize_t ignored = write(state.pipe[1], "", 1); /* a full pipe also wakes the loop */
     (void)ignored;
 }
 
@@ -157,7 +158,7 @@ void rescue_die(int signal) {
     raise(signal);
 }
 
-static const SignalRow *row_of(int signal) {
+static const SignalRow *signal_row(int signal) {
     int i = 0;
     while (rows[i].signal != signal)
         i++;
@@ -165,7 +166,7 @@ static const SignalRow *row_of(int signal) {
 }
 
 const char *rescue_what(int signal) {
-    return row_of(signal)->what;
+    return signal_row(signal)->what;
 }
 
 void rescue_divert(void) {
@@ -173,8 +174,8 @@ void rescue_divert(void) {
         dup2(state.nowhere, armed.drawn);
 }
 
-/* The first request to quit goes to the main loop, with an alarm in case the loop is busy. Any
- * further request, and the alarm, end the program here. */
+/* Passes the first request to quit to the main loop, with an alarm in case the loop is busy. A
+ * second request, or the alarm, ends the program here. */
 static void ask_to_quit(int signal) {
     int first = state.pending[ON_QUIT];
     if (!first) {
@@ -188,17 +189,17 @@ static void ask_to_quit(int signal) {
     rescue_die(signal);
 }
 
-static void handle(int signal, siginfo_t *info, void *context) {
+static void handle_signal(int signal, siginfo_t *info, void *context) {
     (void)context;
-    if (!state.installed) /* installed by rescue_guard */
+    if (!state.installed) /* only rescue_guard installed this handler */
         rescue_die(signal);
     int saved_errno = errno;
-    const SignalRow *row = row_of(signal);
+    const SignalRow *row = signal_row(signal);
     if (row->reaction != ON_CRASH && !pthread_equal(pthread_self(), state.main)) {
-        pthread_kill(state.main, signal); /* there it interrupts a drawing that waits */
+        pthread_kill(state.main, signal); /* the main thread's waiting drawing is interrupted */
         return;
     }
-    /* A write beyond the limit of file sizes then fails with an error of its own. */
+    /* After SIGXFSZ from the kernel, the write itself fails with an error. */
     bool is_error = signal == SIGXFSZ && info->si_code <= 0 && info->si_pid == getpid();
     if (row->reaction == ON_CRASH) {
         reset_terminal(row->what, "; the terminal was reset. This is a bug, please report it\n",
@@ -212,14 +213,15 @@ static void handle(int signal, siginfo_t *info, void *context) {
         else
             state.pending[row->reaction] = signal;
     }
-    wake();
+    wake_main_loop();
     errno = saved_errno;
 }
 
 /* ---- outside handlers ------------------------------------------------------------------------ */
 
-/* Xlib calls exit() when its display goes away, and writes the reason to standard error. */
-static void exit_beneath(void) {
+/* Runs when a library calls exit(). Xlib does so when its display goes away, and writes the reason
+ * to standard error. */
+static void reset_at_exit(void) {
     reset_terminal("ended by a library, perhaps because the window's display is gone",
                    "; the terminal was reset\n", false);
 }
@@ -244,8 +246,8 @@ void rescue_thread_end(void) {
     thread_stack = NULL;
 }
 
-static void install(int signal, Reaction reaction) {
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_ONSTACK | SA_SIGINFO};
+static void install_handler(int signal, Reaction reaction) {
+    struct sigaction action = {.sa_sigaction = handle_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     struct sigaction *before = &state.before[signal];
     sigemptyset(&action.sa_mask);
     if (reaction != ON_CRASH)
@@ -261,25 +263,25 @@ static void for_all_signals(void (*act)(int signal, Reaction reaction)) {
         act(rows[i].signal, rows[i].reaction);
 }
 
-static void uninstall(int signal, Reaction reaction) {
+static void uninstall_handler(int signal, Reaction reaction) {
     (void)reaction;
     sigaction(signal, &state.before[signal], NULL);
 }
 
 /* ---- a temporary file, with or without the display ------------------------------------------- */
 
-static void guard(int signal, Reaction reaction) {
+static void guard_signal(int signal, Reaction reaction) {
     struct sigaction now;
     sigaction(signal, NULL, &now);
     if (now.sa_handler == SIG_DFL && (reaction == ON_QUIT || reaction == ON_CRASH))
-        install(signal, reaction);
+        install_handler(signal, reaction);
 }
 
-static void unguard(int signal, Reaction reaction) {
+static void unguard_signal(int signal, Reaction reaction) {
     struct sigaction now;
     sigaction(signal, NULL, &now);
-    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle)
-        uninstall(signal, reaction);
+    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle_signal)
+        uninstall_handler(signal, reaction);
 }
 
 void rescue_guard(const char *path) {
@@ -287,20 +289,20 @@ void rescue_guard(const char *path) {
     snprintf(guarded.path, sizeof guarded.path, "%s", path);
     guarded.active = 1;
     if (!state.installed)
-        for_all_signals(guard);
+        for_all_signals(guard_signal);
 }
 
 void rescue_unguard(void) {
     guarded.active = 0;
     if (!state.installed)
-        for_all_signals(unguard);
+        for_all_signals(unguard_signal);
     pthread_mutex_unlock(&guarded.lock);
 }
 
 /* ---- the display ----------------------------------------------------------------------------- */
 
-/* Where the soft limit of CPU time equals the hard one, as `ulimit -t` sets them, the system sends
- * SIGKILL at once: SIGXCPU has to come half a second before. */
+/* Arranges SIGXCPU half a second before the limit of CPU time. Where the soft limit equals the hard
+ * one, as after `ulimit -t`, the system sends SIGKILL at once. */
 static void watch_cpu_limit(void) {
     struct rlimit limit;
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU};
@@ -329,10 +331,10 @@ bool rescue_install(Err *err) {
     backtrace(&call, 1); /* the first call loads a library, which a handler must not do */
 #endif
     static bool at_exit;
-    at_exit = at_exit || atexit(exit_beneath) == 0;
+    at_exit = at_exit || atexit(reset_at_exit) == 0;
     for (int i = 0; i < ON_CRASH; i++)
         state.pending[i] = 0;
-    for_all_signals(install);
+    for_all_signals(install_handler);
     watch_cpu_limit();
     state.installed = true;
     return true;
@@ -345,7 +347,7 @@ void rescue_remove(void) {
     if (state.has_cpu_timer)
         timer_delete(state.cpu_timer);
     state.has_cpu_timer = false;
-    for_all_signals(uninstall);
+    for_all_signals(uninstall_handler);
     rescue_thread_end();
     close(state.pipe[0]);
     close(state.pipe[1]);
@@ -358,7 +360,7 @@ int rescue_fd(void) {
     return state.pipe[0];
 }
 
-static bool take(Reaction reaction) {
+static bool take_pending(Reaction reaction) {
     bool due = state.pending[reaction];
     state.pending[reaction] = 0;
     return due;
@@ -368,12 +370,12 @@ RescueSignals rescue_take(void) {
     char drained[64];
     while (read(state.pipe[0], drained, sizeof drained) > 0) {
     }
-    /* The pipe is emptied first: a signal that comes in between wakes the loop once more, none is
-     * lost. The request to quit stays, so that the handler sees a second one. */
+    /* The pipe is emptied first: a signal that arrives now wakes the loop once more, so none is
+     * lost. The request to quit stays, so that the handler can recognise a second one. */
     return (RescueSignals){.quit = state.pending[ON_QUIT],
-                           .suspend = take(ON_SUSPEND),
-                           .resumed = take(ON_RESUME),
-                           .resized = take(ON_RESIZE)};
+                           .suspend = take_pending(ON_SUSPEND),
+                           .resumed = take_pending(ON_RESUME),
+                           .resized = take_pending(ON_RESIZE)};
 }
 
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length, int drawn,

@@ -4,20 +4,20 @@
 #include <pthread.h>
 
 enum { STEPS = 4096 };
-static double light_of[256];        /* of each level */
-static double least_of[257];        /* the least light that rounds to a level */
-static uint8_t level_of[STEPS + 1]; /* of that share of full light */
+static double light_of[256];        /* the light of each level */
+static double least_of[257];        /* the least light that rounds to each level */
+static uint8_t level_of[STEPS + 1]; /* the level of each light, in steps of full light */
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
-static double formula(double level) {
+static double light_formula(double level) {
     double s = level / 255;
     return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
 }
 
-static void fill(void) {
+static void fill_tables(void) {
     for (int level = 0; level < 256; level++) {
-        light_of[level] = formula(level);
-        least_of[level] = formula(level - 0.5);
+        light_of[level] = light_formula(level);
+        least_of[level] = light_formula(level - 0.5);
     }
     least_of[256] = INFINITY;
     for (int i = 0, level = 0; i <= STEPS; i++) {
@@ -28,13 +28,13 @@ static void fill(void) {
 }
 
 double srgb_light(uint8_t level) {
-    pthread_once(&filled, fill);
+    pthread_once(&filled, fill_tables);
     return light_of[level];
 }
 
 uint8_t srgb_level(double light) {
-    double v = light > 0 ? (light < 1 ? light : 1) : 0; /* NaN compares false: 0 */
-    pthread_once(&filled, fill);
+    double v = light > 0 ? (light < 1 ? light : 1) : 0; /* NaN compares false and becomes 0 */
+    pthread_once(&filled, fill_tables);
     int level = level_of[(int)(v * STEPS)];
     while (least_of[level + 1] <= v)
         level++;

@@ -1,11 +1,12 @@
-/* sRGB levels and the light that they stand for (IEC 61966-2-1). From tables: a picture asks a
- * million times. */
+/* Converts between sRGB levels and linear light (IEC 61966-2-1). Tables make this fast: a picture
+ * converts a million values. */
 #pragma once
 
 #include <stdint.h>
 
-/* The light of a level, 0 to 1. */
+/* Returns the linear light of a level, 0 to 1. */
 double srgb_light(uint8_t level);
 
-/* The level nearest to a light: below 0 and NaN 0, above 1 255. */
+/* Returns the level nearest to a linear light. Light below 0 and NaN give 0, light above 1 gives
+ * 255. */
 uint8_t srgb_level(double light);

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Writes as many bytes as fit at once; returns how many. -1: nothing can be written any more.
- * O_NONBLOCK belongs to the open file, which the shell and other programs share. The flag is set
- * for one write only. */
+/* Writes the bytes that fit at once and returns their number. -1: no more bytes can be written. The
+ * flag O_NONBLOCK belongs to the open file, which the shell and other programs share. So the flag
+ * is set for one write only. */
 static ssize_t tty_try(int fd, const char *bytes, size_t length) {
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0)
@@ -26,16 +26,17 @@ static ssize_t tty_try(int fd, const char *bytes, size_t length) {
     return put >= 0 ? put : reason == EAGAIN || reason == EINTR ? 0 : -1;
 }
 
-/* poll() tells that the terminal is full or stopped. Where poll() is wrong, the pause saves a
- * core. */
-static void wait_for_room(int fd, double until_ms) {
+/* Waits until the terminal has room. poll() says when the terminal is full or stopped. Where poll()
+ * is wrong, the pause keeps the loop from using a whole core. */
+static void wait_until_writable(int fd, double until_ms) {
     struct pollfd waiting = {.fd = fd, .events = POLLOUT};
     double left = until_ms - clock_ms();
     if (left > 0 && poll(&waiting, 1, (int)left) > 0)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Returns how many bytes were written; *broken: no more can be. */
+/* Writes until the time `until_ms` and returns how many bytes were written. *broken: no more can be
+ * written. */
 static size_t write_until(int fd, const char *bytes, size_t length, double until_ms,
                           bool *broken) {
     size_t done = 0;
@@ -47,7 +48,7 @@ static size_t write_until(int fd, const char *bytes, size_t length, double until
             break;
         done += (size_t)put;
         if (put == 0)
-            wait_for_room(fd, until_ms);
+            wait_until_writable(fd, until_ms);
     }
     return done;
 }
@@ -62,7 +63,8 @@ bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
     size_t done = write_until(fd, bytes, length, clock_ms() + ms / 2, &broken);
     if (done == length || broken)
         return done == length;
-    /* TCOON starts what TCOOFF has stopped; the pair also starts what Ctrl-S has stopped. */
+    /* TCOON starts output that TCOOFF has stopped. The pair also starts output that Ctrl-S has
+     * stopped. */
     tcflow(fd, TCOOFF);
     tcflow(fd, TCOON);
     tcflush(fd, TCOFLUSH);

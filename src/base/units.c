@@ -31,12 +31,12 @@ static const Step *step_for(Unit unit, double value) {
     return step;
 }
 
-static bool known(double value) {
+static bool is_known(double value) {
     return isfinite(value) && value >= 0;
 }
 
-/* 1234567 -> "1,234,567". */
-static void grouped(double value, char *text, size_t size) {
+/* Writes a number with commas: 1234567 becomes "1,234,567". */
+static void group_digits(double value, char *text, size_t size) {
     char digits[40];
     int length = snprintf(digits, sizeof digits, "%.0f", value);
     size_t used = 0;
@@ -48,7 +48,8 @@ static void grouped(double value, char *text, size_t size) {
     text[used] = '\0';
 }
 
-/* Three significant digits: more would be noise in a measurement. Bytes and counts are whole. */
+/* Writes three significant digits: more digits would be noise in a measurement. Bytes and counts
+ * are whole. */
 static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
     bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
     value /= step->divisor;
@@ -59,13 +60,13 @@ static void number_text(Unit unit, const Step *step, double value, char *text, s
     else if (unit == UNIT_ERROR)
         snprintf(text, size, value < 0.95 ? "%.2g" : "%.1f", value);
     else if (whole || value >= 99.95 || value == 0)
-        grouped(value, text, size);
+        group_digits(value, text, size);
     else
         snprintf(text, size, value < 9.995 ? "%.2f" : "%.1f", value);
 }
 
 void unit_text(Unit unit, double value, char *text, size_t size) {
-    if (!known(value)) {
+    if (!is_known(value)) {
         snprintf(text, size, "n/a");
         return;
     }
@@ -75,11 +76,11 @@ void unit_text(Unit unit, double value, char *text, size_t size) {
     snprintf(text, size, "%s%s", number, step->suffix);
 }
 
-/* Less than this of a unit would lose its digits. */
+/* A value that is smaller than this share of its unit would lose its digits. */
 static const double MIN_SHARE = 0.1;
 
 void unit_change(Unit unit, double before, double after, char *text, size_t size) {
-    if (!known(before) || !known(after)) {
+    if (!is_known(before) || !is_known(after)) {
         unit_text(unit, after, text, size);
         return;
     }
@@ -103,10 +104,11 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
-/* Whether the unit "us" of a number stands at `at`: behind a digit and blanks, no longer word. */
+/* Whether "us" at position `at` is a unit: a number stands before it, and no longer word begins
+ * there. */
 static bool is_micro(const char *text, size_t at) {
     const char *unit = text + at;
-    size_t end = at; /* of the number */
+    size_t end = at; /* end of the number */
     if (unit[0] != 'u' || unit[1] != 's' || isalnum((unsigned char)unit[2]) || unit[2] == '_')
         return false;
     while (end > 0 && text[end - 1] == ' ')

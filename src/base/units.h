@@ -15,13 +15,13 @@ typedef enum {
     UNIT_COUNT  /* "209,019" */
 } Unit;
 
-/* ASCII only; what shows UTF-8 passes the text through text_micro, text_for_locale or text_put.
- * NaN, infinities and negative values are unknown. */
+/* Writes a value with its unit in ASCII. Screens that show UTF-8 pass the text through text_micro,
+ * text_for_locale or text_put. NaN, infinities and negative values are unknown. */
 void unit_text(Unit unit, double value, char *text, size_t size);
 
-/* A change: "10.2 to 6.1 MB", both in the unit of the larger value; "900 B to 8.66 MB" where that
- * would leave no digits of the other. "still 6.1 MB" when both print the same. Only `after` when
- * one of them is unknown. */
+/* Writes a change: "10.2 to 6.1 MB", in the unit of the larger value. Each value keeps its own unit
+ * ("900 B to 8.66 MB") where a shared unit would leave no digits of the smaller one. When both
+ * print the same, writes "still 6.1 MB". When one value is unknown, writes only `after`. */
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 
 /* Where a number comes from. Every screen shows it beside the number. */
@@ -39,39 +39,41 @@ typedef struct {
     double value;
     FigureSource source;
     bool stale;    /* measured for an earlier selection or scene; shown with a mark */
-    bool doubtful; /* not to be quoted: unsettled, or a stand-in for a measurement that comes
-                      later */
+    bool doubtful; /* not to be quoted: not settled, or shown until a measurement comes */
 } Reading;
 
-/* Indexed by FigureSource: "n/a", "measured", "recorded", "model", "published", "computed". */
+/* The names of sources, indexed by FigureSource: "n/a", "measured", "recorded", "model",
+ * "published", "computed". */
 extern const char *const source_names[];
 
 static inline Reading reading(double value, FigureSource source) {
     return (Reading){.value = value, .source = source};
 }
 
-/* Like unit_text, but with "µs" instead of "us", for screens that show UTF-8. */
+/* Write a value as unit_text does, but with "µs" instead of "us", for screens that show UTF-8. */
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
-/* Copies an ASCII text with "us" behind a number written as "µs", for screens that show UTF-8: all
- * of them use this function. Other words stay. `copy` needs a byte more for each unit; else the
- * text is cut. */
+/* Copies an ASCII text and writes the unit "us" behind a number as "µs". All screens that show
+ * UTF-8 use this function. Other words stay. `copy` needs one byte more for each unit; otherwise
+ * the text is cut. */
 void text_micro(const char *text, char *copy, size_t size);
 
-/* The same for the heading of a column, whose last word is its unit: "us", "median us". */
+/* Copies the heading of a column with "µs" for "us". The last word of the heading is its unit:
+ * "us", "median us". */
 void heading_micro(const char *heading, char *copy, size_t size);
 
-/* The same for text that is printed: with "µs" only where the locale is UTF-8. */
+/* Copy or print a text or heading with "µs" only where the locale is UTF-8. */
 void text_for_locale(const char *text, char *copy, size_t size);
 void heading_for_locale(const char *heading, char *copy, size_t size);
 void text_put(const char *text, FILE *out);
 
-/* How many characters `length` bytes of UTF-8 text have. */
+/* Returns the number of characters in `length` bytes of UTF-8 text. */
 int text_characters(const char *text, size_t length);
 
-/* Sorts numbers in ascending order. None is NaN. */
+/* Sorts numbers in ascending order. None of them may be NaN. */
 void sort_ascending(double *values, int count);
 
-/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
+/* Returns the mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?"
+ * doubtful. */
 const char *reading_mark(const Reading *reading);

@@ -56,7 +56,7 @@ void worker_end(Worker *worker) {
     worker_close(worker);
 }
 
-static struct timespec in_ms(clockid_t clock, double ms) {
+static struct timespec time_in_ms(clockid_t clock, double ms) {
     struct timespec t;
     int64_t ns = (int64_t)(ms * 1e6);
     clock_gettime(clock, &t);
@@ -70,7 +70,7 @@ bool worker_stop_within(Worker *worker, double patience_ms) {
     if (!worker->running)
         return true;
     tell_to_stop(worker);
-    struct timespec until = in_ms(CLOCK_REALTIME, patience_ms);
+    struct timespec until = time_in_ms(CLOCK_REALTIME, patience_ms);
     worker->running = pthread_timedjoin_np(worker->thread, NULL, &until) != 0;
     return !worker->running;
 }
@@ -85,21 +85,22 @@ bool worker_end_within(Worker *worker, double patience_ms) {
 }
 
 void worker_wait_ms(Worker *worker, double ms) {
-    struct timespec until = in_ms(CLOCK_MONOTONIC, ms);
+    struct timespec until = time_in_ms(CLOCK_MONOTONIC, ms);
     pthread_cond_timedwait(&worker->changed, &worker->lock, &until);
 }
 
 void worker_sleep(Worker *worker, double ms) {
-    struct timespec until = in_ms(CLOCK_MONOTONIC, ms);
+    struct timespec until = time_in_ms(CLOCK_MONOTONIC, ms);
     while (!worker->stop && pthread_cond_timedwait(&worker->changed, &worker->lock, &until) == 0) {
     }
 }
 
-/* Batch scheduling in short slices: such a thread interrupts nobody, and a thread that wakes up for
- * a picture does not wait for the end of a long slice. Kernels before Linux 6.12 give all threads
+/* Sets batch scheduling with short slices. Such a thread interrupts no other. A thread that wakes
+ * up for a picture then waits at most one short slice. Kernels before Linux 6.12 give all threads
  * the same slice. */
 void worker_low_priority(void) {
-    enum { NICEST = 19, SLICE_NS = 100000, BATCH = 3 }; /* sched.h has it for GNU sources only */
+    /* sched.h defines BATCH for GNU sources only */
+    enum { NICEST = 19, SLICE_NS = 100000, BATCH = 3 };
 #ifdef SYS_sched_setattr
     const struct {
         uint32_t size, policy;

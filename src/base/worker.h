@@ -1,4 +1,4 @@
-/* A thread, the lock over what it shares with other threads, and how both are ended. */
+/* A thread, the lock over the data that it shares, and the ways to end both. */
 #pragma once
 
 #include "kernels/err.h"
@@ -6,22 +6,22 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* A member of the struct that owns the thread. */
+/* A thread and its lock, as a member of the struct that owns the thread. */
 typedef struct {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* something under the lock changed; its clock is CLOCK_MONOTONIC */
-    bool stop;              /* under the lock: `run` is to return */
+    pthread_cond_t changed; /* signals a change under the lock; its clock is CLOCK_MONOTONIC */
+    bool stop;              /* under the lock: `run` shall return */
     bool running;
 } Worker;
 
-/* Opens and closes the lock alone: other threads may use the lock before the thread begins and
- * after its end. */
+/* Open and close only the lock. Other threads may use the lock before the thread begins and after
+ * its end. */
 void worker_open(Worker *worker);
 void worker_close(Worker *worker);
 
-/* Calls `run(owner)` on a new thread, under an open lock. False: no thread could be created;
- * `where` heads the error. */
+/* Calls `run(owner)` on a new thread. The lock is open already. False: no thread could be created;
+ * `where` stands first in the error. */
 bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                 Err *err);
 
@@ -30,21 +30,22 @@ bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const ch
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err);
 
-/* Tells the thread to stop and waits for its end; does nothing without a thread. */
+/* Tells the thread to stop and waits for its end. Without a thread, does nothing. */
 void worker_stop(Worker *worker);
 
-/* As worker_stop, but waits no longer than `patience_ms`. False: the thread still runs and uses its
- * lock and its owner; it may be waited for again. */
+/* Tells the thread to stop and waits at most `patience_ms` for its end. False: the thread still
+ * runs and uses its lock and its owner. The caller may wait for it again. */
 bool worker_stop_within(Worker *worker, double patience_ms);
 
 /* Stops the thread and closes the lock. */
 void worker_end(Worker *worker);
 
-/* As worker_end, but waits no longer than `patience_ms`. False: the thread hangs and is left alone.
- * The thread may still use its lock and its owner, which nobody may free then. */
+/* Stops the thread and closes the lock, but waits at most `patience_ms`. False: the thread hangs
+ * and is left alone. The thread may still use its lock and its owner, which nobody may free
+ * then. */
 bool worker_end_within(Worker *worker, double patience_ms);
 
-/* Gives the calling thread and its children the lowest priority: for work that can wait. */
+/* Gives the calling thread and its children the lowest priority, for work that can wait. */
 void worker_low_priority(void);
 
 static inline void worker_lock(Worker *worker) {
@@ -55,18 +56,18 @@ static inline void worker_unlock(Worker *worker) {
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Under the lock: sleeps that long, or until the thread is to stop. */
+/* Sleeps `ms`, or until the thread shall stop. The caller holds the lock. */
 void worker_sleep(Worker *worker, double ms);
 
-/* Under the lock: waits for a change, at most that long. */
+/* Waits at most `ms` for a change. The caller holds the lock. */
 void worker_wait_ms(Worker *worker, double ms);
 
-/* Under the lock: tells all waiting threads of a change. */
+/* Tells all waiting threads that something changed. The caller holds the lock. */
 static inline void worker_tell(Worker *worker) {
     pthread_cond_broadcast(&worker->changed);
 }
 
-/* Under the lock: waits for a change. */
+/* Waits for a change. The caller holds the lock. */
 static inline void worker_wait(Worker *worker) {
     pthread_cond_wait(&worker->changed, &worker->lock);
 }

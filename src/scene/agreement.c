@@ -7,20 +7,22 @@
 #include <string.h>
 
 static const double ENOUGH = 0.999;
-static const double EDGE = 4 * FLT_EPSILON; /* of the largest coordinate: rounding of FP32 */
-static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85; /* turn and shift are estimated */
+/* of the largest coordinate: the rounding error of FP32 */
+static const double EDGE = 4 * FLT_EPSILON;
+/* the least shares of points that count as explained; turn and shift are estimated */
+static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85;
 enum { SAMPLE = 100000 };            /* points on which conventions are tried */
 
 /* ---- conventions ----------------------------------------------------------------------------- */
 
 typedef enum { ROWS_FIRST, X_MAJOR, HEIGHT_LAST, ORDERS } Order;
 
-/* How a point becomes a cell number. */
+/* A convention by which a point becomes a cell number. */
 typedef struct {
     bool truncate;
     Order order;
     bool flip_x, flip_y;
-    bool frame;       /* x and y go through `turn` and `shift_m` first; heights are not compared */
+    bool frame;       /* `turn` and `shift_m` change x and y first; heights are not compared */
     double turn[4];   /* (2, 2) */
     double shift_m[2];
 } Reading;
@@ -65,13 +67,14 @@ typedef struct {
     BevShape shape;
     int slices;
     GridAxes axes;
-    double edge_m; /* a point so near to a cell's edge may be in either cell */
-    int32_t *cells;     /* by ranks_depth, as the arrays say; -1: none */
+    double edge_m;      /* a point that is nearer to a cell's edge may be in either cell */
+    int32_t *cells;     /* by ranks_depth: the cell of each point in the arrays; -1: none */
     double *directions; /* (camera, h, w, 3) */
 } Both;
 
-/* Cells of a point along the axes; false: outside the grid. */
-static bool place(const Both *both, const Reading *reading, const double ego_m[3], int64_t at[3]) {
+/* Finds the cell of a point along each axis. False: the point is outside the grid. */
+static bool find_cell_axes(const Both *both, const Reading *reading, const double ego_m[3],
+                           int64_t at[3]) {
     double p[3] = {ego_m[0], ego_m[1], ego_m[2]};
     if (reading->frame)
         for (int i = 0; i < 2; i++)
@@ -87,11 +90,12 @@ static bool place(const Both *both, const Reading *reading, const double ego_m[3
     return true;
 }
 
-/* The number of the cell; without heights that of the lowest slice. -1: outside the grid. */
-static int64_t cell_by(const Both *both, const Reading *reading, const double ego_m[3]) {
+/* Returns the number of the point's cell. Without heights the cell is in the lowest slice. -1: the
+ * point is outside the grid. */
+static int64_t cell_number(const Both *both, const Reading *reading, const double ego_m[3]) {
     const int64_t nx = both->rig->grid.nx, ny = both->rig->grid.ny;
     int64_t at[3] = {0};
-    if (!place(both, reading, ego_m, at))
+    if (!find_cell_axes(both, reading, ego_m, at))
         return -1;
     int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0],
             y = reading->flip_y ? ny - 1 - at[1] : at[1];
@@ -102,21 +106,22 @@ static int64_t cell_by(const Both *both, const Reading *reading, const double eg
     return (at[2] * ny + y) * nx + x;
 }
 
-/* Whether FP32 may round the point into that cell (-1: out of the grid): an end of a box around the
- * point lies in the cell. */
+/* Whether rounding to FP32 may move the point into that cell, or out of the grid (-1). Tests
+ * whether a corner of a small box around the point lies in the cell. */
 static bool is_at_edge(const Both *both, const Reading *reading, const double ego_m[3],
                        int64_t cell) {
     for (int corner = 0; corner < 8; corner++) {
         double near_m[3];
         for (int axis = 0; axis < 3; axis++)
             near_m[axis] = ego_m[axis] + (corner >> axis & 1 ? both->edge_m : -both->edge_m);
-        if (cell_by(both, reading, near_m) == cell)
+        if (cell_number(both, reading, near_m) == cell)
             return true;
     }
     return false;
 }
 
-/* An action on each point: its rank, and its place by the calibration. */
+/* An action on each point. `rank` is the point's index in depth, `ego_m` its place by the
+ * calibration. */
 typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
 
 static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
@@ -143,8 +148,9 @@ typedef struct {
 
 static void count_point(const Both *both, int64_t rank, const double ego_m[3], void *context) {
     Count *count = context;
-    int64_t mine = cell_by(both, count->reading, ego_m), its = both->cells[rank];
-    if (count->reading->frame) { /* points that only the calibration has may lie at other heights */
+    int64_t mine = cell_number(both, count->reading, ego_m), its = both->cells[rank];
+    /* points that are only in the calibration may lie at other heights */
+    if (count->reading->frame) {
         count->found.points += its >= 0;
         count->found.same +=
             its >= 0 && its % ((int64_t)both->rig->grid.nx * both->rig->grid.ny) == mine;
@@ -158,20 +164,23 @@ static void count_point(const Both *both, int64_t rank, const double ego_m[3], v
     count->found.edges += edge;
 }
 
+/* Counts the points that have the same cell in the arrays and by the calibration. */
 static MapAgreement count_same(const Both *both, const Reading *reading, int64_t step) {
     Count count = {.reading = reading};
     each_point(both, step, count_point, &count);
     return count.found;
 }
 
-static double share(MapAgreement found) {
+/* Returns the share of points with the same cell. */
+static double same_share(MapAgreement found) {
     return found.points ? (double)found.same / (double)found.points : 0;
 }
 
-/* ---- another frame: the turn and shift that bring points nearest to the arrays' cells -------- */
+/* ---- another ego frame: finds the turn and shift that explain the arrays' cells -------------- */
 
 typedef struct {
-    double n, p[2], q[2], pq[4]; /* sums of places by the calibration and by the arrays */
+    /* sums of the points' places by the calibration (p) and by the arrays (q) */
+    double n, p[2], q[2], pq[4];
 } Sums;
 
 static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
@@ -191,7 +200,8 @@ static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void
     }
 }
 
-/* Least squares in the plane. `whole`: turns are whole degrees. */
+/* Finds the turn and shift by least squares in the plane. `whole`: the turn is rounded to whole
+ * degrees. */
 static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
     Sums sums = {0};
     each_point(both, step, add_pair, &sums);
@@ -219,13 +229,13 @@ static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool who
 static Reading best_reading(const Both *both, int64_t step) {
     const bool given = both->rig->grid.truncate;
     Reading best = {.truncate = given};
-    double most = share(count_same(both, &best, step));
+    double most = same_share(count_same(both, &best, step));
     for (int i = 0; i < 2 * ORDERS * 4; i++) {
         Reading reading = {.truncate = (i & 1) != given,
                            .flip_x = i >> 1 & 1,
                            .flip_y = i >> 2 & 1,
                            .order = (Order)(i >> 3)};
-        double its = share(count_same(both, &reading, step));
+        double its = same_share(count_same(both, &reading, step));
         if ((reading.order == HEIGHT_LAST && both->slices < 2) || its <= most)
             continue;
         most = its;
@@ -233,7 +243,7 @@ static Reading best_reading(const Both *both, int64_t step) {
     }
     for (int whole = 1; most < EXPLAINS && whole >= 0; whole--) {
         Reading frame = fit_frame(both, step, given, whole);
-        double its = share(count_same(both, &frame, step));
+        double its = same_share(count_same(both, &frame, step));
         if (its > most)
             best = frame;
         most = fmax(most, its);
@@ -241,7 +251,7 @@ static Reading best_reading(const Both *both, int64_t step) {
     return best;
 }
 
-static void explain(const Both *both, MapAgreement found, char *remark, size_t size) {
+static void describe_difference(const Both *both, MapAgreement found, char *remark, size_t size) {
     const BevShape *s = &both->shape;
     int64_t all = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
     Reading reading = best_reading(both, 1 + all / SAMPLE);
@@ -251,14 +261,14 @@ static void explain(const Both *both, MapAgreement found, char *remark, size_t s
     int used =
         snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
                  (long long)found.same, (long long)found.points);
-    if (words[0] && share(then) > (reading.frame ? FRAME_EXPLAINS : EXPLAINS))
+    if (words[0] && same_share(then) > (reading.frame ? FRAME_EXPLAINS : EXPLAINS))
         snprintf(remark + used, size - (size_t)used, ", %lld of %lld with %s", (long long)then.same,
                  (long long)then.points, words);
     else
         snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
 }
 
-static bool both_open(Both *both, const Rig *rig, const BevMap *map) {
+static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
     const BevShape *s = &both->shape;
     *both = (Both){.rig = rig,
                    .shape = rig_shape(rig, 1),
@@ -283,10 +293,10 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
     Both both;
     MapAgreement found = {0};
     remark[0] = '\0';
-    if (both_open(&both, rig, map)) {
+    if (compare_open(&both, rig, map)) {
         found = count_same(&both, &(Reading){.truncate = rig->grid.truncate}, 1);
-        if (found.points && share(found) < ENOUGH)
-            explain(&both, found, remark, size);
+        if (found.points && same_share(found) < ENOUGH)
+            describe_difference(&both, found, remark, size);
     }
     free(both.cells);
     free(both.directions);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double clip_period_s = 0.5; /* people mark nuScenes twice a second */
+const double clip_period_s = 0.5; /* nuScenes has boxes for two moments a second */
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
@@ -28,7 +28,7 @@ static bool add_name(Clip *clip, const char *name, Err *err) {
     if (clip->count == CLIP_MAX_MOMENTS)
         return err_set(err, ERR_FAILED, clip->path, "split it, or save fewer",
                        "more than %d moments", CLIP_MAX_MOMENTS);
-    if (!(clip->count & (clip->count - 1))) { /* room for twice as many */
+    if (!(clip->count & (clip->count - 1))) { /* count is a power of two: allocate twice as much */
         size_t room = clip->count ? 2 * (size_t)clip->count : 1;
         void *more = realloc(clip->names, room * sizeof clip->names[0]);
         if (!more)
@@ -62,7 +62,7 @@ void clip_path(const Clip *clip, int moment, char path[PATH_MAX]) {
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
-/* The time of a moment: that of its first camera; NaN: none. */
+/* Reads the time of a moment, which is the time of its first camera. NaN: the file has no time. */
 static bool read_time(const ArrayReader *reader, double *time_s) {
     double times[RIG_MAX_CAMERAS] = {NAN};
     bool ok = !arrays_has(reader, ARRAY_TIMESTAMPS) ||
@@ -71,8 +71,8 @@ static bool read_time(const ArrayReader *reader, double *time_s) {
     return ok;
 }
 
-/* Why times are none to play by; NULL: they are. */
-static const char *untimed(const double *times_s, int count) {
+/* Returns why the times cannot be used for playing, or NULL. */
+static const char *why_untimed(const double *times_s, int count) {
     for (int i = 0; i < count; i++)
         if (isnan(times_s[i]))
             return "no timestamps";
@@ -86,17 +86,17 @@ static const char *untimed(const double *times_s, int count) {
     return NULL;
 }
 
-/* Turns the times of the moments into their starts. */
+/* Turns the times of the moments into starts that count from the first moment. */
 static void set_times(Clip *clip) {
     double *starts_s = clip->starts_s, first_s = starts_s[0];
     int steps = clip->count - 1;
-    clip->untimed = untimed(starts_s, clip->count);
+    clip->untimed = why_untimed(starts_s, clip->count);
     clip->period_s = clip->untimed || !steps ? clip_period_s : (starts_s[steps] - first_s) / steps;
     for (int i = 0; i < clip->count; i++)
         starts_s[i] = clip->untimed ? i * clip_period_s : starts_s[i] - first_s;
 }
 
-/* What must be the same in all moments, and the time. */
+/* The header of a moment: its arrays, which must be the same in all moments, and its time. */
 typedef struct {
     bool has[ARRAY_COUNT];
     NpyArray array[ARRAY_COUNT];
@@ -115,7 +115,7 @@ static bool fill_header(const ArrayReader *reader, Header *header) {
     return read_time(reader, &header->time_s);
 }
 
-static bool may_differ(int id) {
+static bool size_may_differ(int id) {
     return id == ARRAY_BOXES || id == ARRAY_BOX_LABELS || id == ARRAY_LIDAR ||
            scene_arrays[id].group == GROUP_INDEX || id == ARRAY_WEIGHTS;
 }
@@ -133,8 +133,8 @@ static bool check_values(const ArrayReader *reader, ArrayId id, const double *va
     return true;
 }
 
-static bool check_same(const ArrayReader *reader, const Header *header, const Header *wanted,
-                       const char *first) {
+static bool check_same_arrays(const ArrayReader *reader, const Header *header, const Header *wanted,
+                              const char *first) {
     for (int id = 0; id < ARRAY_COUNT; id++) {
         char found[96], shape[96];
         if (header->has[id] != wanted->has[id] && id != ARRAY_BOXES && id != ARRAY_BOX_LABELS)
@@ -143,7 +143,7 @@ static bool check_same(const ArrayReader *reader, const Header *header, const He
                                  wanted->has[id] ? "it" : "none");
         npy_shape_text(&header->array[id], found, sizeof found);
         npy_shape_text(&wanted->array[id], shape, sizeof shape);
-        if (header->has[id] && !may_differ(id) &&
+        if (header->has[id] && !size_may_differ(id) &&
             !same_shape(&header->array[id], &wanted->array[id]))
             return ARRAYS_REFUSE(reader, id, "moments have the same shapes",
                                  "shape %s, but %s has %s", found, first, shape);
@@ -152,7 +152,7 @@ static bool check_same(const ArrayReader *reader, const Header *header, const He
            check_values(reader, ARRAY_BEV_SHAPE, header->bev_shape, wanted->bev_shape, first);
 }
 
-/* Reads the header of a moment and compares it with the first one's. */
+/* Reads the header of a moment and compares it with the header of the first moment. */
 static bool read_header(const Clip *clip, int moment, Header *header, const Header *wanted,
                         Err *err) {
     char path[PATH_MAX];
@@ -162,7 +162,7 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
     bool ok = reader || err_set(err, ERR_FAILED, path, "", "out of memory");
     if (ok && npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err)) {
         ok = arrays_open(reader, &npz, err) && fill_header(reader, header) &&
-             check_same(reader, header, moment ? wanted : header, clip->names[0]);
+             check_same_arrays(reader, header, moment ? wanted : header, clip->names[0]);
         npz_close(&npz);
     } else
         ok = false;
@@ -185,7 +185,7 @@ static bool read_headers(Clip *clip, Err *err) {
     return ok;
 }
 
-/* ---- for others ------------------------------------------------------------------------------ */
+/* ---- public functions ------------------------------------------------------------------------ */
 
 bool clip_open(const char *folder, Clip **out, Err *err) {
     Clip *clip = calloc(1, sizeof *clip);
@@ -210,7 +210,7 @@ void clip_free(Clip *clip) {
     free(clip);
 }
 
-static const double rounding = 1e-6; /* ten steps of 0.1 are the moment 1 */
+static const double rounding = 1e-6; /* ten steps of 0.1 s must count as 1 s */
 
 int clip_at(const Clip *clip, double time_s) {
     double length_s = clip->starts_s[clip->count - 1] + clip->period_s;

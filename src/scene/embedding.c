@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Box-Muller transform. random_unit() can be 0, 1 - random_unit() cannot: log(0) is infinite. */
+/* Returns a normally distributed number by the Box-Muller transform. random_unit() can be 0, where
+ * the logarithm is infinite; 1 - random_unit() cannot. */
 static double random_normal(uint64_t *state) {
     double radius = sqrt(-2 * log(1 - random_unit(state)));
     return radius * cos(2 * M_PI * random_unit(state));
@@ -32,7 +33,8 @@ static void normalise(double *row, int64_t n) {
         row[i] /= length;
 }
 
-/* Gram-Schmidt, two rounds: the second removes the rounding errors of the first. */
+/* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second round removes the rounding
+ * errors of the first. */
 static void orthonormalise(double *rows, int64_t channels) {
     for (int i = 0; i < EMBED_DIMS; i++) {
         double *row = rows + i * channels;

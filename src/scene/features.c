@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* More rows than columns: near the horizon one pixel row covers the ground from 25 m to 50 m, and
- * every depth bin in between must get its share. */
+/* There are more rows than columns of sub-rays. Near the horizon one pixel row covers the ground
+ * from 25 m to 50 m. Every depth bin in this range must get its share. */
 const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
 
 #define CAMERA_FAR_M 400.0 /* ground farther away counts as sky */
@@ -20,7 +20,8 @@ typedef struct {
     const WorldSnapshot *snapshot;
 } Viewpoint;
 
-/* A rectangle of the network input, with one sub-ray in each of columns x rows equal parts. */
+/* A rectangle of the network input. It is divided into columns x rows equal parts, with one sub-ray
+ * in each. */
 typedef struct {
     double u_px, v_px; /* centre */
     double width_px, height_px;
@@ -29,31 +30,31 @@ typedef struct {
 
 /* Sums over the sub-rays of a pixel. */
 typedef struct {
-    int rays, votes[CLASS_COUNT + 1]; /* votes: sub-rays per class; CLASS_COUNT: sky */
-    double color[3], depth_m;         /* color: over all rays; depth_m: over those that hit */
+    int rays, votes[CLASS_COUNT + 1]; /* votes: sub-rays of each class; CLASS_COUNT: sky */
+    double color[3], depth_m; /* color: sum over all rays; depth_m: sum over the rays that hit */
 } PixelSum;
 
-/* The ray through centre + (across * width, down * height). */
-static void ray_at(const Viewpoint *view, const Footprint *footprint, double across, double down,
-                   double origin_m[3], double direction[3]) {
+/* Computes the ray through centre + (across * width, down * height). */
+static void footprint_ray(const Viewpoint *view, const Footprint *footprint, double across,
+                          double down, double origin_m[3], double direction[3]) {
     camera_ray(view->camera, footprint->u_px + across * footprint->width_px,
                footprint->v_px + down * footprint->height_px, origin_m, direction);
 }
 
-/* The solids that rays through the footprint can hit. */
+/* Returns the solids that rays through the footprint can hit. */
 static WorldSight footprint_sight(const Viewpoint *view, const Footprint *footprint) {
     double origin_m[3], edges[4][3];
     for (int i = 0; i < 4; i++)
-        ray_at(view, footprint, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, origin_m, edges[i]);
+        footprint_ray(view, footprint, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, origin_m, edges[i]);
     return world_sight(view->snapshot, origin_m, edges);
 }
 
-/* Casts a sub-ray through the centre of its part and adds what it hits to the sums. */
+/* Casts a sub-ray through the centre of its part and adds the surface that it hits to the sums. */
 static WorldHit cast_sub_ray(const Viewpoint *view, const Footprint *footprint,
                              const WorldSight *sight, int column, int row, PixelSum *sum) {
     double origin_m[3], direction[3];
-    ray_at(view, footprint, (column + 0.5) / footprint->columns - 0.5,
-           (row + 0.5) / footprint->rows - 0.5, origin_m, direction);
+    footprint_ray(view, footprint, (column + 0.5) / footprint->columns - 0.5,
+                  (row + 0.5) / footprint->rows - 0.5, origin_m, direction);
     WorldHit hit = world_cast(view->snapshot, sight, origin_m, direction, CAMERA_FAR_M);
     float sky[3];
     const float *color = hit.color;
@@ -69,7 +70,7 @@ static WorldHit cast_sub_ray(const Viewpoint *view, const Footprint *footprint,
     return hit;
 }
 
-/* Writes means and the most frequent class into element `pixel` of the views. */
+/* Writes the means and the most frequent class into element `pixel` of the views. */
 static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pixel) {
     int commonest = 0, hits = sum->rays - sum->votes[CLASS_COUNT];
     for (int i = 1; i <= CLASS_COUNT; i++)
@@ -83,7 +84,8 @@ static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pi
 
 /* ---- moments --------------------------------------------------------------------------------- */
 
-/* What each camera sees, by its delay. Cameras of the same delay share a snapshot. */
+/* Makes a snapshot of the world for each camera, earlier by the camera's delay. Cameras with the
+ * same delay share a snapshot. */
 static bool take_snapshots(const Rig *rig, const World *world, double time_s,
                            WorldSnapshot *snapshots[RIG_MAX_CAMERAS], Err *err) {
     for (int i = 0; i < rig->camera_count; i++) {
@@ -136,7 +138,7 @@ void camera_views_free(CameraViews *views) {
     *views = (CameraViews){.cameras = 0};
 }
 
-/* Renders line y of a camera. world_sight is called once per BLOCK pixels. */
+/* Renders pixel row y of a camera. world_sight is called once for BLOCK pixels. */
 static void render_view_line(const Rig *rig, WorldSnapshot *const *snapshots, int64_t camera,
                              int64_t y, CameraViews *views) {
     enum { BLOCK = 16, COLUMNS = 2, ROWS = 2 };
@@ -182,13 +184,13 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
 
 /* ---- depth distributions --------------------------------------------------------------------- */
 
-/* Cumulative distribution function of the standard normal distribution. */
+/* The cumulative distribution function of the standard normal distribution. */
 static double normal_cdf(double x) {
     return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* Adds a Gaussian around depth z to the bins. A bin takes the part up to the middle between it and
- * the next; the first and the last bin reached also take the tail beyond. */
+/* Adds a Gaussian around depth z_m to the bins. A bin takes the part between the middles to its two
+ * neighbours. The first and the last bin that the Gaussian reaches also take the tails. */
 static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
     const double tail = 5, at = round(frustum_bin_at(frustum, z_m));
     const double step = frustum_depth_m(frustum, at + 0.5) - frustum_depth_m(frustum, at - 0.5);
@@ -207,7 +209,7 @@ static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double
 }
 
 /* Raises the bins to 1 / temperature, normalises them and writes them `stride` apart. The bins are
- * divided by the largest first: a large power could otherwise round all of them to 0. */
+ * first divided by the largest, because a large power could otherwise round all of them to 0. */
 static void store_depth(double *mass, int64_t bins, double temperature, float *out,
                         int64_t stride) {
     double peak = 0, sum = 0;
@@ -230,14 +232,14 @@ typedef struct {
     WorldSnapshot *snapshots[RIG_MAX_CAMERAS];
     Embedding embedding;
     BevShape shape;
-    double far_m; /* end of the last bin */
-    double *mass; /* (camera, h, depth): scratch, a row for each line of pixels */
+    double far_m; /* depth at the end of the last bin */
+    double *mass; /* (camera, h, depth): scratch, one row for each pixel row */
     const Features *features;
-    CameraViews *views; /* NULL: not wanted */
+    CameraViews *views; /* NULL: no views are wanted */
 } Render;
 
-/* The area that is closer to this feature pixel than to its neighbours. linspace puts the only
- * pixel of a single column or row at 0, but it stands for the whole input. */
+/* Returns the area that is closer to this feature pixel than to its neighbours. linspace puts the
+ * pixel of a single column or row at 0. That pixel still stands for the whole input. */
 static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t h, int64_t w) {
     bool one_w = frustum->feat_w == 1, one_h = frustum->feat_h == 1;
     return (Footprint){
@@ -250,7 +252,7 @@ static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t
     };
 }
 
-/* Adds a sub-ray's share to the coordinates of the pixel's feature and to its depth bins. */
+/* Adds the share of a sub-ray to the pixel's feature (`parts`) and to its depth bins (`mass`). */
 static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED_DIMS],
                     double *mass) {
     const SubRays rays = render->request->rays;
@@ -298,7 +300,7 @@ size_t features_feat_count(const BevShape *shape) {
     return (size_t)(shape->cameras * shape->feat_h * shape->feat_w * shape->channels);
 }
 
-static bool no_memory(const BevShape *shape, Err *err) {
+static bool refuse_no_memory(const BevShape *shape, Err *err) {
     return err_set(err, ERR_FAILED, "features", "", "out of memory for %zu pixels",
                    (size_t)(shape->cameras * shape->feat_h * shape->feat_w));
 }
@@ -316,7 +318,7 @@ static bool render_open(Render *render, Err *err) {
     render->mass =
         malloc((size_t)(shape->cameras * shape->feat_h * shape->depth_bins) * sizeof *render->mass);
     if (!render->mass)
-        return no_memory(shape, err);
+        return refuse_no_memory(shape, err);
     return !render->views ||
            camera_views_alloc(render->views, shape->cameras, shape->feat_h, shape->feat_w, err);
 }

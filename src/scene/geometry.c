@@ -35,7 +35,8 @@ void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double
         camera->intrinsics[i] = k[i];
 }
 
-/* Determinant of K: that of its upper left 2 x 2, because its last row is 0 0 1 (rig_check). */
+/* Returns the determinant of K. It equals that of the upper left 2 x 2, because rig_check requires
+ * the last row 0 0 1. */
 static double intrinsics_det(const double k[9]) {
     return k[0] * k[4] - k[1] * k[3];
 }
@@ -73,7 +74,8 @@ bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, d
     return true;
 }
 
-/* The horizon is where a ray of the middle column is level. */
+/* Computes where a camera looks. The horizon is at the row where a ray of the middle column is
+ * level. */
 CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double deg = 180 / M_PI, *r = camera->rotation;
     const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};
@@ -95,12 +97,13 @@ int64_t frustum_depth_bins(const Frustum *frustum) {
     if (frustum->bins.count)
         return frustum->bins.count;
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);
-    if (!(bins >= 1)) /* true for NaN too */
+    if (!(bins >= 1)) /* NaN also fails this test */
         return 0;
-    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX: rig_check reports it */
+    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* rig_check reports INT64_MAX as an error */
 }
 
-/* The bin of a row below d from which lines go to the next one, also beyond both ends. */
+/* Returns the bin below the fractional bin d. Depths are interpolated linearly from this bin to the
+ * next, and extrapolated beyond both ends. */
 static int64_t bin_below(const DepthBins *bins, double d) {
     return (int64_t)fmin(fmax(floor(d), 0), (double)(bins->count - 2));
 }
@@ -236,7 +239,7 @@ static bool check_sizes(const Check *check, const char *path, int a, int b) {
            REFUSE(check, path, "", "size %d, must be at least 1", a < b ? a : b);
 }
 
-/* min < max, and both and their difference are finite. */
+/* Checks that min < max, and that both and their difference are finite. */
 static bool check_range(const Check *check, const char *path, double min, double max) {
     const double range[2] = {min, max};
     if (!check_finite(check, path, range, 2))
@@ -246,7 +249,7 @@ static bool check_range(const Check *check, const char *path, double min, double
     return isfinite(max - min) || REFUSE(check, path, "", "range %g to %g is too wide", min, max);
 }
 
-/* Ranks are int32: the product of a tensor's or grid's sizes must stay below 2^31. */
+/* Checks that the product of a tensor's or grid's sizes is below 2^31, because ranks are int32. */
 static bool check_product(const Check *check, const char *path, const int64_t *sizes, int count) {
     int64_t product = 1;
     for (int i = 0; i < count; i++) {
@@ -258,7 +261,7 @@ static bool check_product(const Check *check, const char *path, const int64_t *s
     return true;
 }
 
-/* Cells are ranks, too: nx * ny * nz must stay below 2^31. */
+/* Checks that nx * ny * nz is below 2^31, because cell numbers are int32 ranks. */
 static bool check_cells(const Check *check, const int64_t cells[3]) {
     if (cells[2] <= INT32_MAX / cells[0] / cells[1])
         return true;
@@ -277,7 +280,7 @@ static bool check_grid(const Check *check, const Grid *grid) {
            check_sizes(check, "grid.nz", grid_slices(grid), 1) && check_cells(check, cells);
 }
 
-/* A row of depths ascends from above 0. */
+/* Checks that the depths of a row ascend and are above 0. */
 static bool check_bins(const Check *check, const DepthBins *bins) {
     const char *path = "frustum.depth_bins";
     for (int64_t i = 0; i < bins->count; i++) {
@@ -319,8 +322,8 @@ static bool check_intrinsics(const Check *check, const char *path, const double 
            REFUSE(check, path, "focal lengths must not be 0", "K is singular: determinant %g", det);
 }
 
-/* A rotation has orthonormal columns and determinant 1. The tolerance allows calibrations stored as
- * float16, whose errors are 1e-3. */
+/* Checks that a rotation has orthonormal columns and determinant 1. The tolerance allows
+ * calibrations that are stored as float16, with errors of 1e-3. */
 static bool check_rotation(const Check *check, const char *path, const double r[9]) {
     const double tolerance = 4e-3;
     if (!check_finite(check, path, r, 9))
@@ -339,7 +342,7 @@ static bool check_rotation(const Check *check, const char *path, const double r[
                              "not a rotation: determinant %g, a mirror image", det);
 }
 
-/* `path`: of the camera. */
+/* Checks the cut of a camera. `path` is the camera's path in the document. */
 static bool check_cut(const Check *check, const char *path, const ImageCut *cut) {
     const double resize[] = {cut->resize_x, cut->resize_y}, crop[] = {cut->crop_x, cut->crop_y};
     char places[3][80];
@@ -402,7 +405,7 @@ bool rig_check(const Rig *rig, const char *where, Err *err) {
 
 /* ---- errors in a calibration ----------------------------------------------------------------- */
 
-static void multiply(const double a[9], const double b[9], double product[9]) {
+static void multiply_matrices(const double a[9], const double b[9], double product[9]) {
     for (int row = 0; row < 3; row++)
         for (int column = 0; column < 3; column++) {
             product[3 * row + column] = 0;
@@ -430,14 +433,14 @@ void camera_apply_error(Camera *camera, const CameraError *error) {
     const double degree = M_PI / 180;
     double yaw = error->yaw_deg * degree, pitch = error->pitch_deg * degree;
     double roll = error->roll_deg * degree;
-    /* Camera axes are right, down, forward: pitching up turns forward away from down. */
+    /* The camera axes are right, down, forward, so pitching up turns forward away from down. */
     const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
     const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
     const double about_forward[9] = {cos(roll), -sin(roll), 0, sin(roll), cos(roll), 0, 0, 0, 1};
     double yawed[9], pitched[9];
-    multiply(about_z, camera->rotation, yawed);
-    multiply(yawed, about_right, pitched);
-    multiply(pitched, about_forward, camera->rotation);
+    multiply_matrices(about_z, camera->rotation, yawed);
+    multiply_matrices(yawed, about_right, pitched);
+    multiply_matrices(pitched, about_forward, camera->rotation);
     const double moved_m[3] = {error->x_m, error->y_m, error->height_m};
     for (int axis = 0; axis < 3; axis++)
         camera->position_m[axis] += moved_m[axis];

@@ -1,4 +1,4 @@
-/* Cameras, frustum and BEV grid: which point in space a feature pixel has at a given depth. The
+/* Cameras, frustum and BEV grid: they give the point in space of a feature pixel at a depth. The
  * frustum convention is that of BEVDet and CUDA-BEVFusion:
  *   u = linspace(0, input_w - 1, feat_w), v = linspace(0, input_h - 1, feat_h)
  *   d = arange(depth_start, depth_stop, depth_step), or a row of depths
@@ -14,16 +14,17 @@ extern "C" {
 
 enum { RIG_MAX_CAMERAS = 32, FRUSTUM_MAX_BINS = 1024 };
 
-/* Depths of the bins where their steps are not equal: ascending, metres; count 0: none. */
+/* Depths of the bins where the steps are not equal, in ascending metres. count 0: the steps are
+ * equal. */
 typedef struct {
     int64_t count;
     double m[FRUSTUM_MAX_BINS];
 } DepthBins;
 
-/* From a camera's own image to the network's input: u_in = resize_x * u - crop_x and v_in =
- * resize_y * v - crop_y. Cameras of different sizes end in inputs of one size. */
+/* How a camera's own image becomes the network's input: u_in = resize_x * u - crop_x, v_in =
+ * resize_y * v - crop_y. Cameras with images of different sizes share one input size. */
 typedef struct {
-    int image_w, image_h; /* own image, pixels */
+    int image_w, image_h; /* the camera's own image, pixels */
     double resize_x, resize_y;
     double crop_x, crop_y; /* pixels cut from the left and the top after the resize */
 } ImageCut;
@@ -34,21 +35,21 @@ typedef struct {
     double intrinsics[9]; /* K (3, 3), row-major, in pixels of the camera's own image */
     double rotation[9];   /* camera to ego (3, 3), row-major; camera axes right, down, forward */
     double position_m[3]; /* in the ego frame */
-    double delay_s;       /* its picture is so much older than the moment */
+    double delay_s;       /* age of the camera's picture at the moment of the scene */
 } Camera;
 
-/* From the network's input to the feature map and the depth bins; the same for all cameras. */
+/* How the network's input becomes the feature map and the depth bins. All cameras share this. */
 typedef struct {
     int input_w, input_h;                             /* network input, pixels */
     int feat_w, feat_h;                               /* feature map */
     double depth_start_m, depth_stop_m, depth_step_m; /* bins at start, start + step, ... < stop */
-    DepthBins bins; /* count > 0: in place of these bins */
+    DepthBins bins;                                   /* count > 0: these bins are used instead */
 } Frustum;
 
-/* A point is inside when min <= p < max on every axis. Cell (x, y, z) has number
- * (z * ny + y) * nx + x and covers x_min + x * cell <= p < x_min + (x + 1) * cell, with cell =
- * (x_max - x_min) / nx; y and z likewise. `truncate`: cell numbers are cut toward zero, as LSS,
- * BEVDet and CUDA-BEVFusion do; points up to a cell below min are in cell 0. */
+/* The BEV grid. A point is inside when min <= p < max on every axis. Cell (x, y, z) has number (z *
+ * ny + y) * nx + x. It covers x_min + x * cell <= p < x_min + (x + 1) * cell, with cell = (x_max -
+ * x_min) / nx. The axes y and z work alike. `truncate`: cell numbers are cut toward zero, as LSS,
+ * BEVDet and CUDA-BEVFusion do. Points up to a cell below min are then in cell 0. */
 typedef struct {
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
     int nx, ny;
@@ -56,7 +57,7 @@ typedef struct {
     int truncate;
 } Grid;
 
-/* Ways to number cells: the scene's own, or those of Grid.truncate. */
+/* Ways to number cells: as the scene says, or by either value of Grid.truncate. */
 typedef enum { ROUNDING_SCENE, ROUNDING_FLOOR, ROUNDING_TRUNCATE, ROUNDING_COUNT } GridRounding;
 extern const char *const rounding_names[ROUNDING_COUNT]; /* "scene", "floor", "truncate" */
 
@@ -70,118 +71,121 @@ typedef struct {
 /* Sets how the grid numbers its cells. True: the numbering changed. */
 bool grid_use_rounding(Grid *grid, GridRounding rounding);
 
-/* Sets rotation and position. Yaw turns anticlockwise from the x axis, positive pitch looks up, and
- * positive roll turns the camera's right axis down. */
+/* Sets the rotation and the position. Yaw turns anticlockwise from the x axis. Positive pitch looks
+ * up. Positive roll turns the camera's right axis down. */
 void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double roll_deg,
                      const double position_m[3]);
 
 /* Sets K from the focal length and the principal point, in pixels of the camera's own image. */
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px);
 
-/* Number of depth bins: of the row, or the length of arange(start, stop, step). 0 for an empty
- * range. */
+/* Returns the number of depth bins: the length of `bins`, or of arange(start, stop, step). 0: the
+ * range is empty. */
 int64_t frustum_depth_bins(const Frustum *frustum);
 
-/* Depth of bin d in metres; the edges of a bin are at d - 0.5 and d + 0.5. */
+/* Returns the depth of bin d in metres. The edges of a bin are at d - 0.5 and d + 0.5. */
 double frustum_depth_m(const Frustum *frustum, double d);
 
-/* The reverse: the bin at a depth, with the part between two bins. */
+/* Returns the bin at a depth, as a fraction between two bins. This is the inverse of
+ * frustum_depth_m. */
 double frustum_bin_at(const Frustum *frustum, double depth_m);
 
-/* Sets a row of depths; start, stop and step become those of equal steps over the same range. */
+/* Sets a row of depths. Start, stop and step become those of equal steps over the same range. */
 void frustum_set_bins(Frustum *frustum, const double *depths_m, int64_t count);
 
-/* The lower end of an axis for points of a grid: points above it are inside. `cell_m`: of that
- * axis. */
+/* Whether a point lies above the lower end of a grid's axis, and so may be inside. `cell_m` is the
+ * size of a cell along this axis. */
 bool grid_above(const Grid *grid, double at_m, double min_m, double cell_m);
 
-/* Pixel of the network input at feature column w or row h: linspace(0, input - 1, feat). A single
- * column or row is at 0, as in numpy. */
+/* Return the pixel of the network input at feature column w or row h: linspace(0, input - 1, feat).
+ * A single column or row is at 0, as in numpy. */
 double frustum_u_px(const Frustum *frustum, double w);
 double frustum_v_px(const Frustum *frustum, double h);
 
-/* The ray of network input pixel (u, v): ego = origin + depth * direction, with depth in metres
- * along the optical axis (not along the ray). With K = intrinsics and R = rotation: direction = R
- * K^-1 ((u + crop_x) / resize_x, (v + crop_y) / resize_y, 1). The rig must have passed rig_check.
- */
+/* Computes the ray of network input pixel (u, v): ego = origin + depth * direction. The depth is in
+ * metres along the optical axis (not along the ray). With K = intrinsics and R = rotation:
+ * direction = R K^-1 ((u + crop_x) / resize_x, (v + crop_y) / resize_y, 1). The rig must have passed
+ * rig_check. */
 void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[3],
                 double direction[3]);
 
-/* The reverse of camera_ray: the pixel of the network input, in it or not, and the depth along the
- * optical axis. False: the point is behind the camera, or nearer than a tenth of a metre. */
+/* Projects a point, as the inverse of camera_ray. Yields the pixel, which may lie outside the
+ * network input, and the depth along the optical axis. False: the point is behind the camera, or
+ * nearer than 0.1 m. */
 bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, double *v_px,
                     double *depth_m);
 
-/* Error unless the camera's own image holds the network's input, but for a pixel. The line names
- * the camera; `file` and `place` as in data_refuse. */
+/* Checks that the camera's own image holds the network's input, except for one pixel. The error
+ * names the camera. `file` and `place` are those of data_refuse. */
 bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *file,
                       const char *place, Err *err);
 
 /* Whether all cameras have the same cut. */
 bool rig_has_one_cut(const Rig *rig);
 
-/* The axes x, y, z of a grid: ends, size of a cell, number of cells. */
+/* The axes x, y, z of a grid: lower end, upper end, size of a cell, number of cells. */
 typedef struct {
     double min_m[3], max_m[3], cell_m[3];
     int count[3];
 } GridAxes;
 GridAxes axes_of_grid(const Grid *grid);
 
-/* Fills (camera, h, w, 3): the directions of the rays of all feature pixels, as camera_ray has them.
- */
+/* Fills `directions`, (camera, h, w, 3), with the ray directions of all feature pixels; see
+ * camera_ray. */
 void rig_directions(const Rig *rig, double *directions);
 
-/* Ego coordinates of frustum point (camera, d, h, w). */
+/* Computes the ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
 
-/* The cell of a point; -1: outside the grid. */
+/* Returns the cell of a point. -1: the point is outside the grid. */
 int64_t grid_cell(const Grid *grid, const double at_m[3]);
 
-/* Slices of a grid: at least 1. */
+/* Returns the number of slices of a grid, at least 1. */
 int grid_slices(const Grid *grid);
 
-/* The shape of the pooling problem of this rig with `channels` channels. */
+/* Returns the shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);
 
-/* Where a camera looks: heading anticlockwise from the x axis, tilt upwards, degrees; the row of
- * the network's input at which the horizon crosses the middle column, NaN where it does not. */
+/* Where a camera looks. The heading is anticlockwise from the x axis, the tilt upwards, in degrees.
+ * `horizon_px` is the input row where the horizon crosses the middle column. NaN: it does not
+ * cross. */
 typedef struct {
     double heading_deg, tilt_deg, horizon_px;
 } CameraView;
 CameraView camera_view(const Camera *camera, const Frustum *frustum);
 
-/* Checks that a rig has a camera, finite numbers, invertible K, proper rotations, ranges that are
+/* Checks a rig: it has a camera, finite numbers, invertible K, proper rotations, ranges that are
  * not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
-/* An error in a camera's calibration. The map is built with the error. The picture that the camera
- * takes stays, because the camera itself has not moved. */
+/* An error in a camera's calibration. The map is built with the error. The picture of the camera
+ * stays the same, because the camera itself has not moved. */
 enum { FAULTS = 8 };
 typedef union {
     struct {
         double yaw_deg, pitch_deg, roll_deg, height_m, x_m, y_m, focal_percent, delay_ms;
     };
-    double each[FAULTS]; /* the same, in the order of fault_infos */
+    double each[FAULTS]; /* the members above, in the order of fault_infos */
 } CameraError;
 
-/* Each row is a control, and an option of the same name. */
+/* Describes one kind of error. Each row is a control, and an option of the same name. */
 typedef struct {
     const char *word, *name, *unit; /* "shift-x", "x", "m" */
 } FaultInfo;
 extern const FaultInfo fault_infos[FAULTS];
 
-/* Turns the camera by the error's yaw about the vertical axis, by its pitch about the camera's own
- * right axis (positive: up) and by its roll about the forward axis (positive: the right axis turns
- * down). Then moves the camera by x, y and height, and lengthens its focal length by so many
- * percent. A delay is none of the map's: it changes what the camera sees. */
+/* Applies the error to the camera. Yaw turns about the vertical axis. Pitch turns about the
+ * camera's right axis (positive: up). Roll turns about the forward axis (positive: the right axis
+ * turns down). Then the camera moves by x, y and height, and its focal length grows by a
+ * percentage. The delay does not change the map, only the picture. */
 void camera_apply_error(Camera *camera, const CameraError *error);
 
 bool camera_error_equal(const CameraError *a, const CameraError *b);
 
-/* Whether the map is the same: all but the delay. */
+/* Whether two errors give the same map. Only the delay may differ. */
 bool camera_error_same_map(const CameraError *a, const CameraError *b);
 
-/* Whether the map stays as calibrated. */
+/* Whether the error leaves the map as calibrated. */
 bool camera_error_keeps_map(const CameraError *error);
 
 #ifdef __cplusplus

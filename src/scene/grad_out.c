@@ -10,11 +10,11 @@
 enum { AXES = 3 };
 static const size_t MOST_BYTES = (size_t)2 << 30;
 
-static bool truncated(const GradOutFile *file, Err *err) {
+static bool refuse_truncated(const GradOutFile *file, Err *err) {
     return err_set(err, ERR_FAILED, file->where, "", "truncated: its header has no end");
 }
 
-/* The header of the file, which ends at *start. */
+/* Reads the header of the file. *start becomes the offset of the data. */
 static bool read_header(GradOutFile *file, const char *bytes, size_t length, size_t *start,
                         Err *err) {
     unsigned char prefix[NPY_PREFIX_BYTES] = {0};
@@ -23,7 +23,7 @@ static bool read_header(GradOutFile *file, const char *bytes, size_t length, siz
     if (!npy_read_prefix(prefix, file->where, &text_start, &text_bytes, err))
         return false;
     if (length < text_start || length - text_start < text_bytes)
-        return truncated(file, err);
+        return refuse_truncated(file, err);
     *start = text_start + text_bytes;
     return npy_read_header(bytes + text_start, text_bytes, file->where, &file->array, err);
 }
@@ -73,7 +73,7 @@ bool grad_out_read(GradOutFile *file, const void *bytes, size_t length, const ch
     return true;
 }
 
-/* The bytes of a file that begins so; 0: it is no such file. */
+/* Returns the size of the file that begins with these bytes. 0: the bytes are no such file. */
 static size_t most_bytes(const char *bytes, size_t length, const char *path, Err *err) {
     GradOutFile file = {.first = -1};
     size_t text_start, text_bytes, start;

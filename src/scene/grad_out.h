@@ -1,5 +1,5 @@
-/* A gradient of the output from a .npy file, as a training loop saves it: numpy.save of an array of
- * the shape (ny, nx, channels). */
+/* Reads the gradient of the output from a .npy file. A training loop saves it by numpy.save, with
+ * shape (ny, nx, channels). */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -9,19 +9,20 @@ typedef struct {
     float *values; /* (ny, nx, channels) */
     NpyArray array;
     char where[128];       /* the end of the path, for messages */
-    int64_t nan, infinite; /* number of its values that are not finite: NaN, infinite */
-    int64_t first;         /* the first that is no finite number; -1: none */
+    int64_t nan, infinite; /* the numbers of NaN and of infinite values */
+    int64_t first;         /* index of the first value that is not finite; -1: none */
 } GradOutFile;
 
-/* Reads float16, float32 or float64 of three axes; what float32 cannot hold becomes infinite. The
- * data must have exactly the size that the header says. Free with grad_out_free. */
+/* Read float16, float32 or float64 with three axes. Values beyond float32's range become infinite.
+ * The data must have exactly the size in the header. Free with grad_out_free. */
 bool grad_out_load(GradOutFile *file, const char *path, Err *err);
 bool grad_out_read(GradOutFile *file, const void *bytes, size_t length, const char *where,
                    Err *err);
-void grad_out_free(GradOutFile *file); /* accepts a zeroed one */
+void grad_out_free(GradOutFile *file); /* accepts a zeroed struct */
 
-/* Whether it has the shape of the output of such a problem. */
+/* Checks that the gradient has the shape of the output of a problem of this shape. */
 bool grad_out_fits(const GradOutFile *file, const BevShape *shape, Err *err);
 
-/* "FILE: 3 of 1024 values are NaN, 2 infinite, the first at [0, 4, 7]"; "": all are finite. */
+/* Writes "FILE: 3 of 1024 values are NaN, 2 infinite, the first at [0, 4, 7]". "": all values are
+ * finite. */
 void grad_out_describe(const GradOutFile *file, char *text, size_t size);

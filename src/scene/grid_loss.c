@@ -37,7 +37,8 @@ static bool in_outline(double corners[][2], int count, const double point[2]) {
     return count > 2;
 }
 
-/* Whether a cell's slice meets the object's height. A flat grid has one slice, which meets all. */
+/* Whether the slice of a cell meets the height of the object. A flat grid has one slice, which
+ * meets every object. */
 static bool meets_height(const Grid *grid, const Solid *solid, int64_t cell) {
     int64_t slices = grid_slices(grid), z = cell / grid->nx / grid->ny;
     double step_m = (grid->z_max_m - grid->z_min_m) / (double)slices;
@@ -45,9 +46,9 @@ static bool meets_height(const Grid *grid, const Solid *solid, int64_t cell) {
     return slices == 1 || (foot_m < solid->z_m + solid->size_m[2] && foot_m + step_m > solid->z_m);
 }
 
-/* A cell is covered by an object that covers its centre. A pole is thinner than a cell: the cell
- * around its middle counts too. */
-static bool covers(const GridContent *content, int solid, int64_t cell) {
+/* Whether an object covers a cell: it covers the cell's centre. A pole is thinner than a cell, so
+ * the cell around its middle counts too. */
+static bool covers_cell(const GridContent *content, int solid, int64_t cell) {
     const Grid *grid = &content->rig->grid;
     double corners[WORLD_CORNERS][2], center[2], middle[2];
     int count = world_footprint(content->world, solid, content->time_s, corners);
@@ -66,7 +67,7 @@ static bool choose_box(GridLoss *loss, const GridContent *content, Err *err) {
         return err_set(err, ERR_USAGE, "--loss", "choose cell",
                        "tensors from a file have no objects");
     int solid = 0;
-    while (solid < content->world->solid_count && !covers(content, solid, loss->cell))
+    while (solid < content->world->solid_count && !covers_cell(content, solid, loss->cell))
         solid++;
     if (solid == content->world->solid_count)
         return err_set(err, ERR_USAGE, "--loss", "choose a cell of a car, or --loss cell",
@@ -74,23 +75,23 @@ static bool choose_box(GridLoss *loss, const GridContent *content, Err *err) {
                        (long long)(loss->cell / content->nx));
     loss->class = content->world->solids[solid].class;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++)
-        loss->inside[cell] = covers(content, solid, cell);
+        loss->inside[cell] = covers_cell(content, solid, cell);
     return true;
 }
 
 /* ---- the cells of a class -------------------------------------------------------------------- */
 
-static WorldClass class_of(const GridContent *content, int64_t cell) {
+static WorldClass class_of_cell(const GridContent *content, int64_t cell) {
     return embedding_class(content->embedding, content->pooled + cell * content->channels);
 }
 
 static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
-    loss->class = content->embedding ? class_of(content, loss->cell) : CLASS_COUNT;
+    loss->class = content->embedding ? class_of_cell(content, loss->cell) : CLASS_COUNT;
     if (loss->class == CLASS_COUNT)
         return err_set(err, ERR_USAGE, "--loss", "choose cell",
                        "the features of this cell are no known embedding of a class");
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++)
-        loss->inside[cell] = class_of(content, cell) == loss->class;
+        loss->inside[cell] = class_of_cell(content, cell) == loss->class;
     return true;
 }
 
@@ -103,8 +104,9 @@ static bool has_point(const BevMap *map, int64_t cell) {
     return false;
 }
 
-/* The cells, by the kind of the loss; the chosen one is always one of them. */
-static bool choose(GridLoss *loss, const GridContent *content, Err *err) {
+/* Marks the cells of the loss in loss->inside, by the kind of the loss. The chosen cell is always
+ * among them. */
+static bool choose_cells(GridLoss *loss, const GridContent *content, Err *err) {
     long long x = loss->cell % content->nx, y = loss->cell / content->nx;
     if (!has_point(content->map, loss->cell))
         return err_set(err, ERR_USAGE, "--cell", "choose a cell that a camera sees",
@@ -116,7 +118,7 @@ static bool choose(GridLoss *loss, const GridContent *content, Err *err) {
     return true;
 }
 
-static bool fill(GridLoss *loss, const GridContent *content, Err *err) {
+static bool fill_gradient(GridLoss *loss, const GridContent *content, Err *err) {
     size_t row = (size_t)content->channels;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {
         if (!loss->inside[cell])
@@ -140,7 +142,7 @@ bool grid_loss_make(GridLoss *loss, const GridContent *content, LossKind kind, i
                        .grad_out = calloc(cells * (size_t)content->channels, sizeof(float))};
     bool ok = (loss->inside && loss->grad_out) ||
               err_set(err, ERR_FAILED, "loss", "choose a smaller grid", "out of memory");
-    if (ok && choose(loss, content, err) && fill(loss, content, err))
+    if (ok && choose_cells(loss, content, err) && fill_gradient(loss, content, err))
         return true;
     grid_loss_free(loss);
     return false;
@@ -154,7 +156,8 @@ void grid_loss_free(GridLoss *loss) {
 
 /* ---- a cell to begin with -------------------------------------------------------------------- */
 
-/* The strongest cell whose centre lies from `from_m` to `to_m` away; without a rig none does. */
+/* Returns the strongest cell whose centre lies from `from_m` to `to_m` away. -1: none, as always
+ * without a rig. */
 static int64_t strongest_within(const GridContent *content, double from_m, double to_m) {
     int64_t strongest = -1;
     double most = 0;

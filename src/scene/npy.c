@@ -67,11 +67,11 @@ typedef struct {
     Err *err;
 } Parser;
 
-static bool broken(const Parser *parser, const char *what) {
+static bool refuse_header(const Parser *parser, const char *what) {
     return err_set(parser->err, ERR_FAILED, parser->where, "", "broken npy header: %s", what);
 }
 
-static bool accept(Parser *parser, const char *word) {
+static bool accept_word(Parser *parser, const char *word) {
     const size_t length = strlen(word);
     while (parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n'))
         parser->at++;
@@ -81,10 +81,10 @@ static bool accept(Parser *parser, const char *word) {
     return true;
 }
 
-static bool expect(Parser *parser, const char *word) {
+static bool expect_word(Parser *parser, const char *word) {
     char what[32];
     snprintf(what, sizeof what, "%s is missing", word);
-    return accept(parser, word) || broken(parser, what);
+    return accept_word(parser, word) || refuse_header(parser, what);
 }
 
 static bool refuse_type(const Parser *parser, const char *descr) {
@@ -104,7 +104,7 @@ static bool refuse_type(const Parser *parser, const char *descr) {
     return err_set(parser->err, ERR_FAILED, parser->where, hint, "%s \"%.40s\"", kind, descr);
 }
 
-/* The number behind "<U" or "|S". */
+/* Parses the number of characters behind "<U" or "|S". */
 static bool parse_characters(const Parser *parser, const char *digits, NpyArray *array) {
     char *end;
     long count = *digits >= '0' && *digits <= '9' ? strtol(digits, &end, 10) : -1;
@@ -117,14 +117,14 @@ static bool parse_characters(const Parser *parser, const char *digits, NpyArray 
 
 static bool parse_type(Parser *parser, NpyArray *array) {
     char descr[64];
-    if (accept(parser, "["))
+    if (accept_word(parser, "["))
         return err_set(parser->err, ERR_FAILED, parser->where, "save one array per field",
                        "structured dtype");
-    if (!expect(parser, "'"))
+    if (!expect_word(parser, "'"))
         return false;
     const char *start = parser->at, *stop = memchr(start, '\'', (size_t)(parser->end - start));
     if (!stop)
-        return broken(parser, "a dtype without an end");
+        return refuse_header(parser, "a dtype without an end");
     snprintf(descr, sizeof descr, "%.*s", stop - start < 255 ? (int)(stop - start) : 255, start);
     parser->at = stop + 1;
     array->characters = 1;
@@ -140,9 +140,9 @@ static bool parse_type(Parser *parser, NpyArray *array) {
 }
 
 static bool parse_order(Parser *parser, NpyArray *array) {
-    array->fortran = accept(parser, "True");
-    return array->fortran || accept(parser, "False") ||
-           broken(parser, "fortran_order is neither True nor False");
+    array->fortran = accept_word(parser, "True");
+    return array->fortran || accept_word(parser, "False") ||
+           refuse_header(parser, "fortran_order is neither True nor False");
 }
 
 static bool parse_extent(Parser *parser, int64_t *extent) {
@@ -153,20 +153,20 @@ static bool parse_extent(Parser *parser, int64_t *extent) {
             __builtin_add_overflow(*extent, *parser->at - '0', extent))
             return err_set(parser->err, ERR_FAILED, parser->where, "",
                            "shape has a size that does not fit 64 bits");
-    return parser->at > digits || broken(parser, "shape is not a tuple of whole numbers");
+    return parser->at > digits || refuse_header(parser, "shape is not a tuple of whole numbers");
 }
 
 static bool parse_shape(Parser *parser, NpyArray *array) {
-    if (!expect(parser, "("))
+    if (!expect_word(parser, "("))
         return false;
-    while (!accept(parser, ")")) {
+    while (!accept_word(parser, ")")) {
         if (array->rank == NPY_MAX_RANK)
             return err_set(parser->err, ERR_FAILED, parser->where, "",
                            "shape has more than %d axes", NPY_MAX_RANK);
         if (!parse_extent(parser, &array->shape[array->rank++]))
             return false;
-        if (!accept(parser, ",") && (parser->at == parser->end || *parser->at != ')'))
-            return broken(parser, "shape is not a tuple of whole numbers");
+        if (!accept_word(parser, ",") && (parser->at == parser->end || *parser->at != ')'))
+            return refuse_header(parser, "shape is not a tuple of whole numbers");
     }
     return true;
 }
@@ -190,18 +190,19 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
                      Err *err) {
     Parser parser = {text, text + length, where, err};
     memset(array, 0, sizeof *array);
-    if (!expect(&parser, "{") || !expect(&parser, "'descr'") || !expect(&parser, ":") ||
-        !parse_type(&parser, array) || !expect(&parser, ",") ||
-        !expect(&parser, "'fortran_order'") || !expect(&parser, ":") ||
-        !parse_order(&parser, array) || !expect(&parser, ",") || !expect(&parser, "'shape'") ||
-        !expect(&parser, ":") || !parse_shape(&parser, array))
+    if (!expect_word(&parser, "{") || !expect_word(&parser, "'descr'") ||
+        !expect_word(&parser, ":") || !parse_type(&parser, array) || !expect_word(&parser, ",") ||
+        !expect_word(&parser, "'fortran_order'") || !expect_word(&parser, ":") ||
+        !parse_order(&parser, array) || !expect_word(&parser, ",") ||
+        !expect_word(&parser, "'shape'") || !expect_word(&parser, ":") ||
+        !parse_shape(&parser, array))
         return false;
-    accept(&parser, ",");
-    if (!expect(&parser, "}"))
+    accept_word(&parser, ",");
+    if (!expect_word(&parser, "}"))
         return false;
-    accept(&parser, "");
+    accept_word(&parser, "");
     return parser.at == parser.end ? multiply_shape(&parser, array)
-                                   : broken(&parser, "text after the dictionary");
+                                   : refuse_header(&parser, "text after the dictionary");
 }
 
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {
@@ -209,7 +210,7 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size) {
     for (int i = 0; i < array->rank && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, i ? ", %lld" : "%lld",
                                  (long long)array->shape[i]);
-    if (used < size) /* a tuple of one element keeps its comma */
+    if (used < size) /* Python writes a comma after a single element */
         snprintf(text + used, size - used, array->rank == 1 ? ",)" : ")");
 }
 

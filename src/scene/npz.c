@@ -18,7 +18,8 @@ static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
 
 enum { END_BYTES = 22, LOCATOR_BYTES = 20, DIRECTORY_MAX_BYTES = 64 * 1024 };
 
-/* libzip tries every end record in this many bytes, and makes room for its entries. */
+/* The part of a file that libzip searches for end records. libzip allocates memory for the entries
+ * of each. */
 enum { TAIL_BYTES = 0xffff + END_BYTES + LOCATOR_BYTES };
 
 /* An archive in memory, or an open file when `memory` is NULL. */
@@ -41,8 +42,8 @@ static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, s
     return bytes->memory || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
 }
 
-/* An end record before the last one. Array data does not look like one by chance: 10 bytes would
- * have to match. */
+/* Whether another end record stands before the last one. Array data does not look like one by
+ * chance, because 10 bytes must match. */
 static bool has_other_end(const unsigned char *tail, const unsigned char *last) {
     for (const unsigned char *at = tail;
          (at = memmem(at, (size_t)(last + 7 - at), "PK\5\6\0\0\0\0", 8)); at++)
@@ -51,8 +52,8 @@ static bool has_other_end(const unsigned char *tail, const unsigned char *last) 
     return false;
 }
 
-/* Checks that a directory has as many entries as declared. libzip makes room for 65,536 more where
- * others follow. */
+/* Checks that a directory has as many entries as declared. With more entries libzip would allocate
+ * 65,536 more. */
 static bool check_entries(const Npz *npz, const unsigned char *directory, uint64_t size,
                           uint64_t declared, Err *err) {
     enum { ENTRY_BYTES = 46 };
@@ -90,9 +91,9 @@ static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tai
 }
 
 /* Checks the end of an archive before libzip reads it. */
-static bool check_end(const Npz *npz, const ZipBytes *bytes, Err *err) {
+static bool check_archive_end(const Npz *npz, const ZipBytes *bytes, Err *err) {
     size_t length = bytes->length < TAIL_BYTES ? (size_t)bytes->length : TAIL_BYTES;
-    /* later the directory, which lies in it or is smaller */
+    /* This memory later holds the directory, which is not larger. */
     unsigned char *tail = malloc(length + 1);
     bool ok =
         tail ? check_tail(npz, bytes, tail, length, err) : refuse_zip(npz, "out of memory", err);
@@ -102,7 +103,7 @@ static bool check_end(const Npz *npz, const ZipBytes *bytes, Err *err) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Deflate compresses by a factor of 1032 at most. */
+/* Checks the compressed size of a member: deflate compresses by a factor of at most 1032. */
 static bool size_is_possible(const struct zip_stat *stat) {
     return stat->comp_method == ZIP_CM_STORE ? stat->size == stat->comp_size
                                              : stat->size / 1032 <= stat->comp_size;
@@ -173,15 +174,15 @@ static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     return ok;
 }
 
-static void init(Npz *npz, const char *where) {
+static void init_archive(Npz *npz, const char *where) {
     memset(npz, 0, sizeof *npz);
     size_t length = strlen(where), most = sizeof npz->where - 1;
     snprintf(npz->where, sizeof npz->where, "%s", length > most ? where + length - most : where);
 }
 
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
-    init(npz, where);
-    return check_end(npz, &(ZipBytes){bytes, -1, length}, err) &&
+    init_archive(npz, where);
+    return check_archive_end(npz, &(ZipBytes){bytes, -1, length}, err) &&
            open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
 }
 
@@ -193,12 +194,13 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
     if (length > max_bytes)
         return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, must be at most %llu",
                        (unsigned long long)length, (unsigned long long)max_bytes);
-    return check_end(npz, &(ZipBytes){NULL, fd, length}, err);
+    return check_archive_end(npz, &(ZipBytes){NULL, fd, length}, err);
 }
 
-/* libzip gets the open file that is checked: nobody can exchange the file in between. */
+/* Opens a file. libzip reads the same open file that was checked, so nobody can exchange the file
+ * in between. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
-    init(npz, path);
+    init_archive(npz, path);
     Err why;
     FILE *file = data_open(path, &why);
     if (!file)
@@ -230,10 +232,10 @@ int npz_find(const Npz *npz, const char *name) {
 
 /* ---- the bytes of a member ------------------------------------------------------------------- */
 
-/* One array in an archive, read from its begin to its end. */
+/* One array in an archive, which is read from beginning to end. */
 typedef struct {
     zip_file_t *file;
-    uint64_t left;   /* bytes that were not read yet */
+    uint64_t left;   /* bytes that have not been read yet */
     char where[256]; /* start of error messages */
 } Stream;
 
@@ -271,8 +273,8 @@ static bool read_bytes(Stream *stream, void *to, size_t count, Err *err) {
     return true;
 }
 
-/* Reads past the end of the data, where libzip verifies the checksum. */
-static bool finish(Stream *stream, Err *err) {
+/* Reads past the end of the data. There libzip verifies the checksum. */
+static bool finish_stream(Stream *stream, Err *err) {
     char more;
     zip_int64_t got = zip_fread(stream->file, &more, 1);
     if (got < 0)
@@ -339,7 +341,7 @@ double npy_element(NpyType type, const unsigned char *bytes) {
     case NPY_I4:
         return value.i4;
     case NPY_I8:
-        return (double)value.i8; /* beyond 2^53 rounded, but still above int32 */
+        return (double)value.i8; /* rounded beyond 2^53, but still above int32 */
     case NPY_U4:
         return value.u4;
     default:
@@ -355,7 +357,7 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     }
     NpzPlace place;
     size_t size = sizeof place.text, used = (size_t)snprintf(place.text, size, "%s", name);
-    for (int axis = 0; axis < array->rank; axis++) /* at most 8 times 22 bytes: they fit */
+    for (int axis = 0; axis < array->rank; axis++) /* at most 8 times 22 bytes, which fit */
         used += (size_t)snprintf(place.text + used, size - used, "%s%lld%s", axis ? ", " : "[",
                                  (long long)index[axis], axis == array->rank - 1 ? "]" : "");
     return place;
@@ -370,12 +372,12 @@ typedef struct {
     void *elements;
 } Converted;
 
-/* Converts elements [first, first + count) from their bytes in the file. */
-static bool convert(void *context, int64_t first, int64_t count, const unsigned char *bytes,
-                    Err *err) {
+/* Converts elements [first, first + count) from their bytes in the file. An NpzTake. */
+static bool convert_elements(void *context, int64_t first, int64_t count,
+                             const unsigned char *bytes, Err *err) {
     const Converted *to = context;
     NpyType from = to->array->type;
-    if (from == to->type) { /* in Fortran order */
+    if (from == to->type) { /* same type: the array is in Fortran order */
         size_t size = npy_element_bytes(to->array);
         memcpy((char *)to->elements + (size_t)first * size, bytes, (size_t)count * size);
         return true;
@@ -411,7 +413,8 @@ static bool take_in_order(Stream *stream, const NpyArray *array, int64_t most, N
     return ok;
 }
 
-/* All elements must be in memory before the first can be taken. */
+/* Takes an array in Fortran order. All its elements must be in memory before the first can be
+ * taken. */
 static bool take_transposed(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
                         void *context, Err *err) {
     size_t size = npy_element_bytes(array);
@@ -437,8 +440,8 @@ static bool take_transposed(Stream *stream, const NpyArray *array, int64_t most,
     return ok;
 }
 
-/* Checks that the header has not changed since it was read first. */
-static bool check_again(Stream *stream, const NpyArray *array, Err *err) {
+/* Checks that the header is still the same as at the first reading. */
+static bool check_header_again(Stream *stream, const NpyArray *array, Err *err) {
     NpyArray again;
     return read_header(stream, &again, err) &&
            ((again.type == array->type && again.count == array->count &&
@@ -449,10 +452,10 @@ static bool check_again(Stream *stream, const NpyArray *array, Err *err) {
 bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
                      void *context, Err *err) {
     Stream stream;
-    bool ok = open_stream(&stream, npz, member, err) && check_again(&stream, array, err) &&
+    bool ok = open_stream(&stream, npz, member, err) && check_header_again(&stream, array, err) &&
               (array->fortran ? take_transposed : take_in_order)(&stream, array, most, take,
                                                                  context, err) &&
-              finish(&stream, err);
+              finish_stream(&stream, err);
     close_stream(&stream);
     return ok;
 }
@@ -464,10 +467,11 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
     if (array->type == type && !array->fortran) {
         Stream stream;
         size_t bytes = (size_t)array->count * npy_element_bytes(array);
-        bool ok = open_stream(&stream, npz, member, err) && check_again(&stream, array, err) &&
-                  read_bytes(&stream, elements, bytes, err) && finish(&stream, err);
+        bool ok = open_stream(&stream, npz, member, err) &&
+                  check_header_again(&stream, array, err) &&
+                  read_bytes(&stream, elements, bytes, err) && finish_stream(&stream, err);
         close_stream(&stream);
         return ok;
     }
-    return npz_read_pieces(npz, member, array, PIECE, convert, &to, err);
+    return npz_read_pieces(npz, member, array, PIECE, convert_elements, &to, err);
 }

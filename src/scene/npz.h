@@ -9,8 +9,8 @@
 
 /* ---- .npy: the header of one array (npy.c) --------------------------------------------------- */
 
-/* The element types that can be read; all little-endian. NPY_S are texts of bytes, NPY_U of code
- * points of 4 bytes, both padded with zeros. */
+/* The element types that can be read, all little-endian. NPY_S are texts of bytes. NPY_U are texts
+ * of code points with 4 bytes each. Both are padded with zeros. */
 /* clang-format off */
 typedef enum {
     NPY_F2, NPY_F4, NPY_F8, NPY_I4, NPY_I8, NPY_U1, NPY_U4, NPY_S, NPY_U, NPY_TYPE_COUNT
@@ -18,19 +18,19 @@ typedef enum {
 /* clang-format on */
 
 typedef struct {
-    const char *descr; /* in headers: "<f4"; of texts what stands before their length */
-    const char *name;  /* in messages: "float32" */
-    size_t bytes;      /* of one element; of texts of one character */
+    const char *descr; /* type in headers: "<f4"; for texts the part before their length */
+    const char *name;  /* type in messages: "float32" */
+    size_t bytes;      /* bytes of an element; for texts of a character */
 } NpyTypeInfo;
 
 extern const NpyTypeInfo npy_types[NPY_TYPE_COUNT];
 
 enum {
     NPY_MAX_RANK = 8,
-    NPY_PREFIX_BYTES = 12,            /* magic bytes, version and length, at most */
+    NPY_PREFIX_BYTES = 12,            /* magic bytes, version and length: the greatest size */
     NPY_MAX_HEADER_BYTES = 64 * 1024, /* NumPy's own headers are below 1 KiB */
-    NPY_WRITTEN_BYTES = 256,          /* a header that npy_write_header writes, at most */
-    NPY_MAX_TEXT = 1024               /* characters of a text */
+    NPY_WRITTEN_BYTES = 256, /* the greatest size of a header that npy_write_header writes */
+    NPY_MAX_TEXT = 1024      /* the most characters of a text */
 };
 
 typedef struct {
@@ -38,18 +38,18 @@ typedef struct {
     int rank; /* 0: a scalar */
     int64_t shape[NPY_MAX_RANK];
     int64_t count;  /* elements */
-    int characters; /* of a text; 1 of numbers */
+    int characters; /* characters of a text; 1 for numbers */
     bool fortran;   /* the first axis is the fastest one */
 } NpyArray;
 
-/* Whether it is float16, float32 or float64; whether it is a whole number. */
+/* Whether a type is float16, float32 or float64, and whether it is a whole number. */
 bool npy_is_float(NpyType type);
 bool npy_is_whole(NpyType type);
 
-/* Bytes of one element. */
+/* Returns the bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);
 
-/* Reads the first bytes of a .npy file: where the header's text starts, and its length. */
+/* Reads the first bytes of a .npy file. Yields where the header's text starts, and its length. */
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
                      size_t *text_start, size_t *text_bytes, Err *err);
 
@@ -60,13 +60,13 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
-/* Where element i, in C order, lies in the file. */
+/* Returns the place in the file of element i, which is counted in C order. */
 int64_t npy_place(const NpyArray *array, int64_t i);
 
-/* The value of an element that starts at `bytes`. */
+/* Returns the value of the element that starts at `bytes`. */
 double npy_element(NpyType type, const unsigned char *bytes);
 
-/* The shape as Python prints it: "(6, 59, 16, 44)". */
+/* Writes the shape as Python prints it: "(6, 59, 16, 44)". */
 void npy_shape_text(const NpyArray *array, char *text, size_t size);
 
 /* ---- reading an archive ---------------------------------------------------------------------- */
@@ -75,8 +75,8 @@ enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
 #define NPZ_MAX_FORTRAN_BYTES ((uint64_t)2 << 30)
 
 typedef struct {
-    char name[NPZ_MAX_NAME]; /* without ".npy" */
-    uint64_t bytes;          /* of the .npy file, uncompressed */
+    char name[NPZ_MAX_NAME]; /* name without ".npy" */
+    uint64_t bytes;          /* bytes of the .npy file, uncompressed */
 } NpzMember;
 
 typedef struct {
@@ -86,39 +86,40 @@ typedef struct {
     NpzMember members[NPZ_MAX_MEMBERS];
 } Npz;
 
-/* Opens an archive that ends as numpy.savez ends it: without a comment, without zip64's directory.
- * Checks its directory: at most NPZ_MAX_MEMBERS arrays, all names different, nothing encrypted,
- * each stored or deflated, no size that the file cannot hold. `bytes` must stay valid until
- * npz_close. */
+/* Opens an archive as numpy.savez writes it: without a comment and without zip64's directory.
+ * Checks the directory: at most NPZ_MAX_MEMBERS arrays, all with different names. None is
+ * encrypted, each is stored or deflated, and no size exceeds what the file can hold. `bytes` must
+ * stay valid until npz_close. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);
 
-/* Index of the member with that name, or -1. */
+/* Returns the index of the member with that name. -1: there is none. */
 int npz_find(const Npz *npz, const char *name);
 
-/* Reads a member's header and checks that the data after it has exactly the size that it says. */
+/* Reads a member's header and checks that the data after it has exactly the declared size. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Reads the elements of a member, whose array is as npz_read_array gave it, in C order and as
- * `type`: F4 and F8 from any number; I4 where each value fits, U1 from U1. Its checksum is
- * verified. */
+/* Reads all elements of a member in C order and converts them to `type`. `array` comes from
+ * npz_read_array. F4 and F8 can be read from any number, I4 where each value fits, U1 from U1. The
+ * checksum is verified. */
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
-/* Reads the elements in C order, in pieces of at most `most`, as the file's bytes. `first` is the
- * number of a piece's first element. `take` returns false, with an error, to end the reading. */
+/* Reads the elements in C order, in pieces of at most `most` elements, as the file's bytes. `first`
+ * is the number of the first element of a piece. `take` returns false, with an error, to end the
+ * reading. */
 typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                      Err *err);
 bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
                      void *context, Err *err);
 
-/* Reads texts into `texts`, one of `size` bytes for each element, as clean UTF-8 (kernels/clean.h).
- * A text that does not fit is an error. */
+/* Reads texts as clean UTF-8 (kernels/clean.h). `texts` has `size` bytes for each element. A text
+ * that does not fit is an error. */
 bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
                     Err *err);
 
-/* An element for error messages: "name[c, d, h, w]" for element i in C order. */
+/* The name of an element in error messages: "name[c, d, h, w]" for element i in C order. */
 typedef struct {
     char text[256];
 } NpzPlace;
@@ -126,23 +127,23 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i);
 
 /* ---- writing an archive ---------------------------------------------------------------------- */
 
-/* An archive in memory. Members are stored with a fixed date, so that the same arrays give the same
- * bytes. */
+/* An archive that is written to memory. Members are stored with a fixed date, so that the same
+ * arrays give the same bytes. */
 typedef struct {
     struct zip *zip;
     struct zip_source *source;
-    void *blocks[NPZ_MAX_MEMBERS]; /* the arrays, until the archive is closed */
+    void *blocks[NPZ_MAX_MEMBERS]; /* the arrays, which are kept until the archive is closed */
     int block_count;
 } NpzWriter;
 
 bool npz_writer_open(NpzWriter *writer, Err *err);
 bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
                     const int64_t *shape, const void *elements, Err *err);
-/* UTF-8 as code points; `codes` has room for as many as `text` has bytes. */
+/* Decodes UTF-8 into code points. `codes` has room for one code point for each byte of `text`. */
 void npz_text_codes(const char *text, uint32_t *codes);
-/* Adds `count` texts of `size` bytes each, as numpy's str. */
+/* Adds `count` texts of `size` bytes each, as numpy's type str. */
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
                           size_t size, Err *err);
-/* Closes the writer, also on failure. The caller frees *bytes. */
+/* Closes the writer, also after a failure. The caller frees *bytes. */
 bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
 void npz_writer_abort(NpzWriter *writer);

@@ -1,4 +1,4 @@
-/* Arrays of texts: from numpy's bytes and str to UTF-8, and back. */
+/* Converts arrays of texts from numpy's bytes and str to UTF-8, and back. */
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/scene/npz.h"
@@ -7,9 +7,9 @@
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
-/* Writes a code point, at most 4 bytes; returns their number. A value that is no code point becomes
- * '?'. */
-static int encode(uint32_t code, char text[4]) {
+/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. A value that is no
+ * code point becomes '?'. */
+static int encode_utf8(uint32_t code, char text[4]) {
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         code = '?';
     if (code < 0x80)
@@ -41,8 +41,8 @@ typedef struct {
     size_t size;
 } Texts;
 
-/* Characters without the zeros at the end. */
-static int length_of(const NpyArray *array, const unsigned char *bytes) {
+/* Returns the number of characters without the zeros at the end. */
+static int text_length(const NpyArray *array, const unsigned char *bytes) {
     size_t width = npy_types[array->type].bytes;
     int length = array->characters;
     while (length > 0 && !memcmp(bytes + (size_t)(length - 1) * width, "\0\0\0", width))
@@ -50,7 +50,8 @@ static int length_of(const NpyArray *array, const unsigned char *bytes) {
     return length;
 }
 
-/* UTF-8 of one text: of bytes they themselves, of code points 4 bytes each at most. */
+/* Writes one text as UTF-8 and returns its bytes. NPY_S are copied. NPY_U take at most 4 bytes for
+ * each code point. */
 static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int length, char *text) {
     size_t used = 0;
     for (int i = 0; i < length; i++) {
@@ -58,7 +59,7 @@ static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int len
         if (array->type == NPY_U)
             memcpy(&code, bytes + 4 * (size_t)i, sizeof code);
         if (array->type == NPY_U && code)
-            used += (size_t)encode(code, text + used);
+            used += (size_t)encode_utf8(code, text + used);
         else
             text[used++] = code ? (char)code : '?'; /* a zero inside would end the text */
     }
@@ -74,7 +75,7 @@ static bool take_texts(void *context, int64_t first, int64_t count, const unsign
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < count; i++) {
         const unsigned char *at = bytes + (size_t)i * npy_element_bytes(array);
-        size_t used = to_utf8(array, at, length_of(array, at), text);
+        size_t used = to_utf8(array, at, text_length(array, at), text);
         if (used >= to->size)
             return data_refuse(err, to->npz->where, npz_place(name, array, first + i).text,
                                "shorten it", "a text of %zu bytes, must be at most %zu", used,

@@ -20,7 +20,8 @@ bool npz_writer_open(NpzWriter *writer, Err *err) {
         writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
     bool ok = writer->zip != NULL;
     if (ok) {
-        zip_source_keep(writer->source); /* keep it after zip_close, to read the bytes */
+        /* the source must live after zip_close, to read the bytes */
+        zip_source_keep(writer->source);
     } else {
         refuse_writing("start an archive", &error, err);
         zip_source_free(writer->source);
@@ -30,8 +31,8 @@ bool npz_writer_open(NpzWriter *writer, Err *err) {
     return ok;
 }
 
-/* Header and elements in one block of memory. The writer owns it: libzip frees what it was given
- * in some of its failures, and not in others. */
+/* Puts header and elements into one block of memory, which the writer owns. In some failures libzip
+ * frees a block that it was given, in others it does not. */
 static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
     char header[NPY_WRITTEN_BYTES];
     size_t start = npy_write_header(array, header);

@@ -12,11 +12,13 @@ const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
 
 /* ---- the pixels of an object ----------------------------------------------------------------- */
 
-/* A box in the frame of its own axes, and where the rays of a camera begin. */
+/* A box in the frame of its own axes, and the origin of a camera's rays. */
 typedef struct {
     double center_m[3], half_m[3], c, s;
-    double from_m[3], start_m[3]; /* from the middle to the rays' origin; in the box's own frame */
-    double outside_m2;            /* its square, less that of the radius of the sphere around */
+    /* rays' origin from the box's middle: in the ego frame; in the box's frame */
+    double from_m[3], start_m[3];
+    /* squared distance of the origin, less the squared radius of the bounding sphere */
+    double outside_m2;
 } Target;
 
 static Target target_of(const TrueBox *box) {
@@ -28,36 +30,36 @@ static Target target_of(const TrueBox *box) {
     return target;
 }
 
-static void turn(const Target *target, const double v[3], double own[3]) {
+static void to_box_frame(const Target *target, const double v[3], double own[3]) {
     own[0] = v[0] * target->c + v[1] * target->s;
     own[1] = v[1] * target->c - v[0] * target->s;
     own[2] = v[2];
 }
 
-static void aim(Target *target, const double origin_m[3]) {
-    const double margin = 1 + 1e-9; /* of rounding */
+static void set_ray_origin(Target *target, const double origin_m[3]) {
+    const double margin = 1 + 1e-9; /* for rounding */
     target->outside_m2 = 0;
     for (int axis = 0; axis < 3; axis++) {
         double from = target->from_m[axis] = origin_m[axis] - target->center_m[axis];
         double half = target->half_m[axis];
         target->outside_m2 += from * from - margin * half * half;
     }
-    turn(target, target->from_m, target->start_m);
+    to_box_frame(target, target->from_m, target->start_m);
 }
 
-/* Whether a ray misses the sphere around the box: most do, which is soon known. */
-static bool passes_by(const Target *target, const double direction[3], double length2) {
+/* Whether a ray misses the sphere around the box. Most rays do, and this test is fast. */
+static bool misses_sphere(const Target *target, const double direction[3], double length2) {
     const double *from = target->from_m;
     double away = from[0] * direction[0] + from[1] * direction[1] + from[2] * direction[2];
     return target->outside_m2 > 0 && (away > 0 || away * away < target->outside_m2 * length2);
 }
 
-/* Where a ray enters the box, as its parameter: the latest of the three entries, if no exit is
- * before. INFINITY: the ray misses the box, or begins inside. */
-static double entry_of(const Target *target, const double direction[3]) {
+/* Returns the ray's parameter where it enters the box. This is the latest of the three entries, if
+ * no exit comes before. INFINITY: the ray misses the box or begins inside. */
+static double box_entry(const Target *target, const double direction[3]) {
     const double *start = target->start_m;
     double along[3], in = 0, out = INFINITY;
-    turn(target, direction, along);
+    to_box_frame(target, direction, along);
     for (int axis = 0; axis < 3; axis++) {
         double a = (-target->half_m[axis] - start[axis]) / along[axis];
         double b = (target->half_m[axis] - start[axis]) / along[axis];
@@ -71,16 +73,17 @@ static double entry_of(const Target *target, const double direction[3]) {
     return in > 0 && in < out ? in : INFINITY;
 }
 
-/* One ray: it belongs to the first box that it meets. */
-static void take_ray(Objects *objects, const Target *targets, int64_t all, int64_t pixel,
-                     const double origin_m[3], const double direction[3]) {
+/* Gives the pixel of one ray to the first box that the ray meets. */
+static void assign_ray(Objects *objects, const Target *targets, int64_t all, int64_t pixel,
+                       const double origin_m[3], const double direction[3]) {
     double first = INFINITY, length2 = 0;
     int64_t found = -1;
     for (int axis = 0; axis < 3; axis++)
         length2 += direction[axis] * direction[axis];
     for (int64_t i = 0; i < all; i++) {
-        double at = passes_by(&targets[i], direction, length2) ? INFINITY
-                                                               : entry_of(&targets[i], direction);
+        double at = misses_sphere(&targets[i], direction, length2)
+                        ? INFINITY
+                        : box_entry(&targets[i], direction);
         if (at < first) {
             first = at;
             found = i;
@@ -95,27 +98,27 @@ static void take_ray(Objects *objects, const Target *targets, int64_t all, int64
         objects->seen_m[found][axis] += origin_m[axis] + first * direction[axis];
 }
 
-static void take_camera(Objects *objects, const Rig *rig, int camera, Target *targets,
-                        int64_t all) {
+static void assign_camera(Objects *objects, const Rig *rig, int camera, Target *targets,
+                          int64_t all) {
     const Frustum *frustum = &rig->frustum;
     int64_t pixel = (int64_t)camera * frustum->feat_h * frustum->feat_w;
     double origin_m[3], direction[3];
     for (int64_t i = 0; i < all; i++)
-        aim(&targets[i], rig->cameras[camera].position_m);
+        set_ray_origin(&targets[i], rig->cameras[camera].position_m);
     for (int h = 0; h < frustum->feat_h; h++)
         for (int w = 0; w < frustum->feat_w; w++, pixel++) {
             camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w), frustum_v_px(frustum, h),
                        origin_m, direction);
-            take_ray(objects, targets, all, pixel, origin_m, direction);
+            assign_ray(objects, targets, all, pixel, origin_m, direction);
         }
 }
 
-static void take_rays(Objects *objects, const Rig *rig, Target *targets, int64_t all) {
+static void assign_rays(Objects *objects, const Rig *rig, Target *targets, int64_t all) {
     for (int camera = 0; camera < rig->camera_count; camera++)
-        take_camera(objects, rig, camera, targets, all);
+        assign_camera(objects, rig, camera, targets, all);
     for (int64_t i = 0; i < objects->count; i++)
         for (int axis = 0; axis < 2; axis++)
-            objects->seen_m[i][axis] /= (double)objects->pixels[i]; /* 0 / 0: none */
+            objects->seen_m[i][axis] /= (double)objects->pixels[i]; /* 0 / 0 is NaN: no pixels */
 }
 
 bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t hidden,
@@ -135,7 +138,7 @@ bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t h
         targets[i] = target_of(&boxes[i]);
     if (ok) {
         memcpy(objects->boxes, boxes, (size_t)count * sizeof *boxes);
-        take_rays(objects, rig, targets, all);
+        assign_rays(objects, rig, targets, all);
     } else {
         objects_free(objects);
         err_set(err, ERR_FAILED, "objects", "", "out of memory");
@@ -152,9 +155,10 @@ void objects_free(Objects *objects) {
     *objects = (Objects){0};
 }
 
-/* Gives a camera's pixels to the objects as they stood then; `seen_m` stays as of now. */
-static bool take_delayed(Objects *objects, const Rig *rig, int camera, const TrueBox *then,
-                         int64_t all, Err *err) {
+/* Gives a camera's pixels to the objects where they stood at the time `then`. `seen_m` stays that
+ * of now. */
+static bool assign_delayed_camera(Objects *objects, const Rig *rig, int camera, const TrueBox *then,
+                                  int64_t all, Err *err) {
     Objects earlier;
     int64_t area = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w;
     if (!objects_find(rig, then, objects->count, all - objects->count, &earlier, err))
@@ -171,9 +175,9 @@ static bool take_delayed(Objects *objects, const Rig *rig, int camera, const Tru
     return true;
 }
 
-/* The cameras whose pictures are older. */
-static bool take_delays(Objects *objects, const Rig *rig, const World *world, double time_s,
-                        Err *err) {
+/* Replaces the pixels of all cameras with a delay. */
+static bool assign_delayed_cameras(Objects *objects, const Rig *rig, const World *world,
+                                   double time_s, Err *err) {
     bool ok = true;
     for (int camera = 0; ok && camera < rig->camera_count; camera++) {
         double delay_s = rig->cameras[camera].delay_s;
@@ -182,7 +186,7 @@ static bool take_delays(Objects *objects, const Rig *rig, const World *world, do
         if (!delay_s)
             continue;
         ok = photos_world_boxes(world, time_s - delay_s, &then, &count, err) &&
-             take_delayed(objects, rig, camera, then, world->solid_count, err);
+             assign_delayed_camera(objects, rig, camera, then, world->solid_count, err);
         free(then);
     }
     return ok;
@@ -199,21 +203,21 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
     bool ok =
         photos_world_boxes(world, time_s, &boxes, &count, err) &&
         (!count || (objects_find(rig, boxes, count, world->solid_count - count, objects, err) &&
-                    take_delays(objects, rig, world, time_s, err)));
+                    assign_delayed_cameras(objects, rig, world, time_s, err)));
     free(boxes);
     if (!ok)
         objects_free(objects);
     return ok;
 }
 
-/* ---- its mass in the grid -------------------------------------------------------------------- */
+/* ---- the mass of an object in the grid ------------------------------------------------------- */
 
-/* Sums of one object. */
+/* The sums over the points of one object. */
 typedef struct {
     double mass, in_grid, in_box, x, y;
 } Sums;
 
-/* `margin_m`: half a cell. */
+/* Whether a point lies in the box or at most `margin_m`, half a cell, outside. */
 static bool in_box(const TrueBox *box, const double at_m[2], double margin_m) {
     double dx = at_m[0] - box->center_m[0], dy = at_m[1] - box->center_m[1];
     double c = cos(box->yaw), s = sin(box->yaw);
@@ -238,7 +242,8 @@ static void add_point(const Objects *objects, const Grid *grid, double margin_m,
         sums[object].in_box += mass;
 }
 
-/* The mass of the objects' pixels, in the grid or not, of clean cameras or not. */
+/* Adds the mass of all pixels of the objects. Points outside the grid and masked cameras count
+ * too. */
 static void add_pixels(const Objects *objects, const BevProblem *problem, Sums *sums) {
     const BevShape *shape = &problem->shape;
     int64_t area = shape->feat_h * shape->feat_w;
@@ -250,7 +255,7 @@ static void add_pixels(const Objects *objects, const BevProblem *problem, Sums *
     }
 }
 
-static ObjectError error_of(const TrueBox *box, const double seen_m[2], const Sums *sums) {
+static ObjectError object_error(const TrueBox *box, const double seen_m[2], const Sums *sums) {
     double dx = sums->x / sums->in_grid - seen_m[0], dy = sums->y / sums->in_grid - seen_m[1];
     double away = hypot(seen_m[0], seen_m[1]);
     return (ObjectError){
@@ -273,7 +278,8 @@ void objects_measure(const Objects *objects, const Grid *grid, const BevProblem 
     if (sums)
         add_pixels(objects, problem, sums);
     for (int64_t i = 0; i < objects->count; i++)
-        errors[i] = error_of(&objects->boxes[i], objects->seen_m[i], sums ? &sums[i] : &(Sums){0});
+        errors[i] =
+            object_error(&objects->boxes[i], objects->seen_m[i], sums ? &sums[i] : &(Sums){0});
     free(sums);
 }
 

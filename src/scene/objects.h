@@ -1,59 +1,60 @@
-/* Where the mass of each true object lands in the grid, in metres. An object is a box; its pixels
- * are those of the feature maps whose ray meets it first, by the rig that took the pictures. Its
- * mass is the depth of all bins of its pixels, as stored. */
+/* Measures where the mass of each true object lands in the grid, in metres. An object is a box. Its
+ * pixels are the feature pixels whose ray meets it first, by the rig that took the pictures. Its
+ * mass is the stored depth of all bins of its pixels. */
 #pragma once
 
 #include "src/scene/photos.h"
 
 /* The objects of one moment and their pixels. */
 typedef struct {
-    int64_t count;       /* of objects; 0: none are known */
+    int64_t count;       /* number of objects; 0: no objects are known */
     TrueBox *boxes;      /* [count] */
-    double (*seen_m)[2]; /* [count]: mean of the points that the pixels' rays meet; NaN: none */
+    /* [count]: mean of the points where the pixels' rays meet the object; NaN: none */
+    double (*seen_m)[2];
     int64_t *pixels;     /* [count] */
-    int64_t pixel_count; /* of all cameras */
-    int32_t *object_of;  /* [camera, h, w]; -1: no object */
+    int64_t pixel_count; /* number of pixels of all cameras */
+    int32_t *object_of;  /* [camera, h, w]: index of the object; -1: no object */
 } Objects;
 
 typedef struct {
-    double range_m;    /* distance of the box's middle from the ego's origin, seen from above */
-    double share;      /* of the mass that lies in the box, and half a cell around; NaN: no mass */
-    double in_grid;    /* of the mass that lies in the grid; NaN: no mass */
-    double ahead_m, left_m; /* from the point where the rays meet the object to the centroid of its
-                               mass in the grid: away from the ego, and to the left of that
-                               direction; NaN: none */
-    double offset_m;   /* the length of that */
+    double range_m; /* distance from the ego's origin to the box's middle, seen from above */
+    double share;   /* share of the mass in the box and half a cell around it; NaN: no mass */
+    double in_grid; /* share of the mass inside the grid; NaN: no mass */
+    /* From the point where the rays meet the object to the centroid of its mass in the grid, away
+     * from the ego and to the left of that direction. NaN: none. */
+    double ahead_m, left_m;
+    double offset_m; /* the length of (ahead_m, left_m) */
 } ObjectError;
 
-/* Objects whose middle is at most so far away; the last band has no end. */
+/* The greatest distance of an object's middle in each band. The last band has no end. */
 enum { OBJECT_BANDS = 4 };
 extern const double object_band_m[OBJECT_BANDS];
 
 typedef struct {
-    int count;              /* of objects with mass */
-    double share, offset_m; /* means over those objects; NaN: none; of `offset_m` over those in the
-                               grid */
-    int lost;               /* of the objects, those without mass in the grid */
+    int count;              /* number of objects with mass */
+    double share, offset_m; /* means over these objects, offset_m only over those in the grid; NaN:
+                               none */
+    int lost;               /* number of objects without mass in the grid */
 } ObjectBand;
 
-/* Finds the pixels of `count` boxes. The `hidden` boxes behind them in `boxes` only hide others.
- * Boxes are copied. Fails without memory. Free with objects_free. */
+/* Finds the pixels of `count` boxes. `boxes` also holds `hidden` boxes behind these, which only
+ * hide others. Boxes are copied. Fails without memory. Free with objects_free. */
 bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t hidden,
                   Objects *objects, Err *err);
-void objects_free(Objects *objects); /* accepts an empty one */
+void objects_free(Objects *objects); /* accepts an empty struct */
 
-/* Those of a scene: of the boxes of its world at `time_s`, where buildings, trees and poles hide
- * what is behind them, or of `photos`. None without a rig or a box. Of a world, a delayed camera's
- * pixels are those of the objects as they stood then. */
+/* Finds the objects of a scene. They come from its world at `time_s`, where buildings, trees and
+ * poles hide objects, or from `photos`. Without a rig or a box there are none. In a world, a
+ * delayed camera's pixels belong to the objects where they stood at the camera's time. */
 bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
                       Objects *objects, Err *err);
 
-/* Measures each object in the grid of `grid`, by the problem's map, weights and stored depth, which
- * are in host memory. `errors` has room for all. */
+/* Measures each object in `grid`, by the problem's map, weights and stored depth in host memory.
+ * `errors` has room for all objects. */
 void objects_measure(const Objects *objects, const Grid *grid, const BevProblem *problem,
                      ObjectError *errors);
 
 void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OBJECT_BANDS]);
 
-/* "below 15 m", "15 to 30 m", "beyond 45 m". */
+/* Writes the name of a band: "below 15 m", "15 to 30 m", "beyond 45 m". */
 void object_band_text(int band, char *text, size_t size);

@@ -1,70 +1,71 @@
 /* What a car saw at one moment, beside the tensors of its network: photographs, the boxes of the
- * true objects, a sweep of its LiDAR, the time. Every part is optional; the pictures show the
- * parts. */
+ * true objects, a LiDAR sweep, the time. Every part is optional. Pictures show these parts. */
 #pragma once
 
 #include "src/scene/geometry.h"
 #include "src/scene/world.h"
 
 enum {
-    PHOTOS_MAX_PIXELS = 8192, /* of an image in a file, per axis */
+    PHOTOS_MAX_PIXELS = 8192, /* pixels of an image in a file, along each axis */
     PHOTOS_MAX_BOXES = 4096,
     PHOTOS_MAX_SWEEP = 4000000, /* points of a LiDAR sweep */
-    PHOTOS_KEPT_W = 704,        /* columns of a photograph that is kept, at most */
-    PHOTO_CHANNELS = 8          /* of features that are made from photographs */
+    PHOTOS_KEPT_W = 704,        /* the most columns of a photograph that is kept */
+    PHOTO_CHANNELS = 8          /* channels of the features that are made from photographs */
 };
 
 typedef struct {
-    double center_m[3]; /* x, y, z, in the ego frame */
+    double center_m[3]; /* x, y, z of the centre in the ego frame */
     double size_m[3];   /* length along the heading, width, height */
     double yaw;         /* radians, anticlockwise from x */
-    char label[32];     /* "": none */
+    char label[32];     /* "": no label */
 } TrueBox;
 
 typedef struct {
-    int64_t cameras, h, w; /* of the photographs that are kept; 0: none */
-    uint8_t *srgb;         /* (camera, h, w, 3): what the network's input shows; NULL: none */
+    int64_t cameras, h, w; /* sizes of the kept photographs; 0: none */
+    uint8_t *srgb;         /* (camera, h, w, 3): the part in the network's input; NULL: none */
     int64_t box_count;
     TrueBox *boxes;
     int64_t sweep_count;
-    float *sweep_m; /* (sweep_count, 3): a LiDAR sweep in the ego frame */
+    float *sweep_m; /* (sweep_count, 3): points of a LiDAR sweep in the ego frame */
     bool has_time;
     double time_s; /* mean of the cameras' timestamps */
 } Photos;
 
 /* What the strip of camera views shows: photographs, the norm of the features, the mean of the
- * depth distribution, or how much of it falls outside of the grid. */
+ * depth distribution, or the share of the depth distribution outside the grid. */
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_DROPPED, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth", "dropped" */
 
-/* What is drawn of boxes and LiDAR on the BEV; bits. */
+/* Which of boxes and LiDAR are drawn on the BEV, as bits. */
 enum { TRUTH_BOXES = 1, TRUTH_LIDAR = 2, TRUTH_COUNT = 4 };
 extern const char *const truth_names[TRUTH_COUNT]; /* "off", "boxes", "lidar", "both" */
 
 /* Frees the photos' memory and zeroes the struct. */
 void photos_free(Photos *photos);
 
-/* Corners of a box seen from above, in metres, anticlockwise. */
+/* Computes the corners of a box seen from above, in metres, anticlockwise. */
 void photos_box_corners(const TrueBox *box, double corners[4][2]);
 
-/* The size at which photographs of this input are kept: its own, or fewer pixels. */
+/* Computes the size at which photographs of this input are kept: the input's own, or fewer
+ * pixels. */
 void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w);
 
-/* Features of PHOTO_CHANNELS channels for (camera, feat_h, feat_w) pixels, as a stand-in for those
- * of a network: mean linear red, green, blue of the pixel's part of the photograph, 1, the mean
- * differences of brightness to the right and down, their length, the deviation of the brightness.
- * `feat` has room for them. */
+/* Makes features of PHOTO_CHANNELS channels for (camera, feat_h, feat_w) pixels, in place of a
+ * network's. Each pixel has a part of the photograph. Channels 0 to 2 are the mean linear red,
+ * green and blue of the part; channel 3 is 1. Channels 4 and 5 are the mean brightness differences
+ * to the right and down, channel 6 their length. Channel 7 is the standard deviation of the
+ * brightness. The caller allocates `feat`. */
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 
-/* The boxes of a world's solids at one moment: `count` objects that can move, then all others, as
- * many as there are solids. The caller frees. */
+/* Lists the boxes of all solids of a world at one moment. The first `count` boxes are objects that
+ * can move, then follow all others. The caller frees. */
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err);
 
-/* Adds a LiDAR sweep of 32 beams from the roof of a car in the world; there must be none yet. The
- * caller frees. */
+/* Adds a LiDAR sweep of 32 beams from the roof of a car in the world. `photos` must have no sweep
+ * yet. The caller frees. */
 bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *err);
 
-/* What a car in the world would record: the pictures of its cameras at the network's input, a box a
- * vehicle and pedestrian, and that sweep. The caller frees. */
+/* Makes the recording of a car in the world. It has the cameras' pictures at the network's input
+ * size, a box for each vehicle and pedestrian, and a LiDAR sweep. The caller frees. */
 bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err);

@@ -1,4 +1,4 @@
-/* Photographs, boxes and LiDAR from .npz and to .npz. */
+/* Reads photographs, boxes and LiDAR from .npz, and writes them. */
 #include "src/scene/scene_internal.h"
 
 #include "kernels/threads.h"
@@ -7,29 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(const ArrayReader *reader, ArrayId id) {
+static bool refuse_no_memory(const ArrayReader *reader, ArrayId id) {
     return ARRAYS_REFUSE(reader, id, "", "out of memory");
 }
 
 /* ---- photographs ----------------------------------------------------------------------------- */
 
-/* Which part of a camera's image is kept: pixel x of the network's input lies at (x + from) / scale
- * of the image. Rows, then columns. */
+/* The part of a camera's image that is kept. Pixel x of the network's input lies at (x + from) /
+ * scale of the image. Index 0 is for rows, 1 for columns. */
 typedef struct {
-    int64_t size[2]; /* of the image */
+    int64_t size[2]; /* size of the image */
     double from[2], scale[2];
 } Cut;
 
 typedef struct {
-    int64_t h, w; /* of the array */
+    int64_t h, w; /* rows and columns of the array */
     double input[2];
     Cut cuts[RIG_MAX_CAMERAS];
     Photos *photos;
-    int64_t (*columns)[2]; /* (photos->w): the image's under each that is kept */
-    int64_t done;          /* cameras */
+    int64_t (*columns)[2]; /* (photos->w): the image's columns under each kept column */
+    int64_t done;          /* number of cameras that are read */
 } Images;
 
-/* Images as high and wide as the largest camera's own, in a file that has their sizes. */
+/* Whether the images are padded to the largest camera's own image. The file must have the images'
+ * own sizes. */
 static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *images) {
     int h = 0, w = 0;
     for (int i = 0; arrays_has(reader, ARRAY_OWN_SIZE) && i < rig->camera_count; i++) {
@@ -40,9 +41,10 @@ static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *
     return images->h == h && images->w == w;
 }
 
-/* An image with the shape of the network's input, at any resolution, shows that input; any other is
- * the camera's own, in the pixels of `intrinsics`, and must hold what resize and crop take. Smaller
- * ones begin in the upper left corner of padded images. */
+/* Chooses the part of an image. An image with the proportions of the network's input shows that
+ * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`,
+ * and must hold the resized crop. In padded images the camera's image begins in the upper left
+ * corner. */
 static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool padded, Images *images,
                        Cut *cut) {
     const ImageCut *own = &camera->cut;
@@ -80,7 +82,8 @@ static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *i
     return true;
 }
 
-/* The image's pixels under pixel `at` of `kept`, along an axis; none outside the image. */
+/* Finds the image's pixels under pixel `at` of `kept`, along an axis. Outside the image the range
+ * is empty. */
 static void pixels_under(const Images *images, int axis, int64_t at, int64_t kept,
                          int64_t range[2]) {
     const Cut *cut = &images->cuts[images->done];
@@ -106,7 +109,7 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
         pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
 }
 
-/* Takes whole images, one camera at a time. */
+/* Takes whole images, one camera at a time. An NpzTake. */
 static bool take_image(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                        Err *err) {
     (void)first, (void)count, (void)err;
@@ -145,7 +148,7 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     images.columns = malloc((size_t)photos->w * sizeof *images.columns);
     if (!photos->srgb || !images.columns) {
         free(images.columns);
-        return no_memory(reader, ARRAY_IMAGES);
+        return refuse_no_memory(reader, ARRAY_IMAGES);
     }
     bool ok =
         npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
@@ -190,7 +193,7 @@ static bool read_labels(const ArrayReader *reader, Photos *photos) {
         return true;
     char *labels = calloc((size_t)photos->box_count + 1, SIZE);
     bool ok = labels ? arrays_read_texts(reader, ARRAY_BOX_LABELS, labels, SIZE)
-                     : no_memory(reader, ARRAY_BOX_LABELS);
+                     : refuse_no_memory(reader, ARRAY_BOX_LABELS);
     for (int64_t i = 0; ok && i < photos->box_count; i++)
         memcpy(photos->boxes[i].label, labels + i * SIZE, SIZE);
     free(labels);
@@ -205,19 +208,19 @@ static bool read_boxes(const ArrayReader *reader, Photos *photos) {
     double *rows = malloc((size_t)reader->array[ARRAY_BOXES].count * sizeof *rows + 1);
     bool ok = photos->boxes && rows ? arrays_read_doubles(reader, ARRAY_BOXES, rows) &&
                                           fill_boxes(reader, rows, photos)
-                                    : no_memory(reader, ARRAY_BOXES);
+                                    : refuse_no_memory(reader, ARRAY_BOXES);
     free(rows);
     return ok && read_labels(reader, photos);
 }
 
-/* Keeps x, y, z; a return without an echo may be NaN, and is left out. */
+/* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
 static bool read_sweep(const ArrayReader *reader, Photos *photos) {
     const NpyArray *array = &reader->array[ARRAY_LIDAR];
     if (!arrays_has(reader, ARRAY_LIDAR))
         return true;
     float *values = malloc((size_t)array->count * sizeof *values + 1);
     if (!values)
-        return no_memory(reader, ARRAY_LIDAR);
+        return refuse_no_memory(reader, ARRAY_LIDAR);
     photos->sweep_m = values;
     if (!arrays_read(reader, ARRAY_LIDAR, NPY_F4, values))
         return false;
@@ -252,7 +255,7 @@ bool photos_read(const ArrayReader *reader, Scene *scene) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool add(NpzWriter *npz, ArrayId id, int64_t rows, const void *elements, Err *err) {
+static bool add_array(NpzWriter *npz, ArrayId id, int64_t rows, const void *elements, Err *err) {
     const int64_t shape[] = {rows, id == ARRAY_BOXES ? 7 : 3};
     return npz_writer_add(npz, scene_arrays[id].name, scene_arrays[id].written, 2, shape, elements,
                           err);
@@ -274,7 +277,7 @@ static bool add_boxes(NpzWriter *npz, const Photos *photos, Err *err) {
         rows[7 * i + 6] = (float)box->yaw;
         memcpy(labels + i * SIZE, box->label, SIZE);
     }
-    ok = ok && add(npz, ARRAY_BOXES, photos->box_count, rows, err) &&
+    ok = ok && add_array(npz, ARRAY_BOXES, photos->box_count, rows, err) &&
          npz_writer_add_texts(npz, scene_arrays[ARRAY_BOX_LABELS].name, photos->box_count, labels,
                               SIZE, err);
     free(labels);
@@ -282,7 +285,7 @@ static bool add_boxes(NpzWriter *npz, const Photos *photos, Err *err) {
     return ok;
 }
 
-/* Names that say more than "camera 0". */
+/* Whether a camera has a name other than "camera 0". */
 static bool has_names(const Scene *scene) {
     bool named = false;
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
@@ -307,7 +310,7 @@ bool photos_write(NpzWriter *npz, const Scene *scene, Err *err) {
            (!has_names(scene) || add_names(npz, &scene->rig, err)) &&
            (!photos->box_count || add_boxes(npz, photos, err)) &&
            (!photos->sweep_count ||
-            add(npz, ARRAY_LIDAR, photos->sweep_count, photos->sweep_m, err)) &&
+            add_array(npz, ARRAY_LIDAR, photos->sweep_count, photos->sweep_m, err)) &&
            (!photos->has_time || npz_writer_add(npz, scene_arrays[ARRAY_TIMESTAMPS].name, NPY_F8, 1,
                                                 one, &photos->time_s, err));
 }

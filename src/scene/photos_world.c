@@ -1,4 +1,4 @@
-/* What a car in a world would record. */
+/* Makes the recording of a car in a world. */
 #include "kernels/threads.h"
 #include "src/base/srgb.h"
 #include "src/scene/features.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool no_memory(Err *err) {
+static bool refuse_no_memory(Err *err) {
     return err_set(err, ERR_FAILED, "photos", "choose a smaller scene", "out of memory");
 }
 
@@ -27,12 +27,12 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
     for (int64_t i = 0; i < (photos->srgb ? values : 0); i++)
         photos->srgb[i] = srgb_level(views.color[i]);
     camera_views_free(&views);
-    return photos->srgb || no_memory(err);
+    return photos->srgb || refuse_no_memory(err);
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-static TrueBox box_of(const World *world, int solid, double time_s) {
+static TrueBox solid_box(const World *world, int solid, double time_s) {
     const Solid *s = &world->solids[solid];
     TrueBox box = {.yaw = s->yaw_deg * M_PI / 180};
     world_solid_center(world, solid, time_s, box.center_m);
@@ -44,7 +44,7 @@ static TrueBox box_of(const World *world, int solid, double time_s) {
     return box;
 }
 
-/* What people mark in recordings: what can move. */
+/* Whether a solid is an object: people mark vehicles and pedestrians in recordings. */
 static bool is_object(const Solid *solid) {
     return solid->class == CLASS_CAR || solid->class == CLASS_TRUCK ||
            solid->class == CLASS_PEDESTRIAN;
@@ -54,11 +54,11 @@ bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int6
                         Err *err) {
     TrueBox *all = malloc((size_t)world->solid_count * sizeof *all + 1), *next = all;
     if (!all)
-        return no_memory(err);
+        return refuse_no_memory(err);
     for (int what = 1; what >= 0; what--) {
         for (int i = 0; i < world->solid_count; i++)
             if (is_object(&world->solids[i]) == what)
-                *next++ = box_of(world, i, time_s);
+                *next++ = solid_box(world, i, time_s);
         *count = what ? next - all : *count;
     }
     *boxes = all;
@@ -67,7 +67,8 @@ bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int6
 
 /* ---- LiDAR ----------------------------------------------------------------------------------- */
 
-/* Elevations as on the nuScenes vehicle; the sensor is on the roof, above the rear axle. */
+/* The beams have the elevations of the nuScenes vehicle's sensor, on the roof above the rear
+ * axle. */
 enum { BEAMS = 32, TURNS = 1080 };
 static const double sensor_m[3] = {0.94, 0, 1.84}, lowest_deg = -30.67, highest_deg = 10.67,
                     reach_m = 100;
@@ -90,7 +91,7 @@ bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *
     }
     world_snapshot_free(snapshot);
     if (!points)
-        return no_memory(err);
+        return refuse_no_memory(err);
     photos->sweep_m = points;
     for (int i = 0; i < BEAMS * TURNS; i++)
         if (!isnan(points[3 * i])) {

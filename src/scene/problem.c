@@ -31,7 +31,7 @@ static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t
     return tensor->data && (tensor->block_scales || !scale_bytes);
 }
 
-/* Gives features in whole numbers a scale a channel, all 1. */
+/* Gives whole-number features one scale for each channel, all 1. */
 static bool channel_scales_init(BevTensor *feat) {
     if (!bev_is_whole(feat->dtype))
         return true;
@@ -47,9 +47,9 @@ static void tensor_free(BevTensor *tensor) {
     free(tensor->channel_scales);
 }
 
-/* The output's memory is left as the system gives it. */
-static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                 const BevMap *map, Err *err) {
+/* Allocates a problem. The output's memory is not cleared. */
+static bool allocate_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                             BevAlign align, const BevMap *map, Err *err) {
     memset(problem, 0, sizeof *problem);
     BevProblem *view = &problem->view;
     const BevDtypeInfo *format = &bev_dtypes[dtype];
@@ -70,7 +70,7 @@ static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, Be
 
 bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                   const BevMap *map, Err *err) {
-    bool ok = init(problem, shape, dtype, align, map, err);
+    bool ok = allocate_problem(problem, shape, dtype, align, map, err);
     if (ok)
         tensor_clear(&problem->view.out);
     return ok;
@@ -90,15 +90,15 @@ void problem_free(HostProblem *problem) {
     memset(problem, 0, sizeof *problem);
 }
 
-/* Magnitudes of floats have the same order as their bits, with infinity and NaN at the top. The
- * compiler vectorises a maximum of integers. */
+/* Returns the bits of a value's magnitude. They order as the magnitudes do, with infinity and NaN
+ * at the top. The compiler vectorises a maximum of integers. */
 static uint32_t magnitude_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits & 0x7fffffff;
 }
 
-static float float_of(uint32_t bits) {
+static float float_from_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -106,7 +106,7 @@ static float float_of(uint32_t bits) {
 
 static const uint32_t INFINITY_BITS = 0x7f800000;
 
-/* The largest magnitude of the finite values. */
+/* Returns the largest magnitude of the finite values. */
 static float largest_abs(const float *values, int64_t count) {
     uint32_t largest = 0;
 #pragma omp parallel for simd num_threads(bev_threads()) schedule(static) reduction(max : largest)
@@ -115,19 +115,20 @@ static float largest_abs(const float *values, int64_t count) {
         magnitude = magnitude < INFINITY_BITS ? magnitude : 0;
         largest = magnitude > largest ? magnitude : largest;
     }
-    return float_of(largest);
+    return float_from_bits(largest);
 }
 
-enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all blocks */
+enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all block sizes */
 
-/* The scale of a tensor by the magnitude that it keeps; 0: the largest one. */
+/* Sets the scale of a tensor so that it keeps the magnitude `range`. 0: it keeps the largest
+ * magnitude of `values`. */
 static void choose_scale(BevTensor *tensor, const float *values, double range) {
     if (!(range > 0) && scale_exists(tensor->dtype))
         range = largest_abs(values, tensor->rows * tensor->row_len);
     tensor->scale = bev_tensor_scale(tensor->dtype, (float)range);
 }
 
-/* The largest magnitude of the finite values of each channel. */
+/* Computes the largest magnitude of the finite values of each channel. */
 static void largest_of_channels(const BevTensor *feat, const float *values, float *largest) {
     memset(largest, 0, (size_t)feat->row_len * sizeof *largest);
     for (int64_t row = 0; row < feat->rows; row++, values += feat->row_len)
@@ -137,8 +138,8 @@ static void largest_of_channels(const BevTensor *feat, const float *values, floa
         }
 }
 
-/* The scales of features: of the tensor, or, where the format has them and the ranges too, one of
- * each channel. */
+/* Sets the scales of the features. There is one for each channel where the format and the ranges
+ * have them. Otherwise there is one for the tensor. */
 static void choose_feat_scales(BevTensor *feat, const float *values, const ScaleRanges *ranges) {
     float *scales = feat->channel_scales;
     bool listed = ranges && ranges->feat_channels.count > 0;
@@ -155,8 +156,8 @@ static void choose_feat_scales(BevTensor *feat, const float *values, const Scale
         choose_scale(feat, values, ranges ? ranges->feat : 0);
 }
 
-/* Encodes all values by the tensor's scales. */
-static void encode(BevTensor *tensor, const float *values) {
+/* Encodes all values with the tensor's scales. */
+static void encode_tensor(BevTensor *tensor, const float *values) {
     int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t i = 0; i < tensor->rows * spans; i++) {
@@ -185,10 +186,10 @@ bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) 
     return ok;
 }
 
-static const size_t KEPT_BYTES = 48 << 20; /* of pooled_fp32: more is allocated again */
+static const size_t KEPT_BYTES = 48 << 20; /* the most memory that pooled_fp32 keeps for updates */
 
-/* Sets the scale of the output, where its format has one, by the features' ranges, else by the
- * largest magnitude that pooling the FP32 originals gives. */
+/* Sets the output's scale where its format has one. The scale keeps the range in the features'
+ * ranges. Without it, the scale keeps the largest magnitude of the FP32 pooling result. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
     BevTensor *out = &problem->view.out;
     BevProblem original = problem->view;
@@ -200,7 +201,8 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     if (given || !scale_exists(out->dtype))
         return true;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
-    original.depth.scale = original.feat.scale = original.out.scale = 1; /* no old scales */
+    /* scales of the last encoding do not apply */
+    original.depth.scale = original.feat.scale = original.out.scale = 1;
     original.depth.data = problem->features.depth;
     original.feat.data = problem->features.feat;
     if (!problem->pooled_fp32)
@@ -223,14 +225,14 @@ bool problem_update(HostProblem *problem, const Features *features, Err *err) {
     const ScaleRanges *ranges = features->scales;
     choose_scale(&problem->view.depth, features->depth, ranges ? ranges->depth : 0);
     choose_feat_scales(&problem->view.feat, features->feat, ranges);
-    encode(&problem->view.depth, features->depth);
-    encode(&problem->view.feat, features->feat);
+    encode_tensor(&problem->view.depth, features->depth);
+    encode_tensor(&problem->view.feat, features->feat);
     return calibrate_out(problem, err);
 }
 
 bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
                             BevAlign align, const Features *features, const BevMap *map, Err *err) {
-    if (!init(problem, shape, dtype, align, map, err))
+    if (!allocate_problem(problem, shape, dtype, align, map, err))
         return false;
     if (problem_update(problem, features, err))
         return true;
@@ -248,7 +250,7 @@ bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
 
 enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */
 
-static void decode(BevTensor tensor, const void *codes, float *values) {
+static void decode_tensor(BevTensor tensor, const void *codes, float *values) {
     tensor.data = (void *)codes;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t row = 0; row < tensor.rows; row += OUT_ROWS)
@@ -257,13 +259,13 @@ static void decode(BevTensor tensor, const void *codes, float *values) {
 }
 
 void problem_output(const BevProblem *problem, const void *codes, float *values) {
-    decode(problem->out, codes, values);
+    decode_tensor(problem->out, codes, values);
 }
 
 float *tensor_decoded(const BevTensor *like, const void *codes, Err *err) {
     float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
     if (values)
-        decode(*like, codes, values);
+        decode_tensor(*like, codes, values);
     else
         err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
     return values;
@@ -310,8 +312,8 @@ bool problem_turn_backward(HostProblem *problem, Err *err) {
             tensor_free(&grads[i]);
         return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
     }
-    assert(view->out.dtype == view->dtype); /* of all backward_dtypes */
-    view->grad_out = view->out;             /* it takes over the memory */
+    assert(view->out.dtype == view->dtype); /* holds for all backward_dtypes */
+    view->grad_out = view->out;             /* grad_out takes over the output's memory */
     view->grad_out.scale = 1;
     tensor_clear(&view->grad_out);
     view->grad_depth = grads[0];
@@ -340,7 +342,7 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
     problem->grad_out = grad_out->values;
     problem->grad_out_nan = nan;
     problem->grad_out_infinite = infinite;
-    encode(&problem->view.grad_out, grad_out->values);
+    encode_tensor(&problem->view.grad_out, grad_out->values);
     return true;
 }
 

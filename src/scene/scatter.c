@@ -1,7 +1,7 @@
-/* A counting sort by cell in two passes over the frustum points: count, then place. The cells of
- * each point are computed twice, which is cheaper than storing them. Maps with weights are four
- * times the work: there the frustum is cut into one part per thread. The points of a cell stay in
- * the order of the parts, so that the map does not depend on the number of threads. */
+/* Builds the map by a counting sort by cell, in two passes over the frustum points: count, then
+ * place. The cells of each point are computed twice, which is cheaper than storing them. Maps with
+ * weights need four times the work, so the frustum is cut into one part for each thread. The points
+ * of a cell stay in the order of the parts. So the map does not depend on the number of threads. */
 #include "src/scene/scatter.h"
 
 #include "kernels/threads.h"
@@ -39,7 +39,8 @@ typedef struct {
     float weights[NEIGHBOURS];
 } Splat;
 
-/* `first` is the first cell of the point's slice: neighbours lie in the same slice. */
+/* Adds the neighbour cell (x, y) with its weight. `first` is the first cell of the point's slice:
+ * neighbours lie in the same slice. */
 static void add_neighbour(Splat *splat, const Grid *grid, int64_t first, int x, int y,
                           double weight) {
     bool exists = x >= 0 && x < grid->nx && y >= 0 && y < grid->ny;
@@ -49,14 +50,14 @@ static void add_neighbour(Splat *splat, const Grid *grid, int64_t first, int x, 
     splat->weights[splat->count++] = (float)weight;
 }
 
-/* floor() for values that fit an int; the library's floor() is a function call. */
+/* Returns floor(x) for values that fit an int. The library's floor() is a function call. */
 static int floor_int(double x) {
     int toward_zero = (int)x;
     return toward_zero - (x < toward_zero);
 }
 
-/* The four neighbours of (x, y), in units of cells; at whole numbers one neighbour has weight 1.
- * Rounds down: truncation would move points between -1 and 0 into cell 0. */
+/* Adds the four neighbours of (x, y), in units of cells. At whole numbers one neighbour has weight
+ * 1. Rounds down, because truncation would move points between -1 and 0 into cell 0. */
 static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
     if (!(x > -1 && x < grid->nx && y > -1 && y < grid->ny))
         return;
@@ -68,16 +69,16 @@ static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double
     add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
 }
 
-/* For points inside the grid; the cast cuts toward zero. Rounding can move a point at the upper
- * edge one cell too far. */
+/* Adds the cell of a point inside the grid. The cast truncates toward zero. Rounding can move a
+ * point at the upper edge one cell too far. */
 static void splat_nearest(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
     int cell_x = (int)x, cell_y = (int)y;
     add_neighbour(splat, grid, first, cell_x < grid->nx ? cell_x : grid->nx - 1,
                   cell_y < grid->ny ? cell_y : grid->ny - 1, 1);
 }
 
-/* The first cell of the slice at this height, which is inside the grid. Rounding can move a point
- * at the upper edge one slice too far. */
+/* Returns the first cell of the slice at height z_m, which is inside the grid. Rounding can move a
+ * point at the upper edge one slice too far. */
 static int64_t slice_start(const Sort *sort, double z_m) {
     const Grid *grid = &sort->rig->grid;
     int slices = grid_slices(grid), z = (int)((z_m - grid->z_min_m) / sort->axes.cell_m[2]);
@@ -106,7 +107,7 @@ static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
 
 /* ---- the two passes ------------------------------------------------------------------------- */
 
-/* Counts a point in its cells. With a map, also stores it there. */
+/* Counts a point in its cells. With a map, also stores the point there. */
 static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth, int64_t ranks_feat,
                        BevMap *map) {
     for (int i = 0; i < splat->count; i++) {
@@ -120,7 +121,7 @@ static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth,
     }
 }
 
-/* Visits the points in the order of ranks_depth: the sort keeps this order within a cell. */
+/* Visits the points in the order of ranks_depth, which the sort keeps within a cell. */
 static void sort_part(Sort *sort, int64_t part, BevMap *map) {
     const BevShape *shape = &sort->shape;
     int64_t planes = shape->cameras * shape->depth_bins, pixels = shape->feat_h * shape->feat_w;
@@ -148,7 +149,7 @@ static void sort_part(Sort *sort, int64_t part, BevMap *map) {
     }
 }
 
-/* False: the map is no longer wanted. */
+/* Runs one pass over all parts. False: the map is no longer wanted. */
 static bool sort_pass(Sort *sort, BevMap *map) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static, 1) if (sort->parts > 1)
     for (int64_t part = 0; part < sort->parts; part++)
@@ -156,7 +157,7 @@ static bool sort_pass(Sort *sort, BevMap *map) {
     return !sort->unwanted;
 }
 
-/* Turns counts into the index of each cell's first point, and counts points and intervals. The
+/* Turns counts into the index of each cell's first point. Also counts points and intervals. The
  * caller checks that the points fit int32. */
 static void counts_to_places(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
@@ -191,32 +192,32 @@ static void fill_cells(const Sort *sort, BevMap *map) {
 
 /* ---- building ------------------------------------------------------------------------------- */
 
-/* malloc for so many numbers of four bytes. */
-static void *array_of(int64_t count) {
+/* Allocates `count` numbers of four bytes, at least one. */
+static void *allocate_array(int64_t count) {
     return malloc((size_t)(count > 0 ? count : 1) * sizeof(int32_t));
 }
 
-static bool no_memory(Err *err) {
+static bool refuse_no_memory(Err *err) {
     return err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
 }
 
 bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weighted, Err *err) {
     *map = (BevMap){.points = points,
                     .intervals = intervals,
-                    .ranks_depth = array_of(points),
-                    .ranks_feat = array_of(points),
-                    .ranks_bev = array_of(points),
-                    .interval_starts = array_of(intervals),
-                    .interval_lengths = array_of(intervals),
-                    .weights = weighted ? array_of(points) : NULL};
+                    .ranks_depth = allocate_array(points),
+                    .ranks_feat = allocate_array(points),
+                    .ranks_bev = allocate_array(points),
+                    .interval_starts = allocate_array(intervals),
+                    .interval_lengths = allocate_array(intervals),
+                    .weights = weighted ? allocate_array(points) : NULL};
     return (map->ranks_depth && map->ranks_feat && map->ranks_bev && map->interval_starts &&
             map->interval_lengths && (map->weights || !weighted)) ||
-           no_memory(err);
+           refuse_no_memory(err);
 }
 
-/* Maps without weights are so fast that a second thread does not pay; more than 8 threads gain
- * nothing. */
-static int64_t parts_for(BevAlign align) {
+/* Returns the number of parts. Maps without weights are built so fast that a second thread does not
+ * pay. More than 8 threads gain nothing. */
+static int64_t part_count(BevAlign align) {
     enum { MOST = 8 };
     int threads = bev_threads();
     return align == BEV_NEAREST ? 1 : threads < MOST ? threads : MOST;
@@ -250,9 +251,10 @@ bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_ma
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
     *map = (BevMap){.points = 0};
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
-    sort.parts = parts_for(align);
+    sort.parts = part_count(align);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
-    bool done = sort.directions && sort.counts ? sort_points(&sort, map, err) : no_memory(err);
+    bool done =
+        sort.directions && sort.counts ? sort_points(&sort, map, err) : refuse_no_memory(err);
     free(sort.directions);
     free(sort.counts);
     if (!done)
@@ -304,7 +306,7 @@ int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell) {
     return best;
 }
 
-static uint64_t add_words(uint64_t hash, const void *words, int64_t count) {
+static uint64_t hash_words(uint64_t hash, const void *words, int64_t count) {
     for (int64_t i = 0; words && i < count; i++) {
         uint32_t word;
         memcpy(&word, (const char *)words + i * (int64_t)sizeof word, sizeof word);
@@ -315,18 +317,18 @@ static uint64_t add_words(uint64_t hash, const void *words, int64_t count) {
 
 uint64_t scatter_hash(const BevMap *map) {
     uint64_t hash = HASH_BEGIN ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
-    hash = add_words(hash, map->ranks_depth, map->points);
-    hash = add_words(hash, map->ranks_feat, map->points);
-    hash = add_words(hash, map->ranks_bev, map->points);
-    hash = add_words(hash, map->weights, map->points);
-    hash = add_words(hash, map->interval_starts, map->intervals);
-    return add_words(hash, map->interval_lengths, map->intervals);
+    hash = hash_words(hash, map->ranks_depth, map->points);
+    hash = hash_words(hash, map->ranks_feat, map->points);
+    hash = hash_words(hash, map->ranks_bev, map->points);
+    hash = hash_words(hash, map->weights, map->points);
+    hash = hash_words(hash, map->interval_starts, map->intervals);
+    return hash_words(hash, map->interval_lengths, map->intervals);
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
-/* The smallest length that at least `percent` of the intervals do not exceed (nearest rank). Found
- * by bisection, which needs no sorting and no memory. */
+/* Returns the smallest length that at least `percent` of the intervals do not exceed (nearest
+ * rank). Bisection needs no sorting and no memory. */
 static int32_t percentile(const BevMap *map, int32_t longest, int64_t percent) {
     int64_t wanted = (map->intervals * percent + 99) / 100;
     int32_t low = 0, high = longest;

@@ -1,4 +1,4 @@
-/* Maps that are changed: lengths of intervals made more even; points of small depth left out. */
+/* Changes maps: makes the lengths of intervals more even, or prunes points of small depth. */
 #include "src/scene/scatter.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A point on its way into another interval. */
+/* A point that moves into another interval. */
 typedef struct {
     int32_t depth, feat;
     float weight;
@@ -20,8 +20,8 @@ static int by_depth(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* The end of interval i: between its own end and that of intervals of equal lengths. It is later
- * than the end before, and early enough for one point in each later interval. */
+/* Returns the new end of interval i, between `own` and the end for intervals of equal lengths. The
+ * end lies behind `before` and leaves one point for each later interval. */
 static int64_t even_end(const BevMap *map, double evenness, int64_t i, int64_t own,
                         int64_t before) {
     double equal = (double)map->points * (double)(i + 1) / (double)map->intervals;
@@ -31,7 +31,8 @@ static int64_t even_end(const BevMap *map, double evenness, int64_t i, int64_t o
     return end < last ? end : last;
 }
 
-/* Sorts the points of an interval by depth, as in every map. `scratch` has room for them. */
+/* Sorts the points of an interval by ranks_depth, as in every map. `scratch` has room for the
+ * points. */
 static void sort_points(BevMap *map, int64_t start, int64_t end, Point *scratch) {
     for (int64_t t = start; t < end; t++)
         scratch[t - start] =
@@ -67,8 +68,8 @@ bool scatter_even(BevMap *map, double evenness, Err *err) {
     return ok || err_no_memory(err, "even intervals", "choose a smaller scene");
 }
 
-/* Arrays as large as the map's, with its contents or with none. */
-static bool allocate(const BevMap *map, bool contents, BevMap *copy, Err *err) {
+/* Allocates arrays as large as the map's. `contents`: also copies the contents. */
+static bool allocate_like(const BevMap *map, bool contents, BevMap *copy, Err *err) {
     size_t points = (size_t)map->points * sizeof(int32_t);
     size_t intervals = (size_t)map->intervals * sizeof(int32_t);
     if (!scatter_allocate(copy, map->points, map->intervals, map->weights != NULL, err)) {
@@ -88,7 +89,7 @@ static bool allocate(const BevMap *map, bool contents, BevMap *copy, Err *err) {
 }
 
 bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
-    return allocate(map, true, copy, err);
+    return allocate_like(map, true, copy, err);
 }
 
 /* ---- pruning --------------------------------------------------------------------------------- */
@@ -120,15 +121,15 @@ bool prune_equal(const Prune *a, const Prune *b) {
     return a->below == b->below && a->top == b->top;
 }
 
-/* The last depth of a pixel that is kept, its magnitude, and its bin. */
+/* The smallest depth of a pixel that is kept: its magnitude and its bin. */
 typedef struct {
     float depth;
     int32_t bin;
 } Cut;
 
-/* Sorts a value into the list of the largest ones, which ends with the smallest. NaN stays: what is
- * wrong in the depths must show in the cells. */
-static void insert(Cut *best, int64_t *count, int64_t top, Cut next) {
+/* Inserts a value into the list `best` of the largest depths, which descends. NaN counts as the
+ * largest: errors in the depths must show in the cells. */
+static void insert_depth(Cut *best, int64_t *count, int64_t top, Cut next) {
     next.depth = isnan(next.depth) ? INFINITY : fabsf(next.depth);
     if (*count == top && !(next.depth > best[top - 1].depth))
         return;
@@ -138,8 +139,8 @@ static void insert(Cut *best, int64_t *count, int64_t top, Cut next) {
     best[at] = next;
 }
 
-/* The cut of every pixel. NULL: no memory. One thread: on a busy machine a team waits longer for
- * its last thread than it saves. */
+/* Finds the cut of every pixel. NULL: no memory. Uses one thread: on a busy machine a team waits
+ * for its last thread longer than it saves. */
 static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
     const int64_t area = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
     const int64_t pixels = shape->cameras * area;
@@ -148,7 +149,7 @@ static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
         const float *first = depth + pixel / area * bins * area + pixel % area;
         int64_t count = 0;
         for (int64_t bin = 0; bin < bins; bin++)
-            insert(best, &count, top, (Cut){first[bin * area], (int32_t)bin});
+            insert_depth(best, &count, top, (Cut){first[bin * area], (int32_t)bin});
         cuts[pixel] = best[top - 1];
     }
     return cuts;
@@ -157,11 +158,11 @@ static Cut *find_cuts(const BevShape *shape, const float *depth, int64_t top) {
 typedef struct {
     const float *depth;
     double below;
-    const Cut *cuts;    /* NULL: by depth */
-    int64_t area, bins; /* of a camera's features; of a pixel */
+    const Cut *cuts;    /* NULL: the magnitude decides */
+    int64_t area, bins; /* pixels of a camera's features; bins of a pixel */
 } Keep;
 
-static bool keeps(const Keep *keep, const BevMap *map, int64_t point) {
+static bool keeps_point(const Keep *keep, const BevMap *map, int64_t point) {
     int64_t rank = map->ranks_depth[point];
     float depth = fabsf(keep->depth[rank]);
     if (!keep->cuts)
@@ -172,8 +173,8 @@ static bool keeps(const Keep *keep, const BevMap *map, int64_t point) {
                         : depth > cut->depth || (depth == cut->depth && bin <= cut->bin);
 }
 
-/* Copies the points that are kept. */
-static void take_points(const BevMap *whole, const Keep *keep, BevMap *map, Pruned *pruned) {
+/* Copies the points that are kept into `map`. */
+static void copy_kept_points(const BevMap *whole, const Keep *keep, BevMap *map, Pruned *pruned) {
     int64_t kept = 0, intervals = 0;
     for (int64_t i = 0, end = 0; i < whole->intervals; i++) {
         int64_t start = kept, own = end;
@@ -182,7 +183,7 @@ static void take_points(const BevMap *whole, const Keep *keep, BevMap *map, Prun
             double mass = fabs(keep->depth[whole->ranks_depth[t]] *
                                (whole->weights ? whole->weights[t] : 1.0));
             pruned->mass += mass;
-            if (!keeps(keep, whole, t))
+            if (!keeps_point(keep, whole, t))
                 continue;
             pruned->mass_kept += mass;
             map->ranks_depth[kept] = whole->ranks_depth[t];
@@ -213,9 +214,9 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
     if (prune->top && !cuts)
         return err_no_memory(err, "prune", "choose a smaller scene");
     const Keep keep = {depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins};
-    bool ok = allocate(whole, false, map, err);
+    bool ok = allocate_like(whole, false, map, err);
     if (ok)
-        take_points(whole, &keep, map, pruned);
+        copy_kept_points(whole, &keep, map, pruned);
     free(cuts);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Checks scatter maps from files: kernels use their ranks as addresses. */
+/* Checks scatter maps from files, because kernels use their ranks as addresses. */
 #include "kernels/threads.h"
 #include "src/base/data.h"
 #include "src/scene/scatter.h"
@@ -8,41 +8,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "ranks_bev[12]" */
+/* The name of an element: "ranks_bev[12]". */
 typedef struct {
     char text[64];
 } Element;
 
-static Element element(const char *array, int64_t i) {
+static Element element_name(const char *array, int64_t i) {
     Element place;
     snprintf(place.text, sizeof place.text, "%s[%lld]", array, (long long)i);
     return place;
 }
 
 #define REFUSE(check_, array_, i_, ...)                                                            \
-    data_refuse((check_)->err, (check_)->where, element(array_, i_).text, __VA_ARGS__)
+    data_refuse((check_)->err, (check_)->where, element_name(array_, i_).text, __VA_ARGS__)
 
 /* ---- all points in one pass ------------------------------------------------------------------ */
 
-/* What the ranks are checked against. */
+/* The bounds of ranks. */
 typedef struct {
-    uint32_t depths, cells; /* ranks must be smaller */
-    uint32_t pixels, bins;  /* of a camera */
+    uint32_t depths, cells; /* ranks must be smaller than these */
+    uint32_t pixels, bins;  /* pixels of a camera; depth bins */
 } Bounds;
 
-/* A rank of depth (camera, bin, h, w) gives that of feat (camera, h, w): without its bin. */
-static uint32_t feat_of(uint32_t depth, const Bounds *bounds) {
+/* Returns the rank of feat (camera, h, w) that belongs to a rank of depth (camera, bin, h, w). */
+static uint32_t feat_rank(uint32_t depth, const Bounds *bounds) {
     return depth / (bounds->pixels * bounds->bins) * bounds->pixels + depth % bounds->pixels;
 }
 
-/* Result of a pass over the points: whether an element is bad. Only a bad array is searched for the
- * element. */
+/* The result of a pass over the points: which arrays have an error. Only such an array is searched
+ * for the element. */
 typedef struct {
     bool depth, feat, cell, weight;
-    int32_t changes; /* how often a point has another cell than the point before */
+    int32_t changes; /* number of points with another cell than the point before */
 } Found;
 
-static Found scan_all(const BevMap *map, const Bounds *bounds) {
+static Found scan_points(const BevMap *map, const Bounds *bounds) {
     bool depth = false, feat = false, cell = false, weight = false;
     int32_t changes = 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)                               \
@@ -50,7 +50,7 @@ static Found scan_all(const BevMap *map, const Bounds *bounds) {
     for (int64_t t = 0; t < map->points; t++) {
         const uint32_t rank = (uint32_t)map->ranks_depth[t];
         depth = depth || rank >= bounds->depths;
-        feat = feat || feat_of(rank, bounds) != (uint32_t)map->ranks_feat[t];
+        feat = feat || feat_rank(rank, bounds) != (uint32_t)map->ranks_feat[t];
         cell = cell || (uint32_t)map->ranks_bev[t] >= bounds->cells;
         weight = weight || (map->weights && !isfinite(map->weights[t]));
         changes += t > 0 && map->ranks_bev[t] != map->ranks_bev[t - 1];
@@ -58,7 +58,7 @@ static Found scan_all(const BevMap *map, const Bounds *bounds) {
     return (Found){depth, feat, cell, weight, changes};
 }
 
-/* ---- the element that is bad ----------------------------------------------------------------- */
+/* ---- finds the element with the error -------------------------------------------------------- */
 
 static bool refuse_rank(const int32_t *ranks, int64_t bound, const char *array,
                         const Check *check) {
@@ -69,15 +69,15 @@ static bool refuse_rank(const int32_t *ranks, int64_t bound, const char *array,
                   (long long)bound - 1);
 }
 
-/* Kernels that compute the pixel from ranks_depth would give another picture than those that read
- * ranks_feat. */
+/* Refuses a point whose ranks_feat does not belong to its ranks_depth. Some kernels read
+ * ranks_feat, others compute the pixel from ranks_depth: they would give different pictures. */
 static bool refuse_feat(const BevMap *map, int64_t pixels, const Bounds *bounds,
                         const Check *check) {
     int64_t bad = 0;
-    while (map->ranks_feat[bad] == (int32_t)feat_of((uint32_t)map->ranks_depth[bad], bounds))
+    while (map->ranks_feat[bad] == (int32_t)feat_rank((uint32_t)map->ranks_depth[bad], bounds))
         bad++;
     int32_t rank = map->ranks_feat[bad],
-            want = (int32_t)feat_of((uint32_t)map->ranks_depth[bad], bounds);
+            want = (int32_t)feat_rank((uint32_t)map->ranks_depth[bad], bounds);
     if (rank < 0 || rank >= pixels)
         return REFUSE(check, "ranks_feat", bad, "", "%d is outside 0 to %lld", rank,
                       (long long)pixels - 1);
@@ -96,7 +96,8 @@ static bool refuse_weight(const BevMap *map, const Check *check) {
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Interval i must start at point `expected`, have at least one point and end within the points. */
+/* Checks that interval i starts at point `expected`, has at least one point and ends within the
+ * points. */
 static bool check_interval(const BevMap *map, int64_t i, int64_t expected, const Check *check) {
     int64_t start = map->interval_starts[i], length = map->interval_lengths[i];
     if (start != expected)
@@ -113,7 +114,7 @@ static bool check_interval(const BevMap *map, int64_t i, int64_t expected, const
     return true;
 }
 
-/* No cell may have two intervals. `seen` has one bit per cell. */
+/* Checks that the cell of interval i has no other interval. `seen` has one bit for each cell. */
 static bool check_unseen(const BevMap *map, int64_t i, uint8_t *seen, const Check *check) {
     int64_t start = map->interval_starts[i];
     int32_t cell = map->ranks_bev[start];
@@ -125,9 +126,8 @@ static bool check_unseen(const BevMap *map, int64_t i, uint8_t *seen, const Chec
     return true;
 }
 
-/* All points of an interval must have the same cell. In a sound map the cell changes only where an
- * interval starts, so it is enough to compare two counts: all `changes`, and those at starts. Only
- * a bad map is searched for the element. */
+/* Checks that all points of an interval have the same cell. Compares all `changes` of the cell with
+ * those at interval starts. Only where they differ, the map is searched for the element. */
 static bool check_one_cell(const BevMap *map, int32_t changes, const Check *check) {
     const int32_t *cells = map->ranks_bev;
     int32_t changes_at_starts = 0;
@@ -165,7 +165,8 @@ static bool check_intervals(const BevMap *map, int64_t cells, int32_t changes, c
     return good && check_one_cell(map, changes, check);
 }
 
-/* Ranks are INT32: a count above that bounds no rank. */
+/* Returns the bound of a rank for an array of `count` elements. Ranks are INT32, so a larger count
+ * bounds no rank. */
 static uint32_t rank_bound(int64_t count) {
     return (uint32_t)(count <= INT32_MAX ? count : (int64_t)INT32_MAX + 1);
 }
@@ -176,7 +177,7 @@ bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, 
     const Check check = {where, err};
     const Bounds bounds = {rank_bound(depths), rank_bound(cells), (uint32_t)plane,
                            (uint32_t)shape->depth_bins};
-    Found found = scan_all(map, &bounds);
+    Found found = scan_points(map, &bounds);
     if (found.depth)
         return refuse_rank(map->ranks_depth, depths, "ranks_depth", &check);
     if (found.feat)

@@ -20,15 +20,15 @@ namespace {
 
 constexpr int NEIGHBOURS = 4, THREADS = 256;
 
-// What a point needs to find its cells.
+// The data with which a point finds its cells.
 struct Frame {
     BevShape shape;
     BevAlign align;
-    int splats; // keys per point: 1, or NEIGHBOURS for bilinear weights
+    int splats; // keys for each point: 1, or NEIGHBOURS for bilinear weights
     uint32_t camera_mask;
     double min_m[3], max_m[3];
     double cell_x_m, cell_y_m, cell_z_m;
-    int rows, slices; // of a slice; in height
+    int rows, slices; // rows of a slice; slices in height
     bool truncate;
     const double *origins;    // (camera, 3)
     const double *directions; // (camera, h, w, 3)
@@ -46,7 +46,7 @@ struct ScatterGpu {
     Frame frame;
     int64_t entries;          // frustum points * splats
     std::vector<double> rays; // origins, directions and depths on the host
-    double *geometry;         // the same on the device
+    double *geometry;         // `rays` on the device
     uint32_t *keys, *cells;   // the cell of each entry, before and after the sort
     uint32_t *ids, *order;    // the number of each entry, before and after the sort
     float *weights;           // by entry number; NULL for nearest
@@ -54,7 +54,7 @@ struct ScatterGpu {
     uint32_t *unique;         // the cell of each run
     int *run_count;
     Totals *totals, *pinned; // on the device, and copied to the host
-    void *scratch;           // for CUB
+    void *scratch;           // scratch memory for CUB
     size_t scratch_bytes;
     std::vector<void *> allocated; // all device memory above
 };
@@ -119,7 +119,7 @@ __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_
     const double *origin_m = frame.origins + 3 * camera;
     const double *direction = frame.directions + 3 * (camera * pixels + pixel);
     double ego_m[3];
-    // Two roundings, as on the host: a fused multiply-add would move points across cell borders.
+    // Rounds twice, as the host does. A fused multiply-add would move points across cell borders.
     for (int axis = 0; axis < 3; axis++)
         ego_m[axis] = __dadd_rn(origin_m[axis], __dmul_rn(frame.depths[bin], direction[axis]));
     int64_t first = rank * frame.splats;
@@ -133,7 +133,7 @@ __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_
 
 // ---- from sorted entries to the map ------------------------------------------------------------
 
-// The last run is the points outside the grid, if there are any.
+// Counts points and intervals. The last run has the points outside the grid, if there are any.
 __global__ void totals_kernel(const uint32_t *unique, const int *lengths, const int *run_count,
                               uint32_t cells, int64_t entries, Totals *totals) {
     int last = *run_count - 1;
@@ -142,7 +142,7 @@ __global__ void totals_kernel(const uint32_t *unique, const int *lengths, const 
     totals->intervals = last + !outside;
 }
 
-// One thread per sorted entry: from the entry number to ranks and weight.
+// Computes ranks and weight from the entry number. One thread for each sorted entry.
 __global__ void unpack_kernel(Frame frame, const Totals *totals, const uint32_t *order,
                               const float *weights, BevMap map) {
     int64_t t = thread_number();
@@ -158,8 +158,8 @@ __global__ void unpack_kernel(Frame frame, const Totals *totals, const uint32_t 
 
 // ---- the steps ---------------------------------------------------------------------------------
 
-// Origins, directions and depths of a rig, computed on the host by the functions that scatter_build
-// uses.
+// Uploads the origins, directions and depths of a rig. The host computes them by the functions that
+// scatter_build uses.
 bool upload_geometry(ScatterGpu *b, const Rig *rig, Err *err) {
     const Frustum *frustum = &rig->frustum;
     size_t rays = 3 * (size_t)rig->camera_count;
@@ -193,8 +193,8 @@ uint32_t cell_count(const ScatterGpu *b) {
     return (uint32_t)(b->frame.shape.nx * b->frame.shape.ny);
 }
 
-// The three steps done by CUB. With scratch == NULL each only sets *bytes to the scratch memory it
-// needs.
+// CUB does the next three steps. With scratch == NULL each step only sets *bytes, the scratch
+// memory that it needs.
 cudaError_t sort_entries(ScatterGpu *b, void *scratch, size_t *bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, *bytes, b->keys, b->cells, b->ids, b->order,
                                            b->entries, 0, std::bit_width(cell_count(b)));
@@ -245,7 +245,8 @@ bool allocate_scratch(ScatterGpu *b, Err *err) {
     return allocate_bytes(b, &b->scratch, b->scratch_bytes, err);
 }
 
-// There are at most as many runs as cells, and one more for the points outside.
+// Allocates all device memory. There are at most as many runs as cells, and one for the points
+// outside.
 bool allocate_all(ScatterGpu *b, Err *err) {
     int64_t entries = b->entries, runs = (int64_t)cell_count(b) + 1;
     BevMap *map = &b->map;
@@ -262,7 +263,7 @@ bool allocate_all(ScatterGpu *b, Err *err) {
         ok = allocate(b, &b->weights, entries, err) && allocate(b, &map->weights, entries, err);
     if (!ok)
         return false;
-    // The scan reads beyond the last run.
+    // The scan reads beyond the last run, so the lengths are cleared.
     TRY_MAP(cudaMemset(map->interval_lengths, 0, (size_t)runs * sizeof(int32_t)));
     TRY_MAP(cudaMallocHost((void **)&b->pinned, sizeof *b->pinned));
     map->ranks_bev = (int32_t *)b->cells;

@@ -55,130 +55,135 @@
 #include "src/scene/photos.h"
 #include "src/scene/world.h"
 
-/* Limits for scene files. The limit for cameras is RIG_MAX_CAMERAS. */
+/* Limits of scene files. RIG_MAX_CAMERAS limits the cameras. */
 enum {
     SCENE_MAX_CHANNELS = 1024,
     SCENE_MAX_BINS = FRUSTUM_MAX_BINS,
-    SCENE_MAX_FEATURES = 1024, /* feature map, per axis */
-    SCENE_MAX_CELLS = 4096,    /* per axis */
-    SCENE_MAX_THINGS = 4096,   /* patches of a world, and solids */
-    SCENE_FAR_M = 10000,       /* coordinates and sizes, either sign */
-    SCENE_FAR_PX = 100000,     /* focal lengths and principal points, either sign */
-    SCENE_MAX_TESTS = 1000000000 /* rays of all feature pixels times things they may hit */
+    SCENE_MAX_FEATURES = 1024,   /* rows or columns of the feature map */
+    SCENE_MAX_CELLS = 4096,      /* cells along an axis */
+    SCENE_MAX_THINGS = 4096,     /* patches of a world, and its solids */
+    SCENE_FAR_M = 10000,         /* greatest coordinates and sizes, of either sign */
+    SCENE_FAR_PX = 100000,       /* greatest focal lengths and principal points, of either sign */
+    SCENE_MAX_TESTS = 1000000000 /* rays of all feature pixels times things that they may hit */
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
 #define SCENE_MAX_TENSOR_BYTES ((uint64_t)2 << 30) /* depth, features and output in FP32 */
 
 typedef struct Scene {
-    char name[64];   /* "intersection", a preset's name, or a file name without folder and suffix */
-    char title[128]; /* for captions; may be empty */
-    bool has_rig;    /* false: the file has index arrays only */
+    /* "intersection", the name of a preset, or a file name without folder and suffix */
+    char name[64];
+    char title[128]; /* caption; may be empty */
+    bool has_rig;    /* false: the file has only index arrays */
     Rig rig;
-    bool has_world; /* false: the scene has `tensors` */
+    bool has_world; /* false: the data of the scene is in `tensors` */
     World world;
     int64_t channels;
-    uint64_t seed;      /* of the feature embedding */
-    double temperature; /* of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
+    uint64_t seed; /* seed of the feature embedding */
+    /* temperature of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
+    double temperature;
     Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
-    Photos photos;      /* from the file; a world has none (photos_of_world) */
-    struct Clip *clip;   /* this is one of its moments (clip.h); NULL: none */
+    Photos photos;      /* photographs of the file; a world has none (photos_of_world) */
+    struct Clip *clip;  /* the clip of which the scene is a moment (clip.h); NULL: none */
     bool photo_features; /* the features are made from the photographs */
-    bool has_map;       /* the map from the file is used: always without a rig; see above */
+    bool has_map;        /* the map from the file is used, always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
-    /* made by a rule: neither rig nor world; its tensors and map as from a file */
+    /* The scene is made by an operator's rule. It has neither rig nor world; tensors and map are as
+     * from a file. */
     bool has_operator;
     OperatorSpec operator_spec;
-    BevShape shape;     /* of the pooling problem */
-    int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
-    /* of the file's index arrays with its calibration; points 0: not compared */
+    BevShape shape;     /* shape of the pooling problem */
+    int64_t non_finite; /* number of NaN and Inf in the tensors; reported, but no error */
+    /* How the file's index arrays agree with its calibration; points 0: not compared. */
     MapAgreement agreement;
-    char remark[512];    /* a likely other meaning of the file, in a line; or "" */
+    char remark[512]; /* a line about a likely other meaning of the file; or "" */
 } Scene;
 
-/* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz
- * file, recognised by its content, or from a folder of .npz files. Of several moments: the first.
- * The first bad field is reported in one line. */
+/* Loads a scene by preset name ("canonical") or sample name ("highway"), or from a path. The path
+ * is a .json or .npz file, recognised by its content, or a folder of .npz files. Of a folder the
+ * first moment is loaded. The error is one line about the first bad field. */
 bool scene_load(const char *name_or_path, Scene *scene, Err *err);
 
-/* Whether its features are an embedding of class, colour and height, by `channels` and `seed`:
- * those of worlds, and of a LiDAR's sweep of one. */
+/* Whether the features are an embedding of class, colour and height, made from `channels` and
+ * `seed`. This holds for worlds, and for the LiDAR sweep of a world. */
 bool scene_has_embedding(const Scene *scene);
 
-/* Frees what the scene owns and zeroes it. */
+/* Frees the memory of the scene and zeroes the struct. */
 void scene_free(Scene *scene);
 
-/* A name that scene_load knows. */
+/* A name that scene_load accepts. */
 typedef struct {
     char name[64];
     bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
-/* Whether the file of a sample is a scene; receives its title. Builds no data of an operator. */
+/* Checks that the file of a sample is a scene, and copies its title. An operator's data is not
+ * built. */
 bool scene_check_sample(const char *name, char title[128], Err *err);
 
-/* The title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ..."; ""
- * where the file cannot be read. */
+/* Copies the title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ...".
+ * "": the file cannot be read. */
 void scene_title(const char *name, char title[128]);
 
-/* Lists at most `max` names, *count of them: presets in table order, then samples by name. False:
- * the folder of samples could not be read, and what was found until then is listed. */
+/* Lists at most `max` names and sets *count: presets in table order, then samples by name. False:
+ * the folder of samples could not be read. The names before the failure are listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
-/* Reads a file of one kind from memory. Error messages start with `where`. */
+/* Read a .json or .npz scene from memory. Error messages start with `where`. */
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);
 bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err);
 
-/* The same from a file, read array by array: a bad file needs little memory. */
+/* Reads a .npz scene from a file, array by array, so that a bad file needs little memory. */
 bool scene_load_npz(const char *path, Scene *scene, Err *err);
 
 /* Copies one camera's depth, features and photograph over those in `to` and `srgb`, which have the
- * scene's shape. `srgb` NULL: no photographs. */
+ * scene's shape. `srgb` NULL: no photographs are copied. */
 void scene_copy_camera(const Scene *from, int camera, const Features *to, uint8_t *srgb);
 
-/* Replaces the features of a scene from a file by features of its photographs, of PHOTO_CHANNELS
- * channels. Pooled, they are the street as seen from above. Needs a rig and photographs. */
+/* Replaces the features of a scene from a file by PHOTO_CHANNELS channels that are made from its
+ * photographs. Pooled, they show the street from above. The scene must have a rig and
+ * photographs. */
 bool scene_use_photo_features(Scene *scene, Err *err);
 
-/* Error when the tensors of this shape need more than SCENE_MAX_TENSOR_BYTES. */
+/* Fails when the tensors of this shape need more than SCENE_MAX_TENSOR_BYTES. */
 bool scene_check_size(const BevShape *shape, const char *where, Err *err);
 
-/* Error unless two grids have the same cells and channels, so that they can be compared. */
+/* Fails unless two grids have the same cells and channels and so can be compared. */
 bool scene_check_same_grid(const BevShape *a, const char *name, const BevShape *b,
                            const char *other_name, Err *err);
 
-/* Writes a .npz file that numpy.load and scene_load can read: depth, feat, the calibration when the
- * scene has one, the five index arrays of `map` and bev_shape, and its photos. `half`: tensors in
- * float16. The write is atomic (data_write), and the same input gives the same bytes. */
+/* Writes a .npz file that numpy.load and scene_load can read. It holds depth, feat, the calibration
+ * of a scene with a rig, the five index arrays of `map`, bev_shape, and the photos. `half`: the
+ * tensors are float16. The write is atomic (data_write). The same input gives the same bytes. */
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err);
 
-/* The world and the rig of sample preset_world ("intersection") at other sizes. */
+/* The world and rig of sample preset_world ("intersection") at other sizes. */
 typedef struct {
     const char *name;
     double depth_step_m;
     int feat_w, feat_h;
-    int cells; /* nx = ny; the grid covers the same metres */
+    int cells; /* nx = ny; the grid covers the same metres at every size */
     int64_t channels;
-    int slices; /* in height, of an occupancy network's grid; 0: flat */
+    int slices; /* slices of an occupancy network's grid; 0: the grid is flat */
 } Preset;
 
 extern const Preset presets[];
-extern const int preset_count; /* the six that were published; bench runs these by default */
-extern const int preset_total; /* all: larger ones follow, and one with height */
+extern const int preset_count; /* the six published presets, which bench runs by default */
+extern const int preset_total; /* all presets: larger ones follow, and one with height */
 extern const char *const preset_world;
 
-/* The preset with that name, or NULL. */
+/* Returns the preset with that name, or NULL. */
 const Preset *preset_find(const char *name);
 
 /* Changes a loaded scene of preset_world to the sizes of a preset. */
 void preset_apply(const Preset *preset, Scene *scene);
 
-/* One array of a .npz scene, for help texts (scene_arrays_help.c). */
+/* Describes one array of a .npz scene for help texts (scene_arrays_help.c). */
 typedef struct {
-    const char *name, *group, *meaning; /* meaning: "" where none is written yet */
+    const char *name, *group, *meaning; /* meaning: "" where no text is written yet */
     char types[64], shapes[96];         /* "float16 or float32", "(camera, D, h, w)" */
 } SceneArrayHelp;
 
-/* Describes array i, in the order of the table; false past the last. */
+/* Describes array i, in the order of the table. False: i is past the last array. */
 bool scene_array_help(int i, SceneArrayHelp *help);

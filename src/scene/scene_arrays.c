@@ -12,7 +12,7 @@
     {name, GROUP_##group, types, NPY_##written, __VA_ARGS__},
 const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
-static const char letters[] = "NDhwCPIHWBLK"; /* by ArraySize */
+static const char letters[] = "NDhwCPIHWBLK"; /* indexed by ArraySize */
 
 static const struct {
     const char *title;
@@ -32,8 +32,8 @@ static const struct {
     [SIZE_SWEEP_COLUMNS] = {"LiDAR columns", 3, 16},
 };
 
-/* The ArraySize of a letter; -1 for a digit. */
-static int size_of(char letter) {
+/* Returns the ArraySize of a letter. -1: the character is a digit. */
+static int size_of_letter(char letter) {
     const char *at = strchr(letters, letter);
     return at ? (int)(at - letters) : -1;
 }
@@ -53,7 +53,7 @@ int arrays_axes(ArrayId id, int which, const int64_t values[SIZE_COUNT],
     int rank = 0;
     arrays_shape(id, which, shape);
     for (const char *s = shape; *s; s++)
-        axes[rank++] = size_of(*s) >= 0 ? values[size_of(*s)] : *s - '0';
+        axes[rank++] = size_of_letter(*s) >= 0 ? values[size_of_letter(*s)] : *s - '0';
     return rank;
 }
 
@@ -75,19 +75,19 @@ static bool refuse_unknown(const ArrayReader *reader) {
     return true;
 }
 
-/* "(cameras, depth bins, 3)" for the shape "ND3". */
+/* Writes "(cameras, depth bins, 3)" for the shape "ND3". */
 static void describe_shape(const char *shape, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "(");
     for (const char *s = shape; *s; s++) {
         const char digit[2] = {*s, '\0'};
-        int size_id = size_of(*s);
+        int size_id = size_of_letter(*s);
         used += (size_t)snprintf(text + used, size - used, "%s%s", s == shape ? "" : ", ",
                                  size_id >= 0 ? sizes[size_id].title : digit);
     }
     snprintf(text + used, size - used, ")");
 }
 
-/* Depth with an axis more: the moments of a clip, or a batch. */
+/* Refuses depth with one axis too many: moments of a clip, or a batch. */
 static bool refuse_moments(const ArrayReader *reader) {
     const NpyArray *depth = &reader->array[ARRAY_DEPTH];
     char shape[96];
@@ -101,7 +101,7 @@ static bool refuse_moments(const ArrayReader *reader) {
                          shape, (long long)depth->shape[0]);
 }
 
-/* What to do about a wrong shape, where there is one clear answer. */
+/* Returns what to do about a wrong shape, where there is one clear answer. */
 static const char *shape_hint(const ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
     char shape[NPY_MAX_RANK + 1] = "";
@@ -133,7 +133,8 @@ static bool refuse_shape(const ArrayReader *reader, int id) {
     return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
 
-/* Checks a size of an array against its bounds and against the arrays before it. */
+/* Checks a size of an array against its bounds and against the arrays before it. Records a new
+ * size. */
 static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
     if (value < sizes[e].min || value > sizes[e].max)
         return ARRAYS_REFUSE(reader, id, "", "%lld %s, must be %lld to %lld", (long long)value,
@@ -151,9 +152,9 @@ static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
     return true;
 }
 
-static bool fits(const NpyArray *array, const char *shape) {
+static bool shape_matches(const NpyArray *array, const char *shape) {
     if (array->rank != (int)strlen(shape))
-        return array->rank == 0 && !strcmp(shape, "1"); /* a number is a list of one */
+        return array->rank == 0 && !strcmp(shape, "1"); /* a number counts as a list of one */
     for (int i = 0; i < array->rank; i++)
         if (shape[i] >= '0' && shape[i] <= '9' && array->shape[i] != shape[i] - '0')
             return false;
@@ -166,12 +167,12 @@ static bool check_shape(ArrayReader *reader, int id) {
     int which = 0;
     if (id == ARRAY_DEPTH && array->rank == 5)
         return refuse_moments(reader);
-    while (arrays_shape(id, which, shape) && !fits(array, shape))
+    while (arrays_shape(id, which, shape) && !shape_matches(array, shape))
         which++;
     if (!arrays_shape(id, which, shape))
         return refuse_shape(reader, id);
     for (int i = 0; i < array->rank; i++) {
-        int size = size_of(shape[i]);
+        int size = size_of_letter(shape[i]);
         if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
             return false;
     }
@@ -193,8 +194,8 @@ void arrays_types_text(unsigned types, char *text, size_t size) {
             snprintf(text, size, "%s", names[i].text);
 }
 
-/* What to do about a wrong type, where there is one clear answer: a conversion must not lose
- * information. */
+/* Returns what to do about a wrong type, where there is one clear answer. A conversion must not
+ * lose information. */
 static const char *type_hint(int id, NpyType found) {
     const unsigned wanted = scene_arrays[id].types;
     const bool number = 1u << found & NUMBERS;
@@ -247,7 +248,7 @@ bool arrays_has(const ArrayReader *reader, ArrayId id) {
     return reader->member[id] >= 0;
 }
 
-/* Checks that all arrays of a group are present or all are missing. */
+/* Checks that the arrays of a group are either all present or all missing. */
 static bool check_group(const ArrayReader *reader, ArrayGroup group, const char *others,
                         bool *present) {
     int missing = -1;
@@ -265,7 +266,7 @@ static bool check_group(const ArrayReader *reader, ArrayGroup group, const char 
     return true;
 }
 
-/* Depth and features; the features of photographs can be made from them. */
+/* Checks the presence of depth and features. Missing features can be made from photographs. */
 static bool check_tensors(const ArrayReader *reader) {
     bool photos = arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration;
     if (!arrays_has(reader, ARRAY_DEPTH))

@@ -1,4 +1,4 @@
-/* What each array of a tensor scene holds, in one line, for --list and the manual page. */
+/* Describes each array of a tensor scene in one line, for --list and the manual page. */
 #include "src/scene/scene_internal.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static const char *const groups[] = {
     [GROUP_EXTRA] = "May be missing",
 };
 
-/* The name of an axis; digits and other letters stand for themselves. */
+/* Returns the name of an axis. Digits and other letters stand for themselves. */
 static const char *axis_name(char letter) {
     switch (letter) {
     case 'N':
@@ -31,7 +31,7 @@ static const char *axis_name(char letter) {
     }
 }
 
-/* "(camera, D, h, w)" for the shape "NDhw"; a scalar is "()". */
+/* Writes "(camera, D, h, w)" for the shape "NDhw". A scalar is "()". */
 static void name_axes(const char *shape, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "(");
     for (const char *s = shape; *s; s++) {

@@ -1,6 +1,6 @@
-/* The arrays of a tensor scene: a table of their names, element types, shapes and bounds, and a
- * reader that checks an archive against it. Shared by scene_arrays.c, scene_npz.c, photos_npz.c
- * and clip.c. */
+/* The arrays of a tensor scene. A table has their names, element types, shapes and bounds. A reader
+ * checks an archive against the table. scene_arrays.c, scene_npz.c, photos_npz.c and clip.c share
+ * this header. */
 #pragma once
 
 #include "src/base/data.h"
@@ -11,7 +11,7 @@ enum { FLOATS = 1u << NPY_F2 | 1u << NPY_F4 | 1u << NPY_F8, PRECISE = FLOATS & ~
 enum { WHOLE = (1u << (NPY_U4 + 1)) - (1u << NPY_I4), NUMBERS = FLOATS | WHOLE };
 enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 
-/* The arrays, as ROW(id, members of ArrayRow). */
+/* The table of the arrays: ROW(id, members of ArrayRow). */
 /* clang-format off */
 #define SCENE_ARRAYS(ROW)                                                                         \
     ROW(DEPTH, "depth", TENSORS, FLOATS, F4, "NDhw",                                        \
@@ -70,24 +70,25 @@ enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 #define ARRAY_ID(id, ...) ARRAY_##id,
 typedef enum { SCENE_ARRAYS(ARRAY_ID) ARRAY_COUNT } ArrayId;
 
-/* The arrays of a group must all be present or all be missing. GROUP_EXTRA: optional arrays. */
+/* The arrays of a group must be all present or all missing. GROUP_EXTRA: the arrays are
+ * optional. */
 typedef enum { GROUP_TENSORS, GROUP_CALIBRATION, GROUP_INDEX, GROUP_EXTRA } ArrayGroup;
 
 typedef struct {
     const char *name;
     ArrayGroup group;
-    unsigned types;  /* the element types that can be read: bits of NpyType */
-    NpyType written; /* the element type that is written; tensors can also be float16 */
-    /* Shapes that can be read, | between them. One character per axis: a digit, or a letter from
-     * ArraySize. "" is a scalar. */
+    unsigned types;  /* element types that can be read: bits of NpyType */
+    NpyType written; /* element type that is written; tensors can also be float16 */
+    /* The shapes that can be read, with | between them. Each axis is one character: a digit, or a
+     * letter of ArraySize. "" is a scalar. */
     const char *shapes;
     double min, max; /* arrays_read_doubles: bounds of all elements; both 0: any finite value */
-    const char *meaning; /* in one line, for help texts */
+    const char *meaning; /* one line for help texts */
 } ArrayRow;
 
 extern const ArrayRow scene_arrays[ARRAY_COUNT];
 
-/* Sizes that must be equal in all arrays, and their letters: N D h w C P I H W B L K. */
+/* The sizes that must be equal in all arrays. Their letters are N D h w C P I H W B L K. */
 /* clang-format off */
 typedef enum {
     SIZE_CAMERAS, SIZE_BINS, SIZE_ROWS, SIZE_COLUMNS, SIZE_CHANNELS, SIZE_POINTS, SIZE_INTERVALS,
@@ -99,57 +100,59 @@ typedef enum {
 typedef struct {
     Npz *npz;
     Err *err;
-    int member[ARRAY_COUNT];       /* index in the archive; -1: missing */
-    NpyArray array[ARRAY_COUNT];   /* as its header says */
-    int64_t size[SIZE_COUNT];      /* -1: no array has it */
-    const char *first[SIZE_COUNT]; /* the first array with that size */
+    int member[ARRAY_COUNT];       /* index in the archive; -1: the array is missing */
+    NpyArray array[ARRAY_COUNT];   /* the array as its header describes it */
+    int64_t size[SIZE_COUNT];      /* -1: no array has this size */
+    const char *first[SIZE_COUNT]; /* the first array with this size */
     bool has_calibration, has_index;
 } ArrayReader;
 
-/* Shape `which` of a row's; false past the last. */
+/* Writes shape `which` of an array's row. False: `which` is past the last. */
 bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]);
 
-/* Writes the axes of that shape; returns their number. */
+/* Writes the axes of shape `which` for these sizes. Returns the number of axes. */
 int arrays_axes(ArrayId id, int which, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]);
 
-/* The elements of each camera; 0: one row for all cameras. */
+/* Returns the number of elements of each camera. 0: one row serves all cameras. */
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 
-/* "any number", "uint8": a row's types. */
+/* Writes the names of element types: "any number", "uint8". */
 void arrays_types_text(unsigned types, char *text, size_t size);
 
-/* Reads all headers. Unknown and missing arrays, wrong types and shapes, and sizes that are out of
- * bounds or differ between arrays are errors. */
+/* Reads all headers. Errors are unknown and missing arrays, wrong types and shapes, and sizes that
+ * are out of bounds or differ between arrays. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
-/* Reads all elements. */
+/* Read all elements of an array, as numbers of `type` or as texts of `size` bytes. */
 bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements);
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
 
-/* Reads all elements of a small array and checks that they are finite and within the bounds. */
+/* Reads all elements of a small array. Checks that they are finite and within the bounds of its
+ * row. */
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
 
-/* The rounding of a grid by Grid.truncate; NULL past the last. */
+/* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
 const char *scene_rounding(int index);
 
 /* Whether the archive has the array. */
 bool arrays_has(const ArrayReader *reader, ArrayId id);
 
-/* Checks that element i of an array, `value`, lies between the bounds. */
+/* Checks that `value`, element i of an array, lies between the bounds. */
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
 
 /* ---- photos_npz.c: photographs, boxes and LiDAR ---------------------------------------------- */
 
-/* Reads what a file has beside its tensors; the scene's rig is known. Photographs are cut to the
- * network's input and reduced while they are read. */
+/* Reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known. Photographs
+ * are cut to the network's input and reduced while they are read. */
 bool photos_read(const ArrayReader *reader, Scene *scene);
 
-/* Adds the scene's arrays of these to an archive; none where there is none. */
+/* Writes the photographs, boxes, LiDAR and times of a scene to an archive, as far as it has
+ * them. */
 bool photos_write(NpzWriter *npz, const Scene *scene, Err *err);
 
-/* Report an error in an array or in its element i: (hint and) printf format,
- * arguments. Yield false. */
+/* Report an error in an array, or in its element i. The arguments are a hint, a printf format and
+ * its values. Yield false. */
 #define ARRAYS_REFUSE(reader_, id_, ...)                                                           \
     data_refuse((reader_)->err, (reader_)->npz->where, scene_arrays[id_].name, __VA_ARGS__)
 #define ARRAYS_REFUSE_ELEMENT(reader_, id_, i_, ...)                                               \

@@ -1,5 +1,5 @@
-/* World scenes from JSON. The tables list the fields of each object; the few rules about more than
- * one field stand behind the tables. */
+/* Reads world scenes from JSON. The tables list the fields of each object. Rules about more than
+ * one field follow the tables. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
 #include "src/scene/operator/operator_internal.h"
@@ -11,8 +11,8 @@
 
 /* ---- the structs that the tables fill -------------------------------------------------------- */
 
-/* Of the frustum for all cameras, or of a camera: image_px[0] 0, resize_count 0 and NO_CROP are
- * missing. `resize` is one number or x and y. */
+/* The fields of an image cut, of the frustum for all cameras or of one camera. Missing fields have
+ * image_px[0] 0, resize_count 0 and NO_CROP. `resize` is one number, or x and y. */
 typedef struct {
     int image_px[2];
     int64_t resize_count;
@@ -79,7 +79,7 @@ static const char *solid_word(int index) {
 #define FAR_M   SCENE_FAR_M
 #define NO_CROP 1e9
 
-/* The rows of a CutFields; the last argument is for all three. */
+/* The table rows of a CutFields. The last argument belongs to all three rows. */
 #define CUT_FIELDS(type_, cut_, ...)                                                               \
     {"image_px", FIELD_INT, AT(type_, cut_.image_px), 2, RANGE(1, 65536), __VA_ARGS__},            \
         {"resize", FIELD_ROW, AT(type_, cut_.resize_count), 2, RANGE(0.001, 1000), __VA_ARGS__}, { \
@@ -99,8 +99,8 @@ static const Field camera_fields[] = {
 };
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
-/* An array of numbers fills consecutive members of CutFields, Frustum and Grid, which have no
- * padding. */
+/* A JSON array of numbers fills consecutive members of CutFields, Frustum and Grid. These members
+ * must have no padding. */
 _Static_assert(offsetof(CutFields, crop_px) == sizeof(int[2]) + sizeof(int64_t) + sizeof(double[2]),
                "no padding");
 _Static_assert(offsetof(Frustum, bins) == 4 * sizeof(int) + 3 * sizeof(double), "no padding");
@@ -133,7 +133,7 @@ static const Field ground_fields[] = {
 };
 static const FieldTable ground_table = FIELD_TABLE(ground_fields, GroundFields);
 
-/* square_m and color2 have impossible defaults, which tell finish_patch that they are missing. */
+/* square_m and color2 have impossible defaults, so that finish_patch sees when they are missing. */
 static const Field patch_fields[] = {
     {"kind", FIELD_WORD, AT(Patch, kind), .word_at = patch_word},
     {"class", FIELD_WORD, AT(Patch, class), .word_at = class_word},
@@ -216,7 +216,7 @@ static bool check_depth(const Check *check, const Frustum *frustum) {
     return true;
 }
 
-/* Only a checkerboard has squares. By default they are 1 m large and black. */
+/* Completes a patch. Only a checkerboard has squares, by default 1 m large and black. */
 static bool finish_patch(const Check *check, int index, Patch *patch) {
     FieldPath path = field_path_key(field_path_key(root, "world"), "patches");
     path = field_path_index(path, (size_t)index);
@@ -259,7 +259,7 @@ static ImageCut cut_of(const CutFields *fields, const CutFields *shared) {
                       crop->crop_px[0],   crop->crop_px[1]};
 }
 
-/* Where cameras have cuts of their own, each lies in its image. */
+/* Checks that each camera's cut lies in its image, where cameras have cuts of their own. */
 static bool check_cuts(const Check *check, const Rig *rig) {
     FieldPath cameras = field_path_key(root, "cameras");
     for (int i = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++)
@@ -299,8 +299,8 @@ static void take_world(World *world, WorldFields *fields) {
     fields->patches = fields->solids = (FieldList){0};
 }
 
-/* Every ray of a feature pixel may have to test every patch and solid: a scene that would take
- * minutes is refused. SKY stands for the work of a ray in an empty world. */
+/* Refuses a scene that would take minutes. Every ray of a feature pixel may have to test every
+ * patch and solid. SKY stands for the work of a ray in an empty world. */
 static bool check_work(const Check *check, const Scene *scene) {
     enum { SKY = 16 };
     const Frustum *frustum = &scene->rig.frustum;
@@ -330,8 +330,8 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     return scene_check_size(&scene->shape, check->where, check->err) && check_work(check, scene);
 }
 
-/* A parsed value takes up to a hundred times its bytes in the file: files larger than any scene are
- * refused before. The parser decides whether a file is JSON. */
+/* Refuses files with more values than any scene has, before they are parsed. A parsed value takes
+ * up to a hundred times its bytes in the file. The parser decides whether a file is JSON. */
 static bool check_amount(const Check *check, const char *text, size_t length) {
     enum { DEPTH = 32, KEYS = 64, VALUES = 200000 };
     int keys[DEPTH] = {0}, depth = 0, values = 1, line = 1;

@@ -1,4 +1,4 @@
-/* Scenes by name, from files and from folders. */
+/* Loads scenes by name, from files and from folders. */
 #include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "src/scene/clip.h"
@@ -17,7 +17,7 @@
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The name of a folder, whose path may end in a slash. */
+/* Copies the name of a folder, whose path may end in a slash. */
 static void folder_name(char name[64], const char *path) {
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')
@@ -32,7 +32,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(((const SceneName *)a)->name, ((const SceneName *)b)->name);
 }
 
-/* Adds the samples behind the `first` names that are there. */
+/* Adds the samples after the `first` names that are listed already. */
 static bool add_samples(SceneName *names, size_t max, size_t first, size_t *count, Err *err) {
     char folder[PATH_MAX];
     if (!data_path("samples", folder, sizeof folder, err))
@@ -62,7 +62,7 @@ bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
     return add_samples(names, max, *count, count, err);
 }
 
-static bool unknown_name(const char *name, Err *err) {
+static bool refuse_unknown_name(const char *name, Err *err) {
     SceneName known[128];
     const char *words[128];
     size_t count;
@@ -80,8 +80,8 @@ static bool unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Files that are neither an archive nor JSON, by their first bytes. JSON's errors would not help
- * there. */
+/* Refuses files that are neither an archive nor JSON, by their first bytes. JSON's errors would not
+ * help there. */
 static bool refuse_other(const char *path, const char start[4], Err *err) {
     static const struct {
         const char *start, *what, *hint;
@@ -124,7 +124,8 @@ static bool read_start(const char *path, char start[4], Err *err) {
     return refuse_other(path, start, err);
 }
 
-/* An operator scene, which has that key, is only checked where `build` is false. */
+/* Reads a JSON scene. A file with the key "operator" is an operator scene. `build` false: an
+ * operator scene is only checked. */
 static bool read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
                       Err *err) {
     const Check check = scene_check_of(where, err);
@@ -229,7 +230,7 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
     if (!strchr(name_or_path, '/') && sample_path(name_or_path, path, NULL))
         return load_file(path, scene, err);
     if (access(name_or_path, F_OK) != 0)
-        return unknown_name(name_or_path, err);
+        return refuse_unknown_name(name_or_path, err);
     return load_file(name_or_path, scene, err);
 }
 

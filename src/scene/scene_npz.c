@@ -1,4 +1,4 @@
-/* Tensor scenes: from .npz and to .npz. */
+/* Reads tensor scenes from .npz, and writes them. */
 #include "kernels/codec.h"
 #include "src/scene/scatter.h"
 #include "src/scene/scene_internal.h"
@@ -54,7 +54,7 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
         if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
             !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
             return false;
-        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* a row near 0 0 1 becomes exact */
+        memcpy(camera->intrinsics, k, 6 * sizeof(double)); /* a last row near 0 0 1 becomes exact */
         camera->intrinsics[8] = 1;
         for (int row = 0; row < 3; row++) {
             memcpy(&camera->rotation[3 * row], m + 4 * row, 3 * sizeof(double));
@@ -64,7 +64,7 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
     return true;
 }
 
-/* The network's input has one size, which the arrays may repeat by camera. */
+/* Sets the size of the network's input. The array may repeat the size for each camera. */
 static bool set_input(const ArrayReader *reader, const double *sizes, Frustum *frustum) {
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
         if (sizes[i] != floor(sizes[i]))
@@ -82,7 +82,8 @@ static bool set_input(const ArrayReader *reader, const double *sizes, Frustum *f
     return true;
 }
 
-/* BEVDet's crop is the rectangle that is kept after the resize; its size must be image_size. */
+/* Sets the crop of a camera. BEVDet's crop is the rectangle that is kept after the resize. The size
+ * of this rectangle must be image_size. */
 static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
                      const Frustum *frustum, ImageCut *cut) {
     const double size[2] = {frustum->input_w, frustum->input_h};
@@ -102,8 +103,8 @@ static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
     return true;
 }
 
-/* Where the file does not have the size of a camera's own image, the smallest one that the crop
- * needs is taken. */
+/* Sets the size of a camera's own image. Where the file does not have it, this is the smallest size
+ * that the crop needs. */
 static bool set_own_size(const ArrayReader *reader, const double *sizes, int camera, const Rig *rig,
                          ImageCut *cut) {
     if (!arrays_has(reader, ARRAY_OWN_SIZE)) {
@@ -139,7 +140,7 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
     frustum->depth_start_m = range[0];
     frustum->depth_stop_m = range[1];
     frustum->depth_step_m = range[2];
-    /* In float32 the range can end a hair behind the last bin, which would be one bin more. */
+    /* In float32 the range can end slightly behind the last bin, which would give one bin more. */
     const double found = (double)reader->size[SIZE_BINS];
     if (frustum_depth_bins(frustum) != reader->size[SIZE_BINS] &&
         fabs((range[1] - range[0]) / range[2] - found) < 1e-4)
@@ -164,7 +165,8 @@ static bool set_frustum(const ArrayReader *reader, const Calibration *calibratio
     return true;
 }
 
-/* A row of `grid` is lower end, upper end, cell size. The range must be whole cells. */
+/* Sets one axis of the grid. `row` is lower end, upper end, cell size. The range must be whole
+ * cells. */
 static bool set_axis(const ArrayReader *reader, int axis, const double *row, int max_cells,
                      double *min_m, double *max_m, int *cells) {
     if (!(row[0] < row[1]))
@@ -215,7 +217,7 @@ static bool read_rig(const ArrayReader *reader, Scene *scene) {
     return true;
 }
 
-/* The reverse, for writing. */
+/* Fills the calibration arrays from a rig, for writing. */
 static void fill_calibration(Calibration *calibration, const Rig *rig) {
     const Frustum *f = &rig->frustum;
     memset(calibration, 0, sizeof *calibration);
@@ -248,7 +250,7 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
     memcpy(calibration->depth_bins, f->bins.m, sizeof calibration->depth_bins);
 }
 
-/* The sizes of the cameras' own images; true: they differ. */
+/* Lists the sizes of the cameras' own images. Returns whether they differ. */
 static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
     bool differ = false;
     for (int i = 0; i < rig->camera_count; i++) {
@@ -261,7 +263,7 @@ static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
-/* Cells differ from those of the calibration's grid, or are more than ranks can number. */
+/* Checks bev_shape: it equals the calibration's grid, and ranks can number its cells. */
 static bool check_bev_shape(const ArrayReader *reader, const int64_t cells[3], int at,
                             const BevShape *shape) {
     const int64_t slices = shape->nz ? shape->nz : 1;
@@ -282,7 +284,7 @@ static bool check_bev_shape(const ArrayReader *reader, const int64_t cells[3], i
                                  INT32_MAX);
 }
 
-/* Accepts (ny, nx) and BEVDet's (1, nz, ny, nx, C). */
+/* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). */
 static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     const double channels = (double)shape->channels, most = SCENE_MAX_CELLS;
     const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
@@ -294,7 +296,7 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
         if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i, values[i], bounds[first + i][0],
                                   bounds[first + i][1]))
             return false;
-    int64_t cells[3] = {1, 0, 0}; /* nz, ny, nx; nz stands at element 1 - first */
+    int64_t cells[3] = {1, 0, 0}; /* nz, ny, nx; nz is element 1 - first */
     for (int i = first ? 1 : 0; i < 3; i++)
         cells[i] = (int64_t)values[i + 1 - first];
     if (!check_bev_shape(reader, cells, 1 - first, shape))
@@ -305,7 +307,7 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     return true;
 }
 
-/* Reads all elements into memory that the caller frees. NULL on failure. */
+/* Reads all elements into memory that the caller frees. NULL: failure. */
 static void *read_elements(const ArrayReader *reader, ArrayId id, NpyType type) {
     const NpyArray *array = &reader->array[id];
     size_t count = array->count > 0 ? (size_t)array->count : 1;
@@ -326,7 +328,7 @@ static bool read_floats(const ArrayReader *reader, ArrayId id, float **values) {
     return (*values = read_elements(reader, id, NPY_F4)) != NULL;
 }
 
-/* scene.h says when the map from the file is used. */
+/* Reads the index arrays. scene.h says when the map from the file is used. */
 static bool read_map(const ArrayReader *reader, Scene *scene) {
     BevMap *map = &scene->map;
     map->points = reader->size[SIZE_POINTS];
@@ -358,7 +360,7 @@ static int64_t count_non_finite(const float *values, int64_t count) {
     return bad;
 }
 
-/* Adds to the line about what may be meant otherwise. */
+/* Adds to the scene's remark about a likely other meaning of the file. */
 __attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const char *format,
                                                              ...) {
     size_t used = strlen(scene->remark), room = sizeof scene->remark;
@@ -371,7 +373,8 @@ __attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const
     va_end(arguments);
 }
 
-/* Poses of another frame or unit: cameras of a vehicle stand above the ground of its ego frame. */
+/* Remarks on poses of another frame or unit. Cameras of a vehicle stand above the ground of its ego
+ * frame. */
 static void remark_rig(Scene *scene) {
     enum { HIGHEST_M = 20 };
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
@@ -388,8 +391,8 @@ static void remark_rig(Scene *scene) {
     }
 }
 
-/* Depth that is no distribution over the bins of a pixel, as where a network's output has not been
- * through its softmax. Pixels without depth are usual. */
+/* Remarks on depth that is no distribution over the bins of a pixel, as before a network's softmax.
+ * Pixels without depth are usual. */
 static void remark_depth(Scene *scene) {
     const BevShape *s = &scene->shape;
     const int64_t pixels = s->feat_h * s->feat_w;
@@ -417,14 +420,15 @@ static void remark_depth(Scene *scene) {
                    largest);
 }
 
-/* The features of the file, or where it has none those of its photographs. */
+/* Reads the features of the file. Without them, makes features from its photographs. */
 static bool read_features(const ArrayReader *reader, Scene *scene) {
     if (arrays_has(reader, ARRAY_FEAT))
         return read_floats(reader, ARRAY_FEAT, &scene->tensors.feat);
     return scene_use_photo_features(scene, reader->err);
 }
 
-/* Reads the small arrays first, so that a bad file fails before memory is allocated for tensors. */
+/* Reads a scene. The small arrays come first, so that a bad file fails before tensors are
+ * allocated. */
 static bool read_scene(const ArrayReader *reader, Scene *scene) {
     bool has_feat = arrays_has(reader, ARRAY_FEAT);
     scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;
@@ -448,7 +452,7 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
     return true;
 }
 
-/* Reads an open archive and closes it. On failure the scene is empty. */
+/* Reads an open archive and closes it. After a failure the scene is empty. */
 static bool read_archive(Npz *npz, Scene *scene, Err *err) {
     ArrayReader reader;
     bool ok = arrays_open(&reader, npz, err) && read_scene(&reader, scene);
@@ -472,7 +476,7 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Adds an array as `type`, in shape `which`. For float16 the elements are float32. */
+/* Adds an array as `type`, in shape `which` of its row. For float16 the elements are float32. */
 static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
                       const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
     int64_t axes[NPY_MAX_RANK], count = 1;
@@ -522,7 +526,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         [ARRAY_DEPTH_BINS] = own_bins ? calibration.depth_bins : NULL,
         [ARRAY_OWN_SIZE] = sizes_differ ? own_size : NULL,
     };
-    /* Of the shapes in the table; slices have BEVDet's. */
+    /* The index of each array's shape in the table. A grid with slices has BEVDet's shape. */
     const int which[ARRAY_COUNT] = {
         [ARRAY_RESIZE] = by_camera ? 3 : 0, [ARRAY_CROP] = by_camera ? 2 : 0,
         [ARRAY_BEV_SHAPE] = nz > 1,

@@ -37,7 +37,8 @@ int64_t slice_place(const Slice *slice, int64_t cell) {
 
 /* ---- the strongest cell ---------------------------------------------------------------------- */
 
-/* Infinite where a value is NaN or infinite: such a cell must not be hidden. */
+/* Returns the squared norm of a cell's features. Infinite where a value is NaN or infinite: such a
+ * cell must not be hidden. */
 static float strength_of(const float *values, int64_t channels) {
     double sum = 0;
     for (int64_t c = 0; c < channels; c++)
@@ -45,23 +46,23 @@ static float strength_of(const float *values, int64_t channels) {
     return isfinite(sum) ? (float)sqrt(sum) : INFINITY;
 }
 
-/* The cells that can hold something: those with an interval, or all where there is no map. */
-static int64_t candidates(const Slice *slice, const BevMap *map) {
+/* Returns the number of cells to compare: those with an interval, or all cells without a map. */
+static int64_t candidate_count(const Slice *slice, const BevMap *map) {
     return map ? map->intervals : slice->cells_x * slice->rows * slice->slices;
 }
 
-static int32_t candidate(const BevMap *map, int64_t i) {
+static int32_t candidate_cell(const BevMap *map, int64_t i) {
     return map ? map->ranks_bev[map->interval_starts[i]] : (int32_t)i;
 }
 
 static float strength_at(const BevMap *map, int64_t i, int64_t channels, const float *values) {
-    return values ? strength_of(values + candidate(map, i) * channels, channels)
+    return values ? strength_of(values + candidate_cell(map, i) * channels, channels)
                   : (float)map->interval_lengths[i];
 }
 
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
                   int32_t *shown) {
-    int64_t cells = slice->nx * slice->ny, count = candidates(slice, map);
+    int64_t cells = slice->nx * slice->ny, count = candidate_count(slice, map);
     for (int64_t cell = 0; cell < cells; cell++)
         shown[cell] = (int32_t)slice_run(slice, cell).first;
     float *strengths = malloc((size_t)(count + 1) * sizeof *strengths);
@@ -73,10 +74,10 @@ bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const
     for (int64_t i = 0; i < count; i++)
         strengths[i] = strength_at(map, i, channels, values);
     for (int64_t i = 0; i < count; i++) {
-        int64_t place = slice_place(slice, candidate(map, i));
+        int64_t place = slice_place(slice, candidate_cell(map, i));
         if (strengths[i] > most[place]) {
             most[place] = strengths[i];
-            shown[place] = candidate(map, i);
+            shown[place] = candidate_cell(map, i);
         }
     }
     free(strengths);
@@ -86,10 +87,10 @@ bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const
 
 int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, int64_t channels,
                         const float *values) {
-    int64_t strongest = slice_run(slice, place).first, count = candidates(slice, map);
+    int64_t strongest = slice_run(slice, place).first, count = candidate_count(slice, map);
     float most = 0;
     for (int64_t i = 0; slice->slice < 0 && i < count; i++) {
-        int32_t cell = candidate(map, i);
+        int32_t cell = candidate_cell(map, i);
         if (slice_place(slice, cell) != place)
             continue;
         float strength = strength_at(map, i, channels, values);
@@ -116,7 +117,7 @@ Grid slice_grid(const Slice *slice, const Grid *grid) {
 }
 
 int slice_stretch(const Slice *slice, const Grid *grid) {
-    const double widest = 2.5; /* width over height of a picture that can be read */
+    const double widest = 2.5; /* width over height of a picture that is still readable */
     double w = grid ? grid->y_max_m - grid->y_min_m : (double)slice->ny;
     double h = grid ? grid->x_max_m - grid->x_min_m : (double)slice->nx;
     return slice->slice == SLICE_SIDE && w > 2 * widest * h ? (int)(w / h / widest) : 1;

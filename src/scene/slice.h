@@ -1,64 +1,66 @@
-/* What a picture shows of a grid with height: one slice, for each column of cells the strongest, or
- * the strongest as seen from the side. A flat grid is shown as it is.
+/* Chooses what a picture shows of a grid with height: one slice, the strongest cell of each column,
+ * or the strongest cell of each line seen from the side. A flat grid is shown as it is.
  *
- * The picture has cells of its own, numbered y * nx + x, x up and y to the left as in a BEV. Seen
- * from the side, z is up in the place of x, and x runs to the left in the place of y: the vehicle's
- * left side, its front on the left. */
+ * The picture has cells of its own, numbered y * nx + x. As in a BEV, x points up and y to the left.
+ * Seen from the side, z points up in place of x, and x to the left in place of y. This view shows
+ * the vehicle's left side, with its front on the left. */
 #pragma once
 
 #include "src/scene/geometry.h"
 
-/* A slice from 0 (the lowest), or one of these. */
+/* A slice has a number from 0 (the lowest), or one of these. */
 enum { SLICE_MAX = -1, SLICE_SIDE = -2 };
 
 typedef struct {
     int slice;
     int64_t cells_x, rows, slices; /* of the grid; `rows` of one slice */
-    int64_t nx, ny;                /* of the picture */
+    int64_t nx, ny;                /* cells of the picture */
 } Slice;
 
-/* The slice that a picture shows. A slice number beyond the grid becomes SLICE_MAX. */
+/* Returns the slice that a picture shows. A number beyond the grid becomes SLICE_MAX. */
 Slice slice_of(const BevShape *shape, int slice);
 
-/* The cells of the grid behind a cell of the picture: first, first + step, ... */
+/* The cells of the grid that lie behind a cell of the picture: first, first + step, ... */
 typedef struct {
     int64_t first, step, count;
 } SliceRun;
 SliceRun slice_run(const Slice *slice, int64_t cell);
 
-/* The cell of the picture that a cell of the grid lies behind; -1: none, it is in another slice. */
+/* Returns the cell of the picture for a cell of the grid. -1: the cell lies in another slice. */
 int64_t slice_place(const Slice *slice, int64_t cell);
 
-/* For each cell of the picture the cell of the grid that is shown, `shown` (slice->nx * slice->ny):
- * the cell with the largest norm, NaN before all; in a run of empty cells the lowest. `values`
- * (cell, c) NULL: the cell with the most points is shown. For a single slice nothing is compared.
- * `map` may be NULL where there are values: then all cells are compared. False: no memory. */
+/* Chooses which cell of the grid each cell of the picture shows. `shown` has slice->nx *
+ * slice->ny cells. The cell with the largest norm is chosen, NaN before all; among empty cells
+ * the lowest. `values` is (cell, c). NULL: the cell with the most points is chosen. A single
+ * slice needs no choice. `map` may be NULL where there are values; then all cells are compared.
+ * False: no memory. */
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
                   int32_t *shown);
 
-/* The cell of the grid that one cell of the picture shows. */
+/* Returns the cell of the grid that one cell of the picture shows. */
 int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, int64_t channels,
                         const float *values);
 
-/* The grid of the picture, in metres: seen from the side, z in the place of x and x in that of y.
- */
+/* Returns the grid of the picture, in metres. Seen from the side, z replaces x and x replaces y. */
 Grid slice_grid(const Slice *slice, const Grid *grid);
 
-/* How many times larger heights are drawn than lengths, a whole number: a grid seen from the side
- * is low and wide. 1 from above. `grid` is the picture's; NULL: cells are square. */
+/* Returns how many times larger heights are drawn than lengths, a whole number. A grid seen from
+ * the side is low and wide. From above this is 1. `grid` is the picture's; NULL: cells are
+ * square. */
 int slice_stretch(const Slice *slice, const Grid *grid);
 
-/* Reads "max", "side" or the number of a slice below `slices`. */
+/* Parses "max", "side" or the number of a slice below `slices`. */
 bool slice_parse(const char *text, int64_t slices, int *slice);
 
-/* "max", "side" or the number. */
+/* Writes the name of a slice: "max", "side" or its number. */
 void slice_name(int slice, char *text, size_t size);
 
-/* "max of 16 slices", "side, max of 200 rows", "slice 3 of 16, z 0.2 to 0.6 m". `grid` may
- * be NULL: no metres. "" for a flat grid. */
+/* Describes a slice: "max of 16 slices", "side, max of 200 rows", "slice 3 of 16, z 0.2 to 0.6 m".
+ * `grid` may be NULL: then without metres. A flat grid gives "". */
 void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size);
 
-/* "12, 90", or with slices "12, 90, 3": x, y and z of a cell, with `comma` between them. */
+/* The coordinates x, y and z of a cell as text: "12, 90", or with slices "12, 90, 3". `comma`
+ * stands between the numbers. */
 typedef struct {
     char text[48];
 } CellPlace;

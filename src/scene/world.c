@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The colours were searched so that they differ clearly from each other and from the white and the
- * dark background, for normal, protan, deutan and tritan vision; test_world checks this. */
+/* The colours differ clearly from each other and from the white and dark background. This holds for
+ * normal, protan, deutan and tritan vision; test_world checks it. */
 const WorldClassInfo world_classes[CLASS_COUNT] = {
     [CLASS_ROAD] = {"road", "Road", {103, 122, 144}},
     [CLASS_LANE] = {"lane", "Lane marking", {234, 195, 33}},
@@ -40,8 +40,8 @@ void world_solid_center(const World *world, int solid, double time_s, double cen
     const double ahead[2] = {s->velocity_mps[0] / speed_mps, s->velocity_mps[1] / speed_mps};
     double distance_m = speed_mps * time_s;
     if (world->loop_s > 0) {
-        /* along_m: start on the path, 0 where it is nearest to the ego. The new position on the
-         * path lies between -loop_m / 2 and loop_m / 2. */
+        /* along_m is the start on the path; it is 0 where the path is nearest to the ego. The new
+         * position on the path lies between -loop_m / 2 and loop_m / 2. */
         double along_m = center_m[0] * ahead[0] + center_m[1] * ahead[1];
         double loop_m = speed_mps * world->loop_s;
         distance_m = speed_mps * fmod(time_s, world->loop_s);
@@ -75,7 +75,7 @@ int world_footprint(const World *world, int solid, double time_s,
 
 /* ---- snapshots ------------------------------------------------------------------------------ */
 
-/* A solid or patch at one moment: its own coordinate frame, and a circle around it. */
+/* The place of a solid or patch at one moment: its own coordinate frame, and a circle around it. */
 typedef struct {
     double x_m, y_m, cos_yaw, sin_yaw, radius_m;
     double low_m[2], high_m[2]; /* patches: bounding rectangle of all copies */
@@ -131,20 +131,23 @@ void world_snapshot_free(WorldSnapshot *snapshot) {
 
 /* ---- light ----------------------------------------------------------------------------------- */
 
-/* Brightness of a side wall by the direction of its normal. The ground and all tops have 1. */
+/* Returns the brightness of a side wall by the direction of its normal. The ground and all tops
+ * have 1. */
 static double light_on_wall(double normal_x, double normal_y) {
     return 0.78 + 0.17 * (0.8 * normal_x + 0.6 * normal_y);
 }
 
-static double fraction(double x) {
+static double fractional_part(double x) {
     return x - floor(x);
 }
 
-/* Rows of windows on buildings and a band of windows around a car give the pictures their scale. */
+/* Whether a point on a wall is a window. Rows of windows on buildings and a band around cars show
+ * the scale. */
 static bool is_window(const Solid *solid, double along_m, double height_m) {
     double up = height_m - solid->z_m;
     if (solid->class == CLASS_BUILDING)
-        return fabs(fraction(along_m / 3) - 0.5) < 0.27 && fabs(fraction(up / 3.2) - 0.5) < 0.22;
+        return fabs(fractional_part(along_m / 3) - 0.5) < 0.27 &&
+               fabs(fractional_part(up / 3.2) - 0.5) < 0.22;
     if (solid->class == CLASS_CAR)
         return fabs(up / solid->size_m[2] - 0.74) < 0.13;
     return false;
@@ -166,8 +169,8 @@ void world_sky(const double direction[3], float color[3]) {
 
 /* ---- the ground ------------------------------------------------------------------------------ */
 
-/* Narrows [*first, *last] to the copies k for which |offset - k * step| <= half, and one more on
- * either side, as rounding may decide about these. */
+/* Narrows [*first, *last] to the copies k with |offset - k * step| <= half. Keeps one more copy on
+ * either side, because rounding may decide about it. */
 static void narrow_copies(double offset, double step, double half, int *first, int *last) {
     if (step == 0)
         return;
@@ -181,9 +184,9 @@ static void narrow_copies(double offset, double step, double half, int *first, i
     }
 }
 
-/* True when a copy of the patch contains (x, y); `at` receives the point in that copy's frame. Copy
- * k is k steps away. The first copy that contains the point is among the first few tested,
- * however many copies lie over each other. */
+/* Whether a copy of the patch contains (x, y). `at` receives the point in that copy's frame. Copy k
+ * is moved by k steps. The first copy that contains the point is among the first few that are
+ * tested, however many copies overlap. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
     const double *step = patch->step_m;
@@ -210,10 +213,11 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
     return false;
 }
 
-/* True in every second square of a checkerboard; squares are counted from the patch's centre. */
+/* Whether a point lies in every second square of a checkerboard. Squares are counted from the
+ * patch's centre. */
 static bool is_second_square(const Patch *patch, const double at[2]) {
     if (patch->kind != PATCH_CHECKER)
-        return false; /* no checkerboard */
+        return false; /* the patch is no checkerboard */
     double squares = floor(at[0] / patch->square_m) + floor(at[1] / patch->square_m);
     return fmod(squares, 2) != 0;
 }
@@ -237,7 +241,7 @@ static void paint_ground(const WorldSnapshot *snapshot, double x, double y, Worl
 /* ---- solids ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    double origin[3], direction[3]; /* in the solid's frame, its base at z = 0 */
+    double origin[3], direction[3]; /* in the solid's frame, where the base has z = 0 */
 } Ray;
 
 static Ray ray_in(const Place *place, double z_m, const double origin[3],
@@ -249,10 +253,11 @@ static Ray ray_in(const Place *place, double z_m, const double origin[3],
         {direction[0] * c + direction[1] * s, direction[1] * c - direction[0] * s, direction[2]}};
 }
 
-/* Slab method for ray and box: narrows [*enter, *leave] to the s with low <= o + s * d <= high.
- * True while the interval is not empty. *moved: the ray now enters through this pair of planes. */
-static bool slab(double o, double d, double low, double high, double *enter, double *leave,
-                 bool *moved) {
+/* The slab method for a ray and a box. Narrows [*enter, *leave] to the parameters s with low <= o +
+ * s * d <= high. Returns whether the interval is not empty. *moved: the ray now enters through this
+ * pair of planes. */
+static bool cut_by_slab(double o, double d, double low, double high, double *enter, double *leave,
+                        bool *moved) {
     *moved = false;
     if (d == 0)
         return o >= low && o <= high;
@@ -273,9 +278,9 @@ static bool cast_box(const Solid *solid, const Place *place, const Ray *ray, dou
     const double *o = ray->origin, *d = ray->direction;
     double enter = 0, leave = far;
     bool front, side, top;
-    if (!slab(o[0], d[0], -half[0], half[0], &enter, &leave, &front) ||
-        !slab(o[1], d[1], -half[1], half[1], &enter, &leave, &side) ||
-        !slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) || enter <= 0)
+    if (!cut_by_slab(o[0], d[0], -half[0], half[0], &enter, &leave, &front) ||
+        !cut_by_slab(o[1], d[1], -half[1], half[1], &enter, &leave, &side) ||
+        !cut_by_slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) || enter <= 0)
         return false;
     hit->depth_m = enter;
     double light = 1, along_m = 0, c = place->cos_yaw, s = place->sin_yaw;
@@ -293,7 +298,8 @@ static bool cast_box(const Solid *solid, const Place *place, const Ray *ray, dou
     return true;
 }
 
-/* The same for a cylinder: the roots of a quadratic equation, and a slab for its height. */
+/* Finds where the ray enters the cylinder, before `far`. The side gives a quadratic equation, the
+ * height a slab. */
 static bool cast_cylinder(const Solid *solid, const Place *place, const Ray *ray, double far,
                           WorldHit *hit) {
     const double *o = ray->origin, *d = ray->direction;
@@ -311,7 +317,8 @@ static bool cast_cylinder(const Solid *solid, const Place *place, const Ray *ray
         return false;
     }
     bool top;
-    if (enter > leave || !slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) || enter <= 0)
+    if (enter > leave || !cut_by_slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) ||
+        enter <= 0)
         return false;
     hit->depth_m = enter;
     double normal_x = (o[0] + enter * d[0]) / radius, normal_y = (o[1] + enter * d[1]) / radius;
@@ -323,14 +330,15 @@ static bool cast_cylinder(const Solid *solid, const Place *place, const Ray *ray
 
 /* ---- which solids rays can hit -------------------------------------------------------------- */
 
-/* z of the cross product: positive when b lies anticlockwise of a. */
+/* Returns the z component of the cross product. It is positive when b lies anticlockwise of a. */
 static double cross(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Seen from above, the pyramid is a wedge between its most clockwise edge (*right) and its most
- * anticlockwise one (*left). False when it contains the vertical direction and is no wedge. */
-static bool find_wedge(const double edges[4][3], const double **right, const double **left) {
+/* Finds the outer edges of the pyramid, seen from above: the most clockwise (*right) and the
+ * most anticlockwise (*left). False: the pyramid contains the vertical direction and has no such
+ * edges. */
+static bool find_outer_edges(const double edges[4][3], const double **right, const double **left) {
     *right = *left = edges[0];
     for (int i = 1; i < 4; i++) {
         if (cross(*right, edges[i]) < 0)
@@ -345,12 +353,12 @@ static bool find_wedge(const double edges[4][3], const double **right, const dou
     return true;
 }
 
-/* Keeps the solids whose circle, seen from above, reaches into the wedge. */
+/* Lists the solids whose circle, seen from above, reaches between the outer edges. */
 WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
                        const double edges[4][3]) {
     WorldSight sight = {.count = 0};
     const double *right, *left;
-    if (!find_wedge(edges, &right, &left))
+    if (!find_outer_edges(edges, &right, &left))
         return (WorldSight){.count = -1};
     double right_length = hypot(right[0], right[1]), left_length = hypot(left[0], left[1]);
     for (int i = 0; i < snapshot->world->solid_count; i++) {
@@ -366,7 +374,7 @@ WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
     return sight;
 }
 
-/* True when the ray, seen from above, crosses the circle around the solid. */
+/* Whether the ray, seen from above, crosses the circle around the solid. */
 static bool passes_circle(const Place *place, const double origin[3], const double direction[3]) {
     const double to[2] = {place->x_m - origin[0], place->y_m - origin[1]};
     double across = cross(to, direction);

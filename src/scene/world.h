@@ -3,7 +3,7 @@
 
 #include "src/scene/geometry.h"
 
-/* The semantic class of a surface; world_classes[] has its names and colour. */
+/* The semantic class of a surface. world_classes[] has its names and colour. */
 /* clang-format off */
 typedef enum {
     CLASS_ROAD, CLASS_LANE, CLASS_CROSSING, CLASS_SIDEWALK, CLASS_TERRAIN, CLASS_CAR, CLASS_TRUCK,
@@ -12,17 +12,17 @@ typedef enum {
 /* clang-format on */
 
 typedef struct {
-    const char *name;  /* in scene files: "crossing" */
-    const char *title; /* in legends: "Crossing" */
-    uint8_t color[3];  /* sRGB; colour-blind readers can tell them apart too */
+    const char *name;  /* name in scene files: "crossing" */
+    const char *title; /* name in legends: "Crossing" */
+    uint8_t color[3];  /* sRGB; colour-blind readers can tell the classes apart */
 } WorldClassInfo;
 
 extern const WorldClassInfo world_classes[CLASS_COUNT];
 
 typedef enum { PATCH_RECT, PATCH_CHECKER } PatchKind;
 
-/* A coloured rectangle on the ground (z = 0). Later patches cover earlier ones. There are `repeat`
- * copies, each `step_m` from the one before: lane markings, crossings, parking bays. */
+/* A coloured rectangle on the ground (z = 0). Later patches cover earlier ones. `repeat` copies
+ * follow each other at distance `step_m`: lane markings, crossings, parking bays. */
 typedef struct {
     PatchKind kind;
     WorldClass class;
@@ -32,7 +32,7 @@ typedef struct {
     int repeat;
     double step_m[2];
     double square_m; /* checkerboard: side of a square */
-    float color2[3]; /* checkerboard: every second square */
+    float color2[3]; /* checkerboard: colour of every second square */
 } Patch;
 
 typedef enum { SOLID_BOX, SOLID_CYLINDER } SolidKind;
@@ -56,14 +56,15 @@ typedef struct {
     Patch *patches;
     Solid *solids;
     /* The motion repeats after loop_s seconds; 0: never. A moving solid then stays on a piece of
-     * its straight path that is speed * loop_s long and centred on the point nearest to the ego. At
-     * the end of the piece it jumps back to the start, out of sight if the piece is long enough. */
+     * its straight path. The piece is speed * loop_s long and centred on the point nearest to
+     * the ego. At its end the solid jumps back to the start, out of sight if the piece is long
+     * enough. */
     double loop_s;
 } World;
 
 void world_free(World *world);
 
-/* The world at one moment, prepared for many rays: positions, sines and cosines are computed once.
+/* A world at one moment, prepared for many rays. Positions, sines and cosines are computed once.
  * Borrows the world. */
 typedef struct WorldSnapshot WorldSnapshot;
 
@@ -73,35 +74,36 @@ void world_snapshot_free(WorldSnapshot *snapshot); /* accepts NULL */
 /* The first surface that a ray hits. */
 typedef struct {
     bool hit;        /* false: sky */
-    double depth_m;  /* the ray's parameter s; metres along the optical axis for camera_ray */
+    double depth_m;  /* the ray's parameter s; for camera_ray metres along the optical axis */
     double height_m; /* z of the hit point */
     WorldClass class;
-    float color[3]; /* linear 0..1 after lighting: sides are darker than tops, windows darker than
-                       sides */
+    float color[3]; /* linear 0..1 after lighting: sides darker than tops, windows than sides */
 } WorldHit;
 
-/* The solids that a bundle of rays from one point can hit. Other solids need not be tested. */
+/* The solids that a bundle of rays from one point can hit. Other solids need no test. */
 enum { WORLD_SIGHT_MAX = 60 };
 typedef struct {
     int count; /* -1: all solids of the world */
     int solids[WORLD_SIGHT_MAX];
 } WorldSight;
 
-/* The solids for rays from `origin_m` inside the pyramid that `edges`, four directions, span. */
+/* Finds the solids that rays from `origin_m` can hit. The rays lie in the pyramid that the four
+ * directions `edges` span. */
 WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
                        const double edges[4][3]);
 
-/* First surface on origin + s * direction, 0 < s <= far_m. `sight` must include this ray. */
+/* Finds the first surface on origin + s * direction, 0 < s <= far_m. `sight` must include this
+ * ray. */
 WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
                     const double origin_m[3], const double direction[3], double far_m);
 
-/* Colour of the sky in a direction. */
+/* Computes the colour of the sky in a direction. */
 void world_sky(const double direction[3], float color[3]);
 
-/* Outline of a solid at time_s, seen from above, in metres: up to WORLD_CORNERS corners,
- * anticlockwise. Returns their number. */
+/* Computes the outline of a solid at time_s, seen from above, in metres. The outline has up to
+ * WORLD_CORNERS corners, anticlockwise. Returns their number. */
 enum { WORLD_CORNERS = 24 };
 int world_footprint(const World *world, int solid, double time_s, double corners[WORLD_CORNERS][2]);
 
-/* Centre of a solid at time_s. */
+/* Computes the centre of a solid at time_s. */
 void world_solid_center(const World *world, int solid, double time_s, double center_m[2]);

@@ -42,7 +42,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool out_of_memory(const char *where, Err *err) {
+static bool refuse_no_memory(const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, "choose fewer points", "out of memory");
 }
 
@@ -86,7 +86,7 @@ void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *co
     *lines = (count + *columns - 1) / *columns;
 }
 
-static BevShape shape_of(const OperatorSpec *spec) {
+static BevShape operator_shape(const OperatorSpec *spec) {
     BevShape shape = {.cameras = 1, .depth_bins = 1, .channels = spec->channels};
     int64_t side = (int64_t)ceil(sqrt((double)spec->cells) - 1e-9);
     operator_rectangle(spec->rows, SCENE_MAX_FEATURES, &shape.feat_h, &shape.feat_w);
@@ -96,7 +96,8 @@ static BevShape shape_of(const OperatorSpec *spec) {
 
 /* ---- drawing points -------------------------------------------------------------------------- */
 
-/* Ranks 0 to count - 1 with probability in proportion to (rank + 1)^-skew. */
+/* Returns cumulative sums of (rank + 1)^-skew. By these sums, zipf_draw draws ranks 0 to count - 1.
+ * The caller frees. NULL: no memory. */
 static double *zipf_sums(int64_t count, double skew) {
     double *sums = malloc((size_t)count * sizeof *sums), sum = 0;
     for (int64_t r = 0; sums && r < count; r++)
@@ -117,8 +118,9 @@ static int64_t zipf_draw(const double *sums, int64_t count, uint64_t *random) {
     return low;
 }
 
-/* The middle, then one above it, one below it, two above it, ... of 0 to count - 1. */
-static int64_t about_middle(int64_t rank, int64_t count) {
+/* Orders the numbers 0 to count - 1 from the middle outwards: the middle, one above, one below, two
+ * above, ... */
+static int64_t middle_outwards(int64_t rank, int64_t count) {
     int64_t middle = (count - 1) / 2, step = (rank + 1) / 2;
     return rank % 2 ? middle + step : middle - step;
 }
@@ -130,15 +132,15 @@ static bool draw_values(const OperatorSpec *spec, OperatorPoints *points) {
     double *sums = zipf_sums(spec->cells, spec->skew);
     for (int64_t t = 0; sums && t < points->count; t++) {
         points->cells[t] =
-            (int32_t)about_middle(zipf_draw(sums, spec->cells, &random), spec->cells);
+            (int32_t)middle_outwards(zipf_draw(sums, spec->cells, &random), spec->cells);
         points->rows[t] = (int32_t)t;
     }
     free(sums);
     return sums != NULL;
 }
 
-/* The numbers 0 to count - 1, shuffled. */
-static int32_t *shuffled(int64_t count, uint64_t *random) {
+/* Returns the numbers 0 to count - 1 in random order. The caller frees. NULL: no memory. */
+static int32_t *shuffled_numbers(int64_t count, uint64_t *random) {
     int32_t *order = malloc((size_t)count * sizeof *order);
     for (int64_t i = 0; order && i < count; i++) {
         int64_t j = random_below(random, i + 1);
@@ -153,7 +155,7 @@ static int32_t *shuffled(int64_t count, uint64_t *random) {
 static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->rows, spec->skew);
-    int32_t *order = shuffled(spec->rows, &random);
+    int32_t *order = shuffled_numbers(spec->rows, &random);
     bool ok = sums && order;
     for (int64_t t = 0; ok && t < points->count; t++) {
         points->cells[t] = (int32_t)(t * spec->cells / points->count);
@@ -186,13 +188,15 @@ static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static void fill_features(const OperatorSpec *spec, float *feat) {
-    uint64_t random = spec->seed ^ 0x6665617475726573; /* another sequence than the points' */
+    /* another random sequence than that of the points */
+    uint64_t random = spec->seed ^ 0x6665617475726573;
     bool ones = spec->kind == OPERATOR_HISTOGRAM;
     for (int64_t i = 0; i < spec->rows * spec->channels; i++)
         feat[i] = ones ? 1 : (float)(2 * random_unit(&random) - 1);
 }
 
-/* A power of two, so that every order of summation gives the same bits. */
+/* Returns the depth of each point: a power of two, so that every order of summation gives the same
+ * bits. */
 static double count_unit(const OperatorSpec *spec) {
     return exp2(round(log2((double)spec->cells / (double)spec->points)));
 }
@@ -216,7 +220,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts the points by cell, and by row within a cell. starts[cells + 1] is filled on the way. */
+/* Sorts the points by cell, and by row within a cell. Also fills starts[cells + 1]. */
 static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *starts, BevMap *map) {
     for (int64_t t = 0; t < points->count; t++)
         if (points->cells[t] >= 0)
@@ -237,21 +241,21 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     memcpy(map->ranks_depth, map->ranks_feat, (size_t)map->points * sizeof *map->ranks_depth);
 }
 
-/* The map of these points, sorted by cell, and by row within a cell. */
+/* Makes the map of the points. They are sorted by cell, and by row within a cell. */
 static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
     bool ok = starts ? scatter_allocate(map, points->count, 0, false, err)
-                     : out_of_memory("scatter map", err);
+                     : refuse_no_memory("scatter map", err);
     if (ok)
         sort_points(points, cells, starts, map);
     free(starts);
     return ok && scatter_find_intervals(map, err);
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
+/* ---- the whole scene ------------------------------------------------------------------------- */
 
-static bool draw(const OperatorSpec *spec, const char *where, OperatorPoints *points, float *feat,
-                 Err *err) {
+static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoints *points,
+                        float *feat, Err *err) {
     bool ok;
     if (spec->kind == OPERATOR_VOXELIZE)
         return operator_sweep(spec, where, points, feat, err);
@@ -266,7 +270,7 @@ static bool draw(const OperatorSpec *spec, const char *where, OperatorPoints *po
     default:
         ok = draw_lengths(spec, points);
     }
-    return ok || out_of_memory(where, err);
+    return ok || refuse_no_memory(where, err);
 }
 
 bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene, Err *err) {
@@ -280,7 +284,7 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     scene->channels = spec.channels;
     scene->seed = spec.seed;
     scene->temperature = 1;
-    scene->shape = shape_of(&spec);
+    scene->shape = operator_shape(&spec);
     if (!scene_check_size(&scene->shape, where, err))
         return false;
     size_t count = (size_t)spec.points;
@@ -290,9 +294,9 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     scene->tensors.depth = calloc(features_depth_count(&scene->shape), sizeof(float));
     scene->tensors.feat = calloc(features_feat_count(&scene->shape), sizeof(float));
     bool ok = points.cells && points.rows && scene->tensors.depth && scene->tensors.feat;
-    ok = ok ? draw(&spec, where, &points, scene->tensors.feat, err) &&
+    ok = ok ? draw_points(&spec, where, &points, scene->tensors.feat, err) &&
                   operator_map(&points, spec.cells, &scene->map, err)
-            : out_of_memory(where, err);
+            : refuse_no_memory(where, err);
     if (ok)
         fill_depth(&spec, &scene->map, scene->tensors.depth);
     free(points.cells);

@@ -4,8 +4,8 @@
  *
  *     point t adds depth[row] * feat[row, c] to its cell, with row = ranks_depth[t] = ranks_feat[t]
  *
- * depth (1, 1, h, w) has one value a row, so that any point may be of any row. Rows and cells are
- * rounded up to whole rectangles; no point uses what is added. */
+ * depth (1, 1, h, w) has one value for each row, so that any point may have any row. The numbers of
+ * rows and cells are rounded up to whole rectangles. No point uses the added rows and cells. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -18,19 +18,20 @@ typedef enum {
     OPERATOR_COUNT
 } OperatorKind;
 
-/* What the bars of an operator count: points of cells in their order, points of cells with the
- * fullest first, or points of rows with the most used first. */
+/* What the bars of an operator count. BARS_CELLS: points of cells in cell order. BARS_SORTED_CELLS:
+ * points of cells, the fullest cell first. BARS_SORTED_ROWS: points of rows, the most used row
+ * first. */
 typedef enum { BARS_CELLS, BARS_SORTED_CELLS, BARS_SORTED_ROWS } BarsOf;
 
 typedef struct {
-    const char *name;           /* in files: "embedding_bag" */
-    const char *title;          /* on screens: "Embedding bag" */
+    const char *name;           /* name in files: "embedding_bag" */
+    const char *title;          /* name on screens: "Embedding bag" */
     const char *points, *cells; /* "look-ups", "bags" */
     BarsOf bars;
     const char *bars_title; /* "uses of a row, most first" */
 } OperatorInfo;
 
-extern const OperatorInfo operator_kinds[OPERATOR_COUNT]; /* by OperatorKind */
+extern const OperatorInfo operator_kinds[OPERATOR_COUNT]; /* indexed by OperatorKind */
 
 enum {
     OPERATOR_MAX_POINTS = 1000000,
@@ -39,12 +40,13 @@ enum {
     OPERATOR_MAX_SKEW = 4
 };
 
-/* The sizes of an operator, as its file has them. */
+/* The sizes of an operator, as in its file. */
 typedef struct {
     OperatorKind kind;
-    int64_t points;   /* that are drawn; voxelize: rays, of which some hit nothing */
+    int64_t points;   /* points to draw; voxelize: rays, some of which hit nothing */
     int64_t cells;    /* voxelize: a square number */
-    int64_t rows;     /* of the table; other kinds than embedding_bag: as many as points */
+    /* rows of the table; only embedding_bag has another number of rows than of points */
+    int64_t rows;
     int64_t channels; /* histogram: 1 */
     double skew;      /* 0 to OPERATOR_MAX_SKEW */
     uint64_t seed;
@@ -53,16 +55,16 @@ typedef struct {
 
 typedef struct Scene Scene; /* scene.h */
 
-/* Makes tensors, map and shape of `spec` in the zeroed `scene`, and keeps the spec in it. Sizes and
+/* Makes tensors, map and shape of `spec` in the zeroed `scene`, which keeps the spec. Sizes and
  * skew out of bounds are errors that begin with `where`. The caller frees with scene_free, also
  * after a failure. */
 bool operator_build(const OperatorSpec *spec, const char *where, Scene *scene, Err *err);
 
-/* What a caller can change in a scene. Zeroed: nothing. */
+/* The changes that a caller can make to an operator scene. Zeroed: no change. */
 typedef struct {
-    bool skewed; /* `skew` replaces that of an operator scene's file */
+    bool skewed; /* `skew` replaces the skew in the scene's file */
     double skew;
-    int64_t points; /* of an operator scene; 0: the file's own */
+    int64_t points; /* points of the operator scene; 0: as in its file */
 } OperatorChange;
 
 static inline bool operator_is_changed(const OperatorChange *change) {
@@ -73,32 +75,33 @@ static inline bool operator_same_change(const OperatorChange *a, const OperatorC
     return a->skewed == b->skewed && a->skew == b->skew && a->points == b->points;
 }
 
-/* Makes a loaded operator scene anew with these sizes; no change needs no work. Other scenes with a
- * change are an error. The scene is whole after a failure. */
+/* Makes a loaded operator scene again with these changes. Zeroed changes do nothing. Other scenes
+ * cannot be changed: an error. The scene stays complete after a failure. */
 bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 
 /* Appends the changes to a scene's name: ", skew 1.2, 65536 points". */
 void operator_label(const OperatorChange *change, char *text, size_t size);
 
-/* "Histogram, no cameras: 262,144 values, 1,024 bins, skew 1". */
+/* Describes an operator scene: "Histogram, no cameras: 262,144 values, 1,024 bins, skew 1". */
 void operator_describe(const OperatorSpec *spec, char *text, size_t size);
 
 /* ---- bars (operator_bars.c) ------------------------------------------------------------------ */
 
-/* Bars of the map, those of BarsOf: each the mean over its share of the cells or rows. */
+/* Bars of a map, as BarsOf says. Each bar is the mean over an equal part of the cells or rows. */
 enum { OPERATOR_BARS = 128 };
 typedef struct {
-    int count; /* at most OPERATOR_BARS: one a cell or row where those are fewer */
+    int count; /* at most OPERATOR_BARS: with fewer cells or rows, one bar for each */
     float points[OPERATOR_BARS];
-    int64_t most; /* points of the fullest cell or the most used row */
+    int64_t most; /* points of the fullest cell or of the most used row */
 } OperatorBars;
 
-/* Fails without memory. */
+/* Computes the bars of a map. Fails without memory. */
 bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err);
 
-/* The height of a bar, 0 to 1, logarithmic: the fullest would hide all others. */
+/* Returns the height of a bar, 0 to 1, on a logarithmic scale: on a linear one the fullest would
+ * hide the others. */
 double operator_bar_height(const OperatorBars *bars, int bar);
 
-/* The title of the bars: "uses of a row, most first: up to 35,234 (log)". */
+/* Writes the title of the bars: "uses of a row, most first: up to 35,234 (log)". */
 void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
                          size_t size);

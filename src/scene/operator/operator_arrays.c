@@ -1,4 +1,4 @@
-/* An operator of the user's own: a folder of .npy files. All headers are checked before elements
+/* Loads an operator of the user: a folder of .npy files. All headers are checked before elements
  * are read. */
 #include "src/scene/npz.h"
 #include "src/scene/operator/operator_internal.h"
@@ -21,7 +21,7 @@ enum { MOST_CELLS = 1 << 24, NEEDED = WEIGHTS /* files before this one must be t
 static const struct {
     const char *name;
     int rank;
-    bool whole; /* int32 or int64; else float16, float32 or float64 */
+    bool whole; /* int32 or int64; otherwise float16, float32 or float64 */
 } files[FILE_COUNT] = {
     [RANKS_DEPTH] = {"ranks_depth.npy", 1, true},
     [RANKS_FEAT] = {"ranks_feat.npy", 1, true},
@@ -35,7 +35,7 @@ static const struct {
 typedef struct {
     const char *folder;
     Err *err;
-    FILE *open[FILE_COUNT]; /* at the first element; NULL: the file is missing */
+    FILE *open[FILE_COUNT]; /* positioned at the first element; NULL: the file is missing */
     NpyArray array[FILE_COUNT];
     double *values[FILE_COUNT];
 } Folder;
@@ -165,7 +165,8 @@ static bool check_range(Folder *folder, int id, int64_t end) {
     return true;
 }
 
-/* The grid as given, or as square as it can be around the highest cell. */
+/* Finds the grid. Without bev_shape.npy it is the smallest near square that has the highest
+ * cell. */
 static bool find_grid(Folder *folder, BevShape *shape) {
     const double *cells = folder->values[RANKS_BEV], *grid = folder->values[GRID];
     int64_t count = 0, side = 1;
@@ -189,7 +190,7 @@ static bool find_grid(Folder *folder, BevShape *shape) {
 
 /* ---- the scene ------------------------------------------------------------------------------- */
 
-/* A depth's place once rows are a rectangle, which may have more of them. */
+/* Returns the place of a depth value after rows were padded to a rectangle. */
 static int64_t depth_place(const Folder *folder, const BevShape *shape, int64_t depth) {
     int64_t rows = folder->array[FEAT].shape[0];
     return depth / rows * shape->feat_h * shape->feat_w + depth % rows;
@@ -203,7 +204,7 @@ static void fill_tensors(const Folder *folder, Scene *scene) {
         scene->tensors.feat[i] = (float)folder->values[FEAT][i];
 }
 
-/* By cell, points of a cell in the order of the file. */
+/* Fills the map, sorted by cell. The points of a cell keep the order of the file. */
 static void fill_map(const Folder *folder, const BevShape *shape, int64_t *starts, BevMap *map) {
     const double *cells = folder->values[RANKS_BEV];
     for (int64_t t = 0; t < map->points; t++)
@@ -221,7 +222,7 @@ static void fill_map(const Folder *folder, const BevShape *shape, int64_t *start
     }
 }
 
-static bool build(Folder *folder, Scene *scene) {
+static bool build_scene(Folder *folder, Scene *scene) {
     size_t cells = (size_t)(scene->shape.nx * scene->shape.ny);
     BevMap *map = &scene->map;
     int64_t *starts = calloc(cells + 1, sizeof *starts);
@@ -250,7 +251,7 @@ bool scene_load_folder(const char *path, Scene *scene, Err *err) {
     ok = ok && check_range(&folder, RANKS_DEPTH, folder.array[DEPTH].count) &&
          check_range(&folder, RANKS_FEAT, folder.array[FEAT].shape[0]) &&
          find_grid(&folder, &scene->shape) && scene_check_size(&scene->shape, path, err) &&
-         build(&folder, scene);
+         build_scene(&folder, scene);
     scene->has_map = true;
     scene->channels = scene->shape.channels;
     scene->temperature = 1;

@@ -1,4 +1,4 @@
-/* What the display shows of an operator scene in the place of cameras: bars. */
+/* Computes the bars that the display shows of an operator scene, in place of cameras. */
 #include "src/scene/operator/operator.h"
 
 #include "src/base/units.h"
@@ -12,7 +12,7 @@ static int by_falling_value(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* How many points each cell or row has, as the bars want them ordered. NULL: no memory. */
+/* Counts the points of each cell or row, in the order of the bars. NULL: no memory. */
 static int32_t *count_uses(BarsOf of, const BevMap *map, int64_t all) {
     int32_t *uses = calloc((size_t)all, sizeof *uses);
     for (int64_t t = 0; uses && t < map->points; t++)

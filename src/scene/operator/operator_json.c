@@ -1,4 +1,4 @@
-/* Operator scenes from JSON. */
+/* Reads operator scenes from JSON. */
 #include "src/scene/operator/operator_internal.h"
 
 #include <string.h>
@@ -31,9 +31,9 @@ static const Field operator_fields[] = {
 };
 static const FieldTable operator_table = FIELD_TABLE(operator_fields, OperatorFields);
 
-/* A field that only one kind of operator has, and must have. */
-static bool check_own(const Check *check, const char *key, bool given, int kind,
-                      OperatorKind owner) {
+/* Checks a field that one kind of operator must have and all others must not have. */
+static bool check_field_of_kind(const Check *check, const char *key, bool given, int kind,
+                                OperatorKind owner) {
     FieldPath path = field_path_key((FieldPath){"$"}, key);
     if (given && kind != (int)owner)
         return FIELD_REFUSE(check, path, "", "only %s has it", operator_kinds[owner].name);
@@ -46,8 +46,9 @@ static bool check_own(const Check *check, const char *key, bool given, int kind,
 bool operator_read_json(const Check *check, const json_t *json, bool build, Scene *scene) {
     OperatorFields fields = {0};
     if (!fields_read(check, (FieldPath){"$"}, &operator_table, json, &fields) ||
-        !check_own(check, "rows", fields.spec.rows > 0, fields.kind, OPERATOR_EMBEDDING_BAG) ||
-        !check_own(check, "world", fields.spec.world[0], fields.kind, OPERATOR_VOXELIZE))
+        !check_field_of_kind(check, "rows", fields.spec.rows > 0, fields.kind,
+                             OPERATOR_EMBEDDING_BAG) ||
+        !check_field_of_kind(check, "world", fields.spec.world[0], fields.kind, OPERATOR_VOXELIZE))
         return false;
     fields.spec.kind = (OperatorKind)fields.kind;
     memcpy(scene->title, fields.title, sizeof scene->title);

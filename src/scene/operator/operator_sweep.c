@@ -1,4 +1,4 @@
-/* A LiDAR's sweep of a sample's world: the points of `voxelize`. */
+/* Scans a sample's world by LiDAR. The result is the points of `voxelize`. */
 #include "src/scene/operator/operator_internal.h"
 
 #include "kernels/threads.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum { BEAMS = 64 };
-#define SENSOR_M    1.8  /* above the ground, over the ego's origin */
-#define NEAREST_M   2.5  /* ring of the lowest beam */
-#define RANGE_M     70.0 /* rings of the others, beyond that one */
+#define SENSOR_M    1.8  /* height above the ground, over the ego's origin */
+#define NEAREST_M   2.5  /* radius of the ring of the lowest beam */
+#define RANGE_M     70.0 /* range of the other rings beyond NEAREST_M */
 #define FARTHEST_M  120.0
 #define WORLD_BYTES ((size_t)1 << 20)
 
@@ -29,9 +29,9 @@ static bool load_world(const char *name, const char *where, Scene *scene, Err *e
     return ok;
 }
 
-/* The ray of a beam at an azimuth: its length 1 is along the ground. At skew 0 the rings have equal
- * distances, above they are denser near the car. */
-static void ray_of(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
+/* Computes the ray of a beam at an azimuth. Its length along the ground is 1. At skew 0 the rings
+ * have equal distances. A larger skew makes them denser near the car. */
+static void beam_ray(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
     double ring_m = NEAREST_M + RANGE_M * pow((double)beam / BEAMS, 1 + skew);
     double angle = 2 * M_PI * (double)turn / (double)turns;
     direction[0] = cos(angle);
@@ -39,7 +39,7 @@ static void ray_of(int64_t beam, int64_t turn, int64_t turns, double skew, doubl
     direction[2] = -SENSOR_M / ring_m;
 }
 
-/* The cell of a point; -1: outside the grid. */
+/* Returns the cell of a point. -1: the point is outside the grid. */
 static int32_t cell_of(const Grid *grid, const double at[3]) {
     double x = floor((at[0] - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx);
     double y = floor((at[1] - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny);
@@ -48,9 +48,9 @@ static int32_t cell_of(const Grid *grid, const double at[3]) {
     return inside ? (int32_t)(y * grid->nx + x) : -1;
 }
 
-/* What one ray found: its cell, and its row of features. */
-static int32_t scan(const WorldSnapshot *world, const Embedding *embedding, const Grid *grid,
-                    const double direction[3], float *row) {
+/* Casts one ray. Returns the cell of the hit point and fills its row of features. -1: no cell. */
+static int32_t scan_ray(const WorldSnapshot *world, const Embedding *embedding, const Grid *grid,
+                        const double direction[3], float *row) {
     static const WorldSight all = {.count = -1};
     static const double sensor_m[3] = {0, 0, SENSOR_M};
     WorldHit hit = world_cast(world, &all, sensor_m, direction, FARTHEST_M);
@@ -83,9 +83,9 @@ bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints 
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t t = 0; t < (ok ? points->count : 0); t++) {
         double direction[3];
-        ray_of(t % BEAMS, t / BEAMS, turns, spec->skew, direction);
+        beam_ray(t % BEAMS, t / BEAMS, turns, spec->skew, direction);
         points->rows[t] = (int32_t)t;
-        points->cells[t] = scan(world, &embedding, &grid, direction, feat + t * spec->channels);
+        points->cells[t] = scan_ray(world, &embedding, &grid, direction, feat + t * spec->channels);
     }
     world_snapshot_free(world);
     embedding_free(&embedding);
