@@ -1,4 +1,4 @@
-/* The parts of bevscope bench: recorded latencies, and the gate against an earlier file. */
+/* Two parts of bevscope bench: recorded latencies, and the comparison with an earlier file. */
 #pragma once
 
 #include "src/cli/report.h"
@@ -6,22 +6,22 @@
 
 /* ---- bench --recorded ------------------------------------------------------------------------ */
 
-/* Prints the rows of samples/recorded/ that the options choose. Fails where none fits. */
+/* Prints the rows of samples/recorded/ that the options choose. Fails where no row fits. */
 bool bench_recorded(const Options *options, Err *err);
 
 /* ---- bench --against ------------------------------------------------------------------------- */
 
 typedef struct Against Against;
 
-/* Reads the file of --against; *against is NULL without the option. Refuses, in a line, a file that
- * is no measurement of bench, a file of another GPU or CPU than the plan's, and single launches
+/* Reads the file of --against; *against is NULL without the option. Refuses a file that is no
+ * result of bench, or that comes from another GPU or CPU than the plan's. Refuses single launches
  * where the plan times graphs. */
 bool against_open(const Options *options, const BenchPlan *plan, Against **against, Err *err);
 void against_close(Against *against); /* accepts NULL */
 
-/* Adds the columns of the old latency, the ratio and its noise. */
+/* Adds columns with the old latency, the ratio and its noise. */
 void against_add(Against *against, Report *report, const BenchRow *row);
 
-/* Draws the ratios into --png. Fails as a gate where a row is slower than --fail allows, by more
- * than the noise of either file. */
+/* Draws the ratios into --png. Fails where a row is slower than --fail allows, by more than the
+ * noise of either file. */
 bool against_judge(const Against *against, Err *err);

@@ -15,9 +15,10 @@ static const char *const verdict_words[VERDICT_COUNT] = {"faster", "within noise
 struct Against {
     const Options *options;
     json_t *root;
-    double fail; /* a slow-down that is still allowed, 0.05; INFINITY: any */
-    int found, compared, slower, failed; /* rows of the old file; of them those that settled */
-    char worst[300]; /* of those that fail */
+    double fail; /* the slow-down that --fail allows, 0.05; INFINITY: any */
+    /* rows in the old file; the rest counts only settled rows */
+    int found, compared, slower, failed;
+    char worst[300]; /* the worst row that fails */
     double worst_ratio, longest;
     int bar_count;
     PlotBar bars[MAX_BARS];
@@ -37,13 +38,13 @@ static bool parse_fail(const char *text, double *fail, Err *err) {
            err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
 }
 
-/* NaN: no number. */
-static double number_of(const json_t *object, const char *key) {
+/* Returns the number under a key. NaN: there is none. */
+static double number_at(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Whether a row of the file is one of `where`, with a latency. */
+/* Whether the file has a row with a latency on backend `where`. */
 static bool has_rows(const json_t *root, BevWhere where) {
     size_t i;
     json_t *row;
@@ -51,8 +52,8 @@ static bool has_rows(const json_t *root, BevWhere where) {
     json_array_foreach(json_object_get(root, "results"), i,
                        row) if ((on = json_string_value(json_object_get(row, "where"))) &&
                                 !strcmp(on, where_names[where]) &&
-                                isfinite(number_of(row, "median_us")) &&
-                                isfinite(number_of(row, "noise"))) return true;
+                                isfinite(number_at(row, "median_us")) &&
+                                isfinite(number_at(row, "noise"))) return true;
     return false;
 }
 
@@ -65,7 +66,7 @@ static bool check_machine(const json_t *root, const BenchPlan *plan, const char 
         bool cuda = where == BEV_CUDA;
         const char *then = json_string_value(json_object_get(old, cuda ? "gpu" : "cpu"));
         const char *now = cuda ? here.gpu : here.cpu;
-        bool same_threads = cuda || number_of(old, "threads") == here.threads;
+        bool same_threads = cuda || number_at(old, "threads") == here.threads;
         if (!(plan->where & 1u << where) || !has_rows(root, (BevWhere)where))
             continue;
         if (!then || strcmp(then, now) || !same_threads)
@@ -147,8 +148,8 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
         return;
     const json_t *rows = json_object_get(against->root, "results");
     const json_t *old = row->skipped[0] ? NULL : report_join(report, rows, keys);
-    const Timing then = {.median_us = number_of(old, "median_us"),
-                         .noise = number_of(old, "noise"),
+    const Timing then = {.median_us = number_at(old, "median_us"),
+                         .noise = number_at(old, "noise"),
                          .settled = json_is_true(json_object_get(old, "settled"))};
     bool found = then.median_us > 0 && isfinite(then.noise);
     double ratio = found ? timing_ratio(&row->timing, &then) : NAN;
@@ -181,7 +182,7 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
 
 /* ---- the figure and the gate ----------------------------------------------------------------- */
 
-static bool draw(const Against *against, Err *err) {
+static bool draw_ratios(const Against *against, Err *err) {
     char title[100], subtitle[300];
     snprintf(title, sizeof title, "%d of %d latencies are longer than before", against->slower,
              against->compared);
@@ -208,7 +209,7 @@ bool against_judge(const Against *against, Err *err) {
     if (!against->found)
         return err_set(err, ERR_GATE, against->options->against, "time the same scenes and kernels",
                        "no row of it was measured again");
-    if (against->options->png && !draw(against, err))
+    if (against->options->png && !draw_ratios(against, err))
         return false;
     if (against->compared < against->found)
         fprintf(

@@ -1,11 +1,11 @@
-/* bevscope bench --recorded: the latencies in samples/recorded/, of named machines. */
+/* bevscope bench --recorded: prints the latencies in samples/recorded/ with their machines. */
 #include "src/cli/bench.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
 
 #include <string.h>
 
-static bool wanted(const char *value, const char *list) {
+static bool is_wanted(const char *value, const char *list) {
     bool found = !list;
     for (char item[CHOICE_ITEM]; choices_item(&list, item);)
         found |= !strcmp(item, "all") || !strcmp(item, value);
@@ -14,10 +14,10 @@ static bool wanted(const char *value, const char *list) {
 
 typedef char SceneLabel[128];
 
-/* The names of the scenes asked for as recordings have them: "histogram, skew 2", "canonical,
+/* Writes the names of the chosen scenes as recordings have them: "histogram, skew 2", "canonical,
  * evenness 0.5". */
-static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
-                           Err *err) {
+static bool name_recorded_scenes(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
+                                 Err *err) {
     Job workload = select_job(options);
     const OperatorChange asked = workload.sizes;
     workload.sizes = (OperatorChange){0};
@@ -34,7 +34,7 @@ static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_
         if (!scene_load(options->arguments[i], &scene, err))
             return false;
         const OperatorSpec own = scene.operator_spec;
-        bool ok = operator_change(&scene, &change, err); /* refuses scenes with cameras */
+        bool ok = operator_change(&scene, &change, err); /* fails for scenes with cameras */
         scene_free(&scene);
         if (!ok)
             return false;
@@ -45,14 +45,14 @@ static bool recorded_names(const Options *options, SceneLabel names[OPTIONS_MAX_
     return true;
 }
 
-static bool scene_wanted(const Options *options, const SceneLabel *names, const char *scene) {
+static bool is_wanted_scene(const Options *options, const SceneLabel *names, const char *scene) {
     for (int i = 0; i < options->argument_count; i++)
         if (!strcmp(names[i], scene))
             return true;
     return options->argument_count == 0;
 }
 
-static bool kernel_wanted(const Options *options, const char *name) {
+static bool is_wanted_kernel(const Options *options, const char *name) {
     KernelSet mask = choices_kernels(options->kernel, 0);
     int found = choices_find(CHOICE_KERNEL, name);
     const BevKernel *kernel = bev_kernel_find(name);
@@ -60,18 +60,19 @@ static bool kernel_wanted(const Options *options, const char *name) {
            (!options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name)));
 }
 
-/* Without --direction: forward, or the direction of the named kernels. */
-static bool direction_wanted(const Options *options, const RecordedRow *row) {
+/* Whether the row has a wanted direction. Without --direction that is forward, or the direction of
+ * the named kernels. */
+static bool is_wanted_direction(const Options *options, const RecordedRow *row) {
     if (options->direction)
         return !strcmp(options->direction, "both") ||
                !strcmp(options->direction, bev_directions[row->direction].name);
     return options->kernel || row->direction == BEV_FORWARD;
 }
 
-static bool row_wanted(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return scene_wanted(options, names, row->scene) && kernel_wanted(options, row->kernel) &&
-           direction_wanted(options, row) && wanted(row->dtype, options->dtype) &&
-           wanted(row->align, options->align) && wanted(row->cache, options->cache);
+static bool is_wanted_row(const Options *options, const SceneLabel *names, const RecordedRow *row) {
+    return is_wanted_scene(options, names, row->scene) && is_wanted_kernel(options, row->kernel) &&
+           is_wanted_direction(options, row) && is_wanted(row->dtype, options->dtype) &&
+           is_wanted(row->align, options->align) && is_wanted(row->cache, options->cache);
 }
 
 static void add_recorded(Report *report, const Options *options, const char *machine,
@@ -95,11 +96,11 @@ bool bench_recorded(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {.names_to = "cache", .group = "machine"};
     SceneLabel names[OPTIONS_MAX_ARGUMENTS];
-    if (!recorded_names(options, names, err) || !recorded_load_samples(&set, err))
+    if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
-            if (row_wanted(options, names, &set.recordings[i].rows[j]))
+            if (is_wanted_row(options, names, &set.recordings[i].rows[j]))
                 add_recorded(&report, options, set.recordings[i].label, &set.recordings[i].rows[j]);
     recorded_free(&set);
     bool ok = report.row_count > 0

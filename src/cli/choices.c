@@ -13,22 +13,24 @@
 
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
-static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* of --over */
-static const char *const stages[] = {"pool", "view", NULL}; /* by BevStage */
+static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* values of --over */
+static const char *const stages[] = {"pool", "view", NULL};               /* indexed by BevStage */
 static const char *const tensors[] = {"depth", "feat", "out", NULL};
-static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
-static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
-static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
+/* indexed by LatencyWanted */
+static const char *const timings[] = {"recorded", "measured", "off", NULL};
+static const char *const page_themes[] = {"light", "dark", NULL}; /* indexed by FigureTheme */
+/* indexed by TermColor */
+static const char *const color_modes[] = {"auto", "always", "never", NULL};
 static const char *const pixel_modes[] = {"auto", "kitty", "iterm", "sixel", "off", NULL};
 
-/* A set is a table of the program, or a list of words: names that lie `stride` bytes apart, until
- * there are `count` or `*counted` of them, or one is NULL. */
+/* The names that an option accepts, from a table of the program or a list of words. The names lie
+ * `stride` bytes apart. They end after `count` or `*counted` names, or at NULL. */
 typedef struct {
     const char *const *names;
     size_t stride;
     int count;
     const int *counted;
-    bool listed; /* --help spells out the names; for other sets the option's text does */
+    bool listed; /* --help lists the names; for other sets the option's text has them */
 } NameSet;
 
 #define TABLE(table) .names = &(table)->name, .stride = sizeof *(table)
@@ -68,7 +70,7 @@ static const char *name_at(ChoiceSet set, int i) {
                : *(const char *const *)((const char *)names->names + (size_t)i * names->stride);
 }
 
-static int count_of(ChoiceSet set) {
+static int choice_count(ChoiceSet set) {
     int count = 0;
     while (name_at(set, count))
         count++;
@@ -86,9 +88,9 @@ int choices_or(ChoiceSet set, const char *name, int fallback) {
     return name ? choices_find(set, name) : fallback;
 }
 
-/* The bits of a name; 0: not known. A kernel may also be called by its title, on every device: "v3"
- * has the bits of all its kernels. */
-static uint64_t bits_of(ChoiceSet set, const char *name) {
+/* Returns the bits of a name; 0: unknown. A kernel's title has the bits of all kernels with this
+ * title: "v3" works on every device. */
+static uint64_t choice_bits(ChoiceSet set, const char *name) {
     uint64_t bits = 0;
     int found = choices_find(set, name);
     if (found >= 0)
@@ -100,7 +102,7 @@ static uint64_t bits_of(ChoiceSet set, const char *name) {
 }
 
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
-    if (bits_of(set, word))
+    if (choice_bits(set, word))
         return true;
     char where[64], hint[256];
     const char *names[64];
@@ -131,20 +133,21 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
     return true;
 }
 
-static uint64_t bits_of_list(ChoiceSet set, const char *text, uint64_t fallback) {
+static uint64_t list_bits(ChoiceSet set, const char *text, uint64_t fallback) {
     char item[CHOICE_ITEM];
     uint64_t bits = text ? 0 : fallback;
     while (choices_item(&text, item))
-        bits |= strcmp(item, "all") ? bits_of(set, item) : (UINT64_C(1) << count_of(set)) - 1;
+        bits |=
+            strcmp(item, "all") ? choice_bits(set, item) : (UINT64_C(1) << choice_count(set)) - 1;
     return bits;
 }
 
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback) {
-    return (unsigned)bits_of_list(set, text, fallback);
+    return (unsigned)list_bits(set, text, fallback);
 }
 
 KernelSet choices_kernels(const char *text, KernelSet fallback) {
-    return bits_of_list(CHOICE_KERNEL, text, fallback);
+    return list_bits(CHOICE_KERNEL, text, fallback);
 }
 
 void choices_list(ChoiceSet set, char *text, int size) {

@@ -1,4 +1,4 @@
-/* bevscope bench: the latency of every kernel, measured here. */
+/* bevscope bench: measures the latency of every kernel on this machine. */
 #include "config.h"
 #include "kernels/clean.h"
 #include "src/base/load.h"
@@ -19,15 +19,16 @@ typedef struct {
     const BenchPlan *plan;
     Report report;
     Against *against;
-    bool skipped; /* a row */
+    bool skipped; /* a row was skipped */
     bool progress;
     int rows, unsettled, reversed;
     Load begun;
-    KernelConfig warm; /* of the row before, with warm caches on the CPU, and its median; 0: none */
+    KernelConfig warm; /* the row before: its warm launches on the CPU and their median; 0: none */
     double warm_us;
 } Bench;
 
-/* A CPU kernel that is clearly slower with warm caches than with cold ones, the row after. */
+/* Counts CPU kernels that are clearly slower with warm caches than with cold ones, in the next
+ * row. */
 static void count_reversed(Bench *bench, const BenchRow *row) {
     const double clearly = 1.03;
     bool on_cpu =
@@ -90,8 +91,8 @@ static void add_row(const BenchRow *row, void *context) {
         show_progress(row);
 }
 
-/* A latency that did not settle is shown, a ratio of it is not. Other programs can also make one
- * that is steady and too long. */
+/* Warns of latencies that may be wrong. A latency that did not settle is shown, but no ratio of it.
+ * Other programs can also make a latency too long although it settled. */
 static void say_if_doubtful(const Bench *bench) {
     double others = load_of_others(&bench->begun);
     if (others > LOAD_BUSY && bench->rows)
@@ -113,7 +114,7 @@ static void say_if_doubtful(const Bench *bench) {
                 bench->unsettled, bench->rows);
 }
 
-/* Of --once: what ran, and in which range. */
+/* Adds a row of --once: the kernel that ran, and its NVTX range. */
 static void add_once(const BenchRow *row, void *context) {
     Report *report = &((Bench *)context)->report;
     select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
@@ -125,7 +126,7 @@ static void add_once(const BenchRow *row, void *context) {
     report_add(report, "skipped", NULL, 0, cell_text(row->skipped[0] ? row->skipped : NULL));
 }
 
-/* The machine, with the limits of its GPU for whoever reads the figures later. */
+/* Returns this machine with the limits of its GPU, as JSON for later readers of the figures. */
 static json_t *this_machine(void) {
     Machine machine;
     machine_read(&machine);
@@ -141,7 +142,7 @@ static json_t *this_machine(void) {
     return block;
 }
 
-static bool measure(const Options *options, Err *err) {
+static bool measure_rows(const Options *options, Err *err) {
     const char *configurations[OPTIONS_MAX_ARGUMENTS];
     bool named = options->argument_count > 0;
     BenchPlan plan;
@@ -177,7 +178,7 @@ static bool measure(const Options *options, Err *err) {
                                                    : "in a row"),
                        err) &&
          against_judge(bench.against, err);
-    if (!options->against) /* which says so itself */
+    if (!options->against) /* --against says this itself */
         say_if_doubtful(&bench);
     against_close(bench.against);
     report_free(&bench.report);
@@ -194,5 +195,5 @@ bool cmd_bench(const Options *options, Err *err) {
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
                        "nothing is timed, so that --recorded, --against, --cache, --single "
                        "and --quick have no meaning");
-    return options->recorded ? bench_recorded(options, err) : measure(options, err);
+    return options->recorded ? bench_recorded(options, err) : measure_rows(options, err);
 }

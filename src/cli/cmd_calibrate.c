@@ -1,5 +1,5 @@
-/* bevscope calibrate: histograms of all moments of all scenes, where each method cuts them off and
- * what that costs, and a file of ranges for --scales. */
+/* bevscope calibrate: counts histograms of all moments of all scenes. Shows where each method cuts
+ * them off and what this costs. Writes a file of ranges for --scales. */
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "kernels/threads.h"
@@ -15,7 +15,7 @@
 
 enum { WORLD_MOMENTS = 12 };
 
-static RangesRequest request_of(const Options *options) {
+static RangesRequest ranges_request(const Options *options) {
     return (RangesRequest){.method =
                                (ScaleMethod)choices_or(CHOICE_METHOD, options->method, SCALE_MAX),
                            .percentile = options->percentile > 0 ? options->percentile : 99.99,
@@ -23,7 +23,7 @@ static RangesRequest request_of(const Options *options) {
                            .per_channel = options->per_channel};
 }
 
-static bool single_scale(const RangesRequest *request, Err *err) {
+static bool require_single_scale(const RangesRequest *request, Err *err) {
     return scale_is_single(request->dtype) ||
            err_set(err, ERR_USAGE, "--dtype",
                    "fp8 or int8; a file holds ranges, which serve all formats",
@@ -80,20 +80,20 @@ static bool count_scenes(const Options *options, TensorHistograms *histograms, E
 
 enum { WAYS = 7 };
 
-/* A method with its percentile. */
+/* A method of choosing a range, with its percentile. */
 typedef struct {
     ScaleMethod method;
     double percentile;
 } Way;
 
-/* Of a tensor's histograms, one or one a channel. */
+/* The cost of a method on a tensor, which has one histogram or one for each channel. */
 typedef struct {
     char name[32];      /* "percentile 99.9" */
-    double least, most; /* magnitudes that are kept */
+    double least, most; /* the least and greatest magnitude that is kept */
     CutCost cost;
 } Judged;
 
-static Judged judge(const Histogram *each, int64_t count, BevDtype element, Way way) {
+static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, Way way) {
     static CutCost costs[RANGES_MAX_CHANNELS];
     static double cuts[RANGES_MAX_CHANNELS];
     Judged judged = {.least = INFINITY};
@@ -118,13 +118,13 @@ static Judged judge(const Histogram *each, int64_t count, BevDtype element, Way 
     return judged;
 }
 
-static double rel_l2_of(const CutCost *cost) {
+static double cut_rel_l2(const CutCost *cost) {
     return sqrt(cost->error / cost->norm);
 }
 
 static void add_way(Report *report, const char *tensor, const Histogram *each, int64_t count,
                     BevDtype element, Way way) {
-    Judged judged = judge(each, count, element, way);
+    Judged judged = judge_way(each, count, element, way);
     const CutCost *cost = &judged.cost;
     int64_t not_finite = 0;
     for (int64_t i = 0; i < count; i++)
@@ -139,11 +139,11 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
                cell_real(100 * cost->saturated / cost->values));
     report_add(report, "lost_percent", "of non-zero lost %", 3,
                cell_real(100 * cost->lost / cost->non_zero));
-    report_add(report, "rel_l2", "rel L2", 3, cell_real(rel_l2_of(cost)));
+    report_add(report, "rel_l2", "rel L2", 3, cell_real(cut_rel_l2(cost)));
     report_add(report, "not_finite", NULL, 0, cell_int(not_finite));
 }
 
-static int ways_of(const Options *options, Way ways[WAYS]) {
+static int list_ways(const Options *options, Way ways[WAYS]) {
     static const Way usual[] = {{SCALE_MAX, 0},
                                 {SCALE_PERCENTILE, 99.9},
                                 {SCALE_PERCENTILE, 99.99},
@@ -163,21 +163,21 @@ static int ways_of(const Options *options, Way ways[WAYS]) {
 
 enum { TENSORS = 3 };
 
-/* The tensors' names, histograms and element formats. */
+/* A tensor with its name, histogram and element format. */
 typedef struct {
     const char *name;
     const Histogram *histogram;
     BevDtype element;
 } Tensor;
 
-static void tensors_of(const TensorHistograms *histograms, const Histogram *feat, BevDtype dtype,
-                       Tensor tensors[TENSORS]) {
+static void list_tensors(const TensorHistograms *histograms, const Histogram *feat, BevDtype dtype,
+                         Tensor tensors[TENSORS]) {
     tensors[0] = (Tensor){"depth", &histograms->depth, bev_dtypes[dtype].depth};
     tensors[1] = (Tensor){"feat", feat, dtype};
     tensors[2] = (Tensor){"out", &histograms->out, bev_dtypes[dtype].out};
 }
 
-/* Says on standard error which values are in no histogram. */
+/* Warns on standard error of values that are not finite and so in no histogram. */
 static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
     char name[256];
     clean_text(scenes, name, sizeof name);
@@ -196,11 +196,11 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
                      const char *scenes, BevDtype dtype, Report *rows, Report *channels, Err *err) {
     Way ways[WAYS];
     Tensor tensors[TENSORS];
-    int count = ways_of(options, ways);
+    int count = list_ways(options, ways);
     Histogram feat;
     if (!tensor_histograms_feat(histograms, &feat))
         return err_set(err, ERR_FAILED, "calibrate", "", "out of memory");
-    tensors_of(histograms, &feat, dtype, tensors);
+    list_tensors(histograms, &feat, dtype, tensors);
     say_not_finite(scenes, tensors);
     for (int t = 0; t < TENSORS; t++)
         for (int i = 0; i < count && scale_is_single(tensors[t].element); i++)
@@ -214,14 +214,14 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
 
 /* ---- the curve of a histogram ---------------------------------------------------------------- */
 
-enum { STEPS = 4, POINTS = 40 * STEPS, PARTS = 3 }; /* STEPS an octave */
+enum { STEPS = 4, POINTS = 40 * STEPS, PARTS = 3 }; /* STEPS for each octave */
 
-/* The share of a histogram's values by magnitude, an octave, on points that end above `largest`. */
+/* A curve of the share of values for each octave of magnitude. Its points end above `largest`. */
 typedef struct {
     double x[POINTS], y[POINTS];
 } Curve;
 
-static void curve_of(const Histogram *histogram, double largest, Curve *curve) {
+static void make_curve(const Histogram *histogram, double largest, Curve *curve) {
     int last, exponent;
     Bucket bucket;
     frexp(largest, &last);
@@ -239,21 +239,21 @@ static void curve_of(const Histogram *histogram, double largest, Curve *curve) {
     }
 }
 
-static int part_of(double x, const double ends[PARTS - 1]) {
+static int curve_part(double x, const double ends[PARTS - 1]) {
     return (x >= ends[0]) + (x > ends[1]);
 }
 
-/* The curve in parts with these ends; each goes on to the first point of the next one. */
-static void split(const Curve *curve, const double ends[PARTS - 1], double y[PARTS][POINTS]) {
+/* Splits the curve at `ends` into parts. Each part also has the first point of the next part. */
+static void split_curve(const Curve *curve, const double ends[PARTS - 1], double y[PARTS][POINTS]) {
     for (int i = 0; i < POINTS; i++)
         for (int part = 0; part < PARTS; part++) {
-            bool own = part == part_of(curve->x[i], ends);
-            bool joins = i && part == part_of(curve->x[i - 1], ends);
+            bool own = part == curve_part(curve->x[i], ends);
+            bool joins = i && part == curve_part(curve->x[i - 1], ends);
             y[part][i] = (own || joins) && curve->y[i] > 0 ? curve->y[i] : NAN;
         }
 }
 
-/* All that a chart borrows. */
+/* The data of the chart, which the ChartSpec borrows. */
 typedef struct {
     Curve curve;
     double parts[PARTS][POINTS];
@@ -263,7 +263,8 @@ typedef struct {
     ChartSpec spec;
 } CalibrationChart;
 
-/* Of marks at the same place the strong one stays, else the first. Returns how many are left. */
+/* Joins marks at the same place: the strong one stays, otherwise the first. Returns the number of
+ * marks left. */
 static int join_marks(PlotMark *marks, int count) {
     int left = 0;
     for (int i = 0; i < count; i++) {
@@ -275,29 +276,30 @@ static int join_marks(PlotMark *marks, int count) {
     return left;
 }
 
-/* A mark for the cut of each method, and the finding as the title. Returns the cut of `shown`. */
+/* Adds a mark for the cut of each method, and the finding as the title. Returns the cut of
+ * `shown`. */
 static double mark_cuts(CalibrationChart *chart, const Options *options, const Tensor *tensor,
                         const RangesRequest *shown) {
     Way ways[WAYS];
     Judged best = {.least = 0}, worst = {.least = 0};
-    int count = ways_of(options, ways);
+    int count = list_ways(options, ways);
     double cut = 0;
     for (int i = 0; i < count; i++) {
-        Judged judged = judge(tensor->histogram, 1, tensor->element, ways[i]);
-        double error = rel_l2_of(&judged.cost);
+        Judged judged = judge_way(tensor->histogram, 1, tensor->element, ways[i]);
+        double error = cut_rel_l2(&judged.cost);
         bool strong = ways[i].method == shown->method && (shown->method != SCALE_PERCENTILE ||
                                                           ways[i].percentile == shown->percentile);
         snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name, error);
         chart->marks[i] = (PlotMark){judged.most, chart->labels[i], strong};
         cut = strong ? judged.most : cut;
-        if (!i || error < rel_l2_of(&best.cost))
+        if (!i || error < cut_rel_l2(&best.cost))
             best = judged;
-        if (!i || error > rel_l2_of(&worst.cost))
+        if (!i || error > cut_rel_l2(&worst.cost))
             worst = judged;
     }
     chart_sort_marks(chart->marks, count);
     chart->spec.mark_count = join_marks(chart->marks, count);
-    double least = rel_l2_of(&best.cost), most = rel_l2_of(&worst.cost);
+    double least = cut_rel_l2(&best.cost), most = cut_rel_l2(&worst.cost);
     const char *format = bev_dtypes[tensor->element].title;
     if (most < 1.01 * least)
         snprintf(chart->title, sizeof chart->title, "%s in %s: all methods cost the same, %.3g",
@@ -318,8 +320,8 @@ static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut)
     const double shares[PARTS] = {cost.lost / cost.non_zero,
                                   1 - (cost.lost + cost.saturated) / cost.non_zero,
                                   cost.saturated / cost.non_zero};
-    curve_of(tensor->histogram, tensor->histogram->largest, &chart->curve);
-    split(&chart->curve, ends, chart->parts);
+    make_curve(tensor->histogram, tensor->histogram->largest, &chart->curve);
+    split_curve(&chart->curve, ends, chart->parts);
     for (int part = 0; part < PARTS; part++) {
         snprintf(chart->names[part], sizeof *chart->names, "%s: %.3g %%", names[part],
                  100 * shares[part]);
@@ -337,14 +339,14 @@ static int by_value(const void *a, const void *b) {
 
 enum { OWN = 4, LINES = OWN + 1 };
 
-/* A line for each method, and one for all channels. */
+/* The data of the chart of channels: one line for each method, and one for a single range. */
 typedef struct {
     double x[RANGES_MAX_CHANNELS], y[LINES][RANGES_MAX_CHANNELS], least;
     char names[LINES][64], title[160], subtitle[400];
     PlotSeries series[LINES];
 } ChannelChart;
 
-/* What each method keeps of each channel, sorted. */
+/* Adds the magnitude that each method keeps of each channel, in ascending order. */
 static void add_lines(ChannelChart *chart, const TensorHistograms *histograms, const Tensor *feat,
                       const Judged *one) {
     static const Way ways[OWN] = {
@@ -376,14 +378,14 @@ static bool draw_channels(const PlotRequest *request, const TensorHistograms *hi
     static ChannelChart chart;
     const Way way = {shown->method, shown->percentile};
     int64_t count = histograms->channel_count;
-    Judged one = judge(feat->histogram, 1, feat->element, way);
-    Judged own = judge(histograms->channels, count, feat->element, way);
+    Judged one = judge_way(feat->histogram, 1, feat->element, way);
+    Judged own = judge_way(histograms->channels, count, feat->element, way);
     add_lines(&chart, histograms, feat, &one);
     double least = fmax(chart.y[0][count - 1], chart.least); /* a channel of zeros has no range */
     snprintf(chart.title, sizeof chart.title,
              "Channels differ %.3g to 1; in %s one scale costs %.3g, their own %.3g",
-             chart.y[0][0] / least, bev_dtypes[feat->element].title, rel_l2_of(&one.cost),
-             rel_l2_of(&own.cost));
+             chart.y[0][0] / least, bev_dtypes[feat->element].title, cut_rel_l2(&one.cost),
+             cut_rel_l2(&own.cost));
     snprintf(chart.subtitle, sizeof chart.subtitle,
              "%s, %lld moments; costs: relative L2 of feat, by %s", request->model->label,
              (long long)histograms->moments, one.name);
@@ -402,7 +404,7 @@ static bool draw_channels(const PlotRequest *request, const TensorHistograms *hi
 
 /* ---- the chart of a histogram ---------------------------------------------------------------- */
 
-/* The ends of both axes, a decade below the smallest share that is drawn. */
+/* Sets the ends of both axes. y begins a decade below the smallest share that is drawn. */
 static void set_axes(ChartSpec *spec, const Tensor *tensor) {
     double lo = tensor->histogram->largest, least = 1;
     for (int s = 0; s < spec->series_count; s++)
@@ -448,17 +450,17 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
 
 bool plot_calibration(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
-    RangesRequest shown = request_of(options);
+    RangesRequest shown = ranges_request(options);
     TensorHistograms histograms = {0};
     Histogram feat = {0};
     Tensor tensors[TENSORS];
     int wanted = choices_or(CHOICE_TENSOR, options->tensor, 1);
-    if (!single_scale(&shown, err))
+    if (!require_single_scale(&shown, err))
         return false;
     bool ok = count_scene(options, request->model->scene, &histograms, err) &&
               (tensor_histograms_feat(&histograms, &feat) ||
                err_set(err, ERR_FAILED, "plot", "", "out of memory"));
-    tensors_of(&histograms, &feat, shown.dtype, tensors);
+    list_tensors(&histograms, &feat, shown.dtype, tensors);
     say_not_finite(request->model->scene, tensors);
     const Tensor *tensor = &tensors[wanted];
     if (ok && !scale_is_single(tensor->element))
@@ -484,7 +486,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
 static bool print_all(const Options *options, const TensorHistograms *histograms,
                       const ScaleRanges *ranges, BevDtype dtype, Err *err) {
     Report tensors = {.names_to = "method"}, channels = {.names_to = "method"};
-    Options to_screen = *options; /* -o is the ranges' file */
+    Options to_screen = *options; /* -o names the file of ranges */
     char above[sizeof ranges->scenes + 64];
     to_screen.output = NULL;
     snprintf(above, sizeof above, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
@@ -513,8 +515,8 @@ static void name_scenes(const Options *options, char *text, size_t size) {
 bool cmd_calibrate(const Options *options, Err *err) {
     static ScaleRanges ranges;
     TensorHistograms histograms = {0};
-    const RangesRequest request = request_of(options);
-    if (!single_scale(&request, err))
+    const RangesRequest request = ranges_request(options);
+    if (!require_single_scale(&request, err))
         return false;
     progress_begin("calibrate", options->quiet);
     bool ok = count_scenes(options, &histograms, err);

@@ -1,5 +1,4 @@
-/* bevscope export: a scene's tensors and map as a .npz file, and the numbers that a kernel
- * computes. */
+/* bevscope export: writes a scene's tensors and map as a .npz file, and the results of a kernel. */
 #include "kernels/clean.h"
 #include "kernels/codec.h"
 #include "src/base/data.h"
@@ -11,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was computed, until it is written. */
+/* The results of the kernels, until they are written. */
 typedef struct {
     const Options *options;
     BevDtype dtype;
     BevAlign align;
-    Pooled forward, backward; /* without a kernel: not wanted */
+    Pooled forward, backward; /* without a kernel the result is not wanted */
 } Export;
 
-static bool choose(Export *export, Err *err) {
+static bool choose_kernels(Export *export, Err *err) {
     const Options *options = export->options;
     const char *name = options->pooled;
     size_t length = strlen(name);
@@ -42,7 +41,7 @@ static bool choose(Export *export, Err *err) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool run_all(Export *export, Workload *workload, Err *err) {
+static bool run_kernels(Export *export, Workload *workload, Err *err) {
     Pooled *forward = &export->forward, *backward = &export->backward;
     BevDtype dtype = export->dtype;
     return workload_problem(workload, dtype, export->align, &forward->problem, err) &&
@@ -76,7 +75,7 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
     return ok;
 }
 
-/* The same for NAME-WHAT.npy, where --pooled is NAME.npy. */
+/* Writes a tensor to NAME-WHAT.npy, where --pooled is NAME.npy. */
 static bool write_beside(const Export *export, const char *what, const BevTensor *tensor, int rank,
                          const int64_t *shape, Err *err) {
     const char *name = export->options->pooled;
@@ -90,7 +89,7 @@ static bool write_beside(const Export *export, const char *what, const BevTensor
     return ok;
 }
 
-/* The axes of a grid: (ny, nx, c), with slices (nz, ny, nx, c). Returns their number. */
+/* Lists the axes of a grid: (ny, nx, c), with slices (nz, ny, nx, c). Returns their number. */
 static int grid_axes(const BevShape *shape, int64_t axes[4]) {
     Slice whole = slice_of(shape, SLICE_MAX);
     const int64_t all[] = {whole.slices, whole.rows, shape->nx, shape->channels};
@@ -127,7 +126,7 @@ static bool write_gradients(const Export *export, Err *err) {
     return true;
 }
 
-static bool write_all(const Export *export, Err *err) {
+static bool write_results(const Export *export, Err *err) {
     const Pooled *side = &export->forward;
     const BevProblem *view = &side->problem.view;
     BevTensor out = view->out;
@@ -143,14 +142,15 @@ static bool write_all(const Export *export, Err *err) {
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
-/* Pools the workload with --kernel and --dtype. Writes the grid to --pooled, float32 (ny, nx, C),
- * with height (nz, ny, nx, C): the stored values, decoded. With --direction backward or both, three
- * more files: NAME-grad_out.npy, the gradient of the output that was used (random numbers of a
- * fixed seed, as stored), NAME-grad_depth.npy (camera, D, h, w) and NAME-grad_feat.npy (camera, h,
- * w, C). Nothing is written before all is computed. */
+/* Pools the workload with --kernel and --dtype. Writes the decoded grid to --pooled as float32 (ny,
+ * nx, C), with height (nz, ny, nx, C). With --direction backward or both, writes three more files.
+ * NAME-grad_out.npy is the gradient of the output: random numbers of a fixed seed, as stored.
+ * NAME-grad_depth.npy is (camera, D, h, w), NAME-grad_feat.npy (camera, h, w, C). Nothing is
+ * written before all results exist. */
 static bool export_pooled(const Options *options, Workload *workload, BevAlign align, Err *err) {
     Export export = {.options = options, .dtype = BEV_FP32, .align = align};
-    bool ok = choose(&export, err) && run_all(&export, workload, err) && write_all(&export, err);
+    bool ok = choose_kernels(&export, err) && run_kernels(&export, workload, err) &&
+              write_results(&export, err);
     pooled_free(&export.forward);
     pooled_free(&export.backward);
     return ok;
@@ -171,8 +171,8 @@ static bool check_export(const Options *options, Err *err) {
     return select_single(options, "one align is written", "call it once for each", err);
 }
 
-/* Writes the scene as it is computed: its rig has the fault of a camera. `taken`: photographs of a
- * world, for the caller to free. */
+/* Writes the scene as it is computed: its rig has the fault of a camera. `taken` receives
+ * photographs of a world, which the caller frees. */
 static bool write_scene(const Options *options, const Workload *workload, const BevMap *map,
                         Photos *taken, Err *err) {
     Scene scene = *workload->scene;
@@ -190,7 +190,7 @@ static bool write_scene(const Options *options, const Workload *workload, const 
                            err);
 }
 
-/* Writes OUT.npz. */
+/* Writes the tensors and the map to OUT.npz. */
 static bool write_tensors(const Options *options, Workload *workload, const BevMap *map,
                           Err *err) {
     const BevShape *shape = &workload->seen->shape;

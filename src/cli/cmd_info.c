@@ -1,5 +1,5 @@
-/* bevscope info: this machine and its kernels, the contents of a scene, the limits of a GPU, and
- * each CUDA kernel's share of its resources. */
+/* bevscope info: describes this machine and its kernels, a scene, the limits of a GPU, and each
+ * CUDA kernel's share of its resources. */
 #include "config.h"
 #include "src/cli/model.h"
 #include "src/cli/report.h"
@@ -13,8 +13,8 @@
 
 typedef bool Visit(const Workload *workload, const BevProblem *problem, void *context, Err *err);
 
-/* Calls `visit` for the problem of each --align and --dtype (default: nearest, FP16) of a workload,
- * until it fails. */
+/* Calls `visit` for the workload's problem in each --align and --dtype (default: nearest, FP16).
+ * Ends at the first failure. */
 static bool each_problem(const Options *options, Workload *workload, Visit *visit, void *context,
                          Err *err) {
     KernelConfig formats[MAX_FORMATS];
@@ -35,8 +35,7 @@ typedef struct {
     const char *scene;
 } Facts;
 
-/* Where each camera looks: a file in another frame, or with poses the other way round, shows
- * here. */
+/* Adds where each camera looks. A file in another frame, or with inverted poses, shows here. */
 static void add_cameras(Facts *facts, const Scene *scene) {
     Report *report = &facts->cameras;
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
@@ -53,7 +52,7 @@ static void add_cameras(Facts *facts, const Scene *scene) {
     }
 }
 
-/* The cuts of cameras that have their own. */
+/* Adds the image cuts of the cameras that have their own. */
 static void add_images(Facts *facts, const Scene *scene) {
     Report *report = &facts->images;
     for (int i = 0; !rig_has_one_cut(&scene->rig) && i < scene->rig.camera_count; i++) {
@@ -71,7 +70,7 @@ static void add_images(Facts *facts, const Scene *scene) {
     }
 }
 
-/* The meaning of an operator's numbers; scenes with cameras have no such line. */
+/* Adds the meaning of an operator's numbers. Scenes with cameras have no such line. */
 static void add_operator(Report *report, const Scene *scene) {
     char text[160] = "";
     if (scene->has_operator)
@@ -102,7 +101,7 @@ static void add_intervals(Report *report, const ScatterStats *stats) {
     report_add(report, "occupied_share", "occupied", 3, cell_real(occupied));
 }
 
-/* What a car recorded beside the tensors. */
+/* Adds what a car recorded beside the tensors. */
 static void add_photos(Report *report, const Photos *photos) {
     char text[64];
     snprintf(text, sizeof text, "%lld of %lld x %lld", (long long)photos->cameras,
@@ -113,7 +112,7 @@ static void add_photos(Report *report, const Photos *photos) {
                cell_if(photos->sweep_count, cell_int(photos->sweep_count)));
 }
 
-/* Unusual conventions of a file, and whether its arrays and calibration agree. */
+/* Adds unusual conventions of a file, and whether its arrays and calibration agree. */
 static void add_conventions(Report *report, const Scene *scene) {
     const MapAgreement *agreement = &scene->agreement;
     char text[128];
@@ -175,8 +174,8 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     return true;
 }
 
-/* For people, a list of facts: a table of thirty columns would be too wide. A column without a
- * heading is left out where it is not known. */
+/* Prints a list of facts for people, because a table of thirty columns would be too wide. A column
+ * without a heading is left out where its value is unknown. */
 static void print_facts(const Report *report, FILE *out) {
     for (int row = 0; row < report->row_count; row++)
         for (int column = 0; column < report->column_count; column++) {
@@ -191,7 +190,7 @@ static void print_facts(const Report *report, FILE *out) {
         }
 }
 
-/* Puts the fault into the workload. */
+/* Puts the fault into the workload, and adds its shift by range. */
 static bool add_fault(const Options *options, Workload *workload, Facts *facts, Err *err) {
     if (!select_use_fault(options, workload, err))
         return false;
@@ -200,7 +199,7 @@ static bool add_fault(const Options *options, Workload *workload, Facts *facts, 
     return true;
 }
 
-/* The facts, then the tables that have rows. */
+/* Prints the facts, then the tables that have rows. */
 static bool print_all(const Options *options, const Facts *facts, Err *err) {
     const OutputTable tables[] = {{NULL, &facts->report, print_facts},
                                   {"\n", &facts->cameras, NULL},
@@ -243,7 +242,8 @@ typedef struct {
     Report rows, bands, faults;
 } ObjectReports;
 
-/* Of each --align and --dtype; the ranges of a fault of the first. */
+/* Measures the objects in each --align and --dtype. The fault's ranges come from the first
+ * format. */
 static bool measure_objects(const Options *options, Workload *workload, const char *scene,
                             ObjectReports *reports, Err *err) {
     KernelConfig formats[MAX_FORMATS];
@@ -278,8 +278,8 @@ static bool describe_objects(const Options *options, Err *err) {
         ok = measure_objects(options, &workload, options->arguments[i], &reports, err);
         workload_close(&workload);
     }
-    /* For people: the objects, the nearest first, then the means by range, then a fault by range.
-     */
+    /* People see the objects, the nearest first, then the means by range, then the fault by
+     * range. */
     const OutputTable tables[] = {
         {.report = &reports.rows}, {"\n", &reports.bands, NULL}, {"\n", &reports.faults, NULL}};
     ok = ok && output_tables(options, tables, 3,
@@ -344,7 +344,8 @@ static bool describe_machine(const Options *options, Err *err) {
 
 /* ---- info --probe --------------------------------------------------------------------------- */
 
-/* The limits of a GPU, beside its data sheet. `gpu` is NULL where the table of GPUs lacks it. */
+/* Adds the limits of a GPU beside its data sheet. `gpu` is NULL where the table of GPUs lacks
+ * it. */
 static void add_limits(Report *report, const char *name, const Gpu *gpu, const Limits *limits,
                        const char *source) {
     Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();
@@ -399,7 +400,7 @@ static bool describe_limits(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- info --kernels: what each CUDA kernel takes from the GPU ------------------------------- */
+/* ---- info --kernels: the GPU resources of each CUDA kernel ---------------------------------- */
 
 #ifdef HAVE_CUDA
 enum { FUNCTIONS_MAX = 16 };

@@ -1,5 +1,5 @@
-/* bevscope [live] [SCENE], demo and learn: from the options to the loop of the live display;
- * lessons also as a list, a script, plain text or Markdown. */
+/* bevscope [live] [SCENE], demo and learn: start the live display from the options. Lessons can
+ * also be listed, or run as a script, as plain text or as Markdown. */
 #include "src/base/progress.h"
 #include "src/base/rescue.h"
 #include "src/cachesim/gpus.h"
@@ -17,31 +17,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* By default malloc keeps freed blocks of up to 32 MB, in one heap for each thread: as sizes
- * change, the holes between blocks grow. With these settings small blocks share one heap, and large
- * ones (grids and maps) go back to the system when they are freed. */
+/* Keeps the program's memory from growing as sizes change. By default malloc keeps freed blocks of
+ * up to 32 MB, in one heap for each thread, with holes between them. With these settings small
+ * blocks share one heap. Large ones (grids and maps) go back to the system when they are freed. */
 static void keep_memory_flat(void) {
     enum { LARGE = 256 << 10 };
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
-/* Runs the display to its end. Does not return after a signal, or where unfinished work is left to
- * the end of the process. */
+/* Runs the display to its end. Does not return after a signal. Does not return either where a
+ * thread still works at the end. */
 static bool live_run(const LoopOptions *options, Err *err) {
     LoopEnd end;
     keep_memory_flat();
     bool ok = loop_run(options, &end, err);
     if (end.signal)
         rescue_die(end.signal);
-    if (ok && end.threads_left) { /* exit() would free memory that they use */
+    if (ok && end.threads_left) { /* exit() would free memory that the threads use */
         fflush(stdout);
         _exit(0);
     }
     return ok;
 }
 
-/* The memory model begins with the GPU of this machine, when the table has it. */
+/* Selects this machine's GPU for the memory model where the table has it. */
 static void add_gpu(LoopOptions *loop) {
     if (!(loop->where & 1u << BEV_CUDA))
         return;
@@ -51,7 +51,7 @@ static void add_gpu(LoopOptions *loop) {
     app_word(&loop->app, "gpu", gpu ? gpu->name : NULL);
 }
 
-static ScriptOptions script_of(const Options *options, const AppOptions *app) {
+static ScriptOptions script_options(const Options *options, const AppOptions *app) {
     return (ScriptOptions){
         .app = *app,
         .file = options->script,
@@ -63,9 +63,10 @@ static ScriptOptions script_of(const Options *options, const AppOptions *app) {
     };
 }
 
-/* Scripts run on the CPU on every machine, so that the same input gives the same bytes. */
+/* Runs a script. Scripts run on the CPU, so that the same input gives the same bytes on every
+ * machine. */
 static bool run_script(const Options *options, const AppOptions *app, Err *err) {
-    ScriptOptions script = script_of(options, app);
+    ScriptOptions script = script_options(options, app);
     progress_begin("script", options->quiet);
     progress_step("frames", 0, 1);
     bool ok = (!options->size || script_size(options->size, &script.columns, &script.rows, err)) &&
@@ -74,7 +75,7 @@ static bool run_script(const Options *options, const AppOptions *app, Err *err) 
     return ok;
 }
 
-static LoopOptions screens(const Options *options) {
+static LoopOptions screen_options(const Options *options) {
     return (LoopOptions){.color = (TermColor)choices_find(CHOICE_COLOR, options->color),
                          .pixels = (Pixels)choices_find(CHOICE_PIXELS, options->pixels),
                          .ascii = options->ascii,
@@ -84,7 +85,7 @@ static LoopOptions screens(const Options *options) {
 }
 
 bool cmd_live(const Options *options, Err *err) {
-    LoopOptions loop = screens(options);
+    LoopOptions loop = screen_options(options);
     loop.app.scene = options->argument_count ? options->arguments[0] : preset_world;
     loop.app.other = options->compare;
     bool by_channel = options->scales && !strcmp(options->scales, "channel");
@@ -106,7 +107,7 @@ bool cmd_live(const Options *options, Err *err) {
 }
 
 bool cmd_demo(const Options *options, Err *err) {
-    LoopOptions loop = screens(options);
+    LoopOptions loop = screen_options(options);
     loop.app.scene = "canonical";
     loop.app.tour = true;
     if (loop.no_terminal)
@@ -173,8 +174,8 @@ static bool list_lessons(Err *err) {
 
 /* ---- learn: one lesson ---------------------------------------------------------------------- */
 
-static bool take_live(const Options *options, const AppOptions *app, Err *err) {
-    LoopOptions loop = screens(options);
+static bool run_live_lesson(const Options *options, const AppOptions *app, Err *err) {
+    LoopOptions loop = screen_options(options);
     loop.app = *app;
     loop.app.scene = preset_world;
     if (!select_devices(options->device, &loop.where, err))
@@ -182,24 +183,24 @@ static bool take_live(const Options *options, const AppOptions *app, Err *err) {
     return live_run(&loop, err);
 }
 
-/* The lesson, or the quiz, that `name` opens. */
-static bool take_lesson(const Options *options, const char *name, Err *err) {
+/* Opens the lesson, or the quiz, with the name `name`. */
+static bool run_lesson(const Options *options, const char *name, Err *err) {
     AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};
     if (options->script && !options->export)
         return run_script(options, &app, err);
     if (!options->export)
         app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
-    const ScriptOptions script = script_of(options, &app);
+    const ScriptOptions script = script_options(options, &app);
     if (options->export)
         return lesson_export(&script, options->export, err);
     return options->plain || term_impossible() ? lesson_plain(&script, err)
-                                               : take_live(options, &app, err);
+                                               : run_live_lesson(options, &app, err);
 }
 
 bool cmd_learn(const Options *options, Err *err) {
     const char *name = options->argument_count ? options->arguments[0] : NULL;
     if (name && options->quiz)
         return err_set(err, ERR_USAGE, "--quiz", "leave one out", "it stands in place of a lesson");
-    return name || options->quiz ? take_lesson(options, name ? name : quiz_word, err)
+    return name || options->quiz ? run_lesson(options, name ? name : quiz_word, err)
                                  : list_lessons(err);
 }

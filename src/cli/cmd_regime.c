@@ -1,5 +1,5 @@
-/* bevscope regime: each kernel's requests to the memory system, and a model's predictions on GPUs
- * that need not be here. */
+/* bevscope regime: shows each kernel's requests to the memory system. Shows a model's predictions,
+ * also for GPUs that are not in this machine. */
 #include "kernels/clean.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
@@ -11,15 +11,16 @@
 
 typedef struct {
     const Options *options;
-    SceneModel models[MAX_FORMATS]; /* one for each format and align */
+    SceneModel models[MAX_FORMATS]; /* one model for each format and align */
     int model_count;
     ChosenGpus chosen;
-    Report counted; /* --counters; else empty */
+    Report counted; /* filled by --counters */
     Machine machine;
-    char label[160]; /* of the machine; "": nothing was measured */
+    char label[160]; /* label of the machine; "": nothing was measured */
 } Regime;
 
-/* The kernels of --kernel, or their CUDA twins, as model_bits; all without the option. */
+/* Returns the kernels of --kernel as model_bits. For a CPU kernel the corresponding CUDA kernel
+ * counts. Without the option: all. */
 static unsigned chosen_kernels(const Options *options) {
     KernelSet rows = choices_kernels(options->kernel, ~(KernelSet)0);
     unsigned kernels = 0;
@@ -29,7 +30,7 @@ static unsigned chosen_kernels(const Options *options) {
     return kernels;
 }
 
-/* A model for each of the chosen formats and aligns. */
+/* Opens a model for each of the chosen formats and aligns. */
 static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
@@ -70,8 +71,8 @@ static bool measure_counters(Regime *regime, Err *err) {
     return ok;
 }
 
-/* Counts on this GPU. Where counting fails, says why and takes the recording. */
-static bool take_counters(Regime *regime, Err *err) {
+/* Counts on this GPU. Where counting fails, says why and uses the recording. */
+static bool read_counters(Regime *regime, Err *err) {
     const char *device = regime->options->device;
     unsigned where = 1u << BEV_CUDA;
     Err why = {0};
@@ -95,7 +96,7 @@ static bool take_counters(Regime *regime, Err *err) {
     return true;
 }
 
-/* The printers return false where a table ran out of memory. */
+/* Prints the counters. False, as of the other printers: a table ran out of memory. */
 static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out) {
     if (!regime->options->counters)
         return true;
@@ -146,8 +147,8 @@ static void print_findings(const Regime *regime, FILE *out) {
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
 }
 
-/* Why hits may fall short of 100 % where DRAM is not read. */
-static void say_parts(const ChosenGpus *chosen, FILE *out) {
+/* Explains why hits may stay below 100 % although no DRAM is read. */
+static void explain_l2_parts(const ChosenGpus *chosen, FILE *out) {
     const char *before = " The L2 of ";
     int count = 0;
     for (int i = 0; i < chosen->count; i++)
@@ -160,7 +161,7 @@ static void say_parts(const ChosenGpus *chosen, FILE *out) {
         fputs(" has two parts: what only the other part has is no hit, and no DRAM read.", out);
 }
 
-/* For people the columns are spread over several tables: one would be too wide. */
+/* Prints several tables for people, because one table would be too wide. */
 static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
     for (int i = 0; i < regime->model_count; i++) {
@@ -187,7 +188,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "nobody has read before comes from DRAM, and the chain waits for it; the launch is timed "
         "alone, as bench --help says.",
         out);
-    say_parts(&regime->chosen, out);
+    explain_l2_parts(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)
         fputs(scene_model_sampling(&regime->models[i]), out);
     fputs("\n\n", out);
@@ -205,7 +206,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     return whole;
 }
 
-/* The parts of the report beside its rows. NULL: out of memory. */
+/* Returns the parts of the report beside its rows. NULL: out of memory. */
 static json_t *regime_json(const Regime *regime) {
     json_t *root = json_object(), *findings = json_array();
     bool whole = root && findings && !regime->counted.out_of_memory;
@@ -247,13 +248,13 @@ static bool print_all(const Regime *regime, Err *err) {
 
 bool cmd_regime(const Options *options, Err *err) {
     Regime regime = {.options = options};
-    /* The article's two GPUs and the one that results were recorded on. */
+    /* By default these are the article's two GPUs and the GPU of the recordings. */
     unsigned usual = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
                      1u << (gpu_find("h200") - gpus);
     progress_begin("regime", options->quiet);
     bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
-    progress_end(); /* the report is printed below */
-    ok = ok && take_counters(&regime, err) && print_all(&regime, err);
+    progress_end(); /* the report is printed afterwards */
+    ok = ok && read_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

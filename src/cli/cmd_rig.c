@@ -1,5 +1,5 @@
-/* bevscope rig: is a rig a large or a small problem, and for which GPU. A rig is a scene of an
- * empty world, in JSON; the options change some of its fields (rig_change.c). */
+/* bevscope rig: shows whether a rig is a large or a small problem, on each GPU. A rig is a scene of
+ * an empty world, in JSON. The options change some of its fields (rig_change.c). */
 #include "src/base/data.h"
 #include "src/base/progress.h"
 #include "src/base/units.h"
@@ -17,7 +17,8 @@
 /* ---- what it comes to -------------------------------------------------------------------------
  */
 
-/* "images: 1550 x 2048 front, 2048 x 1550 6 cameras", where sizes differ. */
+/* Prints the images' sizes where they differ: "images: 1550 x 2048 front, 2048 x 1550 6
+ * cameras". */
 static void print_images(const Rig *rig, FILE *out) {
     for (int i = 0, sizes = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++) {
         const ImageCut *cut = &rig->cameras[i].cut;
@@ -79,7 +80,7 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
     report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : NULL));
     report_add(report, "model_us", "model us", 3, cell_real(best.latency_us));
     report_add(report, "binds", "binds", 0, cell_text(kernel ? term_names[best.limiter] : NULL));
-    static char over[48]; /* lives as long as the report; the row, as three are called V2 */
+    static char over[48]; /* lives as long as the report */
     snprintf(over, sizeof over, "over %s", v2->name);
     report_add(report, "over_v2", over, 3, cell_real(v2_us / best.latency_us));
 }
@@ -89,7 +90,7 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
     Report report = {0};
     for (int i = 0; i < chosen->count; i++)
         add_gpu(&report, model, i);
-    Options to_screen = *options; /* -o is the rig's file */
+    Options to_screen = *options; /* -o names the rig's file */
     to_screen.output = NULL;
     if (output_printer(options))
         print_rig(model, stdout);
@@ -98,7 +99,7 @@ static bool print_all(const Options *options, const SceneModel *model, const Cho
     return ok;
 }
 
-/* Models the rig in `path`, and all kernels on it. */
+/* Opens a model of the rig in `path`, with all kernels. */
 static bool open_rig(const Options *options, const char *path, const ChosenGpus *chosen,
                      SceneModel *model, Err *err) {
     const Job usual = select_job(options);
@@ -109,7 +110,7 @@ static bool open_rig(const Options *options, const char *path, const ChosenGpus 
                     "no camera sees a cell"));
 }
 
-static bool describe(const Options *options, const char *path, Err *err) {
+static bool describe_rig(const Options *options, const char *path, Err *err) {
     ChosenGpus chosen = {0};
     SceneModel model = {0};
     progress_begin("rig", options->quiet);
@@ -122,14 +123,14 @@ static bool describe(const Options *options, const char *path, Err *err) {
     return ok;
 }
 
-/* Models the rig from a file in memory, which no signal leaves behind. */
+/* Describes the rig from a file in memory, which no signal can leave behind. */
 static bool describe_text(const Options *options, const char *text, Err *err) {
     char path[64];
     int file = memfd_create("rig", MFD_CLOEXEC);
     bool written = file >= 0 && data_write_all(file, text, strlen(text));
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     bool ok = written
-                  ? describe(options, path, err)
+                  ? describe_rig(options, path, err)
                   : err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
     if (file >= 0)
         close(file);
@@ -141,7 +142,7 @@ bool cmd_rig(const Options *options, Err *err) {
     char *text;
     if (!rig_changed_text(options, &text, err))
         return false;
-    bool ok = path ? data_write(path, text, strlen(text), err) && describe(options, path, err)
+    bool ok = path ? data_write(path, text, strlen(text), err) && describe_rig(options, path, err)
                    : describe_text(options, text, err);
     free(text);
     return ok;

@@ -1,5 +1,5 @@
-/* bevscope sensitivity: what the number format of one tensor, or of a group of its channels, costs
- * by itself, the most harmful first. */
+/* bevscope sensitivity: shows the error that the number format of one tensor, or of a group of its
+ * channels, causes alone. The most harmful comes first. */
 #include "src/accuracy/sensitivity.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tensor, or a group of its channels, in a format on a scene, over all its moments. */
+/* A tensor, or a group of its channels, in a format on a scene, over all moments. */
 typedef struct {
     char scene[300];
-    SensitivityRow sum; /* its error: of all moments; time_s: of the largest */
+    SensitivityRow sum; /* error: of all moments; time_s: the moment of the largest error */
     int moments;
 } Harm;
 
@@ -23,7 +23,7 @@ typedef struct {
     bool out_of_memory;
 } Harms;
 
-static bool is_same(const Harm *harm, const SensitivityRow *row) {
+static bool is_same_harm(const Harm *harm, const SensitivityRow *row) {
     const SensitivityRow *sum = &harm->sum;
     return sum->dtype == row->dtype && sum->align == row->align && sum->tensor == row->tensor &&
            sum->first_channel == row->first_channel && sum->channels == row->channels &&
@@ -34,7 +34,7 @@ static void add_moment(const SensitivityRow *row, void *context) {
     Harms *all = context;
     Harm *harm = NULL;
     for (int i = all->count; i-- > 0 && !harm;)
-        harm = is_same(&all->harms[i], row) ? &all->harms[i] : NULL;
+        harm = is_same_harm(&all->harms[i], row) ? &all->harms[i] : NULL;
     if (harm) {
         if (row->error.max_abs > harm->sum.error.max_abs)
             harm->sum.time_s = row->time_s;
@@ -52,30 +52,30 @@ static void add_moment(const SensitivityRow *row, void *context) {
     harm = &more[all->count++];
     *harm = (Harm){.sum = *row, .moments = 1};
     snprintf(harm->scene, sizeof harm->scene, "%s", row->scene);
-    harm->sum.scene = NULL; /* the caller's */
+    harm->sum.scene = NULL; /* the caller owns the name */
 }
 
-/* The error's share of the whole grid; NaN: nothing was compared. */
-static double harm_of(const Harm *harm) {
+/* Returns the share of the error in the whole grid. NaN: nothing was compared. */
+static double harm_share(const Harm *harm) {
     if (!harm->sum.error.judged)
         return NAN;
     return harm->sum.error.error2 ? sqrt(harm->sum.error.error2 / harm->sum.grid2) : 0;
 }
 
 static int compare_harm(const void *a, const void *b) {
-    double x = harm_of(a), y = harm_of(b);
+    double x = harm_share(a), y = harm_share(b);
     x = isnan(x) ? INFINITY : x;
     y = isnan(y) ? INFINITY : y;
     return (x < y) - (x > y);
 }
 
-/* The GPU's twin of the CPU's default kernel: whose latencies are shown. */
+/* Returns the CUDA kernel for the CPU's default kernel. Its latencies are shown. */
 static const BevKernel *timed_kernel(void) {
     return bev_counterpart(bev_default(BEV_CPU, BEV_FORWARD), BEV_CUDA);
 }
 
-/* NaN: not recorded. A kernel stores all tensors in its format. */
-static double latency_of(const RecordedSet *recorded, const Harm *harm) {
+/* Returns the recorded latency. NaN: not recorded. The kernel stores all tensors in its format. */
+static double recorded_latency(const RecordedSet *recorded, const Harm *harm) {
     const SensitivityRow *row = &harm->sum;
     const KernelConfig config = {timed_kernel(), row->dtype, row->align};
     const RecordedRow *found = NULL;
@@ -84,7 +84,8 @@ static double latency_of(const RecordedSet *recorded, const Harm *harm) {
     return found ? found->median_us : NAN;
 }
 
-/* What is stored: of one tensor its format, of all the kernel's, of a mixture the three. */
+/* Adds the stored formats: of one tensor its own, of all tensors the kernel's, of a mixture all
+ * three. */
 static void add_stored(Report *report, const SensitivityRow *row) {
     char text[64];
     if (row->tensor < TENSOR_ALL)
@@ -116,8 +117,9 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     report_add(report, "scales", "scales", 0, cell_text(row->scales));
     report_add(report, "mb", "MB", 3, cell_mb(row->bytes));
     if (!group)
-        report_add(report, "recorded_us", "recorded us", 4, cell_real(latency_of(recorded, harm)));
-    report_add(report, "harm", group ? "of the grid" : "rel L2", 3, cell_real(harm_of(harm)));
+        report_add(report, "recorded_us", "recorded us", 4,
+                   cell_real(recorded_latency(recorded, harm)));
+    report_add(report, "harm", group ? "of the grid" : "rel L2", 3, cell_real(harm_share(harm)));
     report_add(report, "channels_l2", "of channels", 3, cell_real(row->error.channels_l2));
     report_add(report, "max_abs", "max abs", 3, cell_real(row->error.max_abs));
     report_add(report, "cosine", "cosine", 8, cell_real(row->error.cosine));
@@ -132,7 +134,7 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
     Report tensors = {.names_to = "align"}, groups = {.names_to = "align"};
     RecordedSet recorded;
     bool many = false;
-    recorded_load_samples(&recorded, NULL); /* a failure leaves it empty */
+    recorded_load_samples(&recorded, NULL); /* after a failure there are no recordings */
     for (int i = 0; i < all->count; i++) {
         const Harm *harm = &all->harms[i];
         many = many || harm->moments > 1;
@@ -179,7 +181,7 @@ bool cmd_sensitivity(const Options *options, Err *err) {
         return false;
     Harms all = {.count = 0};
     Options here = *options;
-    here.device = "cpu"; /* no kernel is run: nobody looks for a GPU */
+    here.device = "cpu"; /* no kernel runs, so no GPU is searched */
     if (!select_plan(&here, ((1u << BEV_DTYPE_COUNT) - 1) & ~(1u << BEV_FP32), 1u << BEV_NEAREST,
                      &plan, err))
         return false;

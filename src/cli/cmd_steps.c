@@ -1,4 +1,4 @@
-/* bevscope steps: the warps of a kernel, step by step, as text or as a picture. */
+/* bevscope steps: shows the warps of a kernel step by step, as text or as a picture. */
 #include "src/base/data.h"
 #include "src/cli/selection.h"
 #include "src/view/panel/steps_page.h"
@@ -16,12 +16,13 @@ typedef struct {
     HostProblem problem;
     Steps steps[SIDES];
     StepsView views[SIDES];
-    int sides, from, count; /* `count` steps are shown, from number `from` on */
+    int sides, from, count; /* steps `from` to from + count - 1 are shown */
 } StepsCommand;
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* "X,Y" within the grid; else the cell with most points, unless --block chooses. */
+/* Reads --cell, "X,Y" within the grid. Without it, chooses the cell with most points, or leaves the
+ * choice to --block. */
 static bool read_cell(const StepsCommand *command, int64_t *cell, Err *err) {
     const BevProblem *problem = &command->problem.view;
     const Options *options = command->options;
@@ -32,7 +33,7 @@ static bool read_cell(const StepsCommand *command, int64_t *cell, Err *err) {
            err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
 }
 
-/* By name, or by title: then a CUDA kernel is meant. */
+/* Finds a kernel by its name, or a CUDA kernel by its title. */
 static const BevKernel *find_kernel(const char *word) {
     const BevKernel *kernel = bev_kernel_find(word);
     for (int i = 0; !kernel && bev_kernels[i]; i++)
@@ -42,9 +43,9 @@ static const BevKernel *find_kernel(const char *word) {
     return kernel;
 }
 
-/* The second kernel follows the same points. Where a block was chosen: the points of the cell that
- * this block of the first kernel works on first. */
-static bool record(StepsCommand *command, const BevKernel *kernel, int64_t cell, Err *err) {
+/* Records a kernel on the points of `cell`. The second kernel follows the same points. With --block
+ * these are the points of the block's first cell in the first kernel. */
+static bool record_kernel(StepsCommand *command, const BevKernel *kernel, int64_t cell, Err *err) {
     const Options *options = command->options;
     const Scene *scene = command->workload.scene;
     const BevProblem *problem = &command->problem.view;
@@ -62,8 +63,8 @@ static bool record(StepsCommand *command, const BevKernel *kernel, int64_t cell,
     return steps_record(kernel, problem, &choice, &command->steps[side], err);
 }
 
-/* One kernel, or two to stand side by side. */
-static bool record_all(StepsCommand *command, Err *err) {
+/* Records one kernel, or two that stand side by side. */
+static bool record_kernels(StepsCommand *command, Err *err) {
     const char *list = command->options->kernel ? command->options->kernel : "v2";
     const BevKernel *kernels[SIDES];
     int64_t cell;
@@ -80,13 +81,13 @@ static bool record_all(StepsCommand *command, Err *err) {
     }
     bool ok = read_cell(command, &cell, err);
     for (int i = 0; ok && i < count; i++)
-        ok = record(command, kernels[i], cell, err);
+        ok = record_kernel(command, kernels[i], cell, err);
     return ok;
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Part `part` of the page from row `y` on: -1 is the head, then each step follows, at last the
+/* Draws part `part` of the page from row `y`: -1 is the head, then follow the steps, then the
  * counters. Returns the rows of the longer side. */
 static int draw_part(const StepsCommand *command, Cells *cells, int y, int part) {
     Sheet sheet = cells_sheet(cells);
@@ -102,7 +103,7 @@ static int draw_part(const StepsCommand *command, Cells *cells, int y, int part)
     return most;
 }
 
-/* --from counts from 1. */
+/* Reads the range of steps. --from counts from 1. */
 static bool read_range(StepsCommand *command, Err *err) {
     const Options *options = command->options;
     int most = 0, fit = CELLS_MAX_EDGE / ROWS_A_STEP - 1;
@@ -117,7 +118,7 @@ static bool read_range(StepsCommand *command, Err *err) {
            err_set(err, ERR_USAGE, "--count", "", "a picture holds at most %d steps", fit);
 }
 
-/* Text is drawn and printed a part at a time: there is no limit to the number of steps. */
+/* Prints text part by part, so that the number of steps has no limit. */
 static void print_text(const StepsCommand *command, Cells *cells) {
     cells->ascii = true;
     for (int part = -1; part <= command->count; part++) {
@@ -142,7 +143,7 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
         int rows = draw_part(command, cells, y, part);
         y += rows + (rows > 0 && part < command->count);
     }
-    cells->rows = y < cells->rows ? y : cells->rows; /* the rest is blank */
+    cells->rows = y < cells->rows ? y : cells->rows; /* the other rows are blank */
     if (!cells_image(cells, 1, &image, err))
         return false;
     bool ok = image_png(&image, &bytes, &length, err) &&
@@ -152,7 +153,7 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
     return ok;
 }
 
-static bool show(StepsCommand *command, Err *err) {
+static bool show_steps(StepsCommand *command, Err *err) {
     Cells cells;
     const bool picture = command->options->png != NULL;
     if (!read_range(command, err) ||
@@ -176,7 +177,7 @@ bool cmd_steps(const Options *options, Err *err) {
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool ok = workload_problem(&command.workload, dtype, align, &command.problem, err) &&
-              record_all(&command, err) && show(&command, err);
+              record_kernels(&command, err) && show_steps(&command, err);
     for (int i = 0; i < command.sides; i++)
         steps_free(&command.steps[i]);
     problem_free(&command.problem);

@@ -1,4 +1,4 @@
-/* bevscope try: a kernel of the learner's own, judged and put beside the ladder. */
+/* bevscope try: judges a kernel of the learner, and compares its time with the kernels here. */
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/cli/report.h"
@@ -16,7 +16,7 @@ enum { COLUMNS = 80, SHOWN_CASES = 3, MAX_CASES = 64, MESSAGE_LINES = 40, MAX_TE
 static const char default_scene[] = "canonical";
 static const double DEFAULT_LIMIT_S = 10;
 
-static double limit_of(const Options *options) {
+static double time_limit(const Options *options) {
     return options->limit_s > 0 ? options->limit_s : DEFAULT_LIMIT_S;
 }
 
@@ -25,12 +25,12 @@ static double limit_of(const Options *options) {
 typedef struct {
     const Options *options;
     TryKernel kernel;
-    char file[128], scene[64]; /* names as they may be printed */
+    char file[128], scene[64]; /* names that are safe to print */
     int cases, wrong;
-    int column; /* of the line with the names of right cases; 0: none is begun */
-    const char *unshown[MAX_CASES]; /* names of wrong cases beyond the first few */
+    int column;                     /* column in the line of right cases; 0: no line has begun */
+    const char *unshown[MAX_CASES]; /* names of the wrong cases that are not shown */
     int unshown_count;
-    bool varies; /* on some case */
+    bool varies; /* the result varies between runs of some case */
     bool printed;
 } Trial;
 
@@ -70,9 +70,9 @@ static void show_wrong(Trial *trial, const char *name, const TryResult *result) 
     }
 }
 
-/* Shows a result; of many wrong cases the first few. False with an error: the kernel did not come
- * back, and nothing more can be judged. `name` must live as long as the trial. */
-static bool show(Trial *trial, const char *name, const TryResult *result, Err *err) {
+/* Shows a result; of many wrong cases only the first few. False with an error: the kernel did not
+ * return, and no other case can be judged. `name` must live as long as the trial. */
+static bool show_result(Trial *trial, const char *name, const TryResult *result, Err *err) {
     trial->cases++;
     trial->wrong += result->verdict == TRY_WRONG;
     trial->varies = trial->varies || result->varies;
@@ -104,24 +104,24 @@ static bool judge_cases(Trial *trial, Err *err) {
         Case c = case_at(i);
         TryResult result = {.verdict = TRY_RIGHT};
         try_progress(c.name);
-        ok = try_case(&trial->kernel, &c, limit_of(trial->options), &result, err);
+        ok = try_case(&trial->kernel, &c, time_limit(trial->options), &result, err);
         try_progress("");
-        ok = ok && show(trial, c.name, &result, err);
+        ok = ok && show_result(trial, c.name, &result, err);
         try_result_free(&result);
     }
     return ok;
 }
 
-/* The scene that will be timed is a case, too, with all its channels. */
+/* Judges the scene that will be timed, with all its channels. */
 static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
-    static char name[96]; /* the trial keeps names */
+    static char name[96]; /* the trial borrows names */
     TryResult result = {.verdict = TRY_RIGHT};
     snprintf(name, sizeof name, "%s with C = %lld", trial->scene,
              (long long)problem->shape.channels);
     try_progress(name);
-    bool ok = try_problem(&trial->kernel, problem, limit_of(trial->options), &result, err);
+    bool ok = try_problem(&trial->kernel, problem, time_limit(trial->options), &result, err);
     try_progress("");
-    ok = ok && show(trial, name, &result, err);
+    ok = ok && show_result(trial, name, &result, err);
     try_result_free(&result);
     end_line(trial);
     return ok;
@@ -135,7 +135,7 @@ static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
     for (int i = 0; i < trial->unshown_count; i++)
         list_name(trial, "WRONG", trial->unshown[i]);
     end_line(trial);
-    fflush(stdout); /* before the error's line */
+    fflush(stdout); /* so that the text comes before the error's line */
     if (!ok)
         return false;
     if (trial->wrong)
@@ -149,7 +149,7 @@ static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
 
 /* ---- one try --------------------------------------------------------------------------------- */
 
-/* The compiler's words, on standard error as a compiler writes them. */
+/* Prints the compiler's messages on standard error, as a compiler does. */
 static void print_messages(const char *messages) {
     int lines = 0;
     for (const char *line = messages ? messages : ""; *line; lines++) {
@@ -178,7 +178,7 @@ static bool try_once(const Options *options, Err *err) {
     if (ok && select_open(&workload, scene, &wanted, err)) {
         ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
              judge_all(&trial, &host.view, err) &&
-             try_ladder(options, &trial.kernel, trial.scene, &host.view, limit_of(options), err);
+             try_ladder(options, &trial.kernel, trial.scene, &host.view, time_limit(options), err);
         problem_free(&host);
         workload_close(&workload);
     } else
@@ -218,7 +218,7 @@ static bool run_editor(const char *editor, const char *file, Err *err) {
     char command[1100];
     snprintf(command, sizeof command, "%s \"$1\"", editor);
     fflush(stdout);
-    /* Keys that interrupt are the editor's while it runs. */
+    /* While the editor runs, it alone handles the keys that interrupt. */
     void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     pid_t pid = fork();
     int status = 0, why = errno;
@@ -238,7 +238,7 @@ static bool run_editor(const char *editor, const char *file, Err *err) {
            err_set(err, ERR_FAILED, editor, "set VISUAL or EDITOR", "the editor did not end well");
 }
 
-/* The learner's editor; NULL with an error: there is none, or no terminal for it. */
+/* Returns the learner's editor. NULL with an error: there is none, or no terminal for it. */
 static const char *find_editor(Err *err) {
     const char *editor = getenv("VISUAL");
     if (!editor || !editor[0])
@@ -253,7 +253,7 @@ static const char *find_editor(Err *err) {
     return NULL;
 }
 
-/* Edits and tries until the learner has enough. The last verdict counts. */
+/* Edits and tries until the learner ends. The last verdict counts. */
 static bool edit_and_try(const Options *options, const char *editor, Err *err) {
     for (;;) {
         char line[1024], answer[64];

@@ -1,4 +1,5 @@
-/* bevscope verify: every kernel through the three accuracy gates, at one moment or at many. */
+/* bevscope verify: sends every kernel through the three accuracy gates, at one moment or at
+ * many. */
 #include "kernels/clean.h"
 #include "src/accuracy/verify.h"
 #include "src/cli/report.h"
@@ -8,42 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows of moments, put together ----------------------------------------------------------- */
+/* ---- rows of several moments, joined --------------------------------------------------------- */
 
 /* The worst errors of one class of cells, over all moments. */
 typedef struct {
     FormatError error;
-    double time_s, cosine; /* the moment of error.max_abs; the lowest cosine of a moment */
+    double time_s, cosine; /* the moment of error.max_abs; the lowest cosine of all moments */
 } ClassError;
 
-/* A kernel, format and align on a scene at all its moments. */
+/* A kernel, format and align on a scene, over all its moments. */
 typedef struct {
     char scene[300];
-    VerifyRow worst; /* the moment that fails, or has the larger rel L2 */
+    VerifyRow worst; /* the moment that fails; otherwise the moment with the larger rel L2 */
     int moments, failed;
-    int moments_left_out; /* those at which gate B left values out */
-    int64_t left_out;     /* values, at the first of them */
+    int moments_left_out; /* number of moments at which gate B left values out */
+    int64_t left_out;     /* number of values that were left out at the first such moment */
     double left_out_s;
     ClassError by_class[CLASS_COUNT];
 } Selected;
 
-/* The context of add_moment. */
+/* The rows so far: the context of add_moment. */
 typedef struct {
-    double cosine, max_abs; /* the lines; 0: none */
-    bool backward; /* the table has the way back in it */
-    bool many;     /* rows stand for several moments */
-    int expected;  /* of those that fail: kernels that are wrong on purpose */
+    double cosine, max_abs; /* the limits of --cosine and --max-abs; 0: no limit */
+    bool backward;          /* the table has backward kernels */
+    bool many;              /* a row stands for several moments */
+    int expected;           /* failed rows of kernels that are wrong on purpose */
     Selected *selected;
     int count, passed, failed, skipped;
     Report moments;
     bool out_of_memory;
 } Verified;
 
-/* The cell X,Y, or X,Y,Z of a grid with height. Backward the error has no cell. */
-static Cell cell_of(const VerifyRow *row) {
+/* Returns the worst cell as X,Y, or as X,Y,Z of a grid with height. A backward error has no
+ * cell. */
+static Cell worst_cell(const VerifyRow *row) {
     const int64_t cell = row->format.worst_cell;
     bool has = !row->skipped[0] && cell >= 0 && row->config.kernel->direction != BEV_BACKWARD;
-    static CellPlace place; /* until the next call; report_add copies it */
+    static CellPlace place; /* valid until the next call; report_add copies the text */
     if (has)
         place = cell_place(&row->shape, cell, ",");
     return cell_text(has ? place.text : NULL);
@@ -53,7 +55,7 @@ static const char *class_name(const VerifyRow *row) {
     return row->skipped[0] || row->class == CLASS_COUNT ? NULL : world_classes[row->class].name;
 }
 
-/* The lowest cosine of the output and of its classes. */
+/* Returns the lowest cosine of the output and of its classes. */
 static double lowest_cosine(const VerifyRow *row) {
     double lowest = row->format.cosine;
     for (int i = 0; i < CLASS_COUNT; i++)
@@ -66,19 +68,19 @@ static bool is_within(const Verified *verified, double max_abs, double cosine) {
     return !(cosine < verified->cosine) && !(verified->max_abs > 0 && max_abs > verified->max_abs);
 }
 
-static bool holds(const Verified *verified, const VerifyRow *row) {
+static bool passes_all(const Verified *verified, const VerifyRow *row) {
     return row->passed && is_within(verified, row->format.max_abs, lowest_cosine(row));
 }
 
 static bool is_worse(const Verified *verified, const VerifyRow *a, const VerifyRow *b) {
-    bool a_holds = holds(verified, a), b_holds = holds(verified, b);
+    bool a_holds = passes_all(verified, a), b_holds = passes_all(verified, b);
     if (a_holds != b_holds)
         return b_holds;
     return !(a->format.rel_l2 <= b->format.rel_l2);
 }
 
-/* The selection of the row; NULL: no memory. */
-static Selected *selected_of(Verified *verified, const VerifyRow *row) {
+/* Returns the row's selection, which is new for its first moment. NULL: no memory. */
+static Selected *find_selected(Verified *verified, const VerifyRow *row) {
     for (int i = verified->count; i-- > 0;) {
         Selected *known = &verified->selected[i];
         if (known->worst.config.kernel == row->config.kernel &&
@@ -125,7 +127,7 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_add(report, "cosine", "cosine", 8, cell_real(row->format.cosine));
     report_add(report, "left_out", "left out", 0, cell_int(row->format.left_out));
     report_add(report, "lowest_cosine", "least of classes", 8, cell_real(lowest_cosine(row)));
-    report_add(report, "cell", "cell", 0, cell_of(row));
+    report_add(report, "cell", "cell", 0, worst_cell(row));
     report_add(report, "x_m", "x m", 3, cell_real(row->at_m[0]));
     report_add(report, "y_m", "y m", 3, cell_real(row->at_m[1]));
     report_add(report, "class", "class", 0, cell_text(class_name(row)));
@@ -133,8 +135,8 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
 
 static void add_moment(const VerifyRow *row, void *context) {
     Verified *verified = context;
-    Selected *selected = selected_of(verified, row);
-    bool ran = !row->skipped[0], passed = ran && holds(verified, row);
+    Selected *selected = find_selected(verified, row);
+    bool ran = !row->skipped[0], passed = ran && passes_all(verified, row);
     if (!selected) {
         verified->out_of_memory = true;
         return;
@@ -147,7 +149,7 @@ static void add_moment(const VerifyRow *row, void *context) {
         return;
     if (!selected->moments || is_worse(verified, row, &selected->worst))
         selected->worst = *row;
-    selected->worst.scene = NULL; /* the caller's */
+    selected->worst.scene = NULL; /* the caller owns the name */
     selected->moments++;
     selected->failed += !passed;
     if (row->format.left_out && !selected->moments_left_out++) {
@@ -160,7 +162,7 @@ static void add_moment(const VerifyRow *row, void *context) {
 
 /* ---- what failed ----------------------------------------------------------------------------- */
 
-/* Begins a line on standard error: the table has room for the verdict only. */
+/* Begins a line on standard error, because the table only has room for the verdict. */
 static void begin_line(const Verified *verified, const VerifyRow *row) {
     char scene[256];
     clean_text(row->scene, scene, sizeof scene);
@@ -170,8 +172,8 @@ static void begin_line(const Verified *verified, const VerifyRow *row) {
         fprintf(stderr, "at %g s: ", row->time_s);
 }
 
-static void explain(const Verified *verified, const VerifyRow *row, char gate,
-                    const GateResult *result) {
+static void explain_gate(const Verified *verified, const VerifyRow *row, char gate,
+                         const GateResult *result) {
     char place[96];
     if (result->verdict != GATE_FAIL)
         return;
@@ -189,7 +191,7 @@ static void explain(const Verified *verified, const VerifyRow *row, char gate,
                                  : "no cell has a point");
 }
 
-/* Of gate B's failures those that no figure of the table shows. */
+/* Explains failures of gate B that no figure of the table shows. */
 static void explain_format(const Verified *verified, const VerifyRow *row) {
     const FormatError *error = &row->format;
     const int64_t not_finite = error->nan_count + error->inf_count;
@@ -223,15 +225,15 @@ static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
     return cell_text(verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
-/* The reason why a selection fails. */
+/* Explains why a selection fails. */
 static void explain_all(const Verified *verified, const VerifyRow *row) {
     if (row->skipped[0])
         return;
-    explain(verified, row, 'A', &row->kernel);
+    explain_gate(verified, row, 'A', &row->kernel);
     explain_format(verified, row);
-    explain(verified, row, 'C', &row->exact);
+    explain_gate(verified, row, 'C', &row->exact);
     explain_adjoint(verified, row);
-    if (!row->passed || holds(verified, row))
+    if (!row->passed || passes_all(verified, row))
         return;
     bool below = lowest_cosine(row) < verified->cosine;
     begin_line(verified, row);
@@ -242,7 +244,7 @@ static void explain_all(const Verified *verified, const VerifyRow *row) {
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* `many`: people see the moment too. */
+/* Adds the moment and the place of the worst error. `many`: people see the moment too. */
 static void add_place(Report *report, const Selected *selected, bool many) {
     const VerifyRow *row = &selected->worst;
     bool ran = selected->moments > 0;
@@ -250,7 +252,7 @@ static void add_place(Report *report, const Selected *selected, bool many) {
     report_add(report, "moments_failed", many ? "fail" : NULL, 0, cell_int(selected->failed));
     report_add(report, "time_s", many ? "worst at s" : NULL, 4,
                cell_if(ran, cell_real(row->time_s)));
-    report_add(report, "cell", many ? "cell of max abs" : NULL, 0, cell_of(row));
+    report_add(report, "cell", many ? "cell of max abs" : NULL, 0, worst_cell(row));
     report_add(report, "x_m", many ? "x m" : NULL, 3, cell_if(ran, cell_real(row->at_m[0])));
     report_add(report, "y_m", many ? "y m" : NULL, 3, cell_if(ran, cell_real(row->at_m[1])));
     report_add(report, "class", many ? "its class" : NULL, 0, cell_text(class_name(row)));
@@ -301,7 +303,7 @@ static void add_row(Report *report, const Verified *verified, const Selected *se
     add_place(report, selected, verified->many);
 }
 
-/* The classes of a scene, with the kernel that has the largest error. */
+/* Adds a row for each class of a scene, with the kernel that has the largest error. */
 static void add_class_rows(Report *report, const Verified *verified, int number) {
     const Selected *own = &verified->selected[number];
     for (int class = 0; class < CLASS_COUNT; class ++) {
@@ -332,7 +334,7 @@ static void add_class_rows(Report *report, const Verified *verified, int number)
     }
 }
 
-/* Whether kernels of a GPU were asked for with all others, and there is none. */
+/* Whether --kernel and --device leave all kernels in, but there is no GPU for CUDA kernels. */
 static bool cuda_left_out(const Options *options, const BenchPlan *plan) {
     return !options->kernel && !strcmp(options->device, "auto") && !(plan->where >> BEV_CUDA & 1);
 }
@@ -395,7 +397,8 @@ static bool print_verified(const Options *options, Verified *verified, Err *err)
     return ok;
 }
 
-static bool judge(const Options *options, const BenchPlan *plan, Verified *verified, Err *err) {
+static bool judge_rows(const Options *options, const BenchPlan *plan, Verified *verified,
+                       Err *err) {
     VerifyCount count;
     if (!verify_run(plan, add_moment, verified, &count, err))
         return false;
@@ -438,7 +441,7 @@ bool cmd_verify(const Options *options, Err *err) {
     Verified verified = {.cosine = options->cosine,
                          .max_abs = options->max_abs,
                          .backward = plan.directions >> BEV_BACKWARD & 1};
-    bool ok = judge(options, &plan, &verified, err);
+    bool ok = judge_rows(options, &plan, &verified, err);
     grad_out_free(&grad_out);
     report_free(&verified.moments);
     free(verified.selected);

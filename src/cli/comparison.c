@@ -1,4 +1,4 @@
-/* plot published: the latencies that were published and recorded beside the model's, over the six
+/* plot published: compares published and recorded latencies with the model's, in the six
  * configurations. */
 #include "src/cli/model.h"
 
@@ -14,7 +14,7 @@ typedef struct {
     const char *config, *kernel; /* the published column, or the recorded kernel */
     BevDtype dtype;
     double known_us;
-    bool recorded; /* else published */
+    bool recorded; /* recorded, not published */
     Prediction model;
 } ComparisonRow;
 
@@ -23,12 +23,13 @@ enum { COMPARISON_ROWS = 128 };
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* the factor on the longest interval of predict_latency_us, of one GPU */
-    int calibrated_from; /* number of latencies of V2+DO it was found from */
+    /* predict_latency_us multiplies the longest interval by this factor on one GPU */
+    double calibration;
+    int calibrated_from; /* number of latencies of V2+DO that gave the factor */
 } Comparison;
 
-/* The kernels with a published or recorded latency. The ones with atomics are left to the table of
- * each scene. */
+/* Returns the kernels with a published or recorded latency. Kernels with atomics are only in each
+ * scene's table. */
 static unsigned compared_kernels(BevDtype dtype) {
     unsigned kernels = model_bits(bev_v3());
     for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
@@ -54,7 +55,8 @@ static void add_rows(Comparison *part, const SceneModel *model, bool recorded) {
         }
 }
 
-/* The GPU of published_calibrated: one factor on chains is found from that column alone. */
+/* Whether the row is of the GPU of published_calibrated. The factor comes from this column
+ * alone. */
 static bool is_calibrated(const ComparisonRow *row) {
     return !row->recorded && row->gpu == gpu_find("pro6000");
 }
@@ -76,8 +78,8 @@ static void calibrate(Comparison *comparison) {
 
 enum { FORMATS = 2, PARTS = 2 * 6 };
 
-/* Configuration and format number n. The last ones take longest. */
-static bool compare(const ChosenGpus *all, int n, Comparison *part, Err *err) {
+/* Compares configuration and format number n. The last numbers take longest. */
+static bool compare_part(const ChosenGpus *all, int n, Comparison *part, Err *err) {
     SceneModel model;
     const char *config = presets[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
@@ -104,11 +106,11 @@ static double compared_work(void) {
     return work;
 }
 
-/* Replays all six configurations (half a minute of one core): the parts run in parallel, each on
- * one core. */
+/* Replays all six configurations, half a minute of one core. The parts run in parallel, each on one
+ * core. */
 static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *err) {
     static Comparison parts[PARTS];
-    static ChosenGpus all; /* the GPUs of the table */
+    static ChosenGpus all; /* all GPUs of the table */
     Err errs[PARTS] = {0};
     bool ok = true;
     all = (ChosenGpus){.count = gpu_count, .recorded = chosen->recorded};
@@ -118,7 +120,7 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *e
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        ok = compare(&all, n, &parts[n], &errs[n]) && ok;
+        ok = compare_part(&all, n, &parts[n], &errs[n]) && ok;
     }
     for (int n = 0; n < PARTS; n++) {
         if (errs[n].kind)
@@ -148,7 +150,7 @@ static void add_bar(PlotBar *bar, const char *group, int part, double us, double
         snprintf(bar->text, sizeof bar->text, "%s (%.2f times)", text, us / known_us);
 }
 
-/* The bars of one configuration; a chart of all six would be too long to read. */
+/* Lists the bars of one configuration. A chart of all six would be too long to read. */
 static int compared_bars(const Comparison *comparison, const char *config, PlotBar *bars,
                          char groups[][TEXT]) {
     int count = 0;

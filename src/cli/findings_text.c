@@ -1,5 +1,5 @@
-/* What limits each kernel by the memory model: the part of `bevscope regime` that explains its
- * figures. */
+/* Prints what limits each kernel by the memory model. bevscope regime explains its figures with
+ * this text. */
 #include "src/base/json_fields.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static IntervalLengths lengths_of(const SceneModel *scene) {
+static IntervalLengths interval_lengths(const SceneModel *scene) {
     const BevProblem *problem = &scene->problem.view;
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     return (IntervalLengths){stats.longest, stats.median, stats.cells, stats.intervals,
                              problem->shape.nz};
 }
 
-static const char *format_of(const SceneModel *scene) {
+static const char *format_name(const SceneModel *scene) {
     return bev_dtypes[scene->problem.view.dtype].title;
 }
 
@@ -34,7 +34,7 @@ static void print_finding(const Finding *finding, const char *before, bool evide
         print_evidence(finding, out);
 }
 
-/* A kernel without findings. A wrong sum has a term that binds, and no gain. */
+/* Prints a kernel without findings. A kernel with wrong sums has a limiting term, but no gain. */
 static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE *out) {
     char own[24];
     unit_text(UNIT_US, p->term_us[p->limiter], own, sizeof own);
@@ -52,7 +52,8 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     const Prediction prediction = kernel->predicted[gpu];
     char us[24];
     unit_text(UNIT_US, prediction.latency_us, us, sizeof us);
-    fprintf(out, "%s %s on %s, ", kernel->title, format_of(scene), scene->memory->gpus[gpu].title);
+    fprintf(out, "%s %s on %s, ", kernel->title, format_name(scene),
+            scene->memory->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);
     if (!count)
@@ -64,12 +65,12 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
         print_finding(&findings[i], "  ", true, out);
 }
 
-/* The workflow of an operator scene, or of forward pooling, with its fastest kernel; *kernel NULL:
- * none. */
-static int workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
-                    Finding steps[WORKFLOW_STEPS]) {
+/* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. *kernel
+ * NULL: there is none. */
+static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
+                         Finding steps[WORKFLOW_STEPS]) {
     const Scene *of = scene->workload.scene;
-    const IntervalLengths lengths = lengths_of(scene);
+    const IntervalLengths lengths = interval_lengths(scene);
     Prediction prediction;
     const WorkflowScene sum = {scene->scene, !of->has_operator ? WORKFLOW_POOLING
                                              : of->operator_spec.kind == OPERATOR_HISTOGRAM
@@ -80,18 +81,19 @@ static int workflow(const SceneModel *scene, int gpu, const PredictedKernel **ke
                    : 0;
 }
 
-/* Bytes of a shell's word (clean_for_shell), which may have blanks between single quotes. */
+/* Returns the bytes of one shell word (clean_for_shell). Between single quotes it may have
+ * blanks. */
 static size_t word_length(const char *text) {
     size_t length = 0;
     for (bool quoted = false; text[length] && (quoted || text[length] != ' '); length++) {
         quoted ^= text[length] == '\'';
-        length += !quoted && text[length] == '\\'; /* and what it escapes */
+        length += !quoted && text[length] == '\\'; /* also counts the escaped character */
     }
     return length;
 }
 
-/* Lines of 78 columns that a shell joins again: broken between words, and where a list is longer,
- * behind a comma, without an indent. */
+/* Prints a command in lines of 78 columns that a shell joins again. Lines end between words. A
+ * longer list is broken after a comma, without an indent. */
 static void print_command(const char *text, FILE *out) {
     enum { WIDTH = 76, INDENT = 6 };
     int at = fprintf(out, "%*s", INDENT, "");
@@ -114,7 +116,7 @@ static void print_command(const char *text, FILE *out) {
 static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     Finding steps[WORKFLOW_STEPS];
     const PredictedKernel *kernel;
-    int count = workflow(scene, gpu, &kernel, steps);
+    int count = make_workflow(scene, gpu, &kernel, steps);
     if (count)
         fprintf(out, "Workflow on %s, with %s (lesson %d):\n", scene->memory->gpus[gpu].title,
                 kernel->title, steps->lesson);
@@ -131,7 +133,7 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
 void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
     Finding findings[FINDINGS_MAX];
     const MemoryModel *model = scene->memory;
-    const IntervalLengths lengths = lengths_of(scene);
+    const IntervalLengths lengths = interval_lengths(scene);
     for (int gpu = 0; gpu < chosen->count; gpu++) {
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model, kernel));) {
             int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
@@ -159,13 +161,13 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
     Finding findings[FINDINGS_MAX];
     for (int s = 0; s < scene_count; s++) {
         const MemoryModel *model = scenes[s].memory;
-        const IntervalLengths lengths = lengths_of(&scenes[s]);
+        const IntervalLengths lengths = interval_lengths(&scenes[s]);
         for (int gpu = 0; gpu < chosen->count; gpu++)
             for (const PredictedKernel *kernel = NULL; (kernel = model_next(model, kernel));) {
                 if (!findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings))
                     continue;
-                best[FIRST] = (Best){kernel->title, format_of(&scenes[s]), chosen->gpus[gpu].title,
-                                     *findings};
+                best[FIRST] = (Best){kernel->title, format_name(&scenes[s]),
+                                     chosen->gpus[gpu].title, *findings};
                 qsort(best, FIRST + 1, sizeof *best, by_gain);
             }
     }
@@ -179,7 +181,7 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
     }
 }
 
-/* Adds findings of a kernel on a GPU to the array; false: out of memory. */
+/* Adds the findings of a kernel on a GPU to the array. False: out of memory. */
 static bool add_json(json_t *array, const SceneModel *scene, const PredictedKernel *kernel, int gpu,
                      const Finding *findings, int count) {
     bool whole = array != NULL;
@@ -198,7 +200,7 @@ static bool add_json(json_t *array, const SceneModel *scene, const PredictedKern
 json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
     Finding findings[FINDINGS_MAX];
     const MemoryModel *model = scene->memory;
-    const IntervalLengths lengths = lengths_of(scene);
+    const IntervalLengths lengths = interval_lengths(scene);
     json_t *array = json_array();
     bool whole = array != NULL;
     for (int gpu = 0; gpu < chosen->count; gpu++) {
@@ -208,7 +210,7 @@ json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
             count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
             whole = whole && add_json(array, scene, kernel, gpu, findings, count);
         }
-        count = workflow(scene, gpu, &kernel, findings);
+        count = make_workflow(scene, gpu, &kernel, findings);
         whole = whole && add_json(array, scene, kernel, gpu, findings, count);
     }
     if (whole)

@@ -1,4 +1,4 @@
-/* The program's own descriptions: --help, the manual page and --list, all from the tables. */
+/* Prints --help, the manual page and --list, all from the tables of the program. */
 #include "kernels/clean.h"
 #include "kernels/defects.h"
 #include "src/cli/model.h"
@@ -15,7 +15,7 @@
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* Prints `text` wrapped at 80 columns, continuation lines indented. */
+/* Prints `text` wrapped at 80 columns. Continuation lines are indented. */
 static void print_wrapped(FILE *out, const char *text, int indent, int column) {
     while (*text) {
         int length = (int)strcspn(text, " ");
@@ -45,7 +45,7 @@ static void print_option(const OptionHelp *option, FILE *out) {
     print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
 }
 
-/* The keys that the help screen of the display lists, with what they do. */
+/* Prints the keys of the display's help screen and their actions. */
 static void print_keys(FILE *out) {
     fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
     for (int i = 0; i < ACTION_COUNT; i++) {
@@ -120,7 +120,7 @@ static void man_option(const OptionHelp *option, FILE *out) {
     roff_line(out, option->help);
 }
 
-/* The controls of the live display, from the table of keys. */
+/* Prints the controls of the live display, from the table of keys. */
 static void man_controls(FILE *out) {
     fputs(".SH CONTROLS\nKeys of the live display, in terminal and window alike, and its words. In "
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
@@ -222,7 +222,7 @@ void help_man(FILE *out) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
-/* A sample with its title, or with the reason why it cannot be loaded. */
+/* Lists a sample with its title, or with the reason why it cannot be loaded. */
 static bool list_sample(FILE *out, const char *name, Err *err) {
     char clean[128], title[128], line[1024];
     bool ok = scene_check_sample(name, title, err);
@@ -238,7 +238,7 @@ static bool list_sample(FILE *out, const char *name, Err *err) {
     return ok;
 }
 
-/* Every scene file in the folder of samples, so that a file the user added is listed too. */
+/* Lists every scene file in the folder of samples, also files that the user added. */
 static bool list_samples(FILE *out, Err *err) {
     enum { NAMES_MAX = 256 };
     SceneName names[NAMES_MAX];
@@ -263,7 +263,7 @@ static void list_configs(FILE *out) {
     }
 }
 
-/* The arrays of a .npz scene. */
+/* Lists the arrays of a .npz scene. */
 static void list_arrays(FILE *out) {
     SceneArrayHelp help;
     fputs("\nArrays of a .npz scene (man bevscope, FILES):\n", out);
@@ -337,7 +337,7 @@ bool help_list(FILE *out, Err *err) {
 
 /* ---- bevscope glossary ----------------------------------------------------------------------- */
 
-/* A kernel, by its title, as a word: its idea. */
+/* Prints the idea of the kernel with this title. */
 static bool print_kernel(const char *title) {
     for (int i = 0; bev_kernels[i]; i++)
         if (!strcasecmp(bev_kernels[i]->title, title)) {
@@ -348,7 +348,7 @@ static bool print_kernel(const char *title) {
     return false;
 }
 
-/* A word of several, as the arguments of one command. */
+/* Explains a term of several words, which arrive as separate arguments. */
 static bool print_joined(const Options *options) {
     char words[128] = "";
     for (int i = 0; i < options->argument_count; i++) {

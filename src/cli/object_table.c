@@ -10,8 +10,8 @@
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static bool measure(const ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
-                    ObjectError *errors, Err *err) {
+static bool measure_objects(const ObjectTable *table, Workload *workload, BevDtype dtype,
+                            BevAlign align, ObjectError *errors, Err *err) {
     HostProblem problem = {0};
     if (!workload_problem(workload, dtype, align, &problem, err))
         return false;
@@ -28,7 +28,7 @@ static bool is_flat(const TrueBox *box) {
     return !(box->size_m[0] > 0 && box->size_m[1] > 0 && box->size_m[2] > 0);
 }
 
-/* Boxes that tell nothing about a map: a line for each kind. */
+/* Warns of boxes that show nothing about a map, with one line for each kind. */
 static void say_unmeasured(const Objects *objects, const Grid *grid, const char *scene) {
     int64_t outside = 0, unseen = 0, flat = 0;
     for (int64_t i = 0; i < objects->count; i++) {
@@ -51,7 +51,8 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
                     (long long)lines[i].count, (long long)objects->count, lines[i].text);
 }
 
-/* The pixels of a delayed camera are those of the objects as they stood then. */
+/* Finds the objects. The pixels of a delayed camera belong to the objects where they stood at its
+ * time. */
 static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
     const Rig rig = inputs_rig_at(workload->seen);
@@ -81,7 +82,7 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (!table->errors || !table->baseline)
         return err_set(err, ERR_FAILED, "objects", "", "out of memory");
     say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
-    if (!measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
+    if (!measure_objects(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
         !select_use_fault(options, workload, err) || !find_objects(workload, table, err))
         return false;
     table->right = inputs_rig_at(workload->seen);
@@ -98,7 +99,7 @@ void object_table_close(ObjectTable *table) {
 
 bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
                           Err *err) {
-    return measure(table, workload, dtype, align, table->errors, err);
+    return measure_objects(table, workload, dtype, align, table->errors, err);
 }
 
 double object_moved_m(const ObjectTable *table, int64_t object) {
@@ -118,7 +119,7 @@ static void add_head(Report *report, const ObjectTable *table, const char *scene
     report_add(report, "align", "align", 0, cell_text(bev_aligns[align].name));
 }
 
-/* To a tenth of a millimetre. */
+/* Returns a cell with metres, rounded to a tenth of a millimetre. */
 static Cell metres(double m) {
     return cell_real(round(m * 1e4) * 1e-4);
 }
@@ -143,7 +144,7 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     report_add(report, "moved_m", "moved m", 3, metres(object_moved_m(table, i)));
 }
 
-static int64_t *by_range(const Objects *objects) {
+static int64_t *order_by_range(const Objects *objects) {
     int64_t *order = malloc((size_t)objects->count * sizeof *order);
     for (int64_t i = 0; order && i < objects->count; i++) {
         int64_t at = i;
@@ -160,7 +161,7 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
                       Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
     char text[32];
-    int64_t *order = by_range(&table->objects);
+    int64_t *order = order_by_range(&table->objects);
     rows->out_of_memory = rows->out_of_memory || !order;
     for (int64_t i = 0; order && i < table->objects.count; i++) {
         add_head(rows, table, scene, dtype, align);
@@ -184,14 +185,14 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
 
 /* ---- a fault by range ------------------------------------------------------------------------ */
 
-/* Of the points of a camera at one range. */
+/* Sums over the points of a camera at one range. */
 typedef struct {
-    int64_t points, in_grid, left_cell;         /* left_cell: of those in the grid */
-    double moved_m, largest_m, ahead_m, left_m; /* sums, but the largest */
+    int64_t points, in_grid, left_cell; /* left_cell: points in the grid that left their cell */
+    double moved_m, largest_m, ahead_m, left_m; /* sums, except largest_m */
 } Shift;
 
-/* A point at that distance on the pixel's ray, where the right rig and where the wrong one puts it.
- */
+/* Adds the shift of the point at that range on a pixel's ray, from the right rig's place to the
+ * wrong rig's. */
 static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int w, double range_m,
                       Shift *shift) {
     const Frustum *frustum = &right->frustum;
@@ -218,7 +219,7 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     shift->left_m += (dy * ray[0] - dx * ray[1]) / level;
 }
 
-/* The mean way of the objects of one camera at about that range from it. */
+/* Returns the mean shift of one camera's objects at about that range from it. */
 static double objects_moved_m(const ObjectTable *table, int camera, double range_m,
                               int64_t *count) {
     const Objects *objects = &table->objects;
@@ -249,7 +250,7 @@ static void add_range(const Rig *right, const Rig *wrong, int camera, double ran
     for (int h = 0; h < right->frustum.feat_h; h++)
         for (int w = 0; w < right->frustum.feat_w; w++)
             add_shift(right, wrong, camera, h, w, range_m, &shift);
-    double points = (double)shift.points; /* 0: the means are unknown */
+    double points = (double)shift.points; /* with 0 points the means are unknown */
     report_add(report, "camera", "camera", 0, cell_text(right->cameras[camera].name));
     report_add(report, "range_m", "range m", 0, cell_real(range_m));
     report_add(report, "points", "points", 0, cell_int(shift.points));
@@ -282,8 +283,8 @@ void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *tabl
 
 /* ---- plot objects ---------------------------------------------------------------------------- */
 
-static bool draw(const PlotRequest *request, const ObjectTable *table, const char *title,
-                 Err *err) {
+static bool draw_objects(const PlotRequest *request, const ObjectTable *table, const char *title,
+                         Err *err) {
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count;
     double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1, moved_m = 0;
@@ -299,7 +300,7 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
         most_m = fmax(most_m, fmax(now->offset_m, before->offset_m));
         moved_m = fmax(moved_m, fabs(now->offset_m - before->offset_m));
     }
-    bool hidden = moved_m < most_m / 100; /* one dot on the other */
+    bool hidden = moved_m < most_m / 100; /* one dot lies on the other */
     PlotSeries series[] = {plot_series("without fault, FP32", values, values + count, count, 1),
                            plot_series("selection", values, values + 2 * count, count, 0)};
     series[0].dots = series[1].dots = true;
@@ -328,15 +329,15 @@ static bool draw(const PlotRequest *request, const ObjectTable *table, const cha
 bool plot_objects(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
     const BevProblem *problem = &model->problem.view;
-    Workload workload; /* of its own: the fault changes its rig */
+    Workload workload; /* a workload for this chart, because the fault changes its rig */
     ObjectTable table;
     char title[160];
     if (!workload_open(&workload, model->scene, &model->workload.job, err))
         return false;
-    bool ok = object_table_open(request->options, &workload, &table, err) &&
-              object_table_measure(&table, &workload, problem->dtype, problem->align, err) &&
-              (workload_title(&workload, title, sizeof title),
-               draw(request, &table, title, err));
+    bool ok =
+        object_table_open(request->options, &workload, &table, err) &&
+        object_table_measure(&table, &workload, problem->dtype, problem->align, err) &&
+        (workload_title(&workload, title, sizeof title), draw_objects(request, &table, title, err));
     object_table_close(&table);
     workload_close(&workload);
     return ok;

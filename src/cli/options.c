@@ -22,15 +22,15 @@ typedef enum {
 
 typedef struct {
     const char *name;
-    char letter; /* 0: none */
+    char letter; /* 0: no letter */
     const char *argument;
     OptionKind kind;
     unsigned commands; /* bit mask of CommandId */
-    size_t offset;     /* of the field of Options */
+    size_t offset;     /* offset of the field in Options */
     const char *help;
     ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
     double min, max;   /* KIND_REAL, KIND_INT */
-    int control;       /* 1 + the Action whose word it is in the live display; 0: none */
+    int control;       /* 1 + the Action of the control with this name; 0: no control */
 } OptionRow;
 
 #define ON(command)  (1u << COMMAND_##command)
@@ -56,7 +56,7 @@ static OptionRow rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 _Static_assert((int)ROW_COUNT <= (int)OPTIONS_MAX_ROWS, "Options.given has no room");
 
-/* A row, with what its control says. */
+/* Returns row i. A row that names a control gets the control's help and bounds. */
 static const OptionRow *row_at(int i) {
     OptionRow *row = &rows[i];
     if (!row->name) {
@@ -71,12 +71,12 @@ static const OptionRow *row_at(int i) {
 
 /* ---- parsing -------------------------------------------------------------------------------- */
 
-static bool applies(const OptionRow *row, CommandId command) {
+static bool applies_to(const OptionRow *row, CommandId command) {
     return row->commands & 1u << command;
 }
 
-static bool usage(Err *err, CommandId command, const char *where, const char *suggestion,
-                  const char *what) {
+static bool refuse_usage(Err *err, CommandId command, const char *where, const char *suggestion,
+                         const char *what) {
     char hint[128];
     if (suggestion)
         snprintf(hint, sizeof hint, "did you mean %s?", suggestion);
@@ -102,7 +102,7 @@ static bool store_number(Options *options, const OptionRow *row, const char *val
     return true;
 }
 
-/* A list where one name is wanted. */
+/* Refuses a list where one name is required. */
 static bool refuse_list(CommandId command, const OptionRow *row, const char *value, Err *err) {
     char where[64], hint[96];
     const char *name = commands[command].name;
@@ -113,8 +113,8 @@ static bool refuse_list(CommandId command, const OptionRow *row, const char *val
     return err_set(err, ERR_USAGE, where, hint, "'%s' names several", value);
 }
 
-/* Choices are checked here, so that a typo costs no computation. */
-static bool store(Options *options, const OptionRow *row, const char *value, Err *err) {
+/* Stores the value of an option. Checks choices first, so that a typo costs no computation. */
+static bool store_option(Options *options, const OptionRow *row, const char *value, Err *err) {
     void *field = (char *)options + row->offset;
     options->given[row - rows] = value ? value : "on";
     switch (row->kind) {
@@ -142,39 +142,39 @@ static bool store(Options *options, const OptionRow *row, const char *value, Err
     return true;
 }
 
-/* The row of a long name (`length` characters of it) or, when that is NULL, of a letter. */
+/* Finds the row of a long name with `length` characters, or of a letter when `name` is NULL. */
 static const OptionRow *find_row(const char *name, size_t length, char letter, CommandId command) {
     for (int i = 0; i < ROW_COUNT; i++) {
         const OptionRow *row = row_at(i);
         bool fits = name ? strlen(row->name) == length && !strncmp(row->name, name, length)
                          : row->letter == letter;
-        if (fits && applies(row, command))
+        if (fits && applies_to(row, command))
             return row;
     }
     return NULL;
 }
 
-static bool no_such_option(const char *word, const char *name, CommandId command, Err *err) {
+static bool refuse_unknown_option(const char *word, const char *name, CommandId command, Err *err) {
     char suggestion[64];
     const char *names[ROW_COUNT];
     size_t count = 0;
     for (int i = 0; i < ROW_COUNT; i++)
-        if (applies(&rows[i], command))
+        if (applies_to(&rows[i], command))
             names[count++] = row_at(i)->name;
     const char *nearest = nearest_name(name, names, count);
     snprintf(suggestion, sizeof suggestion, "--%s", nearest ? nearest : "");
-    return usage(err, command, word, nearest ? suggestion : NULL, "no such option");
+    return refuse_usage(err, command, word, nearest ? suggestion : NULL, "no such option");
 }
 
-/* Stores `value`, or the next word when it is NULL; advances *i over that word. */
+/* Stores `value`. When it is NULL, stores the next word and advances *i over this word. */
 static bool store_value(Options *options, const OptionRow *row, const char *value, int argc,
                         char **argv, int *i, Err *err) {
     if (!value && *i + 1 == argc)
-        return usage(err, options->command, argv[*i], NULL, "needs a value");
-    return store(options, row, value ? value : argv[++*i], err);
+        return refuse_usage(err, options->command, argv[*i], NULL, "needs a value");
+    return store_option(options, row, value ? value : argv[++*i], err);
 }
 
-/* "--name", "--name=value", "--name value" */
+/* Parses "--name", "--name=value" or "--name value". */
 static bool parse_long(Options *options, int argc, char **argv, int *i, Err *err) {
     char name[64];
     const char *text = argv[*i] + 2;
@@ -183,27 +183,27 @@ static bool parse_long(Options *options, int argc, char **argv, int *i, Err *err
     const char *value = text[length] ? text + length + 1 : NULL;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     if (!row)
-        return no_such_option(argv[*i], name, options->command, err);
+        return refuse_unknown_option(argv[*i], name, options->command, err);
     if (row->kind != KIND_FLAG)
         return store_value(options, row, value, argc, argv, i, err);
-    return value ? usage(err, options->command, argv[*i], NULL, "takes no value")
-                 : store(options, row, NULL, err);
+    return value ? refuse_usage(err, options->command, argv[*i], NULL, "takes no value")
+                 : store_option(options, row, NULL, err);
 }
 
-/* "-k", "-kvalue", "-k value", and flags in one word: "-qr" */
+/* Parses "-k", "-kvalue", "-k value", or flags in one word: "-qr". */
 static bool parse_short(Options *options, int argc, char **argv, int *i, Err *err) {
     for (const char *letter = argv[*i] + 1; *letter; letter++) {
         const OptionRow *row = find_row(NULL, 0, *letter, options->command);
         if (!row)
-            return usage(err, options->command, argv[*i], NULL, "no such option");
+            return refuse_usage(err, options->command, argv[*i], NULL, "no such option");
         if (row->kind != KIND_FLAG)
             return store_value(options, row, letter[1] ? letter + 1 : NULL, argc, argv, i, err);
-        store(options, row, NULL, err);
+        store_option(options, row, NULL, err);
     }
     return true;
 }
 
-/* Whether a word in the place of a command is a scene: a known name, or a likely file name. */
+/* Whether a word in place of a command is a scene: a known name, or a likely file name. */
 static bool means_scene(const char *word, const SceneName *scenes, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(scenes[i].name, word))
@@ -211,7 +211,7 @@ static bool means_scene(const char *word, const SceneName *scenes, size_t count)
     return word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0;
 }
 
-/* Sets the command; *first is where its options and arguments begin. */
+/* Sets the command. *first is the index of its first option or argument. */
 static bool find_command(Options *options, int argc, char **argv, int *first, Err *err) {
     enum { MAX_SCENES = 64 };
     SceneName scenes[MAX_SCENES];
@@ -263,7 +263,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
         bool ok = true;
         if (only_arguments || word[0] != '-' || !word[1]) {
             if (options->argument_count == OPTIONS_MAX_ARGUMENTS)
-                return usage(err, options->command, word, NULL, "too many arguments");
+                return refuse_usage(err, options->command, word, NULL, "too many arguments");
             options->arguments[options->argument_count++] = word;
         } else if (!strcmp(word, "--"))
             only_arguments = true;
@@ -278,7 +278,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                            options->argument_count > command->max_arguments)) {
         char what[128];
         snprintf(what, sizeof what, "usage: bevscope %s %s", command->name, command->synopsis);
-        return usage(err, options->command, command->name, NULL, what);
+        return refuse_usage(err, options->command, command->name, NULL, what);
     }
     return true;
 }
@@ -286,7 +286,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
 bool options_describe(CommandId command, int i, OptionHelp *help) {
     for (int place = 0; place < ROW_COUNT; place++) {
         const OptionRow *row = row_at(place);
-        if (!applies(row, command) || i-- > 0)
+        if (!applies_to(row, command) || i-- > 0)
             continue;
         *help = (OptionHelp){row->name, row->letter, row->argument, ""};
         int n = snprintf(help->help, sizeof help->help, "%s", row->help);

@@ -1,5 +1,5 @@
-/* The command line: one table of commands and one of options. Parsing, --help, the manual page and
- * the error texts are derived from them. */
+/* The command line, with one table of commands and one of options. Parsing, --help, the manual page
+ * and the error texts are derived from them. */
 #pragma once
 
 #include "kernels/err.h"
@@ -19,7 +19,7 @@ typedef enum {
     COMMAND_COUNT
 } CommandId;
 
-/* The values that an option may take; choices.c has the table of each set. */
+/* Sets of values that an option may accept. choices.c has the table of each set. */
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
@@ -33,12 +33,13 @@ enum { OPTIONS_MAX_ARGUMENTS = 32, OPTIONS_MAX_ROWS = 160 };
 /* The rigs of samples/rigs/, as words of --from. */
 #define RIG_NAMES "nuscenes argoverse2 waymo kitti360 robot"
 
-/* Parsed values; each field is one row of the table. */
+/* The parsed values. Each field belongs to one row of the table. */
 typedef struct {
     CommandId command;
     const char *arguments[OPTIONS_MAX_ARGUMENTS]; /* SCENE ... */
     int argument_count;
-    const char *given[OPTIONS_MAX_ROWS]; /* by row of the table; "on": a flag; NULL: not given */
+    /* indexed by row of the table; "on": a flag; NULL: not given */
+    const char *given[OPTIONS_MAX_ROWS];
     bool help;
     const char *mixed;                           /* three formats, as in "int8,fp8,fp16" */
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
@@ -48,9 +49,9 @@ typedef struct {
     double time_s, temperature, evenness, outlier, skew; /* skew -1: not given */
     Prune prune;
     int64_t channels, points, moments;
-    double cosine, max_abs; /* 0: no line */
-    const char *camera; /* that the next two change */
-    CameraError fault;  /* an error of its calibration */
+    double cosine, max_abs; /* 0: no limit */
+    const char *camera;     /* the camera that the next two fields change */
+    CameraError fault;      /* an error of the camera's calibration */
     bool dirty;
 
     const char *output, *format, *cache, *timing, *pooled, *against, *fail;
@@ -65,8 +66,8 @@ typedef struct {
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *network, *over;
-    const char *from_rig, *image, *input, *depth; /* of a rig: its name or file, as --help says */
-    double reach_m, cell_m;               /* 0: the rig's own */
+    const char *from_rig, *image, *input, *depth; /* of a rig: its name or file; see --help */
+    double reach_m, cell_m;                       /* 0: as in the rig's file */
     int64_t stride;
     double l2_mb, dram_gbps, clock_ghz;
     int64_t sms;
@@ -94,7 +95,7 @@ typedef bool CommandFunction(const Options *options, Err *err);
 
 typedef struct {
     const char *name, *synopsis, *summary;
-    const char *details; /* paragraphs for --help and the manual page */
+    const char *details; /* paragraphs of --help and the manual page */
     int min_arguments, max_arguments;
     CommandFunction *run;
 } Subcommand;
@@ -105,55 +106,56 @@ CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_exp
     cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,
     cmd_sensitivity;
 
-/* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
- * command, or a scene in its place, means the live display. */
+/* Fills in the defaults and parses argv[1..] into the command, its options and its arguments. A
+ * missing command, or a scene in its place, means the live display. */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
-/* Option `i` of a command, for help texts; false when there are fewer. */
+/* Describes option `i` of a command for help texts. False: the command has fewer options. */
 typedef struct {
     const char *name;
-    char letter;          /* 0: none */
+    char letter;          /* 0: no letter */
     const char *argument; /* NULL: a flag */
-    char help[768];       /* with the choices spelled out */
+    char help[768];       /* lists the choices */
 } OptionHelp;
 bool options_describe(CommandId command, int i, OptionHelp *help);
 
-/* Option `i` of those that were given and are controls of the live display, in the table's order:
- * its Action (src/state/keys.h), and its value; -1: there are fewer. */
+/* Finds option `i` among the given options that are controls of the live display, in the table's
+ * order. Returns its Action (src/state/keys.h) and sets its value. -1: there are fewer. */
 int options_control(const Options *options, int i, const char **value);
 
-/* The help of one command, the help of the program, and the manual page (roff). */
+/* Print the help of one command, the help of the program, and the manual page (roff). */
 void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
 void help_man(FILE *out);
 
-/* bevscope --list: every name the program knows, from its tables. */
+/* bevscope --list: prints every name that the program accepts, from its tables. */
 bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and the list has the
                                         reason */
 
 /* ---- the values that an option may take, from the tables that define them ------------------- */
 
-/* Position of a name in its table; -1 when it is not there. */
+/* Returns the position of a name in its table. -1: the name is not there. */
 int choices_find(ChoiceSet set, const char *name);
 
-/* The same of an option; `fallback` for NULL. */
+/* Returns the position of a name in its table; `fallback` for NULL. */
 int choices_or(ChoiceSet set, const char *name, int fallback);
 
-/* Checks one name, or a comma-separated list of them (which may be "all"). The error suggests the
+/* Checks one name, or a comma-separated list of names, which may be "all". The error suggests the
  * nearest known name. */
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err);
 
-/* Copies the first item of a comma-separated list, at most 63 bytes of it, and moves `*list` behind
- * it, to NULL after the last one. False when `*list` is NULL. */
+/* Copies the first item of a comma-separated list, at most 63 bytes. Moves `*list` to the next
+ * item; NULL: there is none. Returns false when `*list` is NULL. */
 enum { CHOICE_ITEM = 64 };
 bool choices_item(const char **list, char item[CHOICE_ITEM]);
 
-/* Bit mask of a checked list; `fallback` for NULL. */
+/* Returns the bit mask of a checked list; `fallback` for NULL. */
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 
-/* The same for kernels. A title means all rows that have it. */
+/* Returns the kernels of a checked list; `fallback` for NULL. A title means all rows with this
+ * title. */
 KernelSet choices_kernels(const char *text, KernelSet fallback);
 
-/* Writes ": one, two, three" to a help text; nothing for a short set that the help names
- * already. */
+/* Writes ": one, two, three" to a help text. Writes nothing for a short set that the option's text
+ * lists already. */
 void choices_list(ChoiceSet set, char *text, int size);

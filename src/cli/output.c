@@ -1,4 +1,4 @@
-/* Where a result goes: to a file, as a whole or not at all, or to standard output. */
+/* Writes a result to a file, completely or not at all, or to standard output. */
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/base/units.h"
@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* The indent of the second line of a long one: below its last column, which two blanks come
- * before. */
+/* Returns the indent for the rest of a long line: the start of its last column. Two blanks stand
+ * before this column. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
     for (size_t i = 2; i < length; i++)
@@ -22,7 +22,7 @@ static int hanging_indent(const char *line, size_t length) {
     return indent;
 }
 
-/* How many bytes fit into so many columns: whole words, at least one. */
+/* Returns how many bytes of whole words fit into `columns`. At least one word fits. */
 static size_t words_that_fit(const char *text, size_t length, int columns) {
     size_t fits = 0;
     for (size_t end = strspn(text, " "); end < length;) {
@@ -35,7 +35,7 @@ static size_t words_that_fit(const char *text, size_t length, int columns) {
     return fits;
 }
 
-/* One line for a terminal: blanks at its end are no reason to break it. */
+/* Prints one line on a terminal. Blanks at its end do not break it. */
 static bool print_line(const char *line, size_t length) {
     while (length && line[length - 1] == ' ')
         length--;
@@ -85,7 +85,7 @@ int output_screen_columns(void) {
     return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static ReportPrinter *printer_of(const Options *options) {
+static ReportPrinter *format_printer(const Options *options) {
     static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
     ReportPrinter *print = printers[choices_find(CHOICE_FORMAT, options->format)];
     report_screen_columns =
@@ -94,11 +94,11 @@ static ReportPrinter *printer_of(const Options *options) {
 }
 
 ReportPrinter *output_printer(const Options *options) {
-    ReportPrinter *print = printer_of(options);
+    ReportPrinter *print = format_printer(options);
     return print == report_csv ? NULL : print;
 }
 
-/* `root` with the rows, as text; false: out of memory. */
+/* Prints `root` with the rows as text. False: out of memory. */
 static bool print_json(const Report *report, json_t *root, FILE *out) {
     return root && json_object_set_new(root, "results", report_json(report)) == 0 &&
            json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0 &&
@@ -107,7 +107,7 @@ static bool print_json(const Report *report, json_t *root, FILE *out) {
 
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err) {
-    ReportPrinter *print = printer_of(options);
+    ReportPrinter *print = format_printer(options);
     const bool people = print && print != report_csv;
     MemoryStream output = {0};
     bool whole = memory_stream_open(&output, NULL);

@@ -1,4 +1,4 @@
-/* bevscope plot: the kinds of charts of the memory model, by name. */
+/* bevscope plot: draws charts of the memory model, by their names. */
 #include "src/base/progress.h"
 #include "src/cli/model.h"
 
@@ -34,8 +34,8 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
     return ok;
 }
 
-/* The format's cost in accuracy: the relative L2 error of V3, as the CPU computes it, against FP64
- * over the FP32 originals. `*fp64_original` is computed for the first format, for all. */
+/* Computes the relative L2 error of a format: V3 on the CPU against FP64 over the FP32 originals.
+ * The first call computes `*fp64_original`, which the other formats share. */
 static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_original, double *rel_l2,
                         Err *err) {
     KernelConfig config = {bev_counterpart(bev_v3(), BEV_CPU), dtype, model->problem.view.align};
@@ -50,7 +50,8 @@ static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_origina
         const FormatError error =
             format_error(&pooled.problem.view, pooled.codes, *fp64_original, points);
         *rel_l2 =
-            error.left_out ? NAN : error.rel_l2; /* a chart has no room for what is left out */
+            /* a chart has no room for values that are left out */
+            error.left_out ? NAN : error.rel_l2;
     }
     free(points);
     pooled_free(&pooled);
@@ -129,7 +130,7 @@ bool cmd_plot(const Options *options, Err *err) {
         return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
                        "this chart is of the rig without fault");
     PlotRequest request = {.model = &model, .chosen = &chosen, .options = options};
-    /* Charts of one GPU show the first; the working set is shown against every GPU. */
+    /* A chart of one GPU shows the first. The working set is shown for every GPU. */
     unsigned usual =
         kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
     progress_begin("plot", options->quiet);

@@ -1,4 +1,4 @@
-/* Charts with data of their own: latency of a problem that grows, mass of a map that is pruned. */
+/* Draws charts with data of their own: latency of a growing problem, mass of a pruned map. */
 #include "src/cli/model.h"
 
 #include "src/base/progress.h"
@@ -11,13 +11,13 @@
 
 /* ---- plot sweep ------------------------------------------------------------------------------ */
 
-/* Accesses depend on shapes and the map only, so no features are rendered. */
+/* Accesses depend only on shapes and the map, so no features are rendered. */
 
 enum { SWEEP_MAX = 12, TEXT = 200 };
 
 typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
 
-/* The settings of each sweep: cells on a side, channels, or depth bins. 0 ends them. */
+/* The settings of each sweep: cells along an axis, channels, or depth bins. 0 ends a row. */
 static const int settings[OVER_COUNT][SWEEP_MAX] = {
     [OVER_GRID] = {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700},
     [OVER_CHANNELS] = {16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256},
@@ -38,7 +38,7 @@ static bool is_default(const BevKernel *kernel) {
     return bev_counterpart(kernel, BEV_CPU) == bev_default(BEV_CPU, BEV_FORWARD);
 }
 
-/* The article's kernels with code here, the baseline and the default. */
+/* Chooses the article's kernels that are in this program, the baseline and the default. */
 static void choose_kernels(Sweep *sweep) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->direction == BEV_FORWARD &&
@@ -50,9 +50,9 @@ static void choose_kernels(Sweep *sweep) {
             sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
 }
 
-/* Changes rig and channels to one setting and returns its place on the axis: 0 for points, which
- * are known only when the map is built. */
-static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
+/* Changes rig and channels to one setting. Returns the setting's place on the axis. For points this
+ * is 0, because their number needs the map. */
+static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
     if (over == OVER_GRID)
         rig->grid.nx = rig->grid.ny = setting;
@@ -84,7 +84,7 @@ static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep 
     const BevProblem *like = &request->model->problem.view;
     Rig rig = request->model->workload.scene->rig;
     int64_t channels = like->shape.channels;
-    double x = apply(over, setting, &rig, &channels);
+    double x = apply_setting(over, setting, &rig, &channels);
     BevShape shape = rig_shape(&rig, channels);
     BevMap map = {0};
     HostProblem problem = {0};
@@ -102,8 +102,8 @@ static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep 
     return ok;
 }
 
-/* The place on the axis where the footprint reaches `bytes`, interpolated; NaN: nowhere. */
-static double knee(const Sweep *sweep, double bytes) {
+/* Returns where on the axis the footprint reaches `bytes`, interpolated. NaN: nowhere. */
+static double footprint_reaches(const Sweep *sweep, double bytes) {
     for (int i = 1; i < sweep->count; i++) {
         double from = sweep->footprint[i - 1], to = sweep->footprint[i];
         if (from <= bytes && bytes < to) {
@@ -114,7 +114,7 @@ static double knee(const Sweep *sweep, double bytes) {
     return NAN;
 }
 
-static void limits(const Sweep *sweep, PlotAxis *axis) {
+static void set_axis_ends(const Sweep *sweep, PlotAxis *axis) {
     double lo = INFINITY, hi = 0;
     for (int r = 0; r < sweep->kernel_count; r++)
         for (int i = 0; i < sweep->count; i++) {
@@ -125,7 +125,7 @@ static void limits(const Sweep *sweep, PlotAxis *axis) {
     axis->hi = hi * 1.5;
 }
 
-static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
+static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
     static const char *const axes[OVER_COUNT] = {"cells a side of the same area", "channels",
                                                  "points"};
     const Gpu *gpu = &request->chosen->gpus[0];
@@ -142,7 +142,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
         series[r].peer = true;
     }
     for (int i = 0; i < 2; i++) {
-        double at = knee(sweep, i ? full : half);
+        double at = footprint_reaches(sweep, i ? full : half);
         snprintf(labels[mark_count], TEXT, "%s: %.4g MiB", i ? "L2" : "L2 / 2",
                  (i ? full : half) / 1048576);
         if (isfinite(at)) {
@@ -166,7 +166,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, Err 
         .marks = marks,
         .mark_count = mark_count,
     };
-    limits(sweep, &spec.y);
+    set_axis_ends(sweep, &spec.y);
     return output_chart(request->options, &spec, request->options->output, err);
 }
 
@@ -182,7 +182,7 @@ bool plot_sweep(const PlotRequest *request, Err *err) {
         if (!sweep_one(request, over, settings[over][i], &sweep, err))
             return false;
     }
-    return draw(request, over, &sweep, err);
+    return draw_sweep(request, over, &sweep, err);
 }
 
 /* ---- plot prune ------------------------------------------------------------------------------ */
@@ -191,9 +191,9 @@ enum { STEPS = 400, TOPS = 24 };
 
 typedef struct {
     Prune prune;
-    double points, mass;       /* that it keeps, in percent */
-    double x[STEPS], y[STEPS]; /* percent of the points, the largest depths first, and their mass */
-    double top_x[TOPS], top_y[TOPS]; /* of the strongest bins of each pixel: 1, 2, 3, 4, 6, 8 ... */
+    double points, mass;       /* the share of points and mass that pruning keeps, in percent */
+    double x[STEPS], y[STEPS]; /* percent of the points, largest depths first, and of their mass */
+    double top_x[TOPS], top_y[TOPS]; /* for the 1, 2, 3, 4, 6, 8 ... strongest bins of each pixel */
     int tops;
 } Kept;
 
@@ -207,8 +207,8 @@ static int largest_first(const void *a, const void *b) {
     return (y->depth > x->depth) - (y->depth < x->depth);
 }
 
-/* From one point to all of them, in steps of equal ratio. */
-static void follow(Weighed *points, int64_t count, Kept *kept) {
+/* Follows the kept mass from one point to all points, in steps of equal ratio. */
+static void follow_points(Weighed *points, int64_t count, Kept *kept) {
     double sum = 0, total = 0;
     int64_t at = 0;
     qsort(points, (size_t)count, sizeof *points, largest_first);
@@ -223,7 +223,7 @@ static void follow(Weighed *points, int64_t count, Kept *kept) {
     }
 }
 
-/* What a pruned map keeps, in percent. */
+/* Prunes the map and returns which share of points and mass it keeps, in percent. */
 static bool prune_copy(const Workload *workload, const BevMap *map, const Prune *prune,
                        double *points, double *mass, Err *err) {
     BevMap kept;
@@ -236,7 +236,7 @@ static bool prune_copy(const Workload *workload, const BevMap *map, const Prune 
     return ok;
 }
 
-/* Twice as many bins, with a step between, up to all of them. */
+/* Follows the kept mass over the number of bins: 1, 2, 3, 4, 6, 8 ... up to all bins. */
 static bool follow_tops(const Workload *workload, const BevMap *map, Kept *kept, Err *err) {
     int64_t bins = workload->seen->shape.depth_bins;
     for (int64_t top = 1; top <= bins && kept->tops < TOPS; kept->tops++) {
@@ -250,7 +250,7 @@ static bool follow_tops(const Workload *workload, const BevMap *map, Kept *kept,
     return true;
 }
 
-static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
+static bool measure_kept(Workload *workload, BevAlign align, Kept *kept, Err *err) {
     const BevMap *map = workload_map(workload, align, err);
     Weighed *points = map && map->points ? malloc((size_t)map->points * sizeof *points) : NULL;
     if (!points)
@@ -260,7 +260,7 @@ static bool measure(Workload *workload, BevAlign align, Kept *kept, Err *err) {
         float depth = fabsf(workload->features->depth[map->ranks_depth[t]]);
         points[t] = (Weighed){depth, depth * (map->weights ? fabs(map->weights[t]) : 1.0)};
     }
-    follow(points, map->points, kept);
+    follow_points(points, map->points, kept);
     free(points);
     return follow_tops(workload, map, kept, err) &&
            prune_copy(workload, map, &kept->prune, &kept->points, &kept->mass, err);
@@ -296,7 +296,7 @@ static bool draw_kept(const PlotRequest *request, const char *scene, const Kept 
 bool plot_prune(const PlotRequest *request, Err *err) {
     const SceneModel *model = request->model;
     const Prune usual = {.below = 1e-3};
-    Workload workload; /* of its own: the whole map */
+    Workload workload; /* a workload for this chart, with the whole map */
     Job whole = model->workload.job;
     Kept kept = {.prune = prune_is_off(&whole.prune) ? usual : whole.prune};
     char label[TEXT];
@@ -304,7 +304,7 @@ bool plot_prune(const PlotRequest *request, Err *err) {
     workload_label(&whole, model->scene, label, sizeof label);
     if (!workload_open(&workload, model->scene, &whole, err))
         return false;
-    bool ok = measure(&workload, model->problem.view.align, &kept, err) &&
+    bool ok = measure_kept(&workload, model->problem.view.align, &kept, err) &&
               draw_kept(request, label, &kept, err);
     workload_close(&workload);
     return ok;

@@ -54,7 +54,7 @@ static void add_traffic(Report *report, const BevProblem *problem, const Predict
     report_add(report, "l2_sectors", NULL, 0, cell_int((long long)kernel->l2_sectors));
 }
 
-/* The terms, what binds, and what is known besides. */
+/* Adds the terms, the limiting term, and other known figures. */
 static void add_terms(Report *report, const Prediction *p) {
     static const char *const keys[] = {[TERM_DRAM] = "dram_us",
                                        [TERM_L2] = "l2_us",
@@ -119,14 +119,14 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model, in
 typedef struct {
     const SceneModel *model;
     const char *kernel;
-    int gpu;            /* its place in the model; -1: the model does not have it */
+    int gpu;            /* index of the GPU in the model; -1: the model does not have it */
     const char *source; /* "measured" or "recorded", on `machine` */
     const char *machine;
     double latency_us;
     Counters counters;
 } Counted;
 
-static double percent_off(double model, double counted) {
+static double percent_difference(double model, double counted) {
     return 100 * (model / counted - 1);
 }
 
@@ -140,7 +140,7 @@ static void counted_add(Report *report, const Counted *counted) {
     Prediction model = known ? kernel->predicted[counted->gpu] : (Prediction){0};
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
     double model_dram = dram_bytes(&model);
-    /* A problem that stays in L2 reads so little from DRAM that a percentage tells nothing. */
+    /* A problem that fits into the L2 reads little from DRAM, so that a percentage says nothing. */
     bool dram_counts = dram > 0.01 * bev_footprint_total(memory->footprint);
     add_identity(report, counted->model, counted->kernel);
     report_add(report, "cache", NULL, 0, cell_text(cache_names[CACHE_WARM]));
@@ -155,17 +155,19 @@ static void counted_add(Report *report, const Counted *counted) {
     report_add(report, "dram_mb", "DRAM MB", 3, cell_mb(dram));
     report_add(report, "dram_mb_model", "model", 3, cell_if(known, cell_mb(model_dram)));
     report_add(report, "dram_off_percent", "off, %", 2,
-               cell_if(known && dram_counts, cell_real(percent_off(model_dram, dram))));
+               cell_if(known && dram_counts, cell_real(percent_difference(model_dram, dram))));
     report_add(report, "median_us", "us", 3, cell_real(counted->latency_us));
     report_add(report, "predicted_us", "model", 3, cell_if(known, cell_real(model.latency_us)));
-    report_add(report, "latency_off_percent", "off, %", 2,
-               cell_if(known, cell_real(percent_off(model.latency_us, counted->latency_us))));
+    report_add(
+        report, "latency_off_percent", "off, %", 2,
+        cell_if(known, cell_real(percent_difference(model.latency_us, counted->latency_us))));
     for (int i = 0; i < COUNTER_COUNT; i++)
         report_add(report, counter_rows[i].key, counter_rows[i].heading, 3,
                    cell_real(counters->value[i]));
 }
 
-static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *counted, Err *err) {
+static bool measure_counted(CounterReader *reader, const BevKernel *kernel, Counted *counted,
+                            Err *err) {
     Session *session;
     Timing timing;
     if (!session_open(&session, kernel, &counted->model->problem.view, err))
@@ -178,8 +180,8 @@ static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *cou
     return ok;
 }
 
-/* Forward kernels. `named`: the model has the kernels that the user named, and no others
- * are counted. */
+/* Whether counters of this kernel are shown. It must be forward. `named`: it must also be in the
+ * model, which then has only the kernels that the user named. */
 static bool is_counted(const SceneModel *model, const char *name, bool named) {
     const BevKernel *kernel = bev_kernel_find(name);
     bool same = kernel && kernel->direction == BEV_FORWARD;
@@ -199,7 +201,7 @@ bool counted_measure(Report *report, CounterReader *reader, const SceneModel *mo
         if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view) ||
             !is_counted(model, kernel->name, named))
             continue;
-        ok = measure(reader, kernel, &counted, err);
+        ok = measure_counted(reader, kernel, &counted, err);
         if (ok)
             counted_add(report, &counted);
     }
@@ -236,43 +238,43 @@ void counted_sources(const Report *report, FILE *out) {
     }
 }
 
-static const Cell *cell_of(const Report *report, int row, const char *key) {
+static const Cell *find_cell(const Report *report, int row, const char *key) {
     return &report->cells[row * report->column_count + report_column(report, key)];
 }
 
-/* NaN: the cell is empty. */
-static double real_of(const Report *report, int row, const char *key) {
-    const Cell *cell = cell_of(report, row, key);
+/* Returns the number in a cell. NaN: the cell is empty. */
+static double find_real(const Report *report, int row, const char *key) {
+    const Cell *cell = find_cell(report, row, key);
     return cell->kind == CELL_REAL ? cell->real : NAN;
 }
 
 static bool are_pair(const Report *report, int a, int b) {
     static const char *const keys[] = {"dtype", "align", "machine"};
-    bool pair = isfinite(real_of(report, b, "predicted_us"));
+    bool pair = isfinite(find_real(report, b, "predicted_us"));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        pair =
-            pair && !strcmp(cell_of(report, a, keys[i])->text, cell_of(report, b, keys[i])->text);
+        pair = pair &&
+               !strcmp(find_cell(report, a, keys[i])->text, find_cell(report, b, keys[i])->text);
     return pair;
 }
 
-/* An empty share of DRAM agrees: the counter is too small for a percentage. */
+/* An empty share of DRAM agrees, because the counter is too small for a percentage. */
 void counted_verdict(const Report *report, FILE *out) {
     static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
     int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < report->row_count; i++) {
-        double model_us = real_of(report, i, "predicted_us");
+        double model_us = find_real(report, i, "predicted_us");
         if (isnan(model_us))
             continue;
         rows++;
-        hits += fabs(real_of(report, i, "l2_hit_off_points")) <= HITS_POINTS;
-        dram += !(fabs(real_of(report, i, "dram_off_percent")) > DRAM_PERCENT);
-        latency += fabs(real_of(report, i, "latency_off_percent")) <= LATENCY_PERCENT;
+        hits += fabs(find_real(report, i, "l2_hit_off_points")) <= HITS_POINTS;
+        dram += !(fabs(find_real(report, i, "dram_off_percent")) > DRAM_PERCENT);
+        latency += fabs(find_real(report, i, "latency_off_percent")) <= LATENCY_PERCENT;
         for (int j = 0; j < i; j++) {
             if (!are_pair(report, i, j))
                 continue;
             pairs++;
-            ordered += (model_us < real_of(report, j, "predicted_us")) ==
-                       (real_of(report, i, "median_us") < real_of(report, j, "median_us"));
+            ordered += (model_us < find_real(report, j, "predicted_us")) ==
+                       (find_real(report, i, "median_us") < find_real(report, j, "median_us"));
         }
     }
     fprintf(out,

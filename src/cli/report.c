@@ -42,7 +42,8 @@ Cell cell_if(bool known, Cell cell) {
     return known ? cell : cell_none();
 }
 
-/* Texts come from outside: titles, paths, names of machines. NULL: out of memory. */
+/* Copies a text and cleans it, because titles, paths and machine names come from outside. NULL: out
+ * of memory. */
 static char *clean_copy(const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
@@ -127,7 +128,7 @@ static const Cell *cell_at(const Report *report, int row, int column) {
     return at < report->cell_count ? &report->cells[at] : &missing;
 }
 
-/* A cell of any kind but text. */
+/* Writes a cell of any kind except text. */
 static void write_cell(const Cell *cell, bool for_people, int digits, char *text, size_t size) {
     switch (cell->kind) {
     case CELL_TEXT:
@@ -161,7 +162,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
         write_cell(cell, true, head->digits, text, size);
 }
 
-static bool same_words(const Report *report, int column) {
+static bool starts_with_words(const Report *report, int column) {
     const Cell *first = cell_at(report, 0, column);
     for (int row = 0; row < report->row_count; row++) {
         const Cell *cell = cell_at(report, row, column);
@@ -173,11 +174,12 @@ static bool same_words(const Report *report, int column) {
     return true;
 }
 
-/* Of a single row only the column that tables are grouped by. */
+/* Whether a column is folded. Of a single row, only the column that tables are grouped by is
+ * folded. */
 static bool is_folded(const Report *report, int column) {
     bool groups = report->group && !strcmp(report->columns[column].key, report->group);
     return report->folds && (report->row_count > 1 || groups) && report->columns[column].heading &&
-           same_words(report, column);
+           starts_with_words(report, column);
 }
 
 /* Whether people see the column: it has a heading and is not folded. */
@@ -185,7 +187,7 @@ static bool report_shows(const Report *report, int column) {
     return report->columns[column].heading && !is_folded(report, column);
 }
 
-/* The folded columns in words: "dtype fp16, align nearest"; "" when there are none. */
+/* Writes the folded columns as words: "dtype fp16, align nearest". "": there are none. */
 static void report_folded(const Report *report, char *text, size_t size) {
     size_t length = 0;
     text[0] = '\0';
@@ -202,8 +204,8 @@ static void report_folded(const Report *report, char *text, size_t size) {
     }
 }
 
-/* Each character is one column wide. */
-static int width_of(const char *text) {
+/* Returns the width of a text. Each character is one column wide. */
+static int text_width(const char *text) {
     return text_characters(text, strlen(text));
 }
 
@@ -212,12 +214,13 @@ static int column_width(const Report *report, int column) {
     for (int row = -1; row < report->row_count; row++) {
         char text[256];
         report_cell(report, row, column, text, sizeof text);
-        width = width_of(text) > width ? width_of(text) : width;
+        width = text_width(text) > width ? text_width(text) : width;
     }
     return width;
 }
 
-/* Whether the column holds words, which are aligned to the left; numbers go to the right. */
+/* Whether the column holds words, which are aligned to the left. Numbers are aligned to the
+ * right. */
 static bool report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (cell_at(report, row, column)->kind != CELL_NONE)
@@ -226,11 +229,11 @@ static bool report_is_text(const Report *report, int column) {
 }
 
 static void print_padded(FILE *out, const char *text, int width, bool left) {
-    int pad = width - width_of(text);
+    int pad = width - text_width(text);
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
-/* A bar ends a cell of Markdown. */
+/* Escapes the character |, which ends a cell of Markdown. */
 static void escape_bars(char *text, size_t size) {
     size_t length = strlen(text);
     for (size_t i = 0; i < length && length + 1 < size; i++)
@@ -240,7 +243,7 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-/* `widths` of the columns; 0: not shown. */
+/* Prints a row. `widths` are those of the columns; 0: not shown. */
 static void print_row(const Report *report, int row, const int *widths, bool markdown, FILE *out) {
     char text[256];
     const char *before = markdown ? "| " : "";
@@ -271,7 +274,7 @@ static void print_columns(const Report *report, const int *widths, bool markdown
 
 enum { BETWEEN = 2 }; /* blanks between two columns */
 
-/* Sets the width of each column that is shown, 0 elsewhere; returns that of the table. */
+/* Sets the width of each shown column, and 0 for the others. Returns the width of the table. */
 static int measure_columns(const Report *report, int *widths) {
     int width = -BETWEEN;
     for (int column = 0; column < report->column_count; column++) {
@@ -281,8 +284,8 @@ static int measure_columns(const Report *report, int *widths) {
     return width;
 }
 
-/* How many columns at the beginning tell the rows apart. */
-static int names_of(const Report *report) {
+/* Returns how many columns at the beginning identify a row. */
+static int name_columns(const Report *report) {
     int names = 0;
     if (report->names_to)
         return report_column(report, report->names_to) + 1;
@@ -292,7 +295,8 @@ static int names_of(const Report *report) {
     return names;
 }
 
-/* Takes as many columns from `next` on as fit the screen, at least one. Returns the one after. */
+/* Takes as many columns from `next` on as fit the screen, at least one. Returns the column after
+ * them. */
 static int fill_screen(int next, int column_count, int used, const int *widths, int *taken) {
     for (bool any = false; next < column_count; next++) {
         int width = widths[next] ? widths[next] + BETWEEN : 0;
@@ -305,9 +309,9 @@ static int fill_screen(int next, int column_count, int used, const int *widths, 
     return next;
 }
 
-/* Several tables that fit the screen. Each begins with the columns that tell rows apart. */
+/* Prints several tables that fit the screen. Each begins with the columns that identify a row. */
 static void print_split(const Report *report, const int *widths, FILE *out) {
-    const int names = names_of(report);
+    const int names = name_columns(report);
     int used = 0;
     for (int column = 0; column < names; column++)
         used += widths[column] ? widths[column] + BETWEEN : 0;
@@ -320,8 +324,8 @@ static void print_split(const Report *report, const int *widths, FILE *out) {
     }
 }
 
-/* The columns that all rows share, as words, then the table; `narrow`: as several tables where it
- * is too wide. */
+/* Prints the columns that all rows share as words, then the table. `narrow`: a table that is too
+ * wide is split into several. */
 static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
     int widths[REPORT_COLUMNS];
     char folded[512];
@@ -338,8 +342,8 @@ static void print_whole(const Report *report, bool markdown, bool narrow, FILE *
         print_columns(report, widths, markdown, out);
 }
 
-/* For a narrow screen: each run of rows with the same value in the column `group` as a table of its
- * own. */
+/* Prints a table for each run of rows with the same value in the column `group`, for narrow
+ * screens. */
 static void print_groups(const Report *report, FILE *out) {
     const int group = report_column(report, report->group);
     for (int first = 0, end; first < report->row_count; first = end) {
@@ -379,8 +383,8 @@ void report_markdown(const Report *report, FILE *out) {
     print_table(report, true, out);
 }
 
-/* Quotes as RFC 4180 asks for. An apostrophe before = + - @ keeps a spreadsheet from taking the
- * text for a formula. */
+/* Prints a text of CSV with the quotes of RFC 4180. A text that begins with = + - @ gets an
+ * apostrophe, so that a spreadsheet does not take it for a formula. */
 static void print_csv_text(const char *text, FILE *out) {
     bool formula = text[0] && strchr("=+-@", text[0]);
     if (!formula && !strpbrk(text, "\",'")) {
@@ -415,7 +419,7 @@ void report_csv(const Report *report, FILE *out) {
     }
 }
 
-static json_t *json_of(const Cell *cell) {
+static json_t *cell_json(const Cell *cell) {
     switch (cell->kind) {
     case CELL_TEXT:
         return fields_text(cell->text);
@@ -436,7 +440,7 @@ static json_t *json_row(const Report *report, int row) {
     bool whole = object != NULL;
     for (int column = 0; whole && column < report->column_count; column++)
         whole = json_object_set_new(object, report->columns[column].key,
-                                    json_of(cell_at(report, row, column))) == 0;
+                                    cell_json(cell_at(report, row, column))) == 0;
     if (whole)
         return object;
     json_decref(object);
@@ -455,8 +459,8 @@ json_t *report_json(const Report *report) {
 }
 
 /* Whether a row of a file has the value of the report's last row under that key. */
-static bool same_value(const Report *report, const json_t *row, const char *key) {
-    json_t *own = json_of(cell_at(report, report->row_count - 1, report_column(report, key)));
+static bool has_same_value(const Report *report, const json_t *row, const char *key) {
+    json_t *own = cell_json(cell_at(report, report->row_count - 1, report_column(report, key)));
     bool same = json_equal(own, json_object_get(row, key));
     json_decref(own);
     return same;
@@ -467,7 +471,7 @@ const json_t *report_join(const Report *report, const json_t *rows, const char *
     const json_t *row;
     json_array_foreach(rows, i, row) {
         int key = 0;
-        while (keys[key] && same_value(report, row, keys[key]))
+        while (keys[key] && has_same_value(report, row, keys[key]))
             key++;
         if (!keys[key])
             return row;

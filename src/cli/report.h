@@ -1,5 +1,5 @@
-/* Tables, and the places they go: a column is described where its cell is filled, and the same
- * table is printed as aligned text, Markdown, CSV or JSON. */
+/* Tables of results. A column is described where its cell is filled. The same table can be printed
+ * as aligned text, Markdown, CSV or JSON. */
 #pragma once
 
 #include "src/base/kernel_config.h"
@@ -33,88 +33,92 @@ typedef struct {
     int digits;          /* significant digits of a real number, for people */
 } ReportColumn;
 
-enum { REPORT_COLUMNS = 64, DIGITS_BLANK = -1 }; /* as digits: an empty cell stays blank */
+/* DIGITS_BLANK as digits: an empty cell stays blank */
+enum { REPORT_COLUMNS = 64, DIGITS_BLANK = -1 };
 
-/* Begins empty: (Report){0}. The first row defines the columns. */
+/* A table, which starts as (Report){0}. The first row defines the columns. */
 typedef struct {
     ReportColumn columns[REPORT_COLUMNS];
     Cell *cells; /* (row, column) */
     int column_count, row_count;
     size_t cell_count, capacity;
-    bool folds;         /* say once, before the table, values that all rows share */
-    /* For a terminal too narrow for all columns, keys: the last column that tells rows apart (NULL:
-     * the words that rows begin with), and one that becomes a line above its rows (NULL: none). */
+    bool folds; /* values that all rows share are printed once, before the table */
+    /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a
+     * row; NULL: the columns of words at the start. `group` becomes a line above its rows; NULL:
+     * none. */
     const char *names_to, *group;
     bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
 
-/* Begins a row. Then call report_add once for each column, in the same order in every row. `key`
- * and `heading` must be string literals or live as long. */
+/* Begins a row. Then call report_add for each column, in the same order in every row. `key` and
+ * `heading` must be string literals or live as long. */
 void report_row(Report *report);
 void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell);
 
-/* The columns scene, kernel, where, dtype and align. */
+/* Adds the columns scene, kernel, where, dtype and align. */
 void report_add_config(Report *report, const char *scene, const KernelConfig *config);
 
 void report_clear(Report *report); /* removes the rows, keeps the columns */
 void report_free(Report *report);
 
-/* The column with that key; -1: none. */
+/* Returns the column with that key. -1: there is none. */
 int report_column(const Report *report, const char *key);
 
-/* One cell as people see it; row -1 holds the headings, with "µs". */
+/* Writes one cell as people see it. Row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 
-/* "12.3": `digits` significant digits, no exponent for 1e-3 <= |value| < 1e10. */
+/* Writes a number with `digits` significant digits: "12.3". 1e-3 <= |value| < 1e10 have no
+ * exponent. */
 void report_number(char *text, size_t size, double value, int digits);
 
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text, report_markdown, report_csv;
 
-/* Width of the terminal that tables and prose for people go to; 0: they go elsewhere. A table that
- * is wider is split, and longer lines are broken at blanks. */
+/* The width of the terminal on which tables and prose for people appear; 0: no terminal. Wider
+ * tables are split. Longer lines are broken at blanks. */
 extern int report_screen_columns;
 
-/* The rows as an array of objects. The caller owns it. NULL: out of memory. */
+/* Returns the rows as an array of objects, which the caller owns. NULL: out of memory. */
 json_t *report_json(const Report *report);
 
-/* The first of `rows`, as report_json writes them, that has the values of the report's last row
- * under all these keys (ended by NULL); NULL: none. */
+/* Returns the first of `rows` that equals the report's last row under all these keys. `rows` is as
+ * report_json writes it; NULL ends `keys`. NULL: no row matches. */
 const json_t *report_join(const Report *report, const json_t *rows, const char *const *keys);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
-/* The width of the terminal that is standard output; 0: no terminal. */
+/* Returns the width of the terminal that is standard output; 0: no terminal. */
 int output_screen_columns(void);
 
-/* Ends a result that was collected in memory, so that a file is replaced as a whole or not at all:
- * writes to `path`, or to standard output when `path` is NULL. `whole` is false where a report that
- * was printed into it had run out of memory: then nothing is written, and it fails. */
+/* Ends a result that was collected in memory, so that a file is replaced completely or not at all.
+ * Writes to `path`, or to standard output when `path` is NULL. `whole` false: a report in the
+ * result ran out of memory. Then nothing is written, and the call fails. */
 bool output_close(MemoryStream *output, bool whole, const char *path, Err *err);
 
-/* The printer of --format for people: text or Markdown. NULL for CSV and JSON. */
+/* Returns the printer of --format for people, text or Markdown. NULL: the format is CSV or JSON. */
 ReportPrinter *output_printer(const Options *options);
 
 /* Prints a report in the format of --format. For JSON, `root` gets the rows under "results" and is
- * printed. Releases `root` in all cases; NULL stands for out of memory. */
+ * printed. Releases `root` in all cases. `root` NULL: out of memory. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
 /* A table of a result, with the text that people see above it. */
 typedef struct {
     const char *above;
-    const Report *report; /* NULL: the text alone */
+    const Report *report; /* NULL: only the text */
     ReportPrinter *print; /* NULL: the printer of --format */
 } OutputTable;
 
-/* As output_report. People see all tables, of the later ones those that have rows. */
+/* Prints several tables as output_report does. CSV and JSON have only the first. People see all
+ * tables with rows, and always the first. */
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
-/* Says on standard error that a table's errors leave out `values` values of a scene, where FP64 is
- * not finite. Says it once where calls of one scene follow each other, and nothing where `values`
- * is 0. `time_s`: the first moment of `moments`; NaN: the scene has one. */
+/* Warns on standard error that errors of a scene leave out `values` values where FP64 is not
+ * finite. Several calls for one scene in succession warn once. `values` 0: no warning. `time_s` is
+ * the first of the `moments`; NaN: the scene has one moment. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
 
-/* The JSON block about the machine of a result; the second function is of this machine. */
+/* Return the JSON block about the machine of a result, and about this machine. */
 json_t *output_machine(const Machine *machine);
 json_t *output_this_machine(void);

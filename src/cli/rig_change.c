@@ -1,4 +1,4 @@
-/* The rig of bevscope rig: read as JSON, changed by the options, written as a scene. */
+/* Makes the rig of bevscope rig: reads JSON, changes it by the options, writes a scene. */
 #include "src/base/data.h"
 #include "src/base/json_fields.h"
 #include "src/cli/model.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file of --from: a rig that comes with the program, or a path. */
+/* Finds the file of --from: a rig that comes with the program, or a path. */
 static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     char relative[128];
     Err ignored;
@@ -24,7 +24,8 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     return true;
 }
 
-/* The two whole numbers of an array in `object`; false: the scene's own check says more. */
+/* Reads the two whole numbers of an array in `object`. False: the scene's own check reports the
+ * error. */
 static bool rig_two(const json_t *object, const char *key, int values[2]) {
     const json_t *array = json_object_get(object, key);
     for (size_t i = 0; i < 2; i++)
@@ -32,8 +33,8 @@ static bool rig_two(const json_t *object, const char *key, int values[2]) {
     return values[0] > 0 && values[1] > 0;
 }
 
-/* "704x256", "1:60:0.5": `count` numbers with a separator between them. */
-static bool numbers_of(const char *text, char separator, int count, double *values) {
+/* Parses `count` numbers with a separator between them: "704x256", "1:60:0.5". */
+static bool parse_numbers(const char *text, char separator, int count, double *values) {
     for (int i = 0; i < count; i++) {
         char *end;
         values[i] = strtod(text, &end);
@@ -50,7 +51,7 @@ static bool numbers_of(const char *text, char separator, int count, double *valu
 typedef struct {
     int count;
     ImageCut cuts[RIG_MAX_CAMERAS];
-    double resizes[RIG_MAX_CAMERAS]; /* asked for; 0: to the input's width */
+    double resizes[RIG_MAX_CAMERAS]; /* the resize of --image; 0: to the input's width */
     bool changed[RIG_MAX_CAMERAS];
 } Images;
 
@@ -61,7 +62,7 @@ static const char *camera_name(const json_t *rig, int camera) {
     return name ? name : "";
 }
 
-/* Takes over what an object says of a cut; the scene's own check says what is wrong with it. */
+/* Reads the fields of a cut. The scene's own check reports wrong values. */
 static void read_cut(const json_t *object, ImageCut *cut) {
     const json_t *resize = json_object_get(object, "resize"),
                  *crop = json_object_get(object, "crop_px");
@@ -82,7 +83,7 @@ static void read_cut(const json_t *object, ImageCut *cut) {
     }
 }
 
-/* False: a rig without images, which the scene's own check refuses. */
+/* Reads the cameras' cuts. False: the rig has no images, which the scene's own check refuses. */
 static bool read_images(const json_t *rig, Images *images) {
     const json_t *cameras = json_object_get(rig, "cameras");
     size_t count = json_array_size(cameras);
@@ -97,21 +98,21 @@ static bool read_images(const json_t *rig, Images *images) {
     return images->count > 0;
 }
 
-static json_t *number(double value) {
+static json_t *real_json(double value) {
     return value == round(value) ? json_integer((json_int_t)value) : json_real(value);
 }
 
 static void write_cut(json_t *object, const ImageCut *cut) {
     json_object_set_new(object, "image_px", json_pack("[ii]", cut->image_w, cut->image_h));
     json_object_set_new(object, "resize",
-                        cut->resize_x == cut->resize_y
-                            ? number(cut->resize_x)
-                            : json_pack("[oo]", number(cut->resize_x), number(cut->resize_y)));
+                        cut->resize_x == cut->resize_y ? real_json(cut->resize_x)
+                                                       : json_pack("[oo]", real_json(cut->resize_x),
+                                                                   real_json(cut->resize_y)));
     json_object_set_new(object, "crop_px",
-                        json_pack("[oo]", number(cut->crop_x), number(cut->crop_y)));
+                        json_pack("[oo]", real_json(cut->crop_x), real_json(cut->crop_y)));
 }
 
-/* The first camera's is that of all, but for those that say another. */
+/* Writes the first camera's cut for all cameras, and the cuts of cameras that differ. */
 static void write_images(json_t *rig, const Images *images) {
     json_t *cameras = json_object_get(rig, "cameras");
     write_cut(json_object_get(rig, "frustum"), &images->cuts[0]);
@@ -127,20 +128,20 @@ static void write_images(json_t *rig, const Images *images) {
     }
 }
 
-/* Another size of a camera's image: the same view in more or fewer pixels across. */
+/* Gives a camera's image another size: the same view in more or fewer pixels. */
 static void use_image(json_t *camera, const int size[2], ImageCut *cut) {
     const double by[2] = {(double)size[0] / cut->image_w, (double)size[1] / cut->image_h};
     const json_t *center = json_object_get(camera, "center_px");
     double x = json_number_value(json_array_get(center, 0)) * by[0];
     double y = json_number_value(json_array_get(center, 1)) * by[1];
     json_object_set_new(camera, "focal_px",
-                        number(json_number_value(json_object_get(camera, "focal_px")) * by[0]));
-    json_object_set_new(camera, "center_px", json_pack("[oo]", number(x), number(y)));
+                        real_json(json_number_value(json_object_get(camera, "focal_px")) * by[0]));
+    json_object_set_new(camera, "center_px", json_pack("[oo]", real_json(x), real_json(y)));
     cut->image_w = size[0];
     cut->image_h = size[1];
 }
 
-/* The camera of a name or number; -1: none. */
+/* Returns the camera with a name or number. -1: there is none. */
 static int find_camera(const json_t *rig, int count, const char *word) {
     char *end;
     long number = strtol(word, &end, 10);
@@ -150,7 +151,7 @@ static int find_camera(const json_t *rig, int count, const char *word) {
     return -1;
 }
 
-/* "1600x900", "front=1550x2048", "2=640x480@0.5": one of the parts of --image. */
+/* Applies one part of --image: "1600x900", "front=1550x2048" or "2=640x480@0.5". */
 static bool set_image(json_t *rig, Images *images, const char *part, Err *err) {
     char word[64] = "", *value = word, *at;
     double size[2], resize[1] = {0};
@@ -165,9 +166,9 @@ static bool set_image(json_t *rig, Images *images, const char *part, Err *err) {
     }
     if ((at = strchr(value, '@')))
         *at++ = '\0';
-    if (!numbers_of(value, 'x', 2, size) || !(size[0] >= 1 && size[0] <= 65536) ||
+    if (!parse_numbers(value, 'x', 2, size) || !(size[0] >= 1 && size[0] <= 65536) ||
         !(size[1] >= 1 && size[1] <= 65536) ||
-        (at && (!numbers_of(at, ' ', 1, resize) || !(*resize > 0))))
+        (at && (!parse_numbers(at, ' ', 1, resize) || !(*resize > 0))))
         return err_set(err, ERR_USAGE, "--image", "for example 1600x900, or front=1550x2048@0.5",
                        "'%.40s' is not [CAMERA=]WxH[@RESIZE]", part);
     for (int i = camera < 0 ? 0 : camera; i < (camera < 0 ? images->count : camera + 1); i++) {
@@ -186,9 +187,10 @@ static bool set_images(json_t *rig, Images *images, const char *text, Err *err) 
     return true;
 }
 
-/* The image is resized to the input's width, or as asked for; of the columns the middle ones are
- * kept, of the rows the lower ones. */
-static bool fit(const char *name, const int input[2], double resize, ImageCut *cut, Err *err) {
+/* Resizes the image to the input's width, or by `resize`. Keeps the middle columns and the lower
+ * rows. */
+static bool fit_image(const char *name, const int input[2], double resize, ImageCut *cut,
+                      Err *err) {
     double scale = resize > 0 ? resize : (double)input[0] / cut->image_w;
     int columns = (int)lround(cut->image_w * scale), rows = (int)lround(cut->image_h * scale);
     if (columns < input[0] || rows < input[1])
@@ -201,13 +203,13 @@ static bool fit(const char *name, const int input[2], double resize, ImageCut *c
     return true;
 }
 
-/* --image and --input. */
+/* Applies --image and --input. */
 static bool set_views(json_t *rig, const Options *options, Err *err) {
     json_t *frustum = json_object_get(rig, "frustum");
     double asked[2];
     int input[2];
     Images images;
-    if (options->input && (!numbers_of(options->input, 'x', 2, asked) || asked[0] < 1 ||
+    if (options->input && (!parse_numbers(options->input, 'x', 2, asked) || asked[0] < 1 ||
                            asked[1] < 1 || asked[0] > 65536 || asked[1] > 65536))
         return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH",
                        options->input);
@@ -219,7 +221,7 @@ static bool set_views(json_t *rig, const Options *options, Err *err) {
         return false;
     for (int i = 0; i < images.count; i++)
         if ((options->input || images.changed[i]) &&
-            !fit(camera_name(rig, i), input, images.resizes[i], &images.cuts[i], err))
+            !fit_image(camera_name(rig, i), input, images.resizes[i], &images.cuts[i], err))
             return false;
     json_object_set_new(frustum, "input_px", json_pack("[ii]", input[0], input[1]));
     write_images(rig, &images);
@@ -242,7 +244,7 @@ static bool set_stride(json_t *frustum, int64_t stride, Err *err) {
     return true;
 }
 
-/* --reach and --cell: a square grid. */
+/* Applies --reach and --cell: the grid is square. */
 static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     const json_t *x = json_object_get(grid, "x_m");
     int cells[2];
@@ -262,12 +264,12 @@ static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     return true;
 }
 
-static bool change(json_t *rig, const Options *options, Err *err) {
+static bool change_rig(json_t *rig, const Options *options, Err *err) {
     json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
     double depth[3] = {0};
     if ((options->input || options->image) && !set_views(rig, options, err))
         return false;
-    if (options->depth && !numbers_of(options->depth, ':', 3, depth))
+    if (options->depth && !parse_numbers(options->depth, ':', 3, depth))
         return err_set(err, ERR_USAGE, "--depth", "for example 1:60:0.5",
                        "'%s' is not START:STOP:STEP", options->depth);
     if (options->depth) {
@@ -286,7 +288,7 @@ bool rig_changed_text(const Options *options, char **text, Err *err) {
     json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
                       ? fields_load(path, SCENE_MAX_JSON_BYTES, "", err)
                       : NULL;
-    bool ok = rig && change(rig, options, err);
+    bool ok = rig && change_rig(rig, options, err);
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(rig);
     ok = ok && (*text || err_set(err, ERR_FAILED, "rig", "", "out of memory")) &&

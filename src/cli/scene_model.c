@@ -13,7 +13,7 @@
 
 /* ---- a scene and its memory model ------------------------------------------------------------ */
 
-/* The GPUs that were asked for, then all others that are known. */
+/* Lists the GPUs that the user chose, then all other GPUs of the table. */
 static int list_gpus(const ChosenGpus *asked, Gpu list[MODEL_GPUS]) {
     int count = 0;
     for (; count < asked->count; count++)
@@ -64,7 +64,7 @@ bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
     return is_recorded(model, model->problem.view.dtype, row);
 }
 
-/* NaN: it was not recorded on that GPU. */
+/* Returns the recorded latency. NaN: it was not recorded on that GPU. */
 static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
                           const BevKernel *kernel, BevDtype dtype, CacheState cache) {
     for (int i = 0; i < chosen->recorded.count; i++) {
@@ -154,7 +154,8 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
-/* Tables have a column for the L2; other changes stand in the GPU's title. */
+/* Changes a GPU by the options. Tables have a column for the L2, so the title names only other
+ * changes. */
 static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
     const GpuEdit all = {options->l2_mb, options->dram_gbps, (double)options->sms,
                          options->clock_ghz};
@@ -217,9 +218,9 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
     return row ? row->latency_us : NAN;
 }
 
-/* Measures at the first call. NULL: this machine has no such GPU. A device that does not work is no
- * error here: charts need none. */
-static const Limits *measured(const Options *options, const Gpu *gpu) {
+/* Measures the limits of this machine's GPU at the first call. NULL: this machine has no such GPU.
+ * A broken device is no error here, because charts need none. */
+static const Limits *measured_limits(const Options *options, const Gpu *gpu) {
 #ifdef HAVE_CUDA
     static DeviceInfo info;
     static Limits limits;
@@ -241,9 +242,9 @@ static const Limits *measured(const Options *options, const Gpu *gpu) {
 void scene_model_ceilings(SceneModel *model, const Options *options, const ChosenGpus *chosen) {
     for (int i = 0; i < model->memory->gpu_count; i++) {
         const Gpu *gpu = &model->memory->gpus[i];
-        if (chosen_is_changed(gpu)) /* no probe has seen such a GPU */
+        if (chosen_is_changed(gpu)) /* no probe has measured such a GPU */
             continue;
-        const Limits *here = gpu_find(gpu->name) ? measured(options, gpu) : NULL;
+        const Limits *here = gpu_find(gpu->name) ? measured_limits(options, gpu) : NULL;
         Limits limits = here ? *here : recorded_limits(&chosen->recorded, gpu);
         model_set_ceilings(model->memory, i, &limits, here ? SOURCE_MEASURED : SOURCE_RECORDED);
     }

@@ -62,7 +62,7 @@ static bool runs_on(const BevKernel *kernel, unsigned where) {
     return where & 1u << kernel->where;
 }
 
-static const BevKernel *titled(const char *title, BevWhere device, BevDirection direction) {
+static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDirection direction) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->where == device && bev_kernels[i]->direction == direction &&
             bev_kernels[i]->launch && !strcasecmp(bev_kernels[i]->title, title))
@@ -70,23 +70,24 @@ static const BevKernel *titled(const char *title, BevWhere device, BevDirection 
     return NULL;
 }
 
-/* The row of that direction which `word` means: its name, its title, or the name of a row of that
- * title in the other direction, on that row's device first. NULL without an error: none runs. */
+/* Finds the kernel of that direction for `word`: its name or title, or the name of a kernel with
+ * this title in the other direction. The device of that kernel is tried first. NULL, without an
+ * error: none can run. */
 static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
     const BevKernel *named = bev_kernel_find(word), *found = NULL;
     if (named && named->direction == direction)
         return named->launch && runs_on(named, where) ? named : NULL;
     if (named && runs_on(named, where))
-        found = titled(named->title, named->where, direction);
+        found = kernel_titled(named->title, named->where, direction);
     for (int device = BEV_CUDA; !found && device >= BEV_CPU; device--)
         if (where & 1u << device)
-            found = titled(named ? named->title : word, (BevWhere)device, direction);
+            found = kernel_titled(named ? named->title : word, (BevWhere)device, direction);
     return found;
 }
 
-/* Names the kernel of the same title that runs on the CPU, where there is one. */
-static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
-    const BevKernel *twin = named ? titled(named->title, BEV_CPU, named->direction) : NULL;
+/* Names the kernel with the same title that runs on the CPU, where there is one. */
+static const char *cpu_kernel_hint(const BevKernel *named, char *text, size_t size) {
+    const BevKernel *twin = named ? kernel_titled(named->title, BEV_CPU, named->direction) : NULL;
     if (!twin)
         return "see bevscope --list";
     snprintf(text, size, "on the CPU: %s; %s takes the one that runs", twin->name, named->title);
@@ -94,20 +95,20 @@ static const char *twin_hint(const BevKernel *named, char *text, size_t size) {
 }
 
 /* Fills `err` with the reason why find_kernel found nothing. */
-static bool no_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
+static bool refuse_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
     bool fits = named && directions >> named->direction & 1;
     char hint[96];
     if (fits && bev_unavailable(named))
-        return err_set(err, ERR_DEVICE, word, twin_hint(named, hint, sizeof hint), "this kernel %s",
-                       bev_unavailable(named));
+        return err_set(err, ERR_DEVICE, word, cpu_kernel_hint(named, hint, sizeof hint),
+                       "this kernel %s", bev_unavailable(named));
     if (named && named->direction == BEV_BACKWARD && !fits)
         return err_set(err, ERR_USAGE, word, "bench and verify run it, --direction backward",
                        "this kernel computes gradients");
     if (!(directions & 1u << BEV_FORWARD))
         return err_set(err, ERR_USAGE, word, "see bevscope --list",
                        "this kernel has no way back on the chosen device");
-    return err_set(err, ERR_DEVICE, word, twin_hint(named, hint, sizeof hint),
+    return err_set(err, ERR_DEVICE, word, cpu_kernel_hint(named, hint, sizeof hint),
                    "this kernel does not run on %s",
                    where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
 }
@@ -117,7 +118,7 @@ const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
     if (kernel && !(named && named->direction == BEV_BACKWARD))
         return kernel;
-    no_kernel(word, where, 1u << BEV_FORWARD, err);
+    refuse_kernel(word, where, 1u << BEV_FORWARD, err);
     return NULL;
 }
 
@@ -237,7 +238,7 @@ bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *
     return true;
 }
 
-/* A camera by name or number. */
+/* Finds a camera by name or number. */
 static bool find_camera(const char *word, const BevShape *shape, const Rig *rig, const char *option,
                         int64_t *camera, Err *err) {
     char *end;
@@ -269,9 +270,10 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
     return true;
 }
 
-/* The row of `word` on that device in that direction, if it can be launched; without a word the
- * default. */
-static const BevKernel *row(const char *word, BevWhere where, BevDirection direction) {
+/* Returns the kernel of `word` on that device in that direction, if it can be launched. Without a
+ * word, the default. */
+static const BevKernel *kernel_or_default(const char *word, BevWhere where,
+                                          BevDirection direction) {
     const BevKernel *kernel =
         word ? kernel_named(where, direction, word) : bev_default(where, direction);
     return kernel && kernel->launch ? kernel : NULL;
@@ -285,8 +287,8 @@ const BevKernel *select_both_ways(const Options *options, unsigned where,
         if (!(where & 1u << device) ||
             (named && named->where != (BevWhere)device && where & 1u << named->where))
             continue;
-        const BevKernel *there = row(word, (BevWhere)device, BEV_FORWARD);
-        const BevKernel *back = row(word, (BevWhere)device, BEV_BACKWARD);
+        const BevKernel *there = kernel_or_default(word, (BevWhere)device, BEV_FORWARD);
+        const BevKernel *back = kernel_or_default(word, (BevWhere)device, BEV_BACKWARD);
         if (!there && !back)
             continue;
         if (backward)
@@ -333,7 +335,7 @@ bool select_fault(const Options *options, bool *fault, Err *err) {
            err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
 }
 
-static bool no_rig(const Scene *scene, const char *option, Err *err) {
+static bool refuse_missing_rig(const Scene *scene, const char *option, Err *err) {
     return err_set(err, ERR_USAGE, option,
                    scene->has_operator ? "leave it out" : "export the scene with its calibration",
                    scene->has_operator ? "this scene is an operator: it has no cameras"
@@ -348,7 +350,7 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     if (!select_fault(options, &fault, err))
         return false;
     if ((options->camera || options->rounding) && !scene->has_rig)
-        return no_rig(scene, options->camera ? "--camera" : "--rounding", err);
+        return refuse_missing_rig(scene, options->camera ? "--camera" : "--rounding", err);
     if (options->camera &&
         !find_camera(options->camera, &scene->shape, &scene->rig, "--camera", &camera, err))
         return false;
@@ -381,8 +383,8 @@ Job select_job(const Options *options) {
     return job;
 }
 
-/* The rows that `word` means in these directions (0: in the row's own, or forward) as bits by
- * position in bev_kernels[]. */
+/* Adds the kernels of `word` in these directions to the set. `directions` 0: in the kernel's own
+ * direction, or forward. */
 static bool add_kernels(const char *word, unsigned where, unsigned directions, KernelSet *kernels,
                         Err *err) {
     const BevKernel *named = bev_kernel_find(word);
@@ -397,10 +399,10 @@ static bool add_kernels(const char *word, unsigned where, unsigned directions, K
             *kernels |= bev_kernels[i] == kernel ? (KernelSet)1 << i : 0;
         found = found || kernel;
     }
-    return found || no_kernel(word, where, directions, err);
+    return found || refuse_kernel(word, where, directions, err);
 }
 
-/* Each item of a list; "all" and NULL: 0, every kernel. */
+/* Adds the kernels of each item of a list. "all" and NULL give 0, which stands for every kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
                            KernelSet *kernels, Err *err) {
     bool ok = true, all = false;
@@ -413,8 +415,8 @@ static bool select_kernels(const char *list, unsigned where, unsigned directions
     return ok;
 }
 
-/* The directions and the stages of the kernels chosen; of all of them: forward, and pooling. */
-static void ways_of(KernelSet kernels, unsigned *directions, unsigned *stages) {
+/* Lists the directions and stages of the chosen kernels. Without a choice: forward, and pooling. */
+static void list_directions(KernelSet kernels, unsigned *directions, unsigned *stages) {
     *directions = kernels ? 0 : 1u << BEV_FORWARD;
     *stages = kernels ? 0 : 1u << BEV_POOL;
     for (int i = 0; bev_kernels[i]; i++)
@@ -435,7 +437,7 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
     if (!select_devices(options->device, &plan->where, err) ||
         !select_kernels(options->kernel, plan->where, asked, &plan->kernels, err))
         return false;
-    ways_of(plan->kernels, &plan->directions, &plan->stages);
+    list_directions(plan->kernels, &plan->directions, &plan->stages);
     if (asked)
         plan->directions = asked;
     if (options->stage)

@@ -1,4 +1,4 @@
-/* From the words of the command line to devices, kernels, problems and results. */
+/* Turns the words of the command line into devices, kernels, problems and results. */
 #pragma once
 
 #include "src/accuracy/gates.h"
@@ -8,75 +8,78 @@
 #include "src/scene/slice.h"
 #include "src/try/try.h"
 
-/* The devices to run on, as a bit mask of BevWhere. "auto" takes the available ones; a build with
- * CUDA then reports in one line on standard error why it found no GPU. A device that was named and
- * is missing is ERR_DEVICE. */
+/* Finds the devices to run on, as a bit mask of BevWhere. "auto" finds the available ones; a build
+ * with CUDA then says on standard error why it found no GPU. A named device that is missing is
+ * ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
-/* A forward kernel by name, or by title on the chosen devices, the GPU first: "v3" is cpu_v3 on the
- * CPU. NULL with an error when it does not run there. */
+/* Finds a forward kernel by name, or by title on the chosen devices, the GPU first. On the CPU "v3"
+ * is cpu_v3. NULL with an error: the kernel does not run there. */
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 
-/* The forward kernel and, where `backward` is not NULL, the backward kernel of --kernel, in either
- * direction. The other one has the same title, else it is the default. NULL after an error. */
+/* Finds the forward kernel of --kernel, which may name either direction. `backward` not NULL: also
+ * finds the backward kernel. The kernel that is not named has the same title, or is the default.
+ * NULL after an error. */
 const BevKernel *select_both_ways(const Options *options, unsigned where,
                                   const BevKernel **backward, Err *err);
 
-/* The last row of the table that runs on the best of the chosen devices. */
+/* Returns the last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
-/* The runs of bench and verify: --device, --kernel, --direction, --dtype, --align and the options
- * of the workload; the defaults are masks. The caller adds the scenes. */
+/* Makes the plan of bench and verify from --device, --kernel, --direction, --dtype, --align and
+ * the options of the workload. `dtypes` and `aligns` are the default masks. The caller adds the
+ * scenes. */
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err);
 
-/* Refuses a list in --dtype and --align where only one value makes sense: "SAYS, not 'LIST'". */
+/* Refuses a list in --dtype or --align where only one value is possible: "SAYS, not 'LIST'". */
 bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
-/* Each --align and --dtype (default: nearest, FP16), the aligns outermost. Returns their number;
- * `list` has MAX_FORMATS. */
+/* Lists each --align and --dtype (default: nearest, FP16); the dtypes vary fastest. Returns their
+ * number. `list` has MAX_FORMATS elements. */
 enum { MAX_FORMATS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 int select_formats(const Options *options, KernelConfig *list);
 
-/* Whether the text names a file or a folder, not words of a selection. */
+/* Whether the text names a file or a folder, and not words of a selection. */
 bool select_is_scene(const char *text);
 
-/* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
+/* Replaces fields of `*config` by the words of a text: "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
 
-/* workload_open; warns on standard error of a likely other meaning of the scene's file. */
+/* Opens a workload. Warns on standard error of a likely other meaning of the scene's file. */
 bool select_open(Workload *workload, const char *scene, const Job *options, Err *err);
 
-/* Warns on standard error, once for a scene and align, of a map without a point, and says why. One
- * thread. */
+/* Warns on standard error of a map without points, and says why. Warns once for a scene and align.
+ * Only one thread may call this. */
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points, const Pruned *pruned);
 
 /* Reads "X,Y", a cell of the grid, as its number. */
 bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err);
 
-/* Loads the file of --grad-out, and reports on standard error how many of its values are NaN or
- * infinite. Without the option `file` stays empty. Free it with grad_out_free. */
+/* Loads the file of --grad-out. Reports on standard error how many values are NaN or infinite.
+ * Without the option `file` stays empty. Free with grad_out_free. */
 bool select_grad_out(const Options *options, GradOutFile *file, Err *err);
 
-/* The same for a plan, which borrows it; refused where the plan goes forward only. */
+/* Loads --grad-out for a plan, which borrows the file. Refuses a plan that only goes forward. */
 bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *file, Err *err);
 
-/* Reads "CAMERA,X,Y", a pixel of the feature map, as its number; a camera by name or number. `rig`
- * may be NULL. */
+/* Reads "CAMERA,X,Y", a pixel of the feature map, as its number. CAMERA is a name or a number.
+ * `rig` may be NULL. */
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
                   Err *err);
 
-/* The controls of the options, in the words of scripts. */
+/* Converts the options that are controls into words of scripts. */
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Whether a fault or --dirty changes a camera; the camera must be named. */
+/* Checks whether a fault or --dirty changes a camera. The camera must be named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
-/* Changes that camera of a workload, and how points meet cells. */
+/* Applies the fault and the grid's rounding to a workload. */
 bool select_use_fault(const Options *options, Workload *workload, Err *err);
 
-/* The job of the options that every command with a workload shares, but the fault of a camera. */
+/* Returns the job of the options that all commands with a workload share, without a camera's
+ * fault. */
 Job select_job(const Options *options);
 
 /* ---- one kernel run -------------------------------------------------------------------------- */
@@ -84,10 +87,10 @@ Job select_job(const Options *options);
 typedef struct {
     KernelConfig config;
     HostProblem problem;
-    void *codes; /* the output, or both gradients, as stored */
+    void *codes; /* the output, or both gradients, in the stored format */
 } Pooled;
 
-/* Runs config and problem of `pooled`, which may go backward. Call pooled_free also after a
+/* Runs the kernel of `pooled` on its problem, which may be backward. Call pooled_free also after a
  * failure. */
 bool pooled_launch(Pooled *pooled, Err *err);
 void pooled_free(Pooled *pooled);
@@ -95,10 +98,10 @@ void pooled_free(Pooled *pooled);
 /* ---- try_chart.c: where a learner's kernel stands beside the kernels of the CPU ---------------
  */
 
-/* Times both on the problem, each in a process of its own, prints the chart, and draws it into
- * --output where that is given. No launch of the kernel takes longer than limit_s. */
+/* Times the learner's kernel and the kernels here, each in a process of its own. Prints the chart,
+ * and draws it into --output. No launch of the learner's kernel takes longer than limit_s. */
 bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
                 const BevProblem *problem, double limit_s, Err *err);
 
-/* On a terminal: names the current work on standard error; "" at its end. */
+/* Names the current work on standard error, if that is a terminal. "": the work has ended. */
 void try_progress(const char *what);

@@ -15,7 +15,7 @@
 
 enum { COLUMNS = 80, MAX_BARS = 16 };
 
-static const double TIMED_LAUNCHES = 8; /* what a timing takes at least, warm-up included */
+static const double TIMED_LAUNCHES = 8; /* the fewest launches of a timing, warm-up included */
 
 void try_progress(const char *what) {
     if (isatty(STDERR_FILENO))
@@ -25,12 +25,12 @@ void try_progress(const char *what) {
 /* ---- the ladder ------------------------------------------------------------------------------ */
 
 typedef struct {
-    const BevKernel *kernel; /* NULL: the learner's */
+    const BevKernel *kernel; /* NULL: the learner's kernel */
     Timing timing;
 } TimedRow;
 
-/* The right kernels of the learner's device; the reference is none of them. */
-static bool on_ladder(const BevKernel *kernel, bool cuda) {
+/* Whether a kernel is compared: a correct one of the learner's device, but not the reference. */
+static bool is_compared(const BevKernel *kernel, bool cuda) {
     bool stands =
         cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
     return stands && bev_on_ladder(kernel) && !kernel->wrong_on_purpose;
@@ -43,7 +43,8 @@ static bool time_ladder(const Options *options, const TryKernel *kernel, const B
     bool ok = true;
     *count = 0;
     for (int i = 0; ok && bev_kernels[i] && *count < MAX_BARS - 1; i++)
-        if (on_ladder(bev_kernels[i], kernel->cuda) && !bev_unsupported(bev_kernels[i], problem)) {
+        if (is_compared(bev_kernels[i], kernel->cuda) &&
+            !bev_unsupported(bev_kernels[i], problem)) {
             try_progress(bev_kernels[i]->title);
             rows[*count].kernel = bev_kernels[i];
             ok = try_time(kernel, bev_kernels[i], problem, timing, limit_s,
@@ -72,8 +73,8 @@ typedef struct {
 static const char *const part_names[] = {"ladder", "yours"};
 enum { LADDER, YOURS };
 
-/* The end of the axis. A kernel much slower than the ladder is cut off, so that the ladder stays
- * legible. */
+/* Returns the end of the axis. The bar of a kernel much slower than the others is cut, so that the
+ * others stay readable. */
 static double axis_end(const TimedRow *rows, int count) {
     double ladder = 0, all = 0;
     for (int i = 0; i < count; i++) {
@@ -84,7 +85,7 @@ static double axis_end(const TimedRow *rows, int count) {
     return 1.02 * fmin(all, 6 * ladder);
 }
 
-/* rows are in ascending order. */
+/* Fills the chart. The rows are in ascending order. */
 static void fill_standing(Standing *s, const char *scene, const BevProblem *problem,
                           bool cuda, const TimedRow *rows, int count) {
     Machine machine;

@@ -20,8 +20,8 @@ enum { TICK_MS = 20, NO_EXEC = 127, HIGH_FD = 100 };
 
 /* ---- the child, until it becomes the other program ------------------------------------------ */
 
-/* The caller's descriptors may already have the numbers of the child's, so all are moved up first.
- * Everything else is closed by exec. */
+/* Moves the files to the child's descriptors. The caller's descriptors may already have these
+ * numbers, so all are first moved up. exec closes every other file. */
 static bool place_files(const ChildPlan *plan, int output) {
     int moved[CHILD_FILES], null = open("/dev/null", O_RDONLY);
     output = fcntl(output, F_DUPFD, HIGH_FD);
@@ -36,7 +36,7 @@ static bool place_files(const ChildPlan *plan, int output) {
     return ok;
 }
 
-static void become(const ChildPlan *plan, char **environment, int output, pid_t parent) {
+static void run_program(const ChildPlan *plan, char **environment, int output, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     setsid();
@@ -50,7 +50,8 @@ static void become(const ChildPlan *plan, char **environment, int output, pid_t 
     _exit(NO_EXEC);
 }
 
-/* The environment with `set` in the place of its namesake. The caller frees it. */
+/* Copies the environment with the variable `set`, which replaces one of the same name. The caller
+ * frees it. */
 static char **environment_with(const char *set) {
     size_t count = 0, kept = 0;
     while (environ[count])
@@ -67,10 +68,10 @@ static char **environment_with(const char *set) {
     return copy;
 }
 
-/* ---- its parent ------------------------------------------------------------------------------ */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 /* Reads the available bytes. False: the pipe has ended. */
-static bool collect(int fd, const ChildPlan *plan, ChildEnd *end) {
+static bool read_output(int fd, const ChildPlan *plan, ChildEnd *end) {
     char bytes[16384];
     ssize_t got = read(fd, bytes, sizeof bytes);
     if (got < 0)
@@ -83,39 +84,40 @@ static bool collect(int fd, const ChildPlan *plan, ChildEnd *end) {
     return got > 0;
 }
 
-/* Whether the child has ended. An ended child stays a zombie, so that its number stays its own. */
+/* Whether the child has ended. An ended child stays a zombie, so that no other process gets its
+ * number. */
 static bool has_ended(pid_t pid) {
     siginfo_t info = {.si_pid = 0};
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
 }
 
-static void watch(pid_t pid, int output, const ChildPlan *plan, ChildEnd *end) {
+static void watch_child(pid_t pid, int output, const ChildPlan *plan, ChildEnd *end) {
     double start = clock_us(), limit_us = plan->limit_s * 1e6;
     bool open = true;
     while (!has_ended(pid)) {
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
         if (poll(&ready, 1, open ? TICK_MS : 1) > 0)
-            open = collect(output, plan, end);
+            open = read_output(output, plan, end);
         end->stopped = plan->stop && *plan->stop;
         end->timed_out = clock_us() - start > limit_us;
         if (end->stopped || end->timed_out)
             break;
     }
-    kill(-pid, SIGKILL); /* with all processes that it started */
+    kill(-pid, SIGKILL); /* the child and all processes that it started */
     kill(pid, SIGKILL);
     while (waitpid(pid, &end->status, 0) < 0 && errno == EINTR)
         ;
-    /* The rest of the pipe. A process that escaped may hold the pipe open for ever. */
+    /* Reads the rest of the pipe. A process that escaped may hold the pipe open for ever. */
     fcntl(output, F_SETFL, O_NONBLOCK);
     for (int i = 0; open && i < 64; i++) {
         struct pollfd ready = {.fd = output, .events = POLLIN};
-        open = poll(&ready, 1, 0) > 0 && collect(output, plan, end);
+        open = poll(&ready, 1, 0) > 0 && read_output(output, plan, end);
     }
     end->wall_s = (clock_us() - start) * 1e-6;
 }
 
-/* Control characters could reach the terminal; newlines stay. */
-static void clean(ChildEnd *end) {
+/* Replaces control characters, which could reach the terminal. Newlines stay. */
+static void clean_output(ChildEnd *end) {
     for (size_t i = 0; i < end->length; i++)
         if (end->output[i] == '\0' || end->output[i] == '\t')
             end->output[i] = end->output[i] ? ' ' : '?';
@@ -138,13 +140,13 @@ bool child_run(const ChildPlan *plan, ChildEnd *end, Err *err) {
     pid_t parent = getpid(), pid = -1;
     bool ok = end->output && environment && pipe2(output, O_CLOEXEC) == 0;
     if (ok && (pid = fork()) == 0)
-        become(plan, environment, output[1], parent);
+        run_program(plan, environment, output[1], parent);
     if (output[1] >= 0)
         close(output[1]);
     if (pid > 0)
-        watch(pid, output[0], plan, end);
+        watch_child(pid, output[0], plan, end);
     if (pid > 0)
-        clean(end);
+        clean_output(end);
     else
         err_set(err, ERR_FAILED, plan->program, "", "cannot be started: %s", strerror(errno));
     if (output[0] >= 0)

@@ -33,7 +33,8 @@ typedef struct {
     struct sigaction before[STOPS];
 } Workshop;
 
-/* From here until workshop_close, signals that would end the program are only noted. */
+/* Makes the private folder. Until workshop_close, signals that would end the program are only
+ * noted. */
 static bool workshop_open(Workshop *w, Err *err) {
     const char *parent = getenv("TMPDIR");
     struct sigaction note = {.sa_handler = on_stop};
@@ -59,7 +60,7 @@ static bool workshop_open(Workshop *w, Err *err) {
     return true;
 }
 
-/* Removes what compilers leave in the folder; there are no folders in it. */
+/* Removes the files that compilers leave in the folder. The folder has no subfolders. */
 static void empty_folder(const char *folder) {
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
@@ -81,7 +82,7 @@ static void workshop_close(Workshop *w) {
 
 /* ---- the compiler ---------------------------------------------------------------------------- */
 
-/* Words of a command line, cut at blanks. The words point into `text`. */
+/* The words of a command line, cut at blanks. The words point into `text`. */
 typedef struct {
     char text[2048];
     const char *words[MAX_WORDS];
@@ -93,15 +94,15 @@ static void add_word(Words *words, const char *word) {
         words->words[words->count++] = word;
 }
 
-/* Adds the words of a variable such as CFLAGS; `text` is storage. */
+/* Adds the words of a variable such as CFLAGS. `text` is the storage of the words. */
 static void add_words(Words *words, const char *value, char *text, size_t size) {
     snprintf(text, size, "%s", value ? value : "");
     for (char *rest = text, *word; (word = strtok_r(rest, " \t\n", &rest));)
         add_word(words, word);
 }
 
-/* Finds a program as a shell does. */
-static bool on_path(const char *name, char path[PATH_MAX]) {
+/* Finds a program on $PATH, as a shell does. */
+static bool find_on_path(const char *name, char path[PATH_MAX]) {
     const char *folders = getenv("PATH");
     if (strchr(name, '/'))
         return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && access(path, X_OK) == 0;
@@ -114,7 +115,7 @@ static bool on_path(const char *name, char path[PATH_MAX]) {
     return false;
 }
 
-/* $CC, or the first of cc, gcc and clang that exists. */
+/* Finds the compiler: $CC, or the first of cc, gcc and clang that exists. */
 static bool find_compiler(char text[256], char path[PATH_MAX], Err *err) {
     static const char *const names[] = {"cc", "gcc", "clang"};
     const char *wish = getenv("CC");
@@ -123,11 +124,11 @@ static bool find_compiler(char text[256], char path[PATH_MAX], Err *err) {
         sscanf(wish, "%255s", first);
     if (first[0]) {
         snprintf(text, 256, "%s", wish);
-        return on_path(first, path) ||
+        return find_on_path(first, path) ||
                err_set(err, ERR_DEVICE, "CC", "name a C compiler", "'%s' is not there", first);
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (on_path(names[i], path)) {
+        if (find_on_path(names[i], path)) {
             snprintf(text, 256, "%s", names[i]);
             return true;
         }
@@ -136,8 +137,8 @@ static bool find_compiler(char text[256], char path[PATH_MAX], Err *err) {
 }
 
 /* Runs the compiler on a file. */
-static bool compile(const Workshop *w, const char *compiler, const char *path, const char *file,
-                    bool openmp, double limit_s, ChildEnd *end, Err *err) {
+static bool run_compiler(const Workshop *w, const char *compiler, const char *path,
+                         const char *file, bool openmp, double limit_s, ChildEnd *end, Err *err) {
     char cc[256], flags[1024], headers[PATH_MAX];
     Words words = {.count = 0};
     if (!data_path("samples/try", headers, sizeof headers, err))
@@ -164,17 +165,18 @@ static bool compile(const Workshop *w, const char *compiler, const char *path, c
     return child_run(&plan, end, err);
 }
 
-static bool succeeded(const ChildEnd *end) {
+static bool has_succeeded(const ChildEnd *end) {
     return !end->timed_out && !end->stopped && WIFEXITED(end->status) &&
            WEXITSTATUS(end->status) == 0;
 }
 
-/* Whether compiler and linker take -fopenmp. */
-static bool takes_openmp(const Workshop *w, const char *compiler, const char *path) {
+/* Whether compiler and linker accept -fopenmp. */
+static bool accepts_openmp(const Workshop *w, const char *compiler, const char *path) {
     static const char source[] = "void probe(void) {}\n";
     ChildEnd end = {0};
     bool ok = data_write(w->probe, source, sizeof source - 1, NULL) &&
-              compile(w, compiler, path, w->probe, true, PROBE_S, &end, NULL) && succeeded(&end);
+              run_compiler(w, compiler, path, w->probe, true, PROBE_S, &end, NULL) &&
+              has_succeeded(&end);
     free(end.output);
     return ok;
 }
@@ -193,22 +195,22 @@ static bool check_source(const char *file, Err *err) {
 }
 
 /* Whether `word` stands in the first line of `text`. */
-static bool in_line(const char *text, const char *word) {
+static bool is_in_first_line(const char *text, const char *word) {
     const char *found = strstr(text, word);
     return found && found < text + strcspn(text, "\n");
 }
 
-/* "file:12" of the first error that names a line of it; else "file". */
-static void first_place(const char *file, const char *messages, char *place, size_t size) {
+/* Writes the place of the first error in the file, "file:12". Without such an error: "file". */
+static void first_error_place(const char *file, const char *messages, char *place, size_t size) {
     size_t length = strlen(file);
     snprintf(place, size, "%s", file);
     for (const char *at = messages; (at = strstr(at, file)); at += length) {
-        if (at[length] != ':' && at[length] != '(') /* as gcc, as NVRTC */
+        if (at[length] != ':' && at[length] != '(') /* gcc and NVRTC write these */
             continue;
         const char *number = at + length + 1;
         int digits = (int)strspn(number, "0123456789");
         if (digits > 0 && (number[digits] == ':' || number[digits] == ')') &&
-            (in_line(number, "error") || in_line(number, "undefined"))) {
+            (is_in_first_line(number, "error") || is_in_first_line(number, "undefined"))) {
             snprintf(place, size, "%s:%.*s", file, digits, number);
             return;
         }
@@ -220,29 +222,29 @@ static bool refuse_source(const char *file, const char *messages, bool timed_out
     if (timed_out)
         return err_set(err, ERR_FAILED, file, "", "the compiler did not end within %d s",
                        COMPILE_S);
-    first_place(file, messages, place, sizeof place);
+    first_error_place(file, messages, place, sizeof place);
     return err_set(err, ERR_FAILED, place, "the compiler's words stand above", "does not compile");
 }
 
-static bool build(Workshop *w, const char *file, TryKernel *kernel, Err *err) {
+static bool build_library(Workshop *w, const char *file, TryKernel *kernel, Err *err) {
     char compiler[256], path[PATH_MAX], named[PATH_MAX];
     ChildEnd end = {0};
     if (!find_compiler(compiler, path, err))
         return false;
     const char *flags = getenv("CFLAGS");
     snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file);
-    bool openmp = true, ok = compile(w, compiler, path, named, true, COMPILE_S, &end, err);
-    if (ok && !succeeded(&end) && !stopped_by && !takes_openmp(w, compiler, path)) {
+    bool openmp = true, ok = run_compiler(w, compiler, path, named, true, COMPILE_S, &end, err);
+    if (ok && !has_succeeded(&end) && !stopped_by && !accepts_openmp(w, compiler, path)) {
         free(end.output);
         openmp = false;
-        ok = compile(w, compiler, path, named, false, COMPILE_S, &end, err);
+        ok = run_compiler(w, compiler, path, named, false, COMPILE_S, &end, err);
     }
     snprintf(kernel->command, sizeof kernel->command, "%.100s -O2%s%s%.100s", compiler,
              openmp ? " -fopenmp" : "", flags ? " " : "", flags ? flags : "");
     clean_text(kernel->command, kernel->command, sizeof kernel->command);
     if (ok) {
         kernel->messages = end.output;
-        ok = succeeded(&end) || refuse_source(named, end.output, end.timed_out, err);
+        ok = has_succeeded(&end) || refuse_source(named, end.output, end.timed_out, err);
     }
     if (ok && (kernel->library = open(w->library, O_RDONLY | O_CLOEXEC)) < 0)
         ok = err_set(err, ERR_FAILED, file, "", "the compiler wrote no shared object");
@@ -251,14 +253,15 @@ static bool build(Workshop *w, const char *file, TryKernel *kernel, Err *err) {
 
 static bool build_in_c(const char *file, TryKernel *kernel, Err *err) {
     static Workshop w;
-    bool ok = workshop_open(&w, err) && build(&w, file, kernel, err);
+    bool ok = workshop_open(&w, err) && build_library(&w, file, kernel, err);
     workshop_close(&w);
     return ok;
 }
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* In a process of its own: a compiler may crash, and CUDA must not begin in this process. */
+/* Compiles for a GPU in another process. A compiler may crash, and CUDA must not start in this
+ * process. */
 static bool build_for_gpu(const char *file, TryKernel *kernel, Err *err) {
     const char *const words[] = {"bevscope", try_runner_word, try_compile_word, file, NULL};
     ChildEnd end = {0};
@@ -279,7 +282,7 @@ static bool build_for_gpu(const char *file, TryKernel *kernel, Err *err) {
     } else if (ok) {
         kernel->messages = end.output;
         end.output = NULL;
-        ok = succeeded(&end) || refuse_source(file, kernel->messages, end.timed_out, err);
+        ok = has_succeeded(&end) || refuse_source(file, kernel->messages, end.timed_out, err);
     }
     free(end.output);
     if (source >= 0)

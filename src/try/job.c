@@ -14,7 +14,7 @@ enum { PATTERN = 0xa5, POISON = 0xff /* NaN */, PRINTED_LIMIT = 1 << 16 };
 const char try_runner_word[] = "--try-runner";
 const char try_compile_word[] = "compile";
 
-/* ---- where everything lies ------------------------------------------------------------------- */
+/* ---- the layout of the files ----------------------------------------------------------------- */
 
 static size_t whole_pages(size_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -22,8 +22,8 @@ static size_t whole_pages(size_t bytes) {
 }
 
 /* Places an array at `at`, behind a band of at least `band` bytes; returns the end. */
-static size_t place(JobArray *array, const char *name, bool input, int64_t count, size_t at,
-                    size_t band) {
+static size_t place_array(JobArray *array, const char *name, bool input, int64_t count, size_t at,
+                          size_t band) {
     size_t bytes = (size_t)count * 4, pages = whole_pages(bytes + band);
     *array = (JobArray){name, input, bytes, at, pages, pages - bytes};
     return at + pages;
@@ -42,10 +42,11 @@ JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]) {
     };
     JobSizes sizes = {whole_pages(sizeof(JobHeader)), whole_pages(sizeof(JobReport))};
     for (int i = 0; i < JOB_INPUTS; i++)
-        sizes.inputs = place(&arrays[i], inputs[i].name, true, inputs[i].count, sizes.inputs, 0);
+        sizes.inputs =
+            place_array(&arrays[i], inputs[i].name, true, inputs[i].count, sizes.inputs, 0);
     for (int i = 0; i < header->calls; i++)
-        sizes.outputs = place(&arrays[JOB_INPUTS + i], "out", false, cells * channels,
-                              sizes.outputs, whole_pages(1));
+        sizes.outputs = place_array(&arrays[JOB_INPUTS + i], "out", false, cells * channels,
+                                    sizes.outputs, whole_pages(1));
     return sizes;
 }
 
@@ -61,7 +62,7 @@ static bool write_at(int fd, const void *bytes, size_t count, size_t at) {
     return true;
 }
 
-/* The bytes before an input are all ones: NaN as a value, -1 as an index. */
+/* Writes an input. The bytes before it are all ones: NaN as a value, -1 as an index. */
 static bool write_input(int fd, const JobArray *array, const void *values) {
     unsigned char ones[4096];
     size_t at = array->offset, end = at + array->lead;
@@ -81,7 +82,7 @@ static bool write_inputs(const Job *job, const BevProblem *problem, size_t size)
               write_at(job->inputs, &job->header, sizeof job->header, 0);
     for (int i = 0; ok && i < JOB_INPUTS; i++)
         ok = write_input(job->inputs, &job->arrays[i], values[i]);
-    /* From here on nobody can change them, whatever the kernel does. */
+    /* From now on no process can change the inputs. */
     return ok && fcntl(job->inputs, F_ADD_SEALS,
                        F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0;
 }
@@ -122,8 +123,8 @@ bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *e
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* The page may hold the kernel's own words: ranges are checked, texts cleaned. */
-static void take_report(Job *job) {
+/* Copies the report. A kernel may have written to it, so ranges are checked and texts cleaned. */
+static void copy_report(Job *job) {
     JobReport *r = &job->report;
     memcpy(r, job->out, sizeof *r);
     r->text[sizeof r->text - 1] = '\0';
@@ -150,7 +151,7 @@ bool job_run(Job *job, int library, Err *err) {
                       .output_limit = PRINTED_LIMIT};
     if (!child_run(&plan, &job->end, err))
         return false;
-    take_report(job);
+    copy_report(job);
     return true;
 }
 

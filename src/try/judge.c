@@ -13,12 +13,13 @@
 
 enum { SEED = 1, MAP_COLUMNS = 60, MAP_ROWS = 20, TEXT = 200 };
 
-/* ---- how a run ended, in words --------------------------------------------------------------- */
+/* ---- how a run ended, as a sentence ---------------------------------------------------------- */
 
-static void say(TryResult *result, TryVerdict verdict, const char *hint, const char *what, ...)
-    __attribute__((format(printf, 4, 5)));
+static void set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char *what,
+                        ...) __attribute__((format(printf, 4, 5)));
 
-static void say(TryResult *result, TryVerdict verdict, const char *hint, const char *what, ...) {
+static void set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char *what,
+                        ...) {
     va_list args;
     va_start(args, what);
     vsnprintf(result->what, sizeof result->what, what, args);
@@ -27,68 +28,68 @@ static void say(TryResult *result, TryVerdict verdict, const char *hint, const c
     result->verdict = verdict;
 }
 
-/* An access outside an array, or a write to an input. */
-static void say_access(const Job *job, TryResult *result) {
+/* Describes an access outside an array, or a write to an input. */
+static void describe_access(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     const JobArray *array = &job->arrays[report->array];
     const char *did = report->writes < 0 ? "accessed" : report->writes ? "wrote" : "read";
     int64_t count = (int64_t)(array->bytes / 4), element = report->element;
     if (report->access == ACCESS_INSIDE)
-        say(result, TRY_WRONG, "inputs are shared by all kernels: only out may be written",
-            "it wrote to an input, %s[%" PRId64 "]", array->name, element);
+        set_verdict(result, TRY_WRONG, "inputs are shared by all kernels: only out may be written",
+                    "it wrote to an input, %s[%" PRId64 "]", array->name, element);
     else if (report->access == ACCESS_BEFORE)
-        say(result, TRY_WRONG, "", "it %s %s[%" PRId64 "], before the start of %s", did,
-            array->name, element, array->name);
+        set_verdict(result, TRY_WRONG, "", "it %s %s[%" PRId64 "], before the start of %s", did,
+                    array->name, element, array->name);
     else
-        say(result, TRY_WRONG, "",
-            "it %s %s[%" PRId64 "], after the end of %s: it has %" PRId64 " elements", did,
-            array->name, element, array->name, count);
+        set_verdict(result, TRY_WRONG, "",
+                    "it %s %s[%" PRId64 "], after the end of %s: it has %" PRId64 " elements", did,
+                    array->name, element, array->name, count);
 }
 
-static void say_signal(const Job *job, TryResult *result) {
+static void describe_signal(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     if (report->access >= ACCESS_BEFORE && report->access <= ACCESS_INSIDE)
-        say_access(job, result);
+        describe_access(job, result);
     else if (report->signal == SIGXCPU)
-        say(result, TRY_STOPPED, "is there a loop without end?", "it did not end within %g s",
-            job->header.limit_s);
+        set_verdict(result, TRY_STOPPED, "is there a loop without end?",
+                    "it did not end within %g s", job->header.limit_s);
     else if (report->access == ACCESS_STACK)
-        say(result, TRY_STOPPED, "large arrays go to malloc, and recursion needs an end",
-            "the stack overflowed");
+        set_verdict(result, TRY_STOPPED, "large arrays go to malloc, and recursion needs an end",
+                    "the stack overflowed");
     else if (report->access == ACCESS_NULL)
-        say(result, TRY_STOPPED, "malloc may have returned NULL",
-            "it crashed: %s, through a NULL pointer", strsignal(report->signal));
+        set_verdict(result, TRY_STOPPED, "malloc may have returned NULL",
+                    "it crashed: %s, through a NULL pointer", strsignal(report->signal));
     else
-        say(result, TRY_STOPPED, "", "it crashed: %s%s", strsignal(report->signal),
-            report->signal == SIGSEGV ? ", an address outside of every array" : "");
+        set_verdict(result, TRY_STOPPED, "", "it crashed: %s%s", strsignal(report->signal),
+                    report->signal == SIGSEGV ? ", an address outside of every array" : "");
 }
 
-/* Whether the kernel returned from all calls; else the result says what happened. */
-static bool ran(const Job *job, TryResult *result) {
+/* Whether the kernel returned from all calls. Otherwise the result says what happened. */
+static bool has_run(const Job *job, TryResult *result) {
     const JobReport *report = &job->report;
     const ChildEnd *end = &job->end;
     if (end->timed_out)
-        say(result, TRY_STOPPED, "is there a loop without end?", "it did not end within %g s",
-            job->header.limit_s);
+        set_verdict(result, TRY_STOPPED, "is there a loop without end?",
+                    "it did not end within %g s", job->header.limit_s);
     else if (report->state == JOB_SIGNAL)
-        say_signal(job, result);
+        describe_signal(job, result);
     else if (report->state == JOB_CRASHED)
-        say(result, TRY_STOPPED, "", "it crashed on the GPU: %.*s", TEXT, report->text);
+        set_verdict(result, TRY_STOPPED, "", "it crashed on the GPU: %.*s", TEXT, report->text);
     else if (report->state == JOB_TRESPASSED)
-        say(result, TRY_WRONG, "", "%.*s", TEXT, report->text);
+        set_verdict(result, TRY_WRONG, "", "%.*s", TEXT, report->text);
     else if (report->state == JOB_DONE)
         return true;
     else if (WIFSIGNALED(end->status))
-        say(result, TRY_STOPPED, "", "it was ended by a signal: %s",
-            strsignal(WTERMSIG(end->status)));
+        set_verdict(result, TRY_STOPPED, "", "it was ended by a signal: %s",
+                    strsignal(WTERMSIG(end->status)));
     else
-        say(result, TRY_STOPPED, "a kernel returns to its caller",
-            "it ended the program itself, with exit status %d", WEXITSTATUS(end->status));
+        set_verdict(result, TRY_STOPPED, "a kernel returns to its caller",
+                    "it ended the program itself, with exit status %d", WEXITSTATUS(end->status));
     return false;
 }
 
-/* The reason why a kernel did not run at all. */
-static bool loaded(const Job *job, const TryKernel *kernel, Err *err) {
+/* Whether the kernel ran at all. Otherwise `err` has the reason. */
+static bool has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
     const JobReport *report = &job->report;
     if (report->state == JOB_NO_FUNCTION)
         return err_set(err, ERR_FAILED, kernel->file,
@@ -106,12 +107,13 @@ static bool loaded(const Job *job, const TryKernel *kernel, Err *err) {
     return true;
 }
 
-/* ---- what it printed ------------------------------------------------------------------------- */
+/* ---- the kernel's own output ----------------------------------------------------------------- */
 
 enum { SHOWN_LINES = 12, SHOWN_BYTES = 1000 };
 
-/* The first lines, and how much was cut. The caller frees it; NULL: nothing was printed. */
-static char *printed(const ChildEnd *end) {
+/* Returns the first lines and the amount that was cut. The caller frees it. NULL: nothing was
+ * printed. */
+static char *printed_text(const ChildEnd *end) {
     size_t shown = 0;
     if (!end->output_length)
         return NULL;
@@ -132,7 +134,7 @@ static char *printed(const ChildEnd *end) {
 
 /* ---- gates ----------------------------------------------------------------------------------- */
 
-static void say_gate(TryResult *result, char gate, const GateResult *g, const char *which) {
+static void describe_gate(TryResult *result, char gate, const GateResult *g, const char *which) {
     char bound[40] = "", got[40] = "NaN";
     const char *hint = "";
     if (!isnan(g->got))
@@ -145,19 +147,19 @@ static void say_gate(TryResult *result, char gate, const GateResult *g, const ch
         hint = "cleared, and then no point came";
     else if (gate == 'C')
         hint = "small whole numbers, exact in any order: a point is missing, double or misplaced";
-    say(result, TRY_WRONG, hint,
-        "gate %c%s: %lld of %lld values wrong, the first at cell %lld, channel %lld: %s "
-        "instead of %.9g%s",
-        gate, which, (long long)g->bad, (long long)g->checked, (long long)g->cell,
-        (long long)g->channel, got, g->want, bound);
+    set_verdict(result, TRY_WRONG, hint,
+                "gate %c%s: %lld of %lld values wrong, the first at cell %lld, channel %lld: %s "
+                "instead of %.9g%s",
+                gate, which, (long long)g->bad, (long long)g->checked, (long long)g->cell,
+                (long long)g->channel, got, g->want, bound);
 }
 
-/* A problem and its result in FP64. */
+/* A problem and its FP64 result. */
 typedef struct {
     const BevProblem *problem;
     double *reference, *abs_sum;
     uint8_t *bad;
-    int32_t *points; /* of each cell */
+    int32_t *points; /* number of points of each cell */
 } Truth;
 
 static void truth_free(Truth *truth) {
@@ -180,8 +182,9 @@ static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
     return true;
 }
 
-/* Applies gate A (`exact`: C) to the output of one call. */
-static bool passes(const Truth *truth, const Job *job, int call, bool exact, TryResult *result) {
+/* Applies gate A (`exact`: gate C) to the output of one call. */
+static bool passes_gate(const Truth *truth, const Job *job, int call, bool exact,
+                        TryResult *result) {
     const BevProblem *problem = truth->problem;
     const void *codes = job_output(job, call);
     GateResult g =
@@ -191,43 +194,43 @@ static bool passes(const Truth *truth, const Job *job, int call, bool exact, Try
     result->nan_both += call || exact ? 0 : g.nan_both;
     if (gate_passes(&g, &problem->map))
         return true;
-    say_gate(result, exact ? 'C' : 'A', &g, call ? ", second run" : "");
+    describe_gate(result, exact ? 'C' : 'A', &g, call ? ", second run" : "");
     result->bad_cells =
         bad_cells_map(truth->bad, problem->shape.nx, problem->shape.ny, MAP_COLUMNS, MAP_ROWS);
     return false;
 }
 
-/* The band, the gate and the bits of a job that ran. */
-static void judge(const Truth *truth, const Job *job, bool exact, TryResult *result) {
+/* Judges a job that ran: the band, the gate and the bits of all calls. */
+static void judge_job(const Truth *truth, const Job *job, bool exact, TryResult *result) {
     size_t bytes = job->arrays[JOB_INPUTS].bytes;
     for (int call = 0; call < job->header.calls; call++) {
         int64_t before = job_band_broken(job, call);
         if (before) {
-            say(result, TRY_WRONG, "", "it wrote out[%" PRId64 "], before the start of out",
-                -before);
+            set_verdict(result, TRY_WRONG, "", "it wrote out[%" PRId64 "], before the start of out",
+                        -before);
             return;
         }
-        if (!passes(truth, job, call, exact, result))
+        if (!passes_gate(truth, job, call, exact, result))
             return;
     }
     if (job->header.calls > 1 && memcmp(job_output(job, 0), job_output(job, 1), bytes) != 0)
         result->varies = true;
 }
 
-/* Runs the kernel on one problem and judges it. The result stays as it is where all is right. */
+/* Runs the kernel on one problem and judges it. A right kernel leaves the result unchanged. */
 static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, const JobHeader *task,
                           bool exact, TryResult *result, Err *err) {
     Truth truth = {0};
     Job job;
     bool ok = job_open(&job, problem, task, err) && job_run(&job, kernel->library, err) &&
-              loaded(&job, kernel, err) &&
-              truth_init(&truth, problem, err); /* after the run: nobody can look it up */
+              has_loaded(&job, kernel, err) &&
+              truth_init(&truth, problem, err); /* after the run, so that no kernel can read it */
     if (ok) {
         result->run_s += job.end.wall_s;
         if (!result->printed)
-            result->printed = printed(&job.end);
-        if (ran(&job, result))
-            judge(&truth, &job, exact, result);
+            result->printed = printed_text(&job.end);
+        if (has_run(&job, result))
+            judge_job(&truth, &job, exact, result);
     }
     truth_free(&truth);
     job_close(&job);
@@ -273,7 +276,7 @@ void try_result_free(TryResult *result) {
 
 /* ---- timing ---------------------------------------------------------------------------------- */
 
-/* A kernel can write to the memory in which its time is taken. */
+/* Checks a timing for impossible values. A kernel can write to the memory of its timing. */
 static bool check_timing(const TryKernel *kernel, const BevKernel *instead, const Timing *timing,
                          Err *err) {
     const double *times[] = {&timing->median_us, &timing->p95_us, &timing->p99_us, &timing->min_us};
@@ -284,8 +287,8 @@ static bool check_timing(const TryKernel *kernel, const BevKernel *instead, cons
     return true;
 }
 
-/* Seconds that a process takes for 1 + `repeats` calls, by the clock of this process. The last
- * output is judged. */
+/* Measures the seconds that a process takes for 1 + `repeats` calls, by the clock of this process.
+ * Judges the last output. */
 static bool time_outside(const TryKernel *kernel, const BevProblem *problem, int repeats,
                          double limit_s, double *seconds, Err *err) {
     const JobHeader task = {.calls = 1, .repeats = repeats, .limit_s = limit_s};
@@ -299,10 +302,10 @@ static bool time_outside(const TryKernel *kernel, const BevProblem *problem, int
     return ok;
 }
 
-/* Whether calls take about as long as the runner says, and stay right. Other programs may have the
- * cores, and printing takes longer than a median says. */
-static bool confirm(const TryKernel *kernel, const BevProblem *problem, double limit_s,
-                    double median_us, Err *err) {
+/* Checks that calls take about as long as the runner says, and stay right. The limits are wide:
+ * other programs may use the cores, and printing takes time. */
+static bool confirm_time(const TryKernel *kernel, const BevProblem *problem, double limit_s,
+                         double median_us, Err *err) {
     const double long_enough_us = 2e5, slack_us = 3e5, most = 4e6, factor = 20;
     int repeats = (int)fmin(fmax(long_enough_us / median_us, 3), most);
     double once_s, all_s;
@@ -323,13 +326,14 @@ bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProble
     Job job;
     snprintf(task.instead, sizeof task.instead, "%s", instead ? instead->name : "");
     bool ok = job_open(&job, problem, &task, err) &&
-              job_run(&job, instead ? -1 : kernel->library, err) && loaded(&job, kernel, err);
-    if (ok && !ran(&job, &result))
+              job_run(&job, instead ? -1 : kernel->library, err) && has_loaded(&job, kernel, err);
+    if (ok && !has_run(&job, &result))
         ok = err_set(err, ERR_FAILED, instead ? instead->name : kernel->file, result.hint,
                      "while it was timed: %s", result.what);
     if (ok)
         *timing = job.report.timing;
     job_close(&job);
     return ok && check_timing(kernel, instead, timing, err) &&
-           (instead || kernel->cuda || confirm(kernel, problem, limit_s, timing->median_us, err));
+           (instead || kernel->cuda ||
+            confirm_time(kernel, problem, limit_s, timing->median_us, err));
 }

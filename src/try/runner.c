@@ -1,4 +1,4 @@
-/* The runner: this program as a process that runs one kernel on one problem (job.h). */
+/* The runner: a process of this program that runs one kernel on one problem (job.h). */
 #include "src/try/runner.h"
 
 #include "src/base/clock.h"
@@ -18,14 +18,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* Forbidden bytes on both sides of an array, and the room of the handler's stack. */
+/* forbidden bytes on both sides of an array; bytes of the signal handler's stack */
 enum { ZONE = 1 << 20, HANDLER_STACK = 1 << 16 };
 
 typedef void PoolFunction(const Pool *);
 
-/* An array where this process sees it. */
+/* An array in the memory of this process. */
 typedef struct {
-    const char *start; /* its first element */
+    const char *start; /* first element */
     size_t bytes;
 } Mapped;
 
@@ -38,16 +38,16 @@ static struct {
     Pool problem;
 } runner;
 
-static int give_up(JobState state, const char *text) {
+static int end_with(JobState state, const char *text) {
     snprintf(runner.report->text, sizeof runner.report->text, "%s", text);
     runner.report->state = state;
     return EXIT_FAILURE;
 }
 
-/* ---- a signal: what does it mean? ------------------------------------------------------------ */
+/* ---- the meaning of a signal ----------------------------------------------------------------- */
 
-/* Distances are in elements of four bytes. An access near the stack pointer that faults is one that
- * left the stack. */
+/* Finds the array near an address that faulted. Distances are in elements of four bytes. An address
+ * near the stack pointer means that the stack overflowed. */
 static void explain_address(JobReport *report, uintptr_t address, uintptr_t stack) {
     bool near = stack && address - stack + ZONE < 2 * (uintptr_t)ZONE;
     report->access = near ? ACCESS_STACK : address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
@@ -65,7 +65,7 @@ static void explain_address(JobReport *report, uintptr_t address, uintptr_t stac
     }
 }
 
-/* Of a page fault: 1 a write, 0 a read, -1 unknown. */
+/* Returns the kind of a page fault: 1 a write, 0 a read, -1 unknown. */
 static int was_write(const ucontext_t *context) {
 #if defined(__x86_64__)
     return context->uc_mcontext.gregs[REG_ERR] >> 1 & 1;
@@ -75,7 +75,7 @@ static int was_write(const ucontext_t *context) {
 #endif
 }
 
-/* The stack pointer at the fault; 0: unknown. */
+/* Returns the stack pointer at the fault. 0: unknown. */
 static uintptr_t stack_pointer(const ucontext_t *context) {
 #if defined(__x86_64__)
     return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
@@ -87,7 +87,7 @@ static uintptr_t stack_pointer(const ucontext_t *context) {
 #endif
 }
 
-/* The first thread to come here reports; the others wait for the end of the process. */
+/* Handles a signal. The first thread reports it; others wait for the end of the process. */
 static void on_signal(int signal, siginfo_t *info, void *context) {
     static volatile int taken;
     JobReport *report = runner.report;
@@ -97,7 +97,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     report->writes = -1;
     if (signal == SIGSEGV || signal == SIGBUS) {
         report->writes = was_write(context);
-        /* An address that no pointer can have arrives as 0, with another code. */
+        /* The system reports an address that no pointer can have as 0, with another code. */
         bool known = info->si_code > 0 && info->si_code < SI_KERNEL;
         explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX,
                         stack_pointer(context));
@@ -119,7 +119,7 @@ static void watch_signals(void) {
 
 /* ---- the problem in this process's memory ---------------------------------------------------- */
 
-/* Maps the pages of an array between two forbidden zones; NULL: no memory. */
+/* Maps the pages of an array between two forbidden zones. NULL: no memory. */
 static void *map_array(const JobArray *array) {
     char *zone = mmap(NULL, array->pages_bytes + 2 * ZONE, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -133,7 +133,8 @@ static void *map_array(const JobArray *array) {
     return zone + ZONE + array->lead;
 }
 
-/* The header and the report, then all arrays. The report is not there before it is mapped. */
+/* Maps the header and the report, then all arrays. Before the report is mapped, errors cannot be
+ * reported. */
 static bool map_job(void) {
     JobArray arrays[JOB_ARRAYS];
     void *header = mmap(NULL, sizeof *runner.header, PROT_READ, MAP_PRIVATE, JOB_IN, 0);
@@ -148,14 +149,14 @@ static bool map_job(void) {
     for (int i = 0; i < runner.array_count; i++) {
         void *start = map_array(&arrays[i]);
         if (!start)
-            return give_up(JOB_FAILED, strerror(errno)), false;
+            return end_with(JOB_FAILED, strerror(errno)), false;
         runner.arrays[i] = (Mapped){start, arrays[i].bytes};
     }
     return true;
 }
 
-/* Inputs in the order of job_layout. */
-static BevProblem problem_of(void *const inputs[JOB_INPUTS], float *out) {
+/* Returns the problem. The inputs have the order of job_layout. */
+static BevProblem make_problem(void *const inputs[JOB_INPUTS], float *out) {
     const JobHeader *header = runner.header;
     const BevShape *shape = &header->shape;
     int64_t channels = shape->channels;
@@ -173,7 +174,7 @@ static BevProblem problem_of(void *const inputs[JOB_INPUTS], float *out) {
         .out = {.rows = shape->nx * shape->ny, .row_len = channels, .data = out, .scale = 1}};
 }
 
-/* ---- judging: one call after the other ------------------------------------------------------- */
+/* ---- judging: one call after another --------------------------------------------------------- */
 
 static bool call_on_gpu(const BevProblem *problem) {
     float *outs[JOB_CALLS];
@@ -181,13 +182,13 @@ static bool call_on_gpu(const BevProblem *problem) {
     for (int call = 0; call < runner.header->calls; call++)
         outs[call] = (float *)runner.arrays[JOB_INPUTS + call].start;
     JobState state = gpu_call_all(problem, runner.header->calls, outs, &err);
-    return state == JOB_DONE || (give_up(state, err.what), false);
+    return state == JOB_DONE || (end_with(state, err.what), false);
 }
 
-/* Calls, as timed calls are, but for one value of the output that is spoilt before each call,
- * another value each time. A kernel that does not compute that value leaves it so, and the judge
+/* Calls the kernel as timed calls do. Before each call one value of the output is overwritten,
+ * another value each time. A kernel that does not compute that value leaves it wrong, and the judge
  * sees it. */
-static void repeat(int repeats) {
+static void repeat_calls(int repeats) {
     uint64_t seed = (uint64_t)(clock_us() * 1e3);
     size_t count = (size_t)(runner.problem.cells * runner.problem.channels);
     for (int i = 0; i < repeats && count; i++) {
@@ -200,7 +201,7 @@ static bool call_all(void) {
     void *inputs[JOB_INPUTS];
     for (int i = 0; i < JOB_INPUTS; i++)
         inputs[i] = (void *)runner.arrays[i].start;
-    BevProblem problem = problem_of(inputs, (float *)runner.arrays[JOB_INPUTS].start);
+    BevProblem problem = make_problem(inputs, (float *)runner.arrays[JOB_INPUTS].start);
     if (runner.header->cuda)
         return call_on_gpu(&problem);
     for (int call = 0; call < runner.header->calls; call++) {
@@ -208,19 +209,19 @@ static bool call_all(void) {
         runner.problem = runner_pool(&problem);
         runner.pool(&runner.problem);
     }
-    repeat(runner.header->repeats);
+    repeat_calls(runner.header->repeats);
     return true;
 }
 
-/* ---- timing: a session, as bench has it ------------------------------------------------------ */
+/* ---- timing: a session, as in bench ---------------------------------------------------------- */
 
-static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+static bool launch_learner(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)problem, (void)plan, (void)stream, (void)err;
     runner.pool(&runner.problem);
     return true;
 }
 
-/* A copy of the inputs in ordinary memory, as other programs have theirs. */
+/* Copies the inputs to ordinary memory, as other programs use. */
 static bool copy_inputs(void *copies[JOB_INPUTS]) {
     for (int i = 0; i < JOB_INPUTS; i++) {
         if (!(copies[i] = malloc(runner.arrays[i].bytes + 1)))
@@ -236,7 +237,7 @@ static bool time_kernel(Err *err) {
                                       .where = BEV_CPU,
                                       .dtypes = 1u << BEV_FP32,
                                       .aligns = 1u << BEV_NEAREST,
-                                      .launch = launch};
+                                      .launch = launch_learner};
     const char *instead = runner.header->instead;
     const BevKernel *kernel = instead[0]            ? bev_kernel_find(instead)
                               : runner.header->cuda ? &gpu_learner
@@ -247,18 +248,18 @@ static bool time_kernel(Err *err) {
     Session *session = NULL;
     if (!out || !copy_inputs(inputs))
         return err_set(err, ERR_FAILED, "timing", "", "out of memory");
-    BevProblem problem = problem_of(inputs, out);
+    BevProblem problem = make_problem(inputs, out);
     runner.problem = runner_pool(&problem);
     bool ok =
         session_open(&session, kernel, &problem, err) &&
         session_time(session, CACHE_WARM, &runner.header->timing, &runner.report->timing, err);
     session_close(session);
-    return ok; /* the process ends: its memory goes with it */
+    return ok; /* the memory ends with the process */
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Room for the arrays three times over, and for the threads' stacks and heaps. */
+/* Returns the limit of address space: three times the arrays, and the threads' stacks and heaps. */
 static size_t address_bytes(void) {
     size_t bytes = (size_t)4 << 30, threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
     for (int i = 0; i < runner.array_count; i++)
@@ -274,37 +275,37 @@ static size_t address_bytes(void) {
 #define UNDER_ASAN 0
 #endif
 
-static void limit(int resource, rlim_t soft, rlim_t hard) {
+static void set_limit(int resource, rlim_t soft, rlim_t hard) {
     setrlimit((__rlimit_resource_t)resource, &(struct rlimit){soft, hard});
 }
 
-/* Limits of this process before it loads the learner's kernel. Seconds count over all threads.
+/* Limits this process before it loads the learner's kernel. CPU seconds count over all threads.
  * AddressSanitizer reserves more address space than a limit allows. The limit of processes counts
- * all threads of the user; those of the whole system are at least as many. */
+ * all threads of the user, so it is at least the number of threads in the system. */
 static void limit_process(void) {
     rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = address_bytes();
     rlim_t cpu_s = (rlim_t)(runner.header->limit_s * (double)cores) + 1;
     struct sysinfo info;
-    limit(RLIMIT_CPU, cpu_s, cpu_s + 1);
+    set_limit(RLIMIT_CPU, cpu_s, cpu_s + 1);
     if (!UNDER_ASAN)
-        limit(RLIMIT_AS, bytes, bytes);
-    limit(RLIMIT_CORE, 0, 0);
-    limit(RLIMIT_FSIZE, 0, 0);
+        set_limit(RLIMIT_AS, bytes, bytes);
+    set_limit(RLIMIT_CORE, 0, 0);
+    set_limit(RLIMIT_FSIZE, 0, 0);
     if (sysinfo(&info) == 0)
-        limit(RLIMIT_NPROC, info.procs + 2 * cores + 32, info.procs + 2 * cores + 32);
+        set_limit(RLIMIT_NPROC, info.procs + 2 * cores + 32, info.procs + 2 * cores + 32);
 }
 
-/* The learner's function; false: the report says why there is none. */
+/* Loads the learner's function. False: the report says why. */
 static bool load_library(void) {
     char path[32];
     Err err;
     if (runner.header->cuda)
-        return gpu_load(JOB_LIBRARY, &err) || (give_up(JOB_NO_LIBRARY, err.what), false);
+        return gpu_load(JOB_LIBRARY, &err) || (end_with(JOB_NO_LIBRARY, err.what), false);
     snprintf(path, sizeof path, "/proc/self/fd/%d", JOB_LIBRARY);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return give_up(JOB_NO_LIBRARY, dlerror()), false;
-    return find_function(library, "pool", &runner.pool) || (give_up(JOB_NO_FUNCTION, ""), false);
+        return end_with(JOB_NO_LIBRARY, dlerror()), false;
+    return find_function(library, "pool", &runner.pool) || (end_with(JOB_NO_FUNCTION, ""), false);
 }
 
 int try_runner(int argc, char **argv) {
@@ -316,13 +317,13 @@ int try_runner(int argc, char **argv) {
         return ERR_USAGE;
     }
     watch_signals();
-    if (!runner.header->cuda) /* a driver needs more than that leaves */
+    if (!runner.header->cuda) /* a CUDA driver needs more than these limits */
         limit_process();
     if (!runner.header->instead[0] && !load_library())
         return EXIT_FAILURE;
     runner.report->state = JOB_RUNNING;
     if (runner.header->calls ? !call_all() : !time_kernel(&err))
-        return runner.header->calls ? EXIT_FAILURE : give_up(JOB_FAILED, err.what);
+        return runner.header->calls ? EXIT_FAILURE : end_with(JOB_FAILED, err.what);
     runner.report->state = JOB_DONE;
     fflush(NULL);
     _exit(EXIT_SUCCESS);

@@ -83,8 +83,8 @@ bool gpu_load(int fd, Err *err) {
     return ok;
 }
 
-/* Pointers of the problem are the device's. */
-static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+/* Launches the kernel. Pointers of the problem are to device memory. */
+static bool launch_learner(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)plan;
     Pool pool = runner_pool(problem);
     size_t bytes = (size_t)(pool.cells * pool.channels) * sizeof(float);
@@ -96,10 +96,10 @@ const BevKernel gpu_learner = {.name = "yours",
                                .where = BEV_CUDA,
                                .dtypes = 1u << BEV_FP32,
                                .aligns = 1u << BEV_NEAREST,
-                               .launch = launch};
+                               .launch = launch_learner};
 
-/* One call in a session of its own. */
-static JobState call(const BevProblem *problem, float *out, Err *err) {
+/* Runs one call in a session of its own. */
+static JobState call_once(const BevProblem *problem, float *out, Err *err) {
     Session *session = NULL;
     JobState state = JOB_CRASHED;
     if (session_open(&session, &gpu_learner, problem, err) && session_poison(session, err) &&
@@ -112,6 +112,6 @@ static JobState call(const BevProblem *problem, float *out, Err *err) {
 JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, Err *err) {
     JobState state = JOB_DONE;
     for (int i = 0; state == JOB_DONE && i < calls; i++)
-        state = call(problem, outs[i], err);
+        state = call_once(problem, outs[i], err);
     return state;
 }

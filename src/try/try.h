@@ -13,54 +13,56 @@
 
 /* A compiled kernel. */
 typedef struct {
-    const char *file;  /* as the learner named it; borrowed */
-    bool cuda;         /* a kernel for GPUs: its name ends in .cu */
-    int library;       /* the code: an open file without a name; -1: none */
-    char command[256]; /* what compiled it: "cc -O2 -fopenmp" */
-    char *messages;    /* what the compiler said, lines without control characters; or NULL */
+    const char *file;  /* file name as the learner gave it; borrowed */
+    bool cuda;         /* the kernel is for GPUs: its file name ends in .cu */
+    int library;       /* machine code: an open file without a name; -1: none */
+    char command[256]; /* compiler command: "cc -O2 -fopenmp" */
+    char *messages;    /* compiler's messages, lines without control characters; or NULL */
 } TryKernel;
 
-/* Compiles `file` in a private folder, which is gone on return, also when a signal ends the program
- * meanwhile. Free the kernel also after a failure: its messages say why. ERR_DEVICE: there is no C
- * compiler, or for a kernel in CUDA no GPU; ERR_FAILED: the file cannot be read or does not
+/* Compiles `file` in a private folder. The folder is removed on return, also when a signal ends
+ * the program. Free the kernel also after a failure: its messages say why. ERR_DEVICE: there is
+ * no C compiler, or no GPU for a CUDA kernel. ERR_FAILED: the file cannot be read or does not
  * compile. */
 bool try_compile(const char *file, TryKernel *kernel, Err *err);
 void try_kernel_free(TryKernel *kernel);
 
-/* How a kernel did on one problem. */
+/* The verdict on a kernel for one problem. */
 typedef enum {
     TRY_RIGHT,
-    TRY_WRONG,  /* a gate failed, or it wrote where it must not: other cases can still be judged */
-    TRY_STOPPED /* crashed, did not end, or ended the program */
+    /* a gate failed, or the kernel wrote outside its output; other cases can be judged */
+    TRY_WRONG,
+    TRY_STOPPED /* the kernel crashed, did not end, or ended the program */
 } TryVerdict;
 
 typedef struct {
     TryVerdict verdict;
     bool varies;     /* two runs gave different bits, both within the bound of gate A */
-    int64_t nan_both; /* values that are NaN in FP64 and in out: right, but nothing was compared */
-    char what[256];  /* the mistake, in one sentence; "" where right */
-    char hint[256];  /* what to look at; may be empty */
+    int64_t nan_both; /* values that are NaN in FP64 and in the output: right, but not compared */
+    char what[256];   /* the mistake in one sentence; "": right */
+    char hint[256];   /* where to look; may be empty */
     char *bad_cells; /* a map of the wrong cells (bad_cells_map), or NULL */
-    char *printed;   /* what it printed, cut, control characters replaced; NULL: nothing */
-    double run_s;    /* wall time of its process */
+    char *printed;   /* the kernel's own output, cut, control characters replaced; NULL: nothing */
+    double run_s;    /* wall time of the process */
 } TryResult;
 
 /* Judges the kernel on a case: two runs on random inputs for gate A, one on exact inputs for gate
- * C. No run may take longer than limit_s. False with an error only if the case could not be tried,
- * or the kernel not be loaded. Free the result with try_result_free in any case. */
+ * C. No run may take longer than limit_s. False with an error: the case could not be tried, or the
+ * kernel could not be loaded. Free the result with try_result_free also after a failure. */
 bool try_case(const TryKernel *kernel, const Case *c, double limit_s, TryResult *result, Err *err);
 
-/* As try_case, on an FP32 problem without weights. */
+/* Judges the kernel on an FP32 problem without weights, as try_case does. */
 bool try_problem(const TryKernel *kernel, const BevProblem *problem, double limit_s,
                  TryResult *result, Err *err);
 void try_result_free(TryResult *result);
 
-/* Times the kernel, or the row `instead` of the table, on that problem in a process of its own: all
- * under the same conditions, caches warm. False: it ended in another way than in try_problem. */
+/* Times the kernel, or the kernel `instead` of the table, on a problem in a process of its own. The
+ * conditions are the same for all kernels, with warm caches. False: the run ended otherwise than in
+ * try_problem. */
 bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProblem *problem,
               const TimingOptions *options, double limit_s, Timing *timing, Err *err);
 
-/* The word that makes this program the runner of a kernel, and the runner itself, which returns the
- * exit status. Only the functions above start it. */
+/* try_runner_word makes this program the runner of a kernel. try_runner is the runner and returns
+ * the exit status. Only the functions above start it. */
 extern const char try_runner_word[];
 int try_runner(int argc, char **argv);

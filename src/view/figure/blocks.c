@@ -1,4 +1,4 @@
-/* The blocks of the figure's page beside the legend: title, camera views, the run, panels. */
+/* The blocks of the figure's page, except the legend: title, camera views, the run, panels. */
 #include "src/scales/ranges.h"
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
@@ -12,7 +12,7 @@
 
 /* ---- title and subtitle --------------------------------------------------------------------- */
 
-static void describe(const Figure *figure, char *text, size_t size) {
+static void describe_figure(const Figure *figure, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     const char *view = views[spec->picture->bev.view].title;
     char channel[32] = "", slice[64], a[128], b[128];
@@ -34,7 +34,7 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
     TextStyle title = {.size = SIZE_TITLE, .bold = true, .color = pen->theme->text};
     TextStyle subtitle = {.size = SIZE_HEADING, .color = pen->theme->muted};
     char text[384];
-    describe(figure, text, sizeof text);
+    describe_figure(figure, text, sizeof text);
     pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title);
     double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
     pen_text(pen, x, second, w, &subtitle, spec->subtitle ? spec->subtitle : text);
@@ -45,8 +45,9 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
 
 enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
 
-/* The fewest rows in which a picture is large enough to recognise a car. */
-static int columns_for(int64_t cameras, double w) {
+/* Returns the number of columns. There are as few rows as possible, with pictures large enough to
+ * recognise a car. */
+static int picture_columns(int64_t cameras, double w) {
     for (int64_t rows = 1; rows < cameras; rows++) {
         int64_t columns = (cameras + rows - 1) / rows;
         if ((w - PICTURE_GAP * (double)(columns - 1)) / (double)columns >= MIN_PICTURE_W)
@@ -68,12 +69,12 @@ static void draw_camera(Pen *pen, const Figure *figure, int camera, Box box) {
 
 enum { KEY_H = 16, KEY_W = 160 };
 
-/* The colour of a value from 0 to 1 in the strip. */
+/* Returns the strip's colour for a value from 0 to 1. */
 static Rgb key_color(const Colormap *map, double t) {
     return map ? colormap_at(map, t) : gradient_lit((Rgb){128, 128, 128}, (float)(t * t));
 }
 
-/* A bar of colours and what they mean. Without a map they are those of gradients. */
+/* Draws a bar of colours and its meaning. Without a map these are the colours of gradients. */
 static double key_row(Pen *pen, const Colormap *map, const char *text, double x, double top,
                       double w) {
     enum { BAR_H = 10 };
@@ -84,7 +85,7 @@ static double key_row(Pen *pen, const Colormap *map, const char *text, double x,
     return KEY_H;
 }
 
-/* The meaning of the colours over the camera views. */
+/* Draws the meaning of the colours over the camera views. */
 static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
     const Picture *picture = figure->spec->picture;
     const Strip strip = picture->strip;
@@ -115,7 +116,7 @@ double strip_block(Pen *pen, const Figure *figure, double x, double top, double 
     int64_t pixel = frame_gradient_pixel(figure->frame, figure->spec->state->pixel);
     if (!cameras)
         return 0;
-    int columns = columns_for(cameras, w);
+    int columns = picture_columns(cameras, w);
     int rows = (cameras + columns - 1) / columns;
     double aspect = (double)frustum.input_w / frustum.input_h;
     double picture_w = floor((w - PICTURE_GAP * (columns - 1)) / columns);
@@ -132,7 +133,7 @@ double strip_block(Pen *pen, const Figure *figure, double x, double top, double 
     return rows * row_h + strip_key(pen, figure, x, top + rows * row_h, w);
 }
 
-/* ---- the run: by which kernel, on what, how fast --------------------------------------------- */
+/* ---- the run: kernel, device, latency, grid -------------------------------------------------- */
 
 enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 160 };
 
@@ -180,7 +181,7 @@ static void latency_text(const LiveData *live, const LiveKernel *row, char *valu
     snprintf(value, VALUE_MAX, "%s (%s)", time, origin);
 }
 
-/* Name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
+/* Writes name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
 static void recorded_text(const char *label, char *value) {
     const char *date = strrchr(label, ',');
     char machine[64];
@@ -195,7 +196,7 @@ static void device_text(const LiveDevice *device, BevWhere where, char *value) {
         snprintf(value, VALUE_MAX, "%s", device->name[0] ? device->name : "n/a");
 }
 
-/* The value of one side; "": the row is left out. */
+/* Writes the value of a row for the selection or the baseline. "": the row is left out. */
 static void run_text(const Figure *figure, RunRow which, bool baseline, char *value) {
     const LiveData *live = figure->spec->live;
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;

@@ -1,4 +1,4 @@
-/* The figure's page: where its parts stand. */
+/* Arranges and draws the figure's page. */
 #include "src/state/live_text.h"
 #include "src/view/draw/page.h"
 #include "src/view/figure/figure_internal.h"
@@ -10,43 +10,43 @@
 enum { SIDE_W = 400, SIDE_TABLE_W = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
-/* The places of all parts: found with a measuring pen, then drawn with another. */
+/* The places of all parts. A measuring pen finds them, then another pen draws. */
 typedef struct {
     double w, h;
     double strip_top, panels_top;
-    bool blocks_below; /* legends and facts under the panels, else beside them */
+    bool blocks_below; /* legends and facts stand below the panels, not beside them */
     double side_x, side_w, side_top;
 } Places;
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-static double gap_after(double height) {
+static double height_with_gap(double height) {
     return height > 0 ? height + BLOCK_GAP : 0;
 }
 
-/* The run, and how its points spread over the cells. */
+/* Draws the run, and how its points spread over the cells. */
 static double run_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
-    double y = top + gap_after(run_block(pen, figure, x, top, w));
-    return y + gap_after(panel_block(pen, figure, &intervals_panel, x, y, w)) - top;
+    double y = top + height_with_gap(run_block(pen, figure, x, top, w));
+    return y + height_with_gap(panel_block(pen, figure, &intervals_panel, x, y, w)) - top;
 }
 
 static double table_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
     if (!figure->spec->table)
         return 0;
-    double y = top + gap_after(panel_block(pen, figure, &kernels_panel, x, top, w));
-    return y + gap_after(panel_block(pen, figure, &accuracy_panel, x, y, w)) - top;
+    double y = top + height_with_gap(panel_block(pen, figure, &kernels_panel, x, top, w));
+    return y + height_with_gap(panel_block(pen, figure, &accuracy_panel, x, y, w)) - top;
 }
 
 static double side_blocks(Pen *pen, const Figure *figure, const Places *page) {
     double x = page->side_x, w = page->side_w, y = page->side_top;
-    y += gap_after(legend_block(pen, figure, &figure->panels[0], x, y, w));
-    y += gap_after(panel_block(pen, figure, &gradients_panel, x, y, w));
-    y += gap_after(overlay_key_block(pen, figure, x, y, w));
+    y += height_with_gap(legend_block(pen, figure, &figure->panels[0], x, y, w));
+    y += height_with_gap(panel_block(pen, figure, &gradients_panel, x, y, w));
+    y += height_with_gap(overlay_key_block(pen, figure, x, y, w));
     y += run_blocks(pen, figure, x, y, w);
     return y + table_blocks(pen, figure, x, y, w) - BLOCK_GAP;
 }
 
-/* Three columns; under three panels each stands below its panel. */
+/* Draws three columns of blocks. With three panels each column stands below its panel. */
 static double below_blocks(Pen *pen, const Figure *figure, const Places *page) {
     bool compare = figure->panel_count > 1;
     double left = figure->panels[0].box.x, right = page->w - MARGIN, bottoms[3], xs[3];
@@ -56,13 +56,14 @@ static double below_blocks(Pen *pen, const Figure *figure, const Places *page) {
         bottoms[i] = page->side_top;
     }
     w = compare ? fmax(figure->panel_w, xs[1] - xs[0] - COMPARE_GAP) : w;
-    bottoms[0] += gap_after(legend_block(pen, figure, &figure->panels[0], xs[0], bottoms[0], w));
-    bottoms[0] += gap_after(overlay_key_block(pen, figure, xs[0], bottoms[0], w));
+    bottoms[0] +=
+        height_with_gap(legend_block(pen, figure, &figure->panels[0], xs[0], bottoms[0], w));
+    bottoms[0] += height_with_gap(overlay_key_block(pen, figure, xs[0], bottoms[0], w));
     bottoms[1] += run_blocks(pen, figure, xs[1], bottoms[1], w);
     if (compare)
         bottoms[2] +=
-            gap_after(legend_block(pen, figure, &figure->panels[2], xs[2], bottoms[2], w));
-    bottoms[2] += gap_after(panel_block(pen, figure, &gradients_panel, xs[2], bottoms[2], w));
+            height_with_gap(legend_block(pen, figure, &figure->panels[2], xs[2], bottoms[2], w));
+    bottoms[2] += height_with_gap(panel_block(pen, figure, &gradients_panel, xs[2], bottoms[2], w));
     bottoms[2] += table_blocks(pen, figure, xs[2], bottoms[2], w);
     return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
 }
@@ -82,7 +83,7 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* ---- arrangement ---------------------------------------------------------------------------- */
 
-/* Panels in a row from the left; only the first carries numbers on its x axis. */
+/* Places the panels in a row from the left. Only the first has numbers on its y axis. */
 static double place_panels(Figure *figure, double top) {
     double x = MARGIN + axes_left(figure, true);
     double gap = COMPARE_GAP + axes_left(figure, false);
@@ -92,7 +93,7 @@ static double place_panels(Figure *figure, double top) {
     return x - gap + figure->band + TICK_SPACE;
 }
 
-static void arrange(Pen *pen, Figure *figure, Places *page) {
+static void arrange_page(Pen *pen, Figure *figure, Places *page) {
     bool compare = figure->panel_count > 1;
     *page = (Places){0};
     page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
@@ -104,8 +105,8 @@ static void arrange(Pen *pen, Figure *figure, Places *page) {
     page->side_w = page->w - MARGIN - page->side_x;
 
     double w = page->w - 2 * MARGIN;
-    page->strip_top = MARGIN + gap_after(header_block(pen, figure, MARGIN, MARGIN, w));
-    double strip_h = gap_after(strip_block(pen, figure, MARGIN, page->strip_top, w));
+    page->strip_top = MARGIN + height_with_gap(header_block(pen, figure, MARGIN, MARGIN, w));
+    double strip_h = height_with_gap(strip_block(pen, figure, MARGIN, page->strip_top, w));
     page->panels_top =
         page->strip_top + strip_h + figure->band + TICK_SPACE + (compare ? PANEL_TITLE : 0);
     page->panels_top = ceil(page->panels_top);
@@ -143,35 +144,35 @@ typedef struct {
     Places page;
 } Composition;
 
-static void draw(Pen *pen, const void *context) {
+static void draw_composition(Pen *pen, const void *context) {
     const Composition *composition = context;
     draw_page(pen, &composition->figure, &composition->page);
 }
 
-static PageSpec compose(const FigureSpec *spec, Composition *composition) {
+static PageSpec compose_page(const FigureSpec *spec, Composition *composition) {
     Pen pen;
     composition->figure = figure_prepare(spec);
     pen_open_measuring(&pen, composition->figure.theme);
-    arrange(&pen, &composition->figure, &composition->page);
+    arrange_page(&pen, &composition->figure, &composition->page);
     pen_close(&pen);
     return (PageSpec){composition->page.w, composition->page.h, spec->scale,
-                      spec->state->light ? THEME_LIGHT : THEME_DARK, draw, composition};
+                      spec->state->light ? THEME_LIGHT : THEME_DARK, draw_composition, composition};
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
     Composition composition;
-    const PageSpec page = compose(spec, &composition);
+    const PageSpec page = compose_page(spec, &composition);
     return page_image(&page, image, err);
 }
 
 bool figure_file(const FigureSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err) {
     Composition composition;
-    const PageSpec page = compose(spec, &composition);
+    const PageSpec page = compose_page(spec, &composition);
     return page_file(&page, svg, bytes, length, err);
 }
 
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
     Composition composition;
-    const PageSpec page = compose(spec, &composition);
+    const PageSpec page = compose_page(spec, &composition);
     return page_layout(&page, layout, err);
 }

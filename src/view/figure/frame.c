@@ -1,4 +1,4 @@
-/* The surroundings of a panel: axes with ticks on all four sides, and the band that names the
+/* Draws the surroundings of a panel: axes with ticks on all four sides, and the band that names the
  * cameras. */
 #include "src/view/draw/ticks.h"
 #include "src/view/figure/figure_internal.h"
@@ -80,16 +80,17 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
                       : "x (cells) \u2192");
 }
 
-/* ---- band: a bar for what each camera covers, darker where two overlap, and its name -------- */
+/* ---- band: each camera's coverage as a bar, darker where two overlap, and its name ---------- */
 
 enum { BAR = 4, BAR_GAP = 2, NAME_GAP = 8 };
 
-/* Positions on the panel's edge are counted clockwise from the top left corner, in units. */
-static double perimeter(Box box) {
+/* Returns the length of the panel's edge. Positions on it count clockwise from the top left corner,
+ * in units. */
+static double edge_length(Box box) {
     return 2 * (box.w + box.h);
 }
 
-static double position_of(Box box, double px, double py) {
+static double edge_position(Box box, double px, double py) {
     if (py <= box.y + 1e-6)
         return px - box.x;
     if (px >= box.x + box.w - 1e-6)
@@ -99,8 +100,8 @@ static double position_of(Box box, double px, double py) {
     return 2 * box.w + box.h + box.y + box.h - py;
 }
 
-/* Where the line from p in direction d enters and leaves the range lo..hi. */
-static void slab(double p, double d, double lo, double hi, double *enter, double *leave) {
+/* Finds where the line from p in direction d enters and leaves the range lo..hi. */
+static void clip_line(double p, double d, double lo, double hi, double *enter, double *leave) {
     if (d == 0) {
         *enter = p > lo && p < hi ? -INFINITY : INFINITY;
         *leave = INFINITY;
@@ -111,7 +112,7 @@ static void slab(double p, double d, double lo, double hi, double *enter, double
     *leave = fmax(a, b);
 }
 
-/* Where the direction of an image column leaves the panel; false when it misses the panel. */
+/* Finds where the direction of an image column leaves the panel. False: it misses the panel. */
 static bool exit_position(const Figure *figure, const FigurePanel *panel, int camera, double u_px,
                           double *position) {
     double from[2], toward[2], px, py, qx, qy, enter_x, leave_x, enter_y, leave_y;
@@ -120,19 +121,19 @@ static bool exit_position(const Figure *figure, const FigurePanel *panel, int ca
     Box box = panel->box;
     panel_point(figure, panel, from[0], from[1], &px, &py);
     panel_point(figure, panel, from[0] + toward[0], from[1] + toward[1], &qx, &qy);
-    slab(px, qx - px, box.x, box.x + box.w, &enter_x, &leave_x);
-    slab(py, qy - py, box.y, box.y + box.h, &enter_y, &leave_y);
+    clip_line(px, qx - px, box.x, box.x + box.w, &enter_x, &leave_x);
+    clip_line(py, qy - py, box.y, box.y + box.h, &enter_y, &leave_y);
     double leave = fmin(leave_x, leave_y);
     if (leave <= 0 || leave <= fmax(enter_x, enter_y))
         return false;
-    *position = position_of(box, px + leave * (qx - px), py + leave * (qy - py));
+    *position = edge_position(box, px + leave * (qx - px), py + leave * (qy - py));
     return true;
 }
 
-/* The side (0 top, 1 right, 2 bottom, 3 left) that a position lies on, and how far along it. */
-static int side_of(Box box, double position, double *along) {
+/* Returns the side (0 top, 1 right, 2 bottom, 3 left) of a position, and the distance along it. */
+static int edge_side(Box box, double position, double *along) {
     double lengths[4] = {box.w, box.h, box.w, box.h};
-    double rest = fmod(position + perimeter(box), perimeter(box));
+    double rest = fmod(position + edge_length(box), edge_length(box));
     for (int side = 0; side < 3; side++) {
         if (rest < lengths[side]) {
             *along = rest;
@@ -144,8 +145,8 @@ static int side_of(Box box, double position, double *along) {
     return 3;
 }
 
-/* The piece of the bar on one side, from `from` to `to` along it (clockwise). */
-static void bar_piece(Pen *pen, Box box, int side, double from, double to) {
+/* Draws the part of the bar on one side, from `from` to `to` along it (clockwise). */
+static void draw_bar_piece(Pen *pen, Box box, int side, double from, double to) {
     double inner = BAR_GAP, w = box.w, h = box.h;
     Box pieces[4] = {
         {box.x + from, box.y - inner - BAR, to - from, BAR},
@@ -156,18 +157,18 @@ static void bar_piece(Pen *pen, Box box, int side, double from, double to) {
     pen_fill(pen, pieces[side], pen->theme->accent, 0.5);
 }
 
-static void bar(Pen *pen, Box box, double from, double to) {
+static void draw_bar(Pen *pen, Box box, double from, double to) {
     double lengths[4] = {box.w, box.h, box.w, box.h}, along;
-    double left = fmod(to - from + perimeter(box), perimeter(box));
-    int side = side_of(box, from, &along);
+    double left = fmod(to - from + edge_length(box), edge_length(box));
+    int side = edge_side(box, from, &along);
     for (int piece = 0; piece < 5 && left > 0; piece++, side = (side + 1) % 4, along = 0) {
         double length = fmin(left, lengths[side] - along);
-        bar_piece(pen, box, side, along, along + length);
+        draw_bar_piece(pen, box, side, along, along + length);
         left -= length;
     }
 }
 
-/* "front-left" becomes "FL", for a name that has no room. */
+/* Shortens a name that has no room: "front-left" becomes "FL". */
 static void short_name(const char *name, char *text, size_t size) {
     size_t used = 0;
     for (const char *p = name; *p && used + 1 < size; p++)
@@ -189,8 +190,8 @@ static bool is_free(const Taken *taken, Box box) {
     return true;
 }
 
-/* Writes a name centred at `along` on a side, away from the corners. False: another name is
- * there. */
+/* Writes a name centred at `along` on a side, away from the corners. False: another name is in the
+ * way. */
 static bool place_name(Pen *pen, Box box, int side, double along, const char *name, Taken *taken) {
     double length = side % 2 ? box.h : box.w;
     TextStyle style = {.size = SIZE_SMALL, .color = pen->theme->accent, .align = ALIGN_CENTER};
@@ -215,8 +216,8 @@ static bool place_name(Pen *pen, Box box, int side, double along, const char *na
     return true;
 }
 
-/* A tinted border between two lines; the ticks stand on the outer one. */
-static void border(Pen *pen, Box inner, double width) {
+/* Draws a tinted border between two lines. The ticks stand on the outer line. */
+static void draw_border(Pen *pen, Box inner, double width) {
     Box outer = {inner.x - width, inner.y - width, inner.w + 2 * width, inner.h + 2 * width};
     pen_fill(pen, (Box){outer.x, outer.y, outer.w, width}, pen->theme->tint, 1);
     pen_fill(pen, (Box){outer.x, inner.y + inner.h, outer.w, width}, pen->theme->tint, 1);
@@ -228,7 +229,7 @@ static void border(Pen *pen, Box inner, double width) {
 void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (!figure->band || pen->measuring)
         return;
-    border(pen, panel->box, figure->band);
+    draw_border(pen, panel->box, figure->band);
     const Rig *rig = figure->frame->rig;
     Taken taken = {.count = 0};
     for (int c = 0; c < rig->camera_count; c++) {
@@ -236,8 +237,8 @@ void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
         if (!exit_position(figure, panel, c, last / 2, &middle))
             continue;
         if (exit_position(figure, panel, c, 0, &from) && exit_position(figure, panel, c, last, &to))
-            bar(pen, panel->box, from, to);
-        int side = side_of(panel->box, middle, &along);
+            draw_bar(pen, panel->box, from, to);
+        int side = edge_side(panel->box, middle, &along);
         char initials[8];
         short_name(rig->cameras[c].name, initials, sizeof initials);
         if (!place_name(pen, panel->box, side, along, rig->cameras[c].name, &taken))

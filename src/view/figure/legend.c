@@ -1,4 +1,5 @@
-/* The meaning of a panel's colours: classes, a colour bar, or a note; then the lines over it. */
+/* Draws the meaning of a panel's colours: classes, a colour bar, or a note. Then come the lines
+ * over the picture. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"
 
@@ -8,7 +9,7 @@
 enum { ROW = 24, SWATCH = 14, BAR_HEIGHT = 16, HEADING_ROW = 28 };
 enum { CHIP_W = 28, CHIP_H = 17, POINT = 10, LABEL_GAP = 10 };
 
-static double heading(Pen *pen, double x, double top, double w, const char *text) {
+static double heading_row(Pen *pen, double x, double top, double w, const char *text) {
     TextStyle style = style_heading(pen);
     pen_text(pen, x, top + SIZE_HEADING, w, &style, text);
     return HEADING_ROW;
@@ -25,7 +26,7 @@ static void row_text(Pen *pen, double x, double row_top, double w, const char *t
     pen_text(pen, x, row_top + ROW / 2.0 + 0.36 * SIZE_BODY, w, &style, text);
 }
 
-/* Both; returns the height. */
+/* Draws a swatch with its text. Returns the height. */
 static double swatch_row(Pen *pen, double x, double top, double w, Rgb color, const char *text) {
     swatch(pen, x, top, color);
     row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
@@ -34,8 +35,8 @@ static double swatch_row(Pen *pen, double x, double top, double w, Rgb color, co
 
 static const Rgb rgb_inks[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
 
-/* Two columns of swatches where there is room. */
-static double classes(Pen *pen, double x, double top, double w) {
+/* Draws the classes, in two columns of swatches where there is room. */
+static double class_rows(Pen *pen, double x, double top, double w) {
     int columns = w >= 300 ? 2 : 1, rows = (CLASS_COUNT + columns - 1) / columns;
     double column_w = w / columns;
     for (int class = 0; class < CLASS_COUNT; class ++) {
@@ -49,14 +50,15 @@ static double classes(Pen *pen, double x, double top, double w) {
 
 /* ---- colour bar ----------------------------------------------------------------------------- */
 
-/* Without a map from the background to white: the strength with which a cell shows its colour. */
+/* Returns a colour of the bar. Without a map, it goes from the background to white, by the strength
+ * of a cell's colour. */
 static Rgb color_at(const Colormap *map, double t) {
     return map ? colormap_at(map, t)
                : rgb_blend(panel_theme.background, (Rgb){255, 255, 255}, decode_strength(t));
 }
 
-/* The colour bar is a picture of one row, so that its steps have no seams. */
-static void gradient(Pen *pen, Box bar, const Colormap *map) {
+/* Draws the colour bar as a picture of one row, so that its steps have no seams. */
+static void draw_color_bar(Pen *pen, Box bar, const Colormap *map) {
     uint8_t pixels[4 * COLORMAP_ENTRIES];
     Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};
     for (int i = 0; i < row.w; i++)
@@ -65,8 +67,8 @@ static void gradient(Pen *pen, Box bar, const Colormap *map) {
     pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
 }
 
-/* A pointed end says that some cells lie beyond the number. */
-static void beyond(Pen *pen, Box bar, bool right, Rgb color) {
+/* Draws a pointed end. It shows that the values of some cells lie beyond the end's number. */
+static void draw_pointed_end(Pen *pen, Box bar, bool right, Rgb color) {
     if (pen->measuring)
         return;
     double x = right ? bar.x + bar.w + 1 : bar.x - 1, tip = right ? POINT - 1 : 1 - POINT;
@@ -87,7 +89,7 @@ static double end_label(Pen *pen, Box bar, bool right, double value, int exponen
     return pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w / 3, &style, text);
 }
 
-/* Labels the two ends with their exact numbers, and round numbers between where there is room. */
+/* Labels the two ends with exact numbers. Writes round numbers between them where there is room. */
 static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
     int target = (int)fmax(bar.w / 80, 2);
     Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, target);
@@ -113,7 +115,7 @@ static void equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent
     pen_text(pen, bar.x + bar.w / 2, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w, &style, text);
 }
 
-/* The cell that differs most, or -1. */
+/* Returns the cell with the largest difference, or -1. */
 static int64_t largest_cell(const CellField *field) {
     int64_t largest = -1;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
@@ -123,7 +125,7 @@ static int64_t largest_cell(const CellField *field) {
     return largest;
 }
 
-/* Where a difference is largest: the colour bar may be clipped below that number. */
+/* Writes where a difference is largest. The colour bar may end below this difference. */
 static void largest_text(const Figure *figure, const CellField *field, char *text, size_t size) {
     int64_t cell = largest_cell(field);
     text[0] = '\0';
@@ -133,7 +135,8 @@ static void largest_text(const Figure *figure, const CellField *field, char *tex
     bool metres = figure->frame->rig != NULL;
     double dx = (grid->x_max_m - grid->x_min_m) / (double)field->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / (double)field->ny;
-    double center = metres ? 0.5 : 0; /* cells are counted; in metres, the middle of the cell */
+    /* cells are counted; in metres this is the middle of the cell */
+    double center = metres ? 0.5 : 0;
     double x = grid->x_min_m + ((double)(cell % field->nx) + center) * dx;
     double y = grid->y_min_m + ((double)(cell / field->nx) + center) * dy;
     int exponent = ticks_exponent(fabs(field->value[cell]));
@@ -163,11 +166,11 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
     Box bar = {x + before, top, w - before - after, BAR_HEIGHT};
     int exponent = range->logarithmic ? 0 : ticks_exponent(fmax(fabs(range->lo), fabs(range->hi)));
-    gradient(pen, bar, panel->bev->colormap);
+    draw_color_bar(pen, bar, panel->bev->colormap);
     if (range->below)
-        beyond(pen, bar, false, colormap_at(panel->bev->colormap, 0));
+        draw_pointed_end(pen, bar, false, colormap_at(panel->bev->colormap, 0));
     if (range->above)
-        beyond(pen, bar, true, colormap_at(panel->bev->colormap, 1));
+        draw_pointed_end(pen, bar, true, colormap_at(panel->bev->colormap, 1));
     if (range->hi > range->lo)
         bar_labels(pen, bar, range, exponent);
     else
@@ -189,7 +192,7 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 static double strength_bar(Pen *pen, const FigurePanel *panel, double left, double top, double w) {
     Box bar = {left, top, w, BAR_HEIGHT};
-    gradient(pen, bar, NULL);
+    draw_color_bar(pen, bar, NULL);
     char full[48] = "n/a";
     if (isfinite(panel_field(panel)->full_mass))
         snprintf(full, sizeof full, "\u2265 median, %.2g", panel_field(panel)->full_mass);
@@ -202,7 +205,7 @@ static double strength_bar(Pen *pen, const FigurePanel *panel, double left, doub
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
-static double components(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
+static double component_rows(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     for (int k = 0; k < 3; k++) {
         char text[96], share[32] = "n/a";
         if (!isnan(panel_field(panel)->explained[k]))
@@ -214,7 +217,7 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
     return 3 * ROW;
 }
 
-static double channels(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
+static double channel_rows(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     const RgbChoice *rgb = &panel_field(panel)->rgb;
     for (int k = 0; k < 3; k++) {
         char text[96];
@@ -227,7 +230,7 @@ static double channels(Pen *pen, const FigurePanel *panel, double x, double top,
                                                 : y + strength_bar(pen, panel, x, y, w) - top;
 }
 
-static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
+static double bad_cell_row(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel_field(panel)->nan_cells && !panel_field(panel)->inf_cells)
         return 0;
     char nan[32], inf[32], text[128];
@@ -237,7 +240,7 @@ static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top
     return swatch_row(pen, x, top, w, panel_theme.bad, text);
 }
 
-static void title_of(const Figure *figure, const FigurePanel *panel, char *text, size_t size) {
+static void legend_title(const Figure *figure, const FigurePanel *panel, char *text, size_t size) {
     const ViewKind view = panel->bev->view;
     if (panel->bev->difference)
         snprintf(text, size, "Difference A \u2212 B");
@@ -256,21 +259,21 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
                     double w) {
     const ViewInfo *view = &views[panel_field(panel)->view];
     char title[96];
-    title_of(figure, panel, title, sizeof title);
-    double y = top + heading(pen, x, top, w, title);
+    legend_title(figure, panel, title, sizeof title);
+    double y = top + heading_row(pen, x, top, w, title);
     bool one_a_column = panel_field(panel)->view == VIEW_POINTS && figure->slice.slices > 1;
     y += small_line(pen, x, y - 4, w,
                     panel->bev->difference ? difference_idea(panel)
                     : one_a_column    ? "points of the strongest cell of each column"
                                       : view->idea);
     if (view->legend == LEGEND_CLASSES)
-        y += classes(pen, x, y, w) + 12;
+        y += class_rows(pen, x, y, w) + 12;
     if (view->legend == LEGEND_BAR)
         y += color_bar(pen, figure, panel, x, y, w);
     else if (view->legend == LEGEND_COMPONENTS)
-        y += components(pen, panel, x, y, w);
+        y += component_rows(pen, panel, x, y, w);
     else if (view->legend == LEGEND_CHANNELS)
-        y += channels(pen, panel, x, y, w);
+        y += channel_rows(pen, panel, x, y, w);
     else
         y += strength_bar(pen, panel, x, y, w);
     if (raster_fills(panel_field(panel), panel->bev->filled))
@@ -280,13 +283,13 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
                             : panel_field(panel)->color
                                 ? "dimmer: no mass, the mean around; dark: hardly any"
                                 : "dimmer: cells of no mass, the mean of those around");
-    return y + bad_cells(pen, panel, x, y, w) - top;
+    return y + bad_cell_row(pen, panel, x, y, w) - top;
 }
 
 /* ---- lines over the picture ----------------------------------------------------------------- */
 
-/* A small sketch of the line on the background of the panel. */
-static void chip(Pen *pen, double x, double row_top, const double *points, int count) {
+/* Draws a small sketch of the line on the panel's background. */
+static void draw_chip(Pen *pen, double x, double row_top, const double *points, int count) {
     Box box = {x, row_top + (ROW - CHIP_H) / 2.0, CHIP_W, CHIP_H};
     pen_fill(pen, box, panel_theme.background, 1);
     pen_frame(pen, box, pen->theme->muted, 0.6, 1);
@@ -295,7 +298,7 @@ static void chip(Pen *pen, double x, double row_top, const double *points, int c
                  box.y + points[2 * i + 3], panel_theme.line, 0.8, 1);
 }
 
-/* Sketches in the chip's coordinates, CHIP_W x CHIP_H. */
+/* The sketches in the chip's coordinates, CHIP_W x CHIP_H. */
 static const double sketch_ring[] = {3, 13, 5, 9, 9, 6, 14, 4.5, 19, 6, 23, 9, 25, 13};
 static const double sketch_wedge[] = {4, 3, 14, 14, 24, 3};
 static const double sketch_ego[] = {11.5, 15,  11.5, 7,   14, 7, 14,   2.5, 12,   4.5, 14,   2.5,
@@ -307,7 +310,7 @@ static const double sketch_true_box[] = {14, 8.5, 21.5, 8.5, 21.5, 4.5, 6.5,
 
 static double line_row(Pen *pen, double x, double top, double w, const double *sketch, int points,
                        const char *text) {
-    chip(pen, x, top, sketch, points);
+    draw_chip(pen, x, top, sketch, points);
     row_text(pen, x + CHIP_W + 10, top, w - CHIP_W - 10, text);
     return ROW;
 }
@@ -319,7 +322,7 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
     bool true_outlines = frame->world && figure->spec->outlines;
     if (!frame->rig || (side && !true_outlines))
         return 0;
-    double y = top + heading(pen, x, top, w, "Lines"), step = figure->ring_step_m;
+    double y = top + heading_row(pen, x, top, w, "Lines"), step = figure->ring_step_m;
     char number[24], text[128];
     if (step > 0) {
         ticks_number(step, step < 1 ? (int)ceil(-log10(step)) : 0, number, sizeof number);

@@ -1,10 +1,10 @@
-/* Backward: the cells of the loss, and the pixel that is looked at. */
+/* Draws the backward parts: the cells of the loss, and the chosen feature pixel. */
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
 
-/* The place of a cell of the picture on the page. */
+/* Returns the place on the page of a cell of the picture. */
 static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t place) {
     const Grid whole = figure_of(figure->spec).grid;
     double step_x = (whole.x_max_m - whole.x_min_m) / whole.nx;
@@ -16,7 +16,7 @@ static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t plac
     return (Box){x0, y0, x1 - x0, y1 - y0};
 }
 
-static void ring(Pen *pen, double x, double y, double radius) {
+static void draw_ring(Pen *pen, double x, double y, double radius) {
     for (int rim = 1; rim >= 0; rim--) {
         cairo_new_sub_path(pen->cr);
         cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
@@ -24,7 +24,7 @@ static void ring(Pen *pen, double x, double y, double radius) {
     }
 }
 
-/* The cells in that colour, each larger by a margin; returns the box around all of them. */
+/* Fills the cells with that colour, each larger by a margin. Returns the box around all cells. */
 static Box fill_cells(Pen *pen, const Figure *figure, const FigurePanel *panel, double margin,
                       Rgb color, double alpha) {
     const uint8_t *inside = figure->frame->gradients.loss->inside;
@@ -54,7 +54,7 @@ void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool st
         fill_cells(pen, figure, panel, RIM, panel_theme.halo, 1);
     Box all = fill_cells(pen, figure, panel, 0, gradient_light, strong ? 1 : 0.55);
     if (strong && all.w > 0 && all.w < FINDER && all.h < FINDER)
-        ring(pen, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
+        draw_ring(pen, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
     cairo_restore(pen->cr);
 }
 

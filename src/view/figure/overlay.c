@@ -1,4 +1,4 @@
-/* Lines over the cells: range rings, camera wedges, outlines of the true solids, and the ego
+/* Draws lines over the cells: range rings, fields of view, outlines of the true solids, and the ego
  * vehicle. The lines are thin and translucent, so that the cells stay readable. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"
@@ -6,16 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The vehicle of the rig that we ship (nuScenes), in metres from the middle of the rear axle. */
+/* The size of the default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
 static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
 
-static bool inside(Box outer, Box inner, double margin) {
+static bool lies_inside(Box outer, Box inner, double margin) {
     return inner.x >= outer.x + margin && inner.y >= outer.y + margin &&
            inner.x + inner.w <= outer.x + outer.w - margin &&
            inner.y + inner.h <= outer.y + outer.h - margin;
 }
 
-/* At the first of some directions between the usual cameras where the label fits into the panel. */
+/* Labels a ring at the first direction where the label fits into the panel. The directions lie
+ * between the usual cameras. */
 static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel, double radius_m,
                        int decimals) {
     static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
@@ -27,15 +28,15 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
         double angle = bearings_deg[i] * M_PI / 180, px, py;
         panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
         py += 0.35 * SIZE_SMALL;
-        if (inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
+        if (lies_inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
             pen_text(pen, px, py, 80, &style, text);
             return;
         }
     }
 }
 
-/* The circles, or their labels. */
-static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
+/* Draws the circles, or their labels. */
+static void draw_rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
     double step = figure->ring_step_m, nearest, farthest, px, py;
     if (!(step > 0))
         return;
@@ -68,7 +69,7 @@ bool overlay_column(const Figure *figure, int camera, double u_px, double from_m
     return true;
 }
 
-static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const Rig *rig = figure->frame->rig;
     double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
     double edges[2] = {0, rig->frustum.input_w - 1};
@@ -84,8 +85,9 @@ static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
         }
 }
 
-/* One stroke each, with plain corners: cairo takes twice as long for one path of all. */
-static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+/* Draws each outline with its own stroke and plain corners. One path of all outlines takes cairo
+ * twice as long. */
+static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const World *world = figure->frame->world;
     cairo_save(pen->cr);
     cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
@@ -104,7 +106,7 @@ static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     cairo_restore(pen->cr);
 }
 
-static void rounded(cairo_t *cr, double x0, double y0, double x1, double y1, double radius) {
+static void rounded_path(cairo_t *cr, double x0, double y0, double x1, double y1, double radius) {
     cairo_new_sub_path(cr);
     cairo_arc(cr, x1 - radius, y0 + radius, radius, -M_PI / 2, 0);
     cairo_arc(cr, x1 - radius, y1 - radius, radius, 0, M_PI / 2);
@@ -113,9 +115,9 @@ static void rounded(cairo_t *cr, double x0, double y0, double x1, double y1, dou
     cairo_close_path(cr);
 }
 
-/* Body and windscreen to scale. On a grid of a few metres only their outlines are drawn, because
- * the vehicle would hide the cells. */
-static void ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+/* Draws body and windscreen to scale. On a grid of a few metres only their outlines are drawn,
+ * because the vehicle would hide the cells. */
+static void draw_ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     enum { SOLID_BELOW_PX = 60 };
     double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
     panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
@@ -125,7 +127,7 @@ static void ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     double inset = 0.12 * (x1 - x0);
     Box screen = {x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0};
     bool solid = x1 - x0 < SOLID_BELOW_PX;
-    rounded(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
+    rounded_path(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
     if (solid) {
         pen_color(pen, panel_theme.halo, 0.55);
         cairo_fill_preserve(pen->cr);
@@ -137,8 +139,8 @@ static void ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
         pen_frame(pen, screen, panel_theme.line, 1, 1.5);
 }
 
-/* Points forward from the bonnet. */
-static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+/* Draws an arrow that points forward from the bonnet. */
+static void draw_front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     double px, py;
     panel_point(figure, panel, ego_front_m, 0, &px, &py);
     double tip = py - 26, head = 9, half = 5;
@@ -155,8 +157,8 @@ static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel
     cairo_fill(pen->cr);
 }
 
-/* Seen from the side: the solids that stand in the grid, from foot to top, as boxes. */
-static void side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+/* Draws the solids in the grid as seen from the side: boxes from foot to top. */
+static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const World *world = figure->frame->world;
     const Grid *whole = &figure->frame->rig->grid;
     for (int solid = 0; solid < world->solid_count; solid++) {
@@ -182,17 +184,17 @@ void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     pen_clip(pen, panel->box);
     if (figure->slice.slice == SLICE_SIDE) {
         if (figure->frame->world && figure->spec->outlines)
-            side_outlines(pen, figure, panel);
+            draw_side_outlines(pen, figure, panel);
         cairo_restore(pen->cr);
         return;
     }
-    wedges(pen, figure, panel);
+    draw_fields_of_view(pen, figure, panel);
     if (figure->frame->world && figure->spec->outlines)
-        outlines(pen, figure, panel);
+        draw_outlines(pen, figure, panel);
     truth_draw(pen, figure, panel);
-    rings(pen, figure, panel, false);
-    ego_body(pen, figure, panel);
-    front_arrow(pen, figure, panel);
-    rings(pen, figure, panel, true);
+    draw_rings(pen, figure, panel, false);
+    draw_ego_body(pen, figure, panel);
+    draw_front_arrow(pen, figure, panel);
+    draw_rings(pen, figure, panel, true);
     cairo_restore(pen->cr);
 }

@@ -1,10 +1,10 @@
-/* From pictures to panels: what their parts share, and their size. */
+/* Makes the panels of a figure, their shared data and their sizes. */
 #include "src/view/draw/ticks.h"
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
 
-/* Space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
+/* The space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
 enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
 enum { BAND_WIDTH = 24 };
 
@@ -23,9 +23,9 @@ Figure figure_of(const FigureSpec *spec) {
                     .stretch = slice_stretch(&slice, &grid)};
 }
 
-/* Units a metre, so that the panel fits and, where that costs little size, every cell is a whole
- * number of units in both directions. Does not depend on the figure's scale, which must not move
- * anything. */
+/* Returns the units for each metre, so that the panel fits. Every cell is a whole number of units
+ * in both directions, where that costs little size. The figure's scale does not change the result,
+ * so that it moves nothing. */
 static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
                            double max) {
     double longest = fmax(w_m, h_m), fallback = target / longest;

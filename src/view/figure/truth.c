@@ -1,4 +1,4 @@
-/* The truth over the cells: the boxes of the objects, as outlines with a mark at their front, and
+/* Draws the truth over the cells: outlines of the objects' boxes with a mark at their front, and
  * the dots of a LiDAR sweep. */
 #include "src/view/figure/figure_internal.h"
 
@@ -11,7 +11,7 @@ static void move_to(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     (line ? cairo_line_to : cairo_move_to)(pen->cr, px, py);
 }
 
-/* The outline, and a line from the centre to the middle of the front. */
+/* Draws the outline, and a line from the centre to the middle of the front. */
 static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, const TrueBox *box) {
     double corners[4][2];
     const double *center = box->center_m;
@@ -25,7 +25,7 @@ static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, c
     pen_stroke(pen, panel_theme.line, 0.75, 1);
 }
 
-/* Squares of whole pixels, which cairo draws fast. */
+/* Draws the dots as squares of whole pixels, which are fast in cairo. */
 static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
                        const Photos *photos) {
     const double side = 1.2;

@@ -1,5 +1,5 @@
-/* The pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays; and
- * the strip of camera views. */
+/* Draws the pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays,
+ * and the camera strip. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_internal.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_RAYS = 96 };
 
-/* The part of the BEV within `clip`: one side of the wipe, or all. */
+/* Draws the part of the BEV within `clip`: one side of the wipe, or all. */
 static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;
     Pen *pen = view->pen;
@@ -48,7 +48,7 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* In the upper left corner: the slice, and the difference between the two sides. */
+/* Draws the upper left corner: the slice, and the difference between the two sides. */
 static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const Rig *rig = view->live->frame.rig;
@@ -76,7 +76,7 @@ static void outline_cell(const WindowView *view, int64_t cell) {
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, window_mark, 1, 2);
 }
 
-/* From the camera to the frustum point; stronger where it contributes more. */
+/* Draws a line from the camera to the frustum point. A larger contribution is drawn stronger. */
 static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
     const Rig *rig = view->live->frame.rig;
     const double *from = rig->cameras[one->camera].position_m;
@@ -89,12 +89,12 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
-/* The strength of a point's mark: its share of the cell; points of a step are all alike. */
-static double strength_of(const WindowView *view, const LiveContribution *one, double heaviest) {
+/* Returns the strength of a point's mark, its share of the cell. All points of a step are alike. */
+static double mark_strength(const WindowView *view, const LiveContribution *one, double heaviest) {
     return view->live->frame.steps ? 1 : sqrt(one->depth * one->weight / heaviest);
 }
 
-static double heaviest_of(const LiveContribution *list, int count) {
+static double heaviest_contribution(const LiveContribution *list, int count) {
     double heaviest = 1e-30;
     for (int i = 0; i < count; i++)
         heaviest = fmax(heaviest, list[i].depth * list[i].weight);
@@ -104,9 +104,9 @@ static double heaviest_of(const LiveContribution *list, int count) {
 static void draw_rays(const WindowView *view) {
     LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
     int count = live_lit(view->live, view->state, list);
-    double heaviest = heaviest_of(list, count);
+    double heaviest = heaviest_contribution(list, count);
     for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
-        draw_ray(view, &list[i], strength_of(view, &list[i], heaviest));
+        draw_ray(view, &list[i], mark_strength(view, &list[i], heaviest));
 }
 
 static void draw_probe(const WindowView *view) {
@@ -147,7 +147,7 @@ void window_draw_bev(const WindowView *view) {
         draw_wipe(view);
 }
 
-/* Over the old picture, while the new one is being computed. */
+/* Draws a note over the old picture while the new one is being computed. */
 static void draw_waiting(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *text = view->state->waiting;
@@ -175,7 +175,7 @@ void window_draw_over_bev(const WindowView *view) {
         axes_draw(view->pen, &view->visible, &panel, true);
 }
 
-/* ---- strip: what the cameras see, and which of their pixels fell into the probed cell ------- */
+/* ---- strip: the camera views, and the pixels that fell into the probed cell ------------------ */
 
 static void camera_name(const WindowView *view, int camera) {
     const Box *box = &view->layout.cameras[camera];
@@ -185,7 +185,7 @@ static void camera_name(const WindowView *view, int camera) {
     style.bold = chosen;
     if (chosen)
         style.color = view->pen->theme->text;
-    /* A fault of the calibration is seen in the BEV only, not in the camera's own picture. */
+    /* A fault of the calibration is visible only in the BEV, not in the camera's own picture. */
     if (lesson_asks(&view->state->lesson))
         faults[0] = '\0';
     else if (camera_faults(&view->live->job, camera, faults, sizeof faults))
@@ -203,7 +203,7 @@ static void draw_camera(const WindowView *view, int camera) {
         const Image *image = &picture->cameras[camera];
         window_raster(pen, box, image, 0, 0, box.w / image->w, box.h / image->h);
     }
-    if (!(view->live->job.camera_mask >> camera & 1)) { /* mud on the lens */
+    if (!(view->live->job.camera_mask >> camera & 1)) { /* dirt on the lens */
         pen_fill(pen, box, (Rgb){60, 48, 36}, 0.8);
         pen_line(pen, box.x, box.y, box.x + box.w, box.y + box.h, pen->theme->muted, 1, 1);
         pen_line(pen, box.x, box.y + box.h, box.x + box.w, box.y, pen->theme->muted, 1, 1);
@@ -214,7 +214,8 @@ static void draw_camera(const WindowView *view, int camera) {
     spots_add(view->spots, box, ACTION_CAMERA, 0, view->live->frame.rig->cameras[camera].name);
 }
 
-/* Feature pixels sit at linspace(0, input - 1, feat) of the input that the picture covers. */
+/* Marks a feature pixel. Pixels sit at linspace(0, input - 1, feat) of the input, which the picture
+ * covers. */
 static void mark_pixel(const WindowView *view, const LiveContribution *one, double share) {
     const Frustum *frustum = &view->live->frame.rig->frustum;
     const Box *box = &view->layout.cameras[one->camera];
@@ -234,11 +235,11 @@ void window_draw_strip(const WindowView *view) {
     }
     LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
     int count = live_lit(view->live, view->state, list);
-    double heaviest = heaviest_of(list, count);
+    double heaviest = heaviest_contribution(list, count);
     for (int i = 0; i < view->layout.camera_count; i++)
         draw_camera(view, i);
     for (int i = count - 1; i >= 0 && view->layout.camera_count; i--)
         if (list[i].camera < view->layout.camera_count)
-            mark_pixel(view, &list[i], strength_of(view, &list[i], heaviest));
+            mark_pixel(view, &list[i], mark_strength(view, &list[i], heaviest));
     window_mark_gradient_pixel(view);
 }

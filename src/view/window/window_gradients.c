@@ -1,5 +1,5 @@
-/* The feature pixel under the mouse, marked in its camera view; without one: backward the pixel
- * that feeds the loss most, or the one whose dropped points are explained. */
+/* Marks a feature pixel in its camera view: the pixel under the mouse. Without one, backward marks
+ * the pixel with the strongest gradient, and dropped points mark the explained pixel. */
 #include "src/view/bev/dropped.h"
 #include "src/view/window/window_internal.h"
 

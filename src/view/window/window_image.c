@@ -1,4 +1,4 @@
-/* The window's layout, and the order in which its parts are drawn. */
+/* Arranges the parts of the window and draws them in order. */
 #include "src/view/window/window_image.h"
 
 #include "src/view/window/window_internal.h"
@@ -11,12 +11,12 @@
 
 enum {
     SIDE_FROM_W = 760,  /* narrower windows have a side column only where the BEV leaves room */
-    SIDE_LEAST_W = 160, /* beside the BEV */
-    SIDE_LEAST_H = 200, /* or under it */
+    SIDE_LEAST_W = 160, /* least width of a side column beside the BEV */
+    SIDE_LEAST_H = 200, /* least height of a side column under the BEV */
     STRIP_FROM_H = 430, /* lower windows have no strip */
-    TIME_BAR = 6,       /* between header and strip */
+    TIME_BAR = 6,       /* height between header and strip */
     CAMERA_NAME = 16,
-    BARS_H = 100, /* of an operator scene, in the place of cameras */
+    BARS_H = 100, /* height of an operator scene's bars, in place of cameras */
     CAMERA_MAX_W = 320,
     AXIS_LEFT = 62,
     AXIS_BOTTOM = 42
@@ -48,9 +48,9 @@ static double place_strip(const LiveFrame *frame, double top, WindowLayout *layo
     return top + h + WINDOW_GAP;
 }
 
-/* Width over height of the picture: of the grid as it lies on the ground, or as seen from the side.
- */
-static double aspect_of(const LiveFrame *frame, const Slice *slice) {
+/* Returns the picture's width over its height. The grid lies on the ground, or is seen from the
+ * side. */
+static double picture_aspect(const LiveFrame *frame, const Slice *slice) {
     if (frame->rig) {
         Grid grid = slice_grid(slice, &frame->rig->grid);
         return (grid.y_max_m - grid.y_min_m) / (grid.x_max_m - grid.x_min_m) /
@@ -61,7 +61,8 @@ static double aspect_of(const LiveFrame *frame, const Slice *slice) {
 
 static void place_bev(const State *state, const LiveFrame *frame, Box room, WindowLayout *layout) {
     Slice slice = live_slice(frame, state->job.slice);
-    double aspect = aspect_of(frame, &slice), w = fmin(room.w, room.h * aspect), h = w / aspect;
+    double aspect = picture_aspect(frame, &slice), w = fmin(room.w, room.h * aspect),
+           h = w / aspect;
     layout->bev = (Box){floor(room.x), floor(room.y), fmax(floor(w), 1), fmax(floor(h), 1)};
     const Viewport *viewport = &state->viewport;
     double zoom = viewport->zoom > 1 ? viewport->zoom : 1;
@@ -122,8 +123,8 @@ bool window_cell_at(const WindowLayout *layout, double px, double py, double *x,
     return right >= 0 && right < 1 && down >= 0 && down < 1;
 }
 
-/* The part of the grid that is in view. */
-static Grid part_of(Grid grid, const WindowLayout *at) {
+/* Returns the visible part of the grid. */
+static Grid visible_part(Grid grid, const WindowLayout *at) {
     if (!grid.nx)
         return grid;
     double dx = (grid.x_max_m - grid.x_min_m) / grid.nx;
@@ -136,7 +137,7 @@ static Grid part_of(Grid grid, const WindowLayout *at) {
     return part;
 }
 
-static void prepare(WindowView *view) {
+static void prepare_view(WindowView *view) {
     view->spec = (FigureSpec){.state = view->state,
                               .live = view->live,
                               .picture = view->picture,
@@ -145,7 +146,7 @@ static void prepare(WindowView *view) {
     view->whole.panel_w = view->layout.bev.w;
     view->whole.panel_h = view->layout.bev.h;
     view->visible = view->whole;
-    view->visible.grid = part_of(view->whole.grid, &view->layout);
+    view->visible.grid = visible_part(view->whole.grid, &view->layout);
     view->visible.ring_step_m = panel_ring_step(&view->visible);
 }
 
@@ -162,7 +163,8 @@ static void draw_pointer(const WindowView *view) {
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* Drawn in this order; later ones cover earlier ones, the help all before it. */
+/* The parts in drawing order. Later parts cover earlier ones; the help covers all parts before
+ * it. */
 static const struct {
     void (*draw)(const WindowView *view);
     bool over_help;
@@ -183,7 +185,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
     spots_clear(spots);
     spots_add_figure(spots, view.layout.strip, &pictures);
     spots_add_figure(spots, view.layout.bev, &pictures);
-    prepare(&view);
+    prepare_view(&view);
     pen_init(&pen, cr, view.visible.theme, NULL);
     pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

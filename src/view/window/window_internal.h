@@ -1,4 +1,4 @@
-/* The parts of the window's picture and what they share. Internal to the window_*.c files. */
+/* The parts of the window's picture and their shared data. Internal to the window_*.c files. */
 #pragma once
 
 #include "src/view/figure/figure_internal.h"
@@ -10,50 +10,50 @@ enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 2
 extern const Rgb
     window_mark; /* marks the probed cell and its pixels; differs from every class's colour and
                     every colour map */
-extern const Rgb window_fault; /* errors, and the user's faults */
+extern const Rgb window_fault; /* colour of errors, and of the user's faults */
 
 typedef struct {
     const State *state;
     const LiveData *live;
     const Picture *picture; /* NULL: nothing is computed yet */
     WindowLayout layout;
-    Spots *spots; /* NULL: nobody clicks */
+    Spots *spots; /* NULL: the picture takes no clicks */
     Pen *pen;
     FigureSpec spec;
-    Figure visible, whole; /* the part of the grid in view, and all of it */
+    Figure visible, whole; /* the visible part of the grid, and the whole grid */
 } WindowView;
 
-/* Whether there is a BEV to draw; and the BEV as the figure's parts know it, for its legend, lines
- * and axes. */
+/* Whether there is a BEV to draw. window_panel returns it as a panel, for the figure's legend,
+ * lines and axes. */
 bool window_has_bev(const WindowView *view);
 FigurePanel window_panel(const WindowView *view);
 
-/* A raster with square, crisp pixels: (left, top) lies at the box's corner, a raster pixel is
- * px_w x px_h units. */
+/* Draws a raster with sharp square pixels. (left, top) of the raster lies at the box's corner. A
+ * raster pixel has px_w x px_h units. */
 void window_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
                    double px_h);
 
-/* Position of a cell coordinate in the BEV box. */
+/* Computes the position of a cell coordinate in the BEV box. */
 void window_point(const WindowView *view, double x, double y, double *px, double *py);
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 void window_draw_header(const WindowView *view);
 void window_draw_strip(const WindowView *view);
-void window_draw_bev(const WindowView *view);      /* its cells */
-void window_draw_over_bev(const WindowView *view); /* lines and signs over it, and the axes */
+void window_draw_bev(const WindowView *view);      /* the cells */
+void window_draw_over_bev(const WindowView *view); /* lines, marks and axes over the BEV */
 void window_draw_side(const WindowView *view);
 void window_draw_log(const WindowView *view);
 void window_draw_keys(const WindowView *view);
-void window_draw_palette(const WindowView *view); /* the same */
-void window_draw_help(const WindowView *view); /* the chart, where the state asks for it */
+void window_draw_palette(const WindowView *view); /* the palette, where the state shows it */
+void window_draw_help(const WindowView *view);    /* the help, where the state shows it */
 
-/* The chart of the memory model, where it has no room in the side column: in the place of the
- * BEV. */
+/* Draws the chart of the memory model in place of the BEV, where the side column has no room for
+ * it. */
 void window_draw_chart_over(const WindowView *view);
 
-/* Backward: a frame around the pixel that is looked at. */
+/* Backward: draws a frame around the chosen feature pixel. */
 void window_mark_gradient_pixel(const WindowView *view);
 
-/* Panels above one another, up to NULL. */
+/* Draws the panels below each other. `panels` ends with NULL. */
 void window_draw_panels(const WindowView *view, Box box, const Panel *const *panels);

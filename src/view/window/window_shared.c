@@ -1,4 +1,4 @@
-/* What the parts of the window share: marks, places, rasters, the BEV as the figure knows it. */
+/* Functions that the parts of the window share: marks, places, rasters, the BEV as a panel. */
 #include "src/view/window/window_internal.h"
 
 const Rgb window_mark = {255, 196, 0};

@@ -1,4 +1,5 @@
-/* The panels of the window: the side column below the legend, and the rows around the picture. */
+/* Draws the panels of the window: the side column below the legend, and the rows around the
+ * picture. */
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
@@ -12,7 +13,8 @@ enum {
     SHARE_SLACK = 60
 };
 
-/* The panels of the column: the first ones that have room. A wide window has several columns. */
+/* The panels of the side column; the first ones that have room are drawn. A wide window has several
+ * columns. */
 static const Panel *const usual[] = {&cell_panel,
                                      &gradients_panel,
                                      &kernels_panel,
@@ -35,13 +37,13 @@ static const Panel *const with_lesson[] = {
     &lesson_panel,   &bits_panel,   &model_panel,     &kernels_panel,
     &accuracy_panel, &memory_panel, &intervals_panel, NULL};
 
-/* A pinned cell takes its place. */
+/* Whether the column shows a chart. A pinned cell takes the chart's place. */
 static bool has_chart(const WindowView *view) {
     return view->state->chart != CHART_NONE && !view->state->pinned &&
            view->live->job.config.kernel;
 }
 
-static const Panel *const *choose(const WindowView *view, int columns) {
+static const Panel *const *choose_panels(const WindowView *view, int columns) {
     return view->state->lesson.open              ? with_lesson
            : view->state->bits.open              ? with_bits
            : view->live->frame.steps             ? with_steps
@@ -51,7 +53,8 @@ static const Panel *const *choose(const WindowView *view, int columns) {
                                                  : usual;
 }
 
-/* The panels up to NULL, from the first one that `drawn` does not have, as far as there is room. */
+/* Draws the panels that `drawn` does not have yet, as far as there is room. `panels` ends with
+ * NULL. */
 static void draw_column(const WindowView *view, Box box, const Panel *const *panels,
                         bool drawn[SIDE_PANELS]) {
     const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
@@ -62,7 +65,7 @@ static void draw_column(const WindowView *view, Box box, const Panel *const *pan
         stack.point = lesson->point;
     if (!drawn[0])
         stack_add_whole(&sheet, &stack, panels[0], &data);
-    for (int i = 1; panels[i]; i++) /* what a lesson points at comes first */
+    for (int i = 1; panels[i]; i++) /* the panel that a lesson points at comes first */
         if (stack.point != PANEL_NONE && panels[i]->point == stack.point && !drawn[i])
             stack_add_whole(&sheet, &stack, panels[i], &data);
     for (int i = 1; panels[i]; i++)
@@ -79,7 +82,7 @@ void window_draw_panels(const WindowView *view, Box box, const Panel *const *pan
     draw_column(view, box, panels, drawn);
 }
 
-/* ---- the chart of the memory model: in the column, or where that has no room over the BEV ---- */
+/* ---- the chart of the memory model: in the column, otherwise over the BEV -------------------- */
 
 enum { LEAST_SIDE_H = 320 };
 
@@ -102,13 +105,13 @@ void window_draw_chart_over(const WindowView *view) {
 
 /* ---- the column ----------------------------------------------------------------------------- */
 
-/* A larger window has more columns, not larger ones. */
-static int columns_of(double w) {
+/* Returns the number of columns. A larger window has more columns, not larger ones. */
+static int column_count(double w) {
     int columns = (int)((w + COLUMN_GAP) / (COLUMN_LEAST_W + COLUMN_GAP));
     return columns < 1 ? 1 : columns;
 }
 
-/* Of all panels below one another, in a column of that width. */
+/* Returns the height of all panels below each other, in a column of width `w`. */
 static double wanted_height(const WindowView *view, double w, const Panel *const *panels) {
     const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
     Sheet sheet = pen_sheet(view->pen, (Box){0, 0, w, view->layout.h}, SHEET_ROW, NULL);
@@ -123,8 +126,8 @@ void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
     if (side.w <= 0 || (has_chart(view) && !chart_fits(view)))
         return;
-    int columns = columns_of(side.w);
-    const Panel *const *panels = choose(view, columns);
+    int columns = column_count(side.w);
+    const Panel *const *panels = choose_panels(view, columns);
     double w = (side.w - COLUMN_GAP * (columns - 1)) / columns, y = side.y;
     bool drawn[SIDE_PANELS] = {false};
     bool legend = side.h >= LEGEND_FROM_H && panels != large;
@@ -146,9 +149,9 @@ void window_draw_side(const WindowView *view) {
     }
 }
 
-/* ---- around it ------------------------------------------------------------------------------ */
+/* ---- rows around the picture ------------------------------------------------------------------ */
 
-/* A row in the middle of `box`, which a margin keeps from the window's edge. */
+/* Returns a row in the middle of `box`, with a margin at the window's edge. */
 static Sheet row_in(const WindowView *view, Box box, double row_h, double margin) {
     Box row = {box.x + margin, box.y + (box.h - row_h) / 2, box.w - 2 * margin, row_h};
     return pen_sheet(view->pen, row, row_h, view->spots);
@@ -181,10 +184,11 @@ void window_draw_keys(const WindowView *view) {
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
 }
 
-/* The largest text in which all keys have room; else the smallest, with names only. The glossary
- * has no names alone. A larger text has less room, so halving finds it. */
+/* Returns the sheet with the largest text in which all keys have room. If none has, the smallest
+ * text with names only; the glossary has no names alone. Larger text always has less room, so
+ * bisection works. */
 static Sheet help_sheet(const WindowView *view, Box in) {
-    enum { LARGEST = 17, LEAST = 13, SMALLEST = 11, STEPS = 2 }; /* so many steps a pixel */
+    enum { LARGEST = 17, LEAST = 13, SMALLEST = 11, STEPS = 2 }; /* STEPS for each pixel */
     for (int brief = view->state->glossary; brief < 2; brief++) {
         int fits = 0, end = STEPS * (LARGEST - (brief ? SMALLEST : LEAST)) + 1, count = end;
         while (fits < end) {
@@ -208,14 +212,14 @@ void window_draw_help(const WindowView *view) {
     Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     if (!view->state->help)
         return;
-    spots_clear(view->spots); /* it covers everything */
+    spots_clear(view->spots); /* the help covers everything */
     pen_fill(view->pen, (Box){0, 0, view->layout.w, view->layout.h}, view->pen->theme->page, 1);
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
     help_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
 }
 
-/* A box over the upper part of the picture. */
+/* Draws the palette in a box over the upper part of the picture. */
 void window_draw_palette(const WindowView *view) {
     enum { W = 720, PAD = 14, ROW = 20 };
     const PanelData data = {.state = view->state, .live = view->live};
@@ -225,7 +229,7 @@ void window_draw_palette(const WindowView *view) {
     Box box = {(at->w - w) / 2, at->h / 8, w, h};
     if (!view->state->palette.open)
         return;
-    spots_clear(view->spots); /* a click beside it means nothing */
+    spots_clear(view->spots); /* a click beside the palette does nothing */
     Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
                             view->spots);
     int rows = panel_want(&sheet, &palette_panel, &data, sheet.columns);

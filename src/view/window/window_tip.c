@@ -1,4 +1,4 @@
-/* The tooltip of the window: a box beside what the mouse points at. */
+/* Draws the tooltip of the window: a box beside the thing under the mouse. */
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_image.h"
 
@@ -7,7 +7,7 @@
 
 enum { TIP_W = 420, TIP_PAD = 8, TIP_ROW = 17, TIP_ROWS = 12, PARTS = 4 };
 
-/* A row or more for each text of the tip; on a quiet sheet they are only counted. */
+/* Draws the texts of the tip and returns their rows. A quiet sheet only counts the rows. */
 static int draw_texts(Sheet *sheet, const Tip *tip) {
     const struct {
         const char *text;
@@ -25,7 +25,8 @@ static int draw_texts(Sheet *sheet, const Tip *tip) {
     return row;
 }
 
-/* Below the outline, or above where the picture ends; inside the picture. */
+/* Places the tooltip below the outline, or above where the picture ends. The tooltip stays
+ * inside. */
 Box window_tip_place(Pen *pen, const Tip *tip, double w, double h) {
     double width = fmin(TIP_W, w - 2 * TIP_PAD);
     Sheet sheet = pen_sheet(pen, (Box){0, 0, width - 2 * TIP_PAD, h}, TIP_ROW, NULL);
