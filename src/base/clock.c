@@ -43,8 +43,8 @@ double clock_team_since_us(TeamTime begun) {
     return fmax(now.own_us - begun.own_us, now.mean_us - begun.mean_us);
 }
 
-/* Reads the start time of the process, which is field 22 of /proc/self/stat. Field 2, "(name)", may
- * contain spaces and brackets. */
+/* Reads the process's start time, field 22 of /proc/self/stat. Field 2, "(name)", may contain
+ * spaces and brackets. */
 double clock_process_us(void) {
     enum { NAME = 2, STARTED = 22 };
     char line[1024];

@@ -1,5 +1,4 @@
-/* Clocks that measure durations. All are monotonic. The start of clock_us and clock_ms is
- * arbitrary. */
+/* Clocks that measure durations. All are monotonic. Their start is arbitrary. */
 #pragma once
 
 #ifdef __cplusplus
@@ -13,8 +12,7 @@ double clock_ms(void);
 /* Returns the CPU time of the calling thread, in microseconds. */
 double clock_thread_us(void);
 
-/* The CPU time that an OpenMP team has used so far: of the calling thread, and the mean of all
- * threads. */
+/* The CPU time that an OpenMP team has used: of the calling thread, and the mean of all. */
 typedef struct {
     double own_us, mean_us;
 } TeamTime;

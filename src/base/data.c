@@ -229,8 +229,7 @@ static bool copy_rights(int fd, const struct stat *old) {
     return fchmod(fd, old->st_mode & 01777) == 0;
 }
 
-/* Writes all bytes and the rights of `old`. A new file (`old` NULL) gets the mode that the umask
- * allows. */
+/* Writes all bytes and the rights of `old`. `old` NULL: the umask sets the mode. */
 static bool fill_file(int fd, const char *target, const struct stat *old, const void *bytes,
                       size_t length, Err *err) {
     if (!data_write_all(fd, bytes, length) || (old && !copy_rights(fd, old)) || fsync(fd) != 0)
@@ -307,8 +306,8 @@ static bool replace_file(const char *target, const struct stat *old, const void 
 }
 
 /* Opens a pipe, a device or a socket for writing. A pipe without a reader gives ENXIO: this
- * function waits for the reader. For other files ENXIO is an error, as for a terminal that this
- * process does not have. */
+ * function waits for the reader. For other files ENXIO is an error, as for a terminal of another
+ * process. */
 static int open_special(const char *path, bool pipe, double until_ms) {
     static const struct timespec breath = {.tv_nsec = 10000000};
     for (;;) {
@@ -319,8 +318,8 @@ static int open_special(const char *path, bool pipe, double until_ms) {
     }
 }
 
-/* Writes all bytes and waits while the reader is slow. False: errno has the reason. ETIMEDOUT: the
- * reader takes no more bytes. */
+/* Writes all bytes to a slow reader. False: errno has the reason. ETIMEDOUT: the reader takes no
+ * more bytes. */
 static bool write_patiently(int fd, const char *bytes, size_t length) {
     while (length > 0) {
         struct pollfd waiting = {.fd = fd, .events = POLLOUT};

@@ -25,8 +25,7 @@ void data_stem(const char *path, char *stem, size_t size);
  * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);
 
-/* Returns the greatest length of a file that begins with these bytes. 0: `err` says why the file is
- * refused. */
+/* Returns the length limit of a file that begins so. 0: `err` says why the file is refused. */
 enum { DATA_HEAD_BYTES = 1024 };
 typedef size_t DataHead(const char *bytes, size_t length, const char *path, Err *err);
 

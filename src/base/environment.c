@@ -27,8 +27,7 @@ static void prepare_cpu_time(void) {
     (void)setrlimit(RLIMIT_CPU, &limit);
 }
 
-/* Checks OMP_NUM_THREADS. A list ("4,2") has a number for each level of nesting. The first number
- * counts here. */
+/* Checks OMP_NUM_THREADS. A list ("4,2") has a number for each level; the first counts here. */
 static bool check_threads(Err *err) {
     const char *threads = getenv("OMP_NUM_THREADS");
     return !threads || strtoll(threads, NULL, 10) <= MOST_THREADS ||

@@ -7,6 +7,6 @@
 #include <stdbool.h>
 
 /* Raises a small stack as far as allowed. Arranges a message one second before the limit of CPU
- * time ends the process. False: the stack stays too small, or OMP_NUM_THREADS is too large for
- * OpenMP's library. */
+ * time ends the process. False: the stack stays too small, or OpenMP's library cannot take
+ * OMP_NUM_THREADS. */
 bool environment_prepare(Err *err);

@@ -65,8 +65,8 @@ FieldPath field_path_index(FieldPath parent, size_t index);
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
                  void *target);
 
-/* Returns the text as a JSON string. The text is cleaned (clean.h), as file names need not be
- * UTF-8. NULL: out of memory. */
+/* Returns the text as a JSON string, cleaned (clean.h): file names need not be UTF-8. NULL: out of
+ * memory. */
 json_t *fields_text(const char *text);
 
 /* Parses a JSON file of at most `limit` bytes. The caller owns the value. NULL: `err` says why.
@@ -78,7 +78,6 @@ json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err);
 bool fields_read_file(const char *path, size_t limit, const FieldTable *table, void *target,
                       Err *err);
 
-/* Reports an error at `path_`. The arguments are a hint, a printf format and its values. Yields
- * false. */
+/* Reports an error at `path_`. Arguments: a hint, a printf format, its values. Yields false. */
 #define FIELD_REFUSE(check_, path_, ...)                                                           \
     data_refuse((check_)->err, (check_)->where, (path_).text, __VA_ARGS__)

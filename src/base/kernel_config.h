@@ -24,8 +24,7 @@ void kernel_config_label(const KernelConfig *config, char *text, size_t size);
  * so do signs with a meaning in a shell or in Nsight Compute's filters. */
 void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size);
 
-/* Lists the kernels of a backend and a direction that this build can launch, in reading order.
- * Returns their number. */
+/* Lists the kernels that this build can launch, in reading order. Returns their number. */
 int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max);
 
 /* Finds the row that a user means by `name`, on that backend and in that direction. `name` may be
@@ -48,8 +47,7 @@ const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direc
 /* Returns what a title adds to the kernel's name: " backward", or "" for a forward kernel. */
 const char *kernel_way(const BevKernel *kernel);
 
-/* Returns the default baseline: the backend's baseline kernel, with the format and align of
- * `config`. */
+/* Returns the backend's default baseline, with the format and align of `config`. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Changes format and align where the kernel or the scene does not support them. `aligns` is the

@@ -21,8 +21,7 @@ static bool read_core(const char *line, unsigned *core, double *ticks) {
     return true;
 }
 
-/* Returns how long all cores have worked, in seconds. *cores is 0 where the system lists no
- * cores. */
+/* Returns how long all cores have worked, in seconds. *cores 0: none are listed. */
 static double busy_s(int *cores) {
     char line[512];
     unsigned core;

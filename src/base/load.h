@@ -1,5 +1,4 @@
-/* Measures which share of the cores other programs take. A measured time is not reliable while that
- * share is large. */
+/* Measures the share of the cores that other programs take. Large shares disturb measurements. */
 #pragma once
 
 typedef struct {

@@ -12,8 +12,7 @@
 
 enum { MEM_POOL_KEPT = 2, MEM_POOL_LARGEST = 16 << 20 };
 
-/* A pool for blocks of one kind, which have one size at a time. A static pool starts as
- * MEM_POOL. */
+/* A pool for blocks that have one size at a time. A static pool starts as MEM_POOL. */
 typedef struct {
     pthread_mutex_t lock;
     void *kept[MEM_POOL_KEPT];

@@ -25,6 +25,5 @@ void omp_wait_active(OmpWait *omp_wait);
 /* Forms the team again. Does not wait until it exists. */
 void omp_wait_passive(OmpWait *omp_wait);
 
-/* Ends the calling thread's team until its next parallel work, so that libgomp does not count
- * it. */
+/* Ends the calling thread's team until its next parallel work. libgomp then does not count it. */
 void omp_wait_dismiss_team(void);

@@ -3,8 +3,7 @@
 
 #include <stdint.h>
 
-/* Returns 64 random bits. *state starts as the seed, which is any number. Each call advances
- * *state. */
+/* Returns 64 random bits. *state starts as any seed, and each call advances it. */
 static inline uint64_t random_bits(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

@@ -8,7 +8,7 @@
  * NULL: out of memory. */
 void *ref_new(size_t size, void (*destroy)(void *contents));
 
-/* ref_keep adds an owner and returns `contents`; ref_drop removes one. Both accept NULL. Any thread
- * may call them. */
+/* ref_keep adds an owner and returns `contents`; ref_drop removes one. Both accept NULL, from any
+ * thread. */
 void *ref_keep(void *contents);
 void ref_drop(void *contents);

@@ -74,8 +74,7 @@ static struct {
     bool installed, has_cpu_timer;
 } state = {.pipe = {-1, -1}, .nowhere = -1};
 
-/* What rescue_arm writes and crash handlers read. The flag `armed` is set last and cleared
- * first. */
+/* rescue_arm writes this, crash handlers read it. `armed` is set last and cleared first. */
 static struct {
     volatile sig_atomic_t armed;
     int tty, drawn, captured, errors;
@@ -219,8 +218,8 @@ static void handle_signal(int signal, siginfo_t *info, void *context) {
 
 /* ---- outside handlers ------------------------------------------------------------------------ */
 
-/* Runs when a library calls exit(). Xlib does so when its display goes away, and writes the reason
- * to standard error. */
+/* Runs when a library calls exit(). Xlib does so without its display, and says why on standard
+ * error. */
 static void reset_at_exit(void) {
     reset_terminal("ended by a library, perhaps because the window's display is gone",
                    "; the terminal was reset\n", false);

@@ -1,5 +1,4 @@
-/* Converts between sRGB levels and linear light (IEC 61966-2-1). Tables make this fast: a picture
- * converts a million values. */
+/* Converts between sRGB levels and linear light (IEC 61966-2-1). Tables make this fast. */
 #pragma once
 
 #include <stdint.h>
@@ -7,6 +6,5 @@
 /* Returns the linear light of a level, 0 to 1. */
 double srgb_light(uint8_t level);
 
-/* Returns the level nearest to a linear light. Light below 0 and NaN give 0, light above 1 gives
- * 255. */
+/* Returns the level nearest to a linear light. Below 0 and NaN give 0, above 1 gives 255. */
 uint8_t srgb_level(double light);

@@ -35,8 +35,7 @@ static void wait_until_writable(int fd, double until_ms) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Writes until the time `until_ms` and returns how many bytes were written. *broken: no more can be
- * written. */
+/* Writes until `until_ms`. Returns the number of bytes. *broken: no more can be written. */
 static size_t write_until(int fd, const char *bytes, size_t length, double until_ms,
                           bool *broken) {
     size_t done = 0;
@@ -63,8 +62,7 @@ bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
     size_t done = write_until(fd, bytes, length, clock_ms() + ms / 2, &broken);
     if (done == length || broken)
         return done == length;
-    /* TCOON starts output that TCOOFF has stopped. The pair also starts output that Ctrl-S has
-     * stopped. */
+    /* TCOON starts output that TCOOFF has stopped. The pair also ends Ctrl-S. */
     tcflow(fd, TCOOFF);
     tcflow(fd, TCOON);
     tcflush(fd, TCOFLUSH);

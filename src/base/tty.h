@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes all bytes, also to files and pipes. False: an error, or not all bytes were taken within
- * `ms`. */
+/* Writes all bytes, also to files and pipes. False: an error, or `ms` were not enough. */
 bool tty_write(int fd, const char *bytes, size_t length, int ms);
 
 /* Writes bytes that must arrive. Where the terminal takes nothing for half of `ms`, the bytes that

@@ -48,8 +48,7 @@ static void group_digits(double value, char *text, size_t size) {
     text[used] = '\0';
 }
 
-/* Writes three significant digits: more digits would be noise in a measurement. Bytes and counts
- * are whole. */
+/* Writes three significant digits: more would be noise. Bytes and counts are whole. */
 static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
     bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
     value /= step->divisor;
@@ -104,8 +103,7 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
-/* Whether "us" at position `at` is a unit: a number stands before it, and no longer word begins
- * there. */
+/* Whether "us" at position `at` is a unit: after a number, and not the start of a longer word. */
 static bool is_micro(const char *text, size_t at) {
     const char *unit = text + at;
     size_t end = at; /* end of the number */

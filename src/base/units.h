@@ -42,8 +42,7 @@ typedef struct {
     bool doubtful; /* not to be quoted: not settled, or shown until a measurement comes */
 } Reading;
 
-/* The names of sources, indexed by FigureSource: "n/a", "measured", "recorded", "model",
- * "published", "computed". */
+/* The names by FigureSource: "n/a", "measured", "recorded", "model", "published", "computed". */
 extern const char *const source_names[];
 
 static inline Reading reading(double value, FigureSource source) {
@@ -59,8 +58,7 @@ void figure_text(Unit unit, double value, char *text, size_t size);
  * the text is cut. */
 void text_micro(const char *text, char *copy, size_t size);
 
-/* Copies the heading of a column with "µs" for "us". The last word of the heading is its unit:
- * "us", "median us". */
+/* Copies the heading of a column with "µs" for "us". Its last word is the unit: "median us". */
 void heading_micro(const char *heading, char *copy, size_t size);
 
 /* Copy or print a text or heading with "µs" only where the locale is UTF-8. */
@@ -74,6 +72,5 @@ int text_characters(const char *text, size_t length);
 /* Sorts numbers in ascending order. None of them may be NaN. */
 void sort_ascending(double *values, int count);
 
-/* Returns the mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?"
- * doubtful. */
+/* Returns a number's mark: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
 const char *reading_mark(const Reading *reading);

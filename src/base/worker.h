@@ -15,8 +15,7 @@ typedef struct {
     bool running;
 } Worker;
 
-/* Open and close only the lock. Other threads may use the lock before the thread begins and after
- * its end. */
+/* Open and close only the lock, which others may use before the thread begins and after its end. */
 void worker_open(Worker *worker);
 void worker_close(Worker *worker);
 

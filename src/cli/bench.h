@@ -22,6 +22,5 @@ void against_close(Against *against); /* accepts NULL */
 /* Adds columns with the old latency, the ratio and its noise. */
 void against_add(Against *against, Report *report, const BenchRow *row);
 
-/* Draws the ratios into --png. Fails where a row is slower than --fail allows, by more than the
- * noise of either file. */
+/* Draws the ratios into --png. Fails where a row is slower than --fail allows, beyond the noise. */
 bool against_judge(const Against *against, Err *err);

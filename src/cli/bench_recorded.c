@@ -60,8 +60,7 @@ static bool is_wanted_kernel(const Options *options, const char *name) {
            (!options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name)));
 }
 
-/* Whether the row has a wanted direction. Without --direction that is forward, or the direction of
- * the named kernels. */
+/* Whether the row's direction is wanted. By default: forward, or that of the named kernels. */
 static bool is_wanted_direction(const Options *options, const RecordedRow *row) {
     if (options->direction)
         return !strcmp(options->direction, "both") ||

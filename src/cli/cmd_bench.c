@@ -27,8 +27,7 @@ typedef struct {
     double warm_us;
 } Bench;
 
-/* Counts CPU kernels that are clearly slower with warm caches than with cold ones, in the next
- * row. */
+/* Counts CPU kernels that are clearly slower with warm caches than with cold ones. */
 static void count_reversed(Bench *bench, const BenchRow *row) {
     const double clearly = 1.03;
     bool on_cpu =

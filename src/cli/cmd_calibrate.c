@@ -263,8 +263,8 @@ typedef struct {
     ChartSpec spec;
 } CalibrationChart;
 
-/* Joins marks at the same place: the strong one stays, otherwise the first. Returns the number of
- * marks left. */
+/* Joins marks at the same place: the strong one stays, otherwise the first. Returns their
+ * number. */
 static int join_marks(PlotMark *marks, int count) {
     int left = 0;
     for (int i = 0; i < count; i++) {
@@ -276,8 +276,7 @@ static int join_marks(PlotMark *marks, int count) {
     return left;
 }
 
-/* Adds a mark for the cut of each method, and the finding as the title. Returns the cut of
- * `shown`. */
+/* Marks the cut of each method. The finding becomes the title. Returns the cut of `shown`. */
 static double mark_cuts(CalibrationChart *chart, const Options *options, const Tensor *tensor,
                         const RangesRequest *shown) {
     Way ways[WAYS];

@@ -13,8 +13,8 @@
 
 typedef bool Visit(const Workload *workload, const BevProblem *problem, void *context, Err *err);
 
-/* Calls `visit` for the workload's problem in each --align and --dtype (default: nearest, FP16).
- * Ends at the first failure. */
+/* Calls `visit` for the problem in each --align and --dtype (default: nearest, FP16), until a
+ * failure. */
 static bool each_problem(const Options *options, Workload *workload, Visit *visit, void *context,
                          Err *err) {
     KernelConfig formats[MAX_FORMATS];
@@ -242,8 +242,7 @@ typedef struct {
     Report rows, bands, faults;
 } ObjectReports;
 
-/* Measures the objects in each --align and --dtype. The fault's ranges come from the first
- * format. */
+/* Measures the objects in each --align and --dtype, but the fault's ranges only in the first. */
 static bool measure_objects(const Options *options, Workload *workload, const char *scene,
                             ObjectReports *reports, Err *err) {
     KernelConfig formats[MAX_FORMATS];
@@ -278,8 +277,7 @@ static bool describe_objects(const Options *options, Err *err) {
         ok = measure_objects(options, &workload, options->arguments[i], &reports, err);
         workload_close(&workload);
     }
-    /* People see the objects, the nearest first, then the means by range, then the fault by
-     * range. */
+    /* People see the objects by distance, then the means by range, then the fault by range. */
     const OutputTable tables[] = {
         {.report = &reports.rows}, {"\n", &reports.bands, NULL}, {"\n", &reports.faults, NULL}};
     ok = ok && output_tables(options, tables, 3,
@@ -344,8 +342,7 @@ static bool describe_machine(const Options *options, Err *err) {
 
 /* ---- info --probe --------------------------------------------------------------------------- */
 
-/* Adds the limits of a GPU beside its data sheet. `gpu` is NULL where the table of GPUs lacks
- * it. */
+/* Adds the limits of a GPU beside its data sheet. `gpu` NULL: no data sheet. */
 static void add_limits(Report *report, const char *name, const Gpu *gpu, const Limits *limits,
                        const char *source) {
     Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();

@@ -63,8 +63,7 @@ static ScriptOptions script_options(const Options *options, const AppOptions *ap
     };
 }
 
-/* Runs a script. Scripts run on the CPU, so that the same input gives the same bytes on every
- * machine. */
+/* Runs a script, on the CPU: the same input gives the same bytes on every machine. */
 static bool run_script(const Options *options, const AppOptions *app, Err *err) {
     ScriptOptions script = script_options(options, app);
     progress_begin("script", options->quiet);

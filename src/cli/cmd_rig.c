@@ -17,8 +17,7 @@
 /* ---- what it comes to -------------------------------------------------------------------------
  */
 
-/* Prints the images' sizes where they differ: "images: 1550 x 2048 front, 2048 x 1550 6
- * cameras". */
+/* Prints different image sizes: "images: 1550 x 2048 front, 2048 x 1550 6 cameras". */
 static void print_images(const Rig *rig, FILE *out) {
     for (int i = 0, sizes = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++) {
         const ImageCut *cut = &rig->cameras[i].cut;

@@ -84,8 +84,7 @@ static double recorded_latency(const RecordedSet *recorded, const Harm *harm) {
     return found ? found->median_us : NAN;
 }
 
-/* Adds the stored formats: of one tensor its own, of all tensors the kernel's, of a mixture all
- * three. */
+/* Adds the stored format: one tensor's, the kernel's for all tensors, or all three of a mixture. */
 static void add_stored(Report *report, const SensitivityRow *row) {
     char text[64];
     if (row->tensor < TENSOR_ALL)

@@ -21,8 +21,7 @@ typedef struct {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Reads --cell, "X,Y" within the grid. Without it, chooses the cell with most points, or leaves the
- * choice to --block. */
+/* Reads --cell, "X,Y" within the grid. The default is the cell with most points, or --block. */
 static bool read_cell(const StepsCommand *command, int64_t *cell, Err *err) {
     const BevProblem *problem = &command->problem.view;
     const Options *options = command->options;

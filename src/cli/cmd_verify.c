@@ -1,5 +1,4 @@
-/* bevscope verify: sends every kernel through the three accuracy gates, at one moment or at
- * many. */
+/* bevscope verify: judges every kernel by the three accuracy gates, at one moment or at many. */
 #include "kernels/clean.h"
 #include "src/accuracy/verify.h"
 #include "src/cli/report.h"
@@ -40,8 +39,7 @@ typedef struct {
     bool out_of_memory;
 } Verified;
 
-/* Returns the worst cell as X,Y, or as X,Y,Z of a grid with height. A backward error has no
- * cell. */
+/* Returns the worst cell as X,Y, or as X,Y,Z with height. A backward error has no cell. */
 static Cell worst_cell(const VerifyRow *row) {
     const int64_t cell = row->format.worst_cell;
     bool has = !row->skipped[0] && cell >= 0 && row->config.kernel->direction != BEV_BACKWARD;

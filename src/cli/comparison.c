@@ -28,8 +28,7 @@ typedef struct {
     int calibrated_from; /* number of latencies of V2+DO that gave the factor */
 } Comparison;
 
-/* Returns the kernels with a published or recorded latency. Kernels with atomics are only in each
- * scene's table. */
+/* Returns the kernels with a published or recorded latency. Kernels with atomics are left out. */
 static unsigned compared_kernels(BevDtype dtype) {
     unsigned kernels = model_bits(bev_v3());
     for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
@@ -55,8 +54,7 @@ static void add_rows(Comparison *part, const SceneModel *model, bool recorded) {
         }
 }
 
-/* Whether the row is of the GPU of published_calibrated. The factor comes from this column
- * alone. */
+/* Whether the row has the GPU of published_calibrated. Only this column gives the factor. */
 static bool is_calibrated(const ComparisonRow *row) {
     return !row->recorded && row->gpu == gpu_find("pro6000");
 }
@@ -106,8 +104,7 @@ static double compared_work(void) {
     return work;
 }
 
-/* Replays all six configurations, half a minute of one core. The parts run in parallel, each on one
- * core. */
+/* Replays all six configurations, half a minute of one core. Each part runs on one core. */
 static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *err) {
     static Comparison parts[PARTS];
     static ChosenGpus all; /* all GPUs of the table */

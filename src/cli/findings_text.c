@@ -1,5 +1,4 @@
-/* Prints what limits each kernel by the memory model. bevscope regime explains its figures with
- * this text. */
+/* Prints what limits each kernel by the memory model. bevscope regime prints this. */
 #include "src/base/json_fields.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
@@ -66,7 +65,7 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
 }
 
 /* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. *kernel
- * NULL: there is none. */
+ * NULL: none. */
 static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel **kernel,
                          Finding steps[WORKFLOW_STEPS]) {
     const Scene *of = scene->workload.scene;
@@ -81,8 +80,7 @@ static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel
                    : 0;
 }
 
-/* Returns the bytes of one shell word (clean_for_shell). Between single quotes it may have
- * blanks. */
+/* Returns the bytes of one shell word (clean_for_shell). Quoted words may have blanks. */
 static size_t word_length(const char *text) {
     size_t length = 0;
     for (bool quoted = false; text[length] && (quoted || text[length] != ' '); length++) {

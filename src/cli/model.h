@@ -1,5 +1,4 @@
-/* Shared parts of regime and plot: the memory model on a scene, the chosen GPUs, and predictions
- * beside known figures. */
+/* Shared by regime and plot: the memory model on a scene, the chosen GPUs, and known figures. */
 #pragma once
 
 #include "kernels/regime.h"
@@ -42,8 +41,7 @@ void scene_model_ceilings(SceneModel *model, const Options *options, const Chose
 /* Whether a recorded row was taken on the model's problem. */
 bool scene_model_is(const SceneModel *model, const RecordedRow *row);
 
-/* Returns a sentence about the sampling for the text above the tables. "": all blocks are
- * replayed. */
+/* Returns a sentence about the sampling, for the text above the tables. "": no sampling. */
 const char *scene_model_sampling(const SceneModel *model);
 
 /* Returns the form that V3 takes on that GPU, and the reason. */
@@ -62,8 +60,8 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 
 /* ---- rig_change.c: the rig of bevscope rig --------------------------------------------------- */
 
-/* Makes the JSON text of the rig of --from, changed by the other options. The text is a valid
- * scene. The caller frees it. */
+/* Makes the JSON text of the rig of --from with the other options, a valid scene. The caller
+ * frees. */
 bool rig_changed_text(const Options *options, char **text, Err *err);
 
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
@@ -95,7 +93,7 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
 
 typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 
-/* Adds a row for every kernel: its traffic, its predictions on the first `on` GPUs of the model, or
+/* Adds a row for every kernel: its traffic, its predictions on the model's first `on` GPUs, or
  * both. */
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on);
 
@@ -120,8 +118,7 @@ void counted_columns(Report *report, const SceneModel *model);
 /* Writes the source of the rows, a line for each machine: "recorded on NVIDIA H200, driver ..." */
 void counted_sources(const Report *report, FILE *out);
 
-/* Writes how many rows agree with the model, and how many pairs of kernels. A pair has the same
- * machine, format and align. */
+/* Writes how many rows and pairs agree with the model. A pair has one machine, format and align. */
 void counted_verdict(const Report *report, FILE *out);
 
 /* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */

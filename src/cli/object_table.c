@@ -51,8 +51,7 @@ static void say_unmeasured(const Objects *objects, const Grid *grid, const char 
                     (long long)lines[i].count, (long long)objects->count, lines[i].text);
 }
 
-/* Finds the objects. The pixels of a delayed camera belong to the objects where they stood at its
- * time. */
+/* Finds the objects. A delayed camera's pixels show the objects at its time. */
 static bool find_objects(const Workload *workload, ObjectTable *table, Err *err) {
     const Scene *scene = workload->scene;
     const Rig rig = inputs_rig_at(workload->seen);
@@ -191,8 +190,7 @@ typedef struct {
     double moved_m, largest_m, ahead_m, left_m; /* sums, except largest_m */
 } Shift;
 
-/* Adds the shift of the point at that range on a pixel's ray, from the right rig's place to the
- * wrong rig's. */
+/* Adds the shift of a point at that range on a pixel's ray, from the right to the wrong rig. */
 static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int w, double range_m,
                       Shift *shift) {
     const Frustum *frustum = &right->frustum;

@@ -152,10 +152,9 @@ bool choices_item(const char **list, char item[CHOICE_ITEM]);
 /* Returns the bit mask of a checked list; `fallback` for NULL. */
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 
-/* Returns the kernels of a checked list; `fallback` for NULL. A title means all rows with this
- * title. */
+/* Returns the kernels of a checked list; `fallback` for NULL. A title means all its rows. */
 KernelSet choices_kernels(const char *text, KernelSet fallback);
 
-/* Writes ": one, two, three" to a help text. Writes nothing for a short set that the option's text
- * lists already. */
+/* Writes ": one, two, three" to a help text. Writes nothing for sets that the option's text
+ * lists. */
 void choices_list(ChoiceSet set, char *text, int size);

@@ -11,8 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Returns the indent for the rest of a long line: the start of its last column. Two blanks stand
- * before this column. */
+/* Returns the indent for the rest of a long line: its last column, which two blanks precede. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
     for (size_t i = 2; i < length; i++)

@@ -4,8 +4,8 @@
 #include "src/cli/options.h"
 #include "src/view/chart/chart.h"
 
-/* Fails when --output names no file, or a file without the suffix .png or .svg. `command` stands
- * first in the error. */
+/* Fails when --output names no file, or a file without the suffix .png or .svg. `command` heads the
+ * error. */
 bool output_picture(const Options *options, const char *command, Err *err);
 bool output_is_svg(const char *path);
 

@@ -42,8 +42,8 @@ Cell cell_if(bool known, Cell cell) {
     return known ? cell : cell_none();
 }
 
-/* Copies a text and cleans it, because titles, paths and machine names come from outside. NULL: out
- * of memory. */
+/* Copies a text and cleans it: titles, paths and machine names come from outside. NULL: no
+ * memory. */
 static char *clean_copy(const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
@@ -174,8 +174,7 @@ static bool starts_with_words(const Report *report, int column) {
     return true;
 }
 
-/* Whether a column is folded. Of a single row, only the column that tables are grouped by is
- * folded. */
+/* Whether a column is folded. Of a single row, only the column `group` is. */
 static bool is_folded(const Report *report, int column) {
     bool groups = report->group && !strcmp(report->columns[column].key, report->group);
     return report->folds && (report->row_count > 1 || groups) && report->columns[column].heading &&
@@ -219,8 +218,7 @@ static int column_width(const Report *report, int column) {
     return width;
 }
 
-/* Whether the column holds words, which are aligned to the left. Numbers are aligned to the
- * right. */
+/* Whether the column holds words. They are aligned to the left, numbers to the right. */
 static bool report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (cell_at(report, row, column)->kind != CELL_NONE)
@@ -295,8 +293,7 @@ static int name_columns(const Report *report) {
     return names;
 }
 
-/* Takes as many columns from `next` on as fit the screen, at least one. Returns the column after
- * them. */
+/* Takes as many columns from `next` on as fit the screen, at least one. Returns the next. */
 static int fill_screen(int next, int column_count, int used, const int *widths, int *taken) {
     for (bool any = false; next < column_count; next++) {
         int width = widths[next] ? widths[next] + BETWEEN : 0;
@@ -324,8 +321,8 @@ static void print_split(const Report *report, const int *widths, FILE *out) {
     }
 }
 
-/* Prints the columns that all rows share as words, then the table. `narrow`: a table that is too
- * wide is split into several. */
+/* Prints the columns that all rows share as words, then the table. `narrow`: splits a wide
+ * table. */
 static void print_whole(const Report *report, bool markdown, bool narrow, FILE *out) {
     int widths[REPORT_COLUMNS];
     char folded[512];
@@ -342,8 +339,7 @@ static void print_whole(const Report *report, bool markdown, bool narrow, FILE *
         print_columns(report, widths, markdown, out);
 }
 
-/* Prints a table for each run of rows with the same value in the column `group`, for narrow
- * screens. */
+/* Prints a table for each run of rows with equal values in the column `group`. */
 static void print_groups(const Report *report, FILE *out) {
     const int group = report_column(report, report->group);
     for (int first = 0, end; first < report->row_count; first = end) {

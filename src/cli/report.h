@@ -43,9 +43,8 @@ typedef struct {
     int column_count, row_count;
     size_t cell_count, capacity;
     bool folds; /* values that all rows share are printed once, before the table */
-    /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a
-     * row; NULL: the columns of words at the start. `group` becomes a line above its rows; NULL:
-     * none. */
+    /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a row;
+     * NULL: the columns of words at the start. `group` becomes a line above its rows. */
     const char *names_to, *group;
     bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
@@ -67,8 +66,7 @@ int report_column(const Report *report, const char *key);
 /* Writes one cell as people see it. Row -1 holds the headings, with "µs". */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 
-/* Writes a number with `digits` significant digits: "12.3". 1e-3 <= |value| < 1e10 have no
- * exponent. */
+/* Writes `digits` significant digits: "12.3". For 1e-3 <= |value| < 1e10 without an exponent. */
 void report_number(char *text, size_t size, double value, int digits);
 
 typedef void ReportPrinter(const Report *report, FILE *out);

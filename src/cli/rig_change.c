@@ -24,8 +24,7 @@ static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
     return true;
 }
 
-/* Reads the two whole numbers of an array in `object`. False: the scene's own check reports the
- * error. */
+/* Reads an array of two whole numbers in `object`. False: the scene's own check reports why. */
 static bool rig_two(const json_t *object, const char *key, int values[2]) {
     const json_t *array = json_object_get(object, key);
     for (size_t i = 0; i < 2; i++)
@@ -187,8 +186,7 @@ static bool set_images(json_t *rig, Images *images, const char *text, Err *err) 
     return true;
 }
 
-/* Resizes the image to the input's width, or by `resize`. Keeps the middle columns and the lower
- * rows. */
+/* Resizes the image to the input's width, or by `resize`. Keeps middle columns, lower rows. */
 static bool fit_image(const char *name, const int input[2], double resize, ImageCut *cut,
                       Err *err) {
     double scale = resize > 0 ? resize : (double)input[0] / cut->image_w;

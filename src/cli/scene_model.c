@@ -154,8 +154,7 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
-/* Changes a GPU by the options. Tables have a column for the L2, so the title names only other
- * changes. */
+/* Changes a GPU by the options. The title names other changes than the L2. */
 static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
     const GpuEdit all = {options->l2_mb, options->dram_gbps, (double)options->sms,
                          options->clock_ghz};

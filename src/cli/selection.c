@@ -270,8 +270,8 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
     return true;
 }
 
-/* Returns the kernel of `word` on that device in that direction, if it can be launched. Without a
- * word, the default. */
+/* Returns the kernel of `word` on that device in that direction, if it can be launched. Else the
+ * default. */
 static const BevKernel *kernel_or_default(const char *word, BevWhere where,
                                           BevDirection direction) {
     const BevKernel *kernel =
@@ -383,8 +383,8 @@ Job select_job(const Options *options) {
     return job;
 }
 
-/* Adds the kernels of `word` in these directions to the set. `directions` 0: in the kernel's own
- * direction, or forward. */
+/* Adds the kernels of `word` in these directions to the set. `directions` 0: its own, or
+ * forward. */
 static bool add_kernels(const char *word, unsigned where, unsigned directions, KernelSet *kernels,
                         Err *err) {
     const BevKernel *named = bev_kernel_find(word);

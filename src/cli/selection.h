@@ -63,8 +63,8 @@ bool select_grad_out(const Options *options, GradOutFile *file, Err *err);
 /* Loads --grad-out for a plan, which borrows the file. Refuses a plan that only goes forward. */
 bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *file, Err *err);
 
-/* Reads "CAMERA,X,Y", a pixel of the feature map, as its number. CAMERA is a name or a number.
- * `rig` may be NULL. */
+/* Reads "CAMERA,X,Y", a pixel of the feature map, as its number. CAMERA: name or number. `rig` may
+ * be NULL. */
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
                   Err *err);
 
@@ -78,8 +78,7 @@ bool select_fault(const Options *options, bool *fault, Err *err);
 /* Applies the fault and the grid's rounding to a workload. */
 bool select_use_fault(const Options *options, Workload *workload, Err *err);
 
-/* Returns the job of the options that all commands with a workload share, without a camera's
- * fault. */
+/* Returns the job of the options that commands with a workload share, without a camera's fault. */
 Job select_job(const Options *options);
 
 /* ---- one kernel run -------------------------------------------------------------------------- */

@@ -73,8 +73,7 @@ typedef struct {
 static const char *const part_names[] = {"ladder", "yours"};
 enum { LADDER, YOURS };
 
-/* Returns the end of the axis. The bar of a kernel much slower than the others is cut, so that the
- * others stay readable. */
+/* Returns the end of the axis. The bar of a much slower kernel is cut for readability. */
 static double axis_end(const TimedRow *rows, int count) {
     double ladder = 0, all = 0;
     for (int i = 0; i < count; i++) {

@@ -90,8 +90,8 @@ static bool find_cell_axes(const Both *both, const Reading *reading, const doubl
     return true;
 }
 
-/* Returns the number of the point's cell. Without heights the cell is in the lowest slice. -1: the
- * point is outside the grid. */
+/* Returns the number of the point's cell. Without heights, in the lowest slice. -1: outside the
+ * grid. */
 static int64_t cell_number(const Both *both, const Reading *reading, const double ego_m[3]) {
     const int64_t nx = both->rig->grid.nx, ny = both->rig->grid.ny;
     int64_t at[3] = {0};
@@ -120,8 +120,7 @@ static bool is_at_edge(const Both *both, const Reading *reading, const double eg
     return false;
 }
 
-/* An action on each point. `rank` is the point's index in depth, `ego_m` its place by the
- * calibration. */
+/* Acts on a point with index `rank` in depth and place `ego_m` by the calibration. */
 typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
 
 static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
@@ -200,8 +199,7 @@ static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void
     }
 }
 
-/* Finds the turn and shift by least squares in the plane. `whole`: the turn is rounded to whole
- * degrees. */
+/* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
 static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
     Sums sums = {0};
     each_point(both, step, add_pair, &sums);

@@ -1,5 +1,5 @@
-/* A clip is a folder of .npz files of the same drive. Each file is one moment. The moments are
- * ordered by file name. */
+/* A clip is a folder of .npz files of the same drive. Each is one moment, in order of their
+ * names. */
 #pragma once
 
 #include "src/scene/scene.h"
@@ -26,17 +26,14 @@ typedef struct Clip {
 bool clip_open(const char *folder, Clip **clip, Err *err);
 void clip_free(Clip *clip); /* accepts NULL */
 
-/* Returns the moment at a time. A moment lasts until the next one starts. After the last moment the
- * clip begins again. */
+/* Returns the moment at a time. It lasts until the next one starts. Then the clip begins again. */
 int clip_at(const Clip *clip, double time_s);
 
-/* Returns the moment that the live display shows at a time. There all moments last equally long,
- * period_s each. */
+/* Returns the moment that the live display shows at a time. All moments last period_s. */
 int clip_played_at(const Clip *clip, double time_s);
 
 /* Writes the path of a moment's file. */
 void clip_path(const Clip *clip, int moment, char path[PATH_MAX]);
 
-/* Loads a moment (scene_load.c). The scene gets the name of the clip's folder. Its `clip` is
- * NULL. */
+/* Loads a moment (scene_load.c). Its name is that of the clip's folder, its `clip` NULL. */
 bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);

@@ -33,8 +33,7 @@ static void normalise(double *row, int64_t n) {
         row[i] /= length;
 }
 
-/* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second round removes the rounding
- * errors of the first. */
+/* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second removes rounding errors. */
 static void orthonormalise(double *rows, int64_t channels) {
     for (int i = 0; i < EMBED_DIMS; i++) {
         double *row = rows + i * channels;

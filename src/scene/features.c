@@ -20,8 +20,7 @@ typedef struct {
     const WorldSnapshot *snapshot;
 } Viewpoint;
 
-/* A rectangle of the network input. It is divided into columns x rows equal parts, with one sub-ray
- * in each. */
+/* A rectangle of the network input. Each of columns x rows equal parts has one sub-ray. */
 typedef struct {
     double u_px, v_px; /* centre */
     double width_px, height_px;
@@ -84,8 +83,7 @@ static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pi
 
 /* ---- moments --------------------------------------------------------------------------------- */
 
-/* Makes a snapshot of the world for each camera, earlier by the camera's delay. Cameras with the
- * same delay share a snapshot. */
+/* Makes a snapshot for each camera, earlier by its delay. Cameras with equal delays share it. */
 static bool take_snapshots(const Rig *rig, const World *world, double time_s,
                            WorldSnapshot *snapshots[RIG_MAX_CAMERAS], Err *err) {
     for (int i = 0; i < rig->camera_count; i++) {

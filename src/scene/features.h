@@ -1,6 +1,6 @@
-/* Depth distributions and camera features in FP32, before any storage format. They are the output
- * of a network and the input of BEV pooling. For sample worlds they come from ray casting and a
- * random embedding. */
+/* Depth distributions and camera features in FP32, before any storage format. They are the
+ * output of a network and the input of BEV pooling. Sample worlds make them by ray casting and
+ * embedding. */
 #pragma once
 
 #include "src/base/give_up.h"
@@ -33,8 +33,7 @@ void embedding_free(Embedding *embedding); /* accepts NULL */
 /* Encodes coordinates: vector[c] = sum over i of parts[i] * rows[i][c]. */
 void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS], float *vector);
 
-/* Decodes a vector, by the inverse of orthonormal rows: parts[i] = sum over c of vector[c] *
- * rows[i][c]. */
+/* Decodes a vector of orthonormal rows: parts[i] = sum over c of vector[c] * rows[i][c]. */
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
 
 /* Changes the embedding so that it encodes and decodes features after features_add_outlier. */
@@ -60,8 +59,7 @@ typedef struct {
     float *color;   /* (camera, h, w, 3), linear 0..1, sky included */
     uint8_t *class; /* (camera, h, w), the most frequent class of the pixel; CLASS_COUNT: sky */
     float *depth_m; /* (camera, h, w), mean over the sub-rays that hit something; NaN: sky */
-    /* Photographs (camera, h, w, 3), borrowed. With photographs the other arrays are NULL. NULL:
-     * there are no photographs. */
+    /* Photographs (camera, h, w, 3), borrowed. If not NULL, the other arrays are. */
     const uint8_t *srgb;
 } CameraViews;
 
@@ -101,8 +99,7 @@ typedef struct {
 bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,
                      Err *err);
 
-/* The error of stereo depth grows with z^2. This constant gives 2 m at 50 m, about one pixel of
- * disparity. */
+/* The error of stereo depth grows with z^2. It is 2 m at 50 m, a pixel of disparity. */
 #define SIGMA_AT_10M_M 0.08
 
 /* Return the numbers of floats in `depth` and in `feat`. */
@@ -116,8 +113,7 @@ enum { FEATURES_MAX_OUTLIER = 1000 };
 void features_free(Features *features);
 void camera_views_free(CameraViews *views);
 
-/* Renders camera pictures of w x h pixels, without features. Delay and `give_up` work as in
- * features_render. */
+/* Renders camera pictures of w x h pixels, without features. See features_render. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err);
 

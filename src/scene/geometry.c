@@ -35,8 +35,7 @@ void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double
         camera->intrinsics[i] = k[i];
 }
 
-/* Returns the determinant of K. It equals that of the upper left 2 x 2, because rig_check requires
- * the last row 0 0 1. */
+/* Returns the determinant of K, that of its upper left 2 x 2: the last row is 0 0 1 (rig_check). */
 static double intrinsics_det(const double k[9]) {
     return k[0] * k[4] - k[1] * k[3];
 }
@@ -74,8 +73,7 @@ bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, d
     return true;
 }
 
-/* Computes where a camera looks. The horizon is at the row where a ray of the middle column is
- * level. */
+/* Computes where a camera looks. At the horizon's row, a ray of the middle column is level. */
 CameraView camera_view(const Camera *camera, const Frustum *frustum) {
     const double deg = 180 / M_PI, *r = camera->rotation;
     const double forward[3] = {r[FORWARD], r[3 + FORWARD], r[6 + FORWARD]};

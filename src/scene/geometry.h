@@ -14,8 +14,7 @@ extern "C" {
 
 enum { RIG_MAX_CAMERAS = 32, FRUSTUM_MAX_BINS = 1024 };
 
-/* Depths of the bins where the steps are not equal, in ascending metres. count 0: the steps are
- * equal. */
+/* Depths of bins with unequal steps, in ascending metres. count 0: the steps are equal. */
 typedef struct {
     int64_t count;
     double m[FRUSTUM_MAX_BINS];
@@ -79,15 +78,13 @@ void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double ro
 /* Sets K from the focal length and the principal point, in pixels of the camera's own image. */
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px);
 
-/* Returns the number of depth bins: the length of `bins`, or of arange(start, stop, step). 0: the
- * range is empty. */
+/* Returns the number of depth bins: of `bins`, or of arange(start, stop, step). 0: none. */
 int64_t frustum_depth_bins(const Frustum *frustum);
 
 /* Returns the depth of bin d in metres. The edges of a bin are at d - 0.5 and d + 0.5. */
 double frustum_depth_m(const Frustum *frustum, double d);
 
-/* Returns the bin at a depth, as a fraction between two bins. This is the inverse of
- * frustum_depth_m. */
+/* Returns the fractional bin at a depth, the inverse of frustum_depth_m. */
 double frustum_bin_at(const Frustum *frustum, double depth_m);
 
 /* Sets a row of depths. Start, stop and step become those of equal steps over the same range. */
@@ -104,14 +101,13 @@ double frustum_v_px(const Frustum *frustum, double h);
 
 /* Computes the ray of network input pixel (u, v): ego = origin + depth * direction. The depth is in
  * metres along the optical axis (not along the ray). With K = intrinsics and R = rotation:
- * direction = R K^-1 ((u + crop_x) / resize_x, (v + crop_y) / resize_y, 1). The rig must have passed
- * rig_check. */
+ * direction = R K^-1 ((u + crop_x) / resize_x, (v + crop_y) / resize_y, 1). Needs rig_check. */
 void camera_ray(const Camera *camera, double u_px, double v_px, double origin_m[3],
                 double direction[3]);
 
 /* Projects a point, as the inverse of camera_ray. Yields the pixel, which may lie outside the
- * network input, and the depth along the optical axis. False: the point is behind the camera, or
- * nearer than 0.1 m. */
+ * network input, and the depth along the optical axis. False: it is behind the camera or nearer
+ * than 0.1 m. */
 bool camera_project(const Camera *camera, const double ego_m[3], double *u_px, double *v_px,
                     double *depth_m);
 
@@ -130,8 +126,7 @@ typedef struct {
 } GridAxes;
 GridAxes axes_of_grid(const Grid *grid);
 
-/* Fills `directions`, (camera, h, w, 3), with the ray directions of all feature pixels; see
- * camera_ray. */
+/* Fills `directions`, (camera, h, w, 3), with the directions of all feature pixels' rays. */
 void rig_directions(const Rig *rig, double *directions);
 
 /* Computes the ego coordinates of frustum point (camera, d, h, w). */
@@ -147,8 +142,7 @@ int grid_slices(const Grid *grid);
 BevShape rig_shape(const Rig *rig, int64_t channels);
 
 /* Where a camera looks. The heading is anticlockwise from the x axis, the tilt upwards, in degrees.
- * `horizon_px` is the input row where the horizon crosses the middle column. NaN: it does not
- * cross. */
+ * `horizon_px` is the input row where the horizon crosses the middle column. NaN: nowhere. */
 typedef struct {
     double heading_deg, tilt_deg, horizon_px;
 } CameraView;

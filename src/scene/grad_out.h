@@ -1,5 +1,4 @@
-/* Reads the gradient of the output from a .npy file. A training loop saves it by numpy.save, with
- * shape (ny, nx, channels). */
+/* Reads the output's gradient from a .npy file of shape (ny, nx, channels), made by numpy.save. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -23,6 +22,5 @@ void grad_out_free(GradOutFile *file); /* accepts a zeroed struct */
 /* Checks that the gradient has the shape of the output of a problem of this shape. */
 bool grad_out_fits(const GradOutFile *file, const BevShape *shape, Err *err);
 
-/* Writes "FILE: 3 of 1024 values are NaN, 2 infinite, the first at [0, 4, 7]". "": all values are
- * finite. */
+/* Writes "FILE: 3 of 1024 values are NaN, 2 infinite, the first at [0, 4, 7]". "": none. */
 void grad_out_describe(const GradOutFile *file, char *text, size_t size);

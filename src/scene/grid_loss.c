@@ -37,8 +37,7 @@ static bool in_outline(double corners[][2], int count, const double point[2]) {
     return count > 2;
 }
 
-/* Whether the slice of a cell meets the height of the object. A flat grid has one slice, which
- * meets every object. */
+/* Whether the slice of a cell meets the height of the object. A flat grid always does. */
 static bool meets_height(const Grid *grid, const Solid *solid, int64_t cell) {
     int64_t slices = grid_slices(grid), z = cell / grid->nx / grid->ny;
     double step_m = (grid->z_max_m - grid->z_min_m) / (double)slices;
@@ -104,8 +103,7 @@ static bool has_point(const BevMap *map, int64_t cell) {
     return false;
 }
 
-/* Marks the cells of the loss in loss->inside, by the kind of the loss. The chosen cell is always
- * among them. */
+/* Marks the loss's cells in loss->inside, by its kind. The chosen cell is always marked. */
 static bool choose_cells(GridLoss *loss, const GridContent *content, Err *err) {
     long long x = loss->cell % content->nx, y = loss->cell / content->nx;
     if (!has_point(content->map, loss->cell))
@@ -156,8 +154,8 @@ void grid_loss_free(GridLoss *loss) {
 
 /* ---- a cell to begin with -------------------------------------------------------------------- */
 
-/* Returns the strongest cell whose centre lies from `from_m` to `to_m` away. -1: none, as always
- * without a rig. */
+/* Returns the strongest cell whose centre lies from `from_m` to `to_m` away. -1: none, or no
+ * rig. */
 static int64_t strongest_within(const GridContent *content, double from_m, double to_m) {
     int64_t strongest = -1;
     double most = 0;

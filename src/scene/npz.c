@@ -18,8 +18,7 @@ static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
 
 enum { END_BYTES = 22, LOCATOR_BYTES = 20, DIRECTORY_MAX_BYTES = 64 * 1024 };
 
-/* The part of a file that libzip searches for end records. libzip allocates memory for the entries
- * of each. */
+/* The part of a file that libzip searches for end records. It allocates the entries of each. */
 enum { TAIL_BYTES = 0xffff + END_BYTES + LOCATOR_BYTES };
 
 /* An archive in memory, or an open file when `memory` is NULL. */
@@ -52,8 +51,8 @@ static bool has_other_end(const unsigned char *tail, const unsigned char *last) 
     return false;
 }
 
-/* Checks that a directory has as many entries as declared. With more entries libzip would allocate
- * 65,536 more. */
+/* Checks that a directory has as many entries as declared. Otherwise libzip allocates 65,536
+ * more. */
 static bool check_entries(const Npz *npz, const unsigned char *directory, uint64_t size,
                           uint64_t declared, Err *err) {
     enum { ENTRY_BYTES = 46 };
@@ -197,8 +196,7 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
     return check_archive_end(npz, &(ZipBytes){NULL, fd, length}, err);
 }
 
-/* Opens a file. libzip reads the same open file that was checked, so nobody can exchange the file
- * in between. */
+/* Opens a file. libzip reads the same open file that was checked, so nobody can exchange it. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     init_archive(npz, path);
     Err why;
@@ -413,8 +411,7 @@ static bool take_in_order(Stream *stream, const NpyArray *array, int64_t most, N
     return ok;
 }
 
-/* Takes an array in Fortran order. All its elements must be in memory before the first can be
- * taken. */
+/* Takes an array in Fortran order. All must be in memory before the first is taken. */
 static bool take_transposed(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
                         void *context, Err *err) {
     size_t size = npy_element_bytes(array);

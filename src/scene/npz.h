@@ -89,7 +89,7 @@ typedef struct {
 /* Opens an archive as numpy.savez writes it: without a comment and without zip64's directory.
  * Checks the directory: at most NPZ_MAX_MEMBERS arrays, all with different names. None is
  * encrypted, each is stored or deflated, and no size exceeds what the file can hold. `bytes` must
- * stay valid until npz_close. */
+ * outlive `npz`. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);
@@ -101,14 +101,13 @@ int npz_find(const Npz *npz, const char *name);
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
 /* Reads all elements of a member in C order and converts them to `type`. `array` comes from
- * npz_read_array. F4 and F8 can be read from any number, I4 where each value fits, U1 from U1. The
- * checksum is verified. */
+ * npz_read_array. F4 and F8 can be read from any number, I4 where each value fits, U1 from U1.
+ * Verifies the checksum. */
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
 /* Reads the elements in C order, in pieces of at most `most` elements, as the file's bytes. `first`
- * is the number of the first element of a piece. `take` returns false, with an error, to end the
- * reading. */
+ * is the number of the first element of a piece. `take` returns false, with an error, to stop. */
 typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                      Err *err);
 bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
@@ -127,8 +126,7 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i);
 
 /* ---- writing an archive ---------------------------------------------------------------------- */
 
-/* An archive that is written to memory. Members are stored with a fixed date, so that the same
- * arrays give the same bytes. */
+/* An archive in memory. Members have a fixed date: the same arrays give the same bytes. */
 typedef struct {
     struct zip *zip;
     struct zip_source *source;

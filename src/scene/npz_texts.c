@@ -7,8 +7,8 @@
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
-/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. A value that is no
- * code point becomes '?'. */
+/* Writes a code point as UTF-8, at most 4 bytes. Returns the number of bytes. No code point:
+ * '?'. */
 static int encode_utf8(uint32_t code, char text[4]) {
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         code = '?';
@@ -50,8 +50,7 @@ static int text_length(const NpyArray *array, const unsigned char *bytes) {
     return length;
 }
 
-/* Writes one text as UTF-8 and returns its bytes. NPY_S are copied. NPY_U take at most 4 bytes for
- * each code point. */
+/* Writes one text as UTF-8 and returns its bytes. NPY_S are copied, NPY_U are encoded. */
 static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int length, char *text) {
     size_t used = 0;
     for (int i = 0; i < length; i++) {

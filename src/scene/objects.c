@@ -155,8 +155,7 @@ void objects_free(Objects *objects) {
     *objects = (Objects){0};
 }
 
-/* Gives a camera's pixels to the objects where they stood at the time `then`. `seen_m` stays that
- * of now. */
+/* Gives a camera's pixels to the objects where they stood at the time `then`. `seen_m` stays. */
 static bool assign_delayed_camera(Objects *objects, const Rig *rig, int camera, const TrueBox *then,
                                   int64_t all, Err *err) {
     Objects earlier;
@@ -242,8 +241,7 @@ static void add_point(const Objects *objects, const Grid *grid, double margin_m,
         sums[object].in_box += mass;
 }
 
-/* Adds the mass of all pixels of the objects. Points outside the grid and masked cameras count
- * too. */
+/* Adds the mass of all pixels of the objects. All points and cameras count. */
 static void add_pixels(const Objects *objects, const BevProblem *problem, Sums *sums) {
     const BevShape *shape = &problem->shape;
     int64_t area = shape->feat_h * shape->feat_w;

@@ -46,8 +46,7 @@ void photos_free(Photos *photos);
 /* Computes the corners of a box seen from above, in metres, anticlockwise. */
 void photos_box_corners(const TrueBox *box, double corners[4][2]);
 
-/* Computes the size at which photographs of this input are kept: the input's own, or fewer
- * pixels. */
+/* Computes the size at which photographs are kept: the input's own, or smaller. */
 void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w);
 
 /* Makes features of PHOTO_CHANNELS channels for (camera, feat_h, feat_w) pixels, in place of a
@@ -62,8 +61,8 @@ void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err);
 
-/* Adds a LiDAR sweep of 32 beams from the roof of a car in the world. `photos` must have no sweep
- * yet. The caller frees. */
+/* Adds a LiDAR sweep of 32 beams from the roof of a car in the world. `photos` has none yet. The
+ * caller frees. */
 bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *err);
 
 /* Makes the recording of a car in the world. It has the cameras' pictures at the network's input

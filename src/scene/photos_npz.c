@@ -29,8 +29,7 @@ typedef struct {
     int64_t done;          /* number of cameras that are read */
 } Images;
 
-/* Whether the images are padded to the largest camera's own image. The file must have the images'
- * own sizes. */
+/* Whether the images are padded to the largest one. The file must have their own sizes. */
 static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *images) {
     int h = 0, w = 0;
     for (int i = 0; arrays_has(reader, ARRAY_OWN_SIZE) && i < rig->camera_count; i++) {
@@ -42,9 +41,8 @@ static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *
 }
 
 /* Chooses the part of an image. An image with the proportions of the network's input shows that
- * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`,
- * and must hold the resized crop. In padded images the camera's image begins in the upper left
- * corner. */
+ * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`, and
+ * must hold the resized crop. Padded images begin in the upper left corner. */
 static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool padded, Images *images,
                        Cut *cut) {
     const ImageCut *own = &camera->cut;
@@ -82,8 +80,7 @@ static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *i
     return true;
 }
 
-/* Finds the image's pixels under pixel `at` of `kept`, along an axis. Outside the image the range
- * is empty. */
+/* Finds the image's pixels under pixel `at` of `kept`, along an axis. Outside, `range` is empty. */
 static void pixels_under(const Images *images, int axis, int64_t at, int64_t kept,
                          int64_t range[2]) {
     const Cut *cut = &images->cuts[images->done];

@@ -67,8 +67,7 @@ bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int6
 
 /* ---- LiDAR ----------------------------------------------------------------------------------- */
 
-/* The beams have the elevations of the nuScenes vehicle's sensor, on the roof above the rear
- * axle. */
+/* The beams have the elevations of the nuScenes vehicle's sensor, above the rear axle. */
 enum { BEAMS = 32, TURNS = 1080 };
 static const double sensor_m[3] = {0.94, 0, 1.84}, lowest_deg = -30.67, highest_deg = 10.67,
                     reach_m = 100;

@@ -120,8 +120,7 @@ static float largest_abs(const float *values, int64_t count) {
 
 enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all block sizes */
 
-/* Sets the scale of a tensor so that it keeps the magnitude `range`. 0: it keeps the largest
- * magnitude of `values`. */
+/* Sets a tensor's scale so that it keeps the magnitude `range`. 0: the largest of `values`. */
 static void choose_scale(BevTensor *tensor, const float *values, double range) {
     if (!(range > 0) && scale_exists(tensor->dtype))
         range = largest_abs(values, tensor->rows * tensor->row_len);

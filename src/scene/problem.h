@@ -1,6 +1,5 @@
 /* Makes the input of a kernel from features and a scatter map: encoded tensors, an output tensor
- * and its scale. A backward problem has the encoded gradient of the output, and two gradients as
- * outputs. */
+ * and its scale. Backward, the encoded gradient of the output, and two output gradients. */
 #pragma once
 
 #include "src/scene/features.h"
@@ -17,8 +16,7 @@ typedef struct {
     int64_t grad_out_nan, grad_out_infinite; /* numbers of such values in grad_out */
 } HostProblem;
 
-/* Allocates zeroed tensors with scale 1 in format `dtype`. Borrows `map`. Free with
- * problem_free. */
+/* Allocates zeroed tensors with scale 1 in format `dtype`. Borrows `map`. */
 bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                   const BevMap *map, Err *err);
 
@@ -34,8 +32,7 @@ bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
 bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
                             BevAlign align, const Features *features, const BevMap *map, Err *err);
 
-/* Encodes other features of the same shape into the existing tensors. session_update copies them to
- * the session. */
+/* Encodes other features of the same shape into the existing tensors. session_update sends them. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
 
 /* ---- view ------------------------------------------------------------------------------------ */
@@ -75,7 +72,7 @@ void problem_describe_grad_out(const HostProblem *problem, char *text, size_t si
 
 enum { GRAD_OUT_SEED = 14 }; /* seed of the random grad_out for verifying and timing */
 
-/* Returns random values from -1 to 1 for an output of `shape`. The caller frees them. NULL: no
+/* Returns random values from -1 to 1 for an output of `shape`. The caller frees. NULL: no
  * memory. */
 float *random_grad_out(const BevShape *shape, uint64_t seed);
 

@@ -6,11 +6,10 @@
 #include "src/scene/geometry.h"
 
 /* Builds the map of `rig` by a counting sort by cell. Within a cell ranks_depth ascends. Nearest
- * keeps each point inside the grid. Bilinear and lattice split each point inside the z range
- * among its four neighbour cells of the same slice. Cells outside the grid and weights of 0 are
- * left out. Cameras whose bit in `camera_mask` is 0 contribute nothing. The caller frees with
- * scatter_free. Fails without memory, or when the number of points exceeds int32. A map of 0
- * points is no error. */
+ * keeps each point inside the grid. Bilinear and lattice split each point inside the z range among
+ * its four neighbour cells of the same slice. Cells outside the grid and weights of 0 are left out.
+ * Cameras whose bit in `camera_mask` is 0 contribute nothing. The caller frees with scatter_free.
+ * Fails without memory, or when the number of points exceeds int32. 0 points are no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
 /* Builds the map as scatter_build does, unless `give_up` ends the work, which is asked for each
@@ -73,8 +72,7 @@ uint64_t scatter_hash(const BevMap *map);
  * where it has points. -1: the map has no points. */
 int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
 
-/* Returns why a map has 0 points: all were pruned, or none falls into the grid. Screens and
- * commands show this text. */
+/* Returns a text why a map has 0 points: all were pruned, or none falls into the grid. */
 const char *scatter_empty(const Pruned *pruned);
 
 /* Allocates arrays for `points` and `intervals`, at least one of each. False: no memory. The caller
@@ -99,6 +97,5 @@ typedef struct {
     int64_t longest_cell; /* cell with the longest interval; -1: no intervals */
 } ScatterStats;
 
-/* Computes statistics of the interval lengths. Percentiles are by nearest rank. `cells` is nx *
- * ny. */
+/* Computes statistics of the interval lengths. Percentiles: nearest rank. `cells`: nx * ny. */
 ScatterStats scatter_stats(const BevMap *map, int64_t cells);

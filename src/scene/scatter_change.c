@@ -31,8 +31,7 @@ static int64_t even_end(const BevMap *map, double evenness, int64_t i, int64_t o
     return end < last ? end : last;
 }
 
-/* Sorts the points of an interval by ranks_depth, as in every map. `scratch` has room for the
- * points. */
+/* Sorts the points of an interval by ranks_depth, as in every map. `scratch` has room for them. */
 static void sort_points(BevMap *map, int64_t start, int64_t end, Point *scratch) {
     for (int64_t t = start; t < end; t++)
         scratch[t - start] =

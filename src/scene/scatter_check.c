@@ -35,8 +35,7 @@ static uint32_t feat_rank(uint32_t depth, const Bounds *bounds) {
     return depth / (bounds->pixels * bounds->bins) * bounds->pixels + depth % bounds->pixels;
 }
 
-/* The result of a pass over the points: which arrays have an error. Only such an array is searched
- * for the element. */
+/* The result of a pass over the points: the arrays with an error. Only these are searched. */
 typedef struct {
     bool depth, feat, cell, weight;
     int32_t changes; /* number of points with another cell than the point before */
@@ -96,8 +95,7 @@ static bool refuse_weight(const BevMap *map, const Check *check) {
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Checks that interval i starts at point `expected`, has at least one point and ends within the
- * points. */
+/* Checks that interval i starts at point `expected`, is not empty and ends within the points. */
 static bool check_interval(const BevMap *map, int64_t i, int64_t expected, const Check *check) {
     int64_t start = map->interval_starts[i], length = map->interval_lengths[i];
     if (start != expected)
@@ -165,8 +163,7 @@ static bool check_intervals(const BevMap *map, int64_t cells, int32_t changes, c
     return good && check_one_cell(map, changes, check);
 }
 
-/* Returns the bound of a rank for an array of `count` elements. Ranks are INT32, so a larger count
- * bounds no rank. */
+/* Returns the bound of ranks into `count` elements. Ranks are INT32: a larger count bounds none. */
 static uint32_t rank_bound(int64_t count) {
     return (uint32_t)(count <= INT32_MAX ? count : (int64_t)INT32_MAX + 1);
 }

@@ -88,8 +88,7 @@ typedef struct Scene {
     bool photo_features; /* the features are made from the photographs */
     bool has_map;        /* the map from the file is used, always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
-    /* The scene is made by an operator's rule. It has neither rig nor world; tensors and map are as
-     * from a file. */
+    /* The scene is made by an operator's rule. It has no rig and no world. */
     bool has_operator;
     OperatorSpec operator_spec;
     BevShape shape;     /* shape of the pooling problem */
@@ -117,12 +116,11 @@ typedef struct {
     bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
-/* Checks that the file of a sample is a scene, and copies its title. An operator's data is not
- * built. */
+/* Checks that the file of a sample is a scene, and copies its title. Builds no operator. */
 bool scene_check_sample(const char *name, char title[128], Err *err);
 
 /* Copies the title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ...".
- * "": the file cannot be read. */
+ * "": not readable. */
 void scene_title(const char *name, char title[128]);
 
 /* Lists at most `max` names and sets *count: presets in table order, then samples by name. False:
@@ -141,8 +139,7 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err);
 void scene_copy_camera(const Scene *from, int camera, const Features *to, uint8_t *srgb);
 
 /* Replaces the features of a scene from a file by PHOTO_CHANNELS channels that are made from its
- * photographs. Pooled, they show the street from above. The scene must have a rig and
- * photographs. */
+ * photographs. Pooled, they show the street from above. Needs a rig and photographs. */
 bool scene_use_photo_features(Scene *scene, Err *err);
 
 /* Fails when the tensors of this shape need more than SCENE_MAX_TENSOR_BYTES. */

@@ -133,8 +133,7 @@ static bool refuse_shape(const ArrayReader *reader, int id) {
     return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
 
-/* Checks a size of an array against its bounds and against the arrays before it. Records a new
- * size. */
+/* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
 static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t value) {
     if (value < sizes[e].min || value > sizes[e].max)
         return ARRAYS_REFUSE(reader, id, "", "%lld %s, must be %lld to %lld", (long long)value,
@@ -194,8 +193,8 @@ void arrays_types_text(unsigned types, char *text, size_t size) {
             snprintf(text, size, "%s", names[i].text);
 }
 
-/* Returns what to do about a wrong type, where there is one clear answer. A conversion must not
- * lose information. */
+/* Returns what to do about a wrong type, where there is one clear answer. No conversion may lose
+ * data. */
 static const char *type_hint(int id, NpyType found) {
     const unsigned wanted = scene_arrays[id].types;
     const bool number = 1u << found & NUMBERS;

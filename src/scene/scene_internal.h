@@ -70,8 +70,7 @@ enum { BYTES = 1u << NPY_U1, TEXTS = 1u << NPY_S | 1u << NPY_U };
 #define ARRAY_ID(id, ...) ARRAY_##id,
 typedef enum { SCENE_ARRAYS(ARRAY_ID) ARRAY_COUNT } ArrayId;
 
-/* The arrays of a group must be all present or all missing. GROUP_EXTRA: the arrays are
- * optional. */
+/* The arrays of a group must be all present or all missing. GROUP_EXTRA is optional. */
 typedef enum { GROUP_TENSORS, GROUP_CALIBRATION, GROUP_INDEX, GROUP_EXTRA } ArrayGroup;
 
 typedef struct {
@@ -127,8 +126,7 @@ bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements);
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
 
-/* Reads all elements of a small array. Checks that they are finite and within the bounds of its
- * row. */
+/* Reads a small array. Checks that all elements are finite and within the row's bounds. */
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
 
 /* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */
@@ -147,12 +145,11 @@ bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, doub
  * are cut to the network's input and reduced while they are read. */
 bool photos_read(const ArrayReader *reader, Scene *scene);
 
-/* Writes the photographs, boxes, LiDAR and times of a scene to an archive, as far as it has
- * them. */
+/* Writes the existing photographs, boxes, LiDAR and times of a scene to an archive. */
 bool photos_write(NpzWriter *npz, const Scene *scene, Err *err);
 
-/* Report an error in an array, or in its element i. The arguments are a hint, a printf format and
- * its values. Yield false. */
+/* Report an error in an array, or in its element i. Arguments: a hint, a printf format, values.
+ * Yield false. */
 #define ARRAYS_REFUSE(reader_, id_, ...)                                                           \
     data_refuse((reader_)->err, (reader_)->npz->where, scene_arrays[id_].name, __VA_ARGS__)
 #define ARRAYS_REFUSE_ELEMENT(reader_, id_, i_, ...)                                               \

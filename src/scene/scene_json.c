@@ -1,5 +1,5 @@
-/* Reads world scenes from JSON. The tables list the fields of each object. Rules about more than
- * one field follow the tables. */
+/* Reads world scenes from JSON. The tables list each object's fields. Rules about several fields
+ * follow. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
 #include "src/scene/operator/operator_internal.h"
@@ -99,8 +99,8 @@ static const Field camera_fields[] = {
 };
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
-/* A JSON array of numbers fills consecutive members of CutFields, Frustum and Grid. These members
- * must have no padding. */
+/* A JSON array of numbers fills consecutive members of CutFields, Frustum and Grid. They have no
+ * padding. */
 _Static_assert(offsetof(CutFields, crop_px) == sizeof(int[2]) + sizeof(int64_t) + sizeof(double[2]),
                "no padding");
 _Static_assert(offsetof(Frustum, bins) == 4 * sizeof(int) + 3 * sizeof(double), "no padding");

@@ -80,8 +80,8 @@ static bool refuse_unknown_name(const char *name, Err *err) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* Refuses files that are neither an archive nor JSON, by their first bytes. JSON's errors would not
- * help there. */
+/* Refuses files that are neither an archive nor JSON, by their first bytes: JSON's errors would not
+ * help. */
 static bool refuse_other(const char *path, const char start[4], Err *err) {
     static const struct {
         const char *start, *what, *hint;

@@ -103,8 +103,7 @@ static bool set_crop(const ArrayReader *reader, const double *crops, int camera,
     return true;
 }
 
-/* Sets the size of a camera's own image. Where the file does not have it, this is the smallest size
- * that the crop needs. */
+/* Sets the size of a camera's own image. By default this is the smallest that the crop needs. */
 static bool set_own_size(const ArrayReader *reader, const double *sizes, int camera, const Rig *rig,
                          ImageCut *cut) {
     if (!arrays_has(reader, ARRAY_OWN_SIZE)) {
@@ -165,8 +164,7 @@ static bool set_frustum(const ArrayReader *reader, const Calibration *calibratio
     return true;
 }
 
-/* Sets one axis of the grid. `row` is lower end, upper end, cell size. The range must be whole
- * cells. */
+/* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
 static bool set_axis(const ArrayReader *reader, int axis, const double *row, int max_cells,
                      double *min_m, double *max_m, int *cells) {
     if (!(row[0] < row[1]))
@@ -373,8 +371,7 @@ __attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const
     va_end(arguments);
 }
 
-/* Remarks on poses of another frame or unit. Cameras of a vehicle stand above the ground of its ego
- * frame. */
+/* Remarks on poses of another frame or unit. Cameras stand above the ego frame's ground. */
 static void remark_rig(Scene *scene) {
     enum { HIGHEST_M = 20 };
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
@@ -427,8 +424,7 @@ static bool read_features(const ArrayReader *reader, Scene *scene) {
     return scene_use_photo_features(scene, reader->err);
 }
 
-/* Reads a scene. The small arrays come first, so that a bad file fails before tensors are
- * allocated. */
+/* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. */
 static bool read_scene(const ArrayReader *reader, Scene *scene) {
     bool has_feat = arrays_has(reader, ARRAY_FEAT);
     scene->channels = has_feat ? reader->size[SIZE_CHANNELS] : PHOTO_CHANNELS;

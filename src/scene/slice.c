@@ -37,8 +37,8 @@ int64_t slice_place(const Slice *slice, int64_t cell) {
 
 /* ---- the strongest cell ---------------------------------------------------------------------- */
 
-/* Returns the squared norm of a cell's features. Infinite where a value is NaN or infinite: such a
- * cell must not be hidden. */
+/* Returns the squared norm of a cell's features. NaN gives infinity: such a cell must be
+ * visible. */
 static float strength_of(const float *values, int64_t channels) {
     double sum = 0;
     for (int64_t c = 0; c < channels; c++)

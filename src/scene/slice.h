@@ -29,11 +29,10 @@ SliceRun slice_run(const Slice *slice, int64_t cell);
 /* Returns the cell of the picture for a cell of the grid. -1: the cell lies in another slice. */
 int64_t slice_place(const Slice *slice, int64_t cell);
 
-/* Chooses which cell of the grid each cell of the picture shows. `shown` has slice->nx *
- * slice->ny cells. The cell with the largest norm is chosen, NaN before all; among empty cells
- * the lowest. `values` is (cell, c). NULL: the cell with the most points is chosen. A single
- * slice needs no choice. `map` may be NULL where there are values; then all cells are compared.
- * False: no memory. */
+/* Chooses which cell of the grid each cell of the picture shows. `shown` has slice->nx * slice->ny
+ * cells. The cell with the largest norm is chosen, NaN before all; among empty cells the lowest.
+ * `values` is (cell, c). NULL: the cell with the most points is chosen. `map` may be NULL where
+ * there are values; then all cells are compared. False: no memory. */
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,
                   int32_t *shown);
 
@@ -45,8 +44,7 @@ int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, in
 Grid slice_grid(const Slice *slice, const Grid *grid);
 
 /* Returns how many times larger heights are drawn than lengths, a whole number. A grid seen from
- * the side is low and wide. From above this is 1. `grid` is the picture's; NULL: cells are
- * square. */
+ * the side is low and wide. From above: 1. `grid` is the picture's; NULL: square cells. */
 int slice_stretch(const Slice *slice, const Grid *grid);
 
 /* Parses "max", "side" or the number of a slice below `slices`. */
@@ -60,7 +58,7 @@ void slice_name(int slice, char *text, size_t size);
 void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size);
 
 /* The coordinates x, y and z of a cell as text: "12, 90", or with slices "12, 90, 3". `comma`
- * stands between the numbers. */
+ * separates. */
 typedef struct {
     char text[48];
 } CellPlace;

@@ -131,8 +131,7 @@ void world_snapshot_free(WorldSnapshot *snapshot) {
 
 /* ---- light ----------------------------------------------------------------------------------- */
 
-/* Returns the brightness of a side wall by the direction of its normal. The ground and all tops
- * have 1. */
+/* Returns the brightness of a side wall by the direction of its normal. Other surfaces have 1. */
 static double light_on_wall(double normal_x, double normal_y) {
     return 0.78 + 0.17 * (0.8 * normal_x + 0.6 * normal_y);
 }
@@ -141,8 +140,7 @@ static double fractional_part(double x) {
     return x - floor(x);
 }
 
-/* Whether a point on a wall is a window. Rows of windows on buildings and a band around cars show
- * the scale. */
+/* Whether a point on a wall is a window. Buildings have rows of windows, cars a band. */
 static bool is_window(const Solid *solid, double along_m, double height_m) {
     double up = height_m - solid->z_m;
     if (solid->class == CLASS_BUILDING)
@@ -213,8 +211,7 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
     return false;
 }
 
-/* Whether a point lies in every second square of a checkerboard. Squares are counted from the
- * patch's centre. */
+/* Whether a point lies in every second square of a checkerboard. Square 0 is at the centre. */
 static bool is_second_square(const Patch *patch, const double at[2]) {
     if (patch->kind != PATCH_CHECKER)
         return false; /* the patch is no checkerboard */
@@ -254,8 +251,8 @@ static Ray ray_in(const Place *place, double z_m, const double origin[3],
 }
 
 /* The slab method for a ray and a box. Narrows [*enter, *leave] to the parameters s with low <= o +
- * s * d <= high. Returns whether the interval is not empty. *moved: the ray now enters through this
- * pair of planes. */
+ * s * d <= high. Returns whether the interval is not empty. *moved: the ray enters through these
+ * planes. */
 static bool cut_by_slab(double o, double d, double low, double high, double *enter, double *leave,
                         bool *moved) {
     *moved = false;
@@ -298,8 +295,7 @@ static bool cast_box(const Solid *solid, const Place *place, const Ray *ray, dou
     return true;
 }
 
-/* Finds where the ray enters the cylinder, before `far`. The side gives a quadratic equation, the
- * height a slab. */
+/* Finds where the ray enters the cylinder, before `far`. The side is a quadratic equation. */
 static bool cast_cylinder(const Solid *solid, const Place *place, const Ray *ray, double far,
                           WorldHit *hit) {
     const double *o = ray->origin, *d = ray->direction;
@@ -335,9 +331,8 @@ static double cross(const double a[2], const double b[2]) {
     return a[0] * b[1] - a[1] * b[0];
 }
 
-/* Finds the outer edges of the pyramid, seen from above: the most clockwise (*right) and the
- * most anticlockwise (*left). False: the pyramid contains the vertical direction and has no such
- * edges. */
+/* Finds the outer edges of the pyramid, seen from above: the most clockwise (*right) and the most
+ * anticlockwise (*left). False: it contains the vertical and has no such edges. */
 static bool find_outer_edges(const double edges[4][3], const double **right, const double **left) {
     *right = *left = edges[0];
     for (int i = 1; i < 4; i++) {

@@ -56,9 +56,8 @@ typedef struct {
     Patch *patches;
     Solid *solids;
     /* The motion repeats after loop_s seconds; 0: never. A moving solid then stays on a piece of
-     * its straight path. The piece is speed * loop_s long and centred on the point nearest to
-     * the ego. At its end the solid jumps back to the start, out of sight if the piece is long
-     * enough. */
+     * its straight path. The piece is speed * loop_s long and centred on the point nearest to the
+     * ego. At its end the solid jumps back to the start, out of sight on a long piece. */
     double loop_s;
 } World;
 
@@ -87,13 +86,12 @@ typedef struct {
     int solids[WORLD_SIGHT_MAX];
 } WorldSight;
 
-/* Finds the solids that rays from `origin_m` can hit. The rays lie in the pyramid that the four
- * directions `edges` span. */
+/* Finds the solids that rays from `origin_m` can hit. They lie in the pyramid of the four
+ * `edges`. */
 WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
                        const double edges[4][3]);
 
-/* Finds the first surface on origin + s * direction, 0 < s <= far_m. `sight` must include this
- * ray. */
+/* Finds the first surface on origin + s * direction, 0 < s <= far_m. The ray is in `sight`. */
 WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
                     const double origin_m[3], const double direction[3], double far_m);
 

@@ -50,8 +50,7 @@ static void run_program(const ChildPlan *plan, char **environment, int output, p
     _exit(NO_EXEC);
 }
 
-/* Copies the environment with the variable `set`, which replaces one of the same name. The caller
- * frees it. */
+/* Copies the environment, where the variable `set` replaces its namesake. The caller frees. */
 static char **environment_with(const char *set) {
     size_t count = 0, kept = 0;
     while (environ[count])
@@ -84,8 +83,7 @@ static bool read_output(int fd, const ChildPlan *plan, ChildEnd *end) {
     return got > 0;
 }
 
-/* Whether the child has ended. An ended child stays a zombie, so that no other process gets its
- * number. */
+/* Whether the child has ended. It stays a zombie: no other process gets its number. */
 static bool has_ended(pid_t pid) {
     siginfo_t info = {.si_pid = 0};
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;

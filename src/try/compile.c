@@ -33,8 +33,7 @@ typedef struct {
     struct sigaction before[STOPS];
 } Workshop;
 
-/* Makes the private folder. Until workshop_close, signals that would end the program are only
- * noted. */
+/* Makes the private folder. Until workshop_close, fatal signals are only noted. */
 static bool workshop_open(Workshop *w, Err *err) {
     const char *parent = getenv("TMPDIR");
     struct sigaction note = {.sa_handler = on_stop};
@@ -260,8 +259,7 @@ static bool build_in_c(const char *file, TryKernel *kernel, Err *err) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Compiles for a GPU in another process. A compiler may crash, and CUDA must not start in this
- * process. */
+/* Compiles for a GPU in another process. A compiler may crash. CUDA must not start here. */
 static bool build_for_gpu(const char *file, TryKernel *kernel, Err *err) {
     const char *const words[] = {"bevscope", try_runner_word, try_compile_word, file, NULL};
     ChildEnd end = {0};

@@ -68,8 +68,7 @@ typedef enum {
     ACCESS_STACK
 } JobAccess;
 
-/* The report at the start of the outputs. The runner writes it; a kernel can write to the same
- * memory. */
+/* The report at the start of the outputs. The runner writes it; a kernel can, too. */
 typedef struct {
     int state;                          /* JobState */
     int signal;                         /* set in state JOB_SIGNAL */
@@ -95,13 +94,11 @@ typedef struct {
  * on are used. Close the job also after a failure. */
 bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *err);
 
-/* Runs the job in a process of its own. `library` is the learner's kernel. -1: the kernel
- * task.instead. */
+/* Runs the job in a process of its own. `library`: the learner's kernel; -1: task.instead. */
 bool job_run(Job *job, int library, Err *err);
 void job_close(Job *job);
 
 const void *job_output(const Job *job, int call); /* (nx * ny, channels), as the kernel left it */
 
-/* Returns how many values before the output of a call its band was changed. 0: the band is
- * unchanged. */
+/* Returns how many values before a call's output its band was changed. 0: it is unchanged. */
 int64_t job_band_broken(const Job *job, int call);

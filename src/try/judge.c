@@ -111,8 +111,7 @@ static bool has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
 
 enum { SHOWN_LINES = 12, SHOWN_BYTES = 1000 };
 
-/* Returns the first lines and the amount that was cut. The caller frees it. NULL: nothing was
- * printed. */
+/* Returns the first lines and the amount that was cut. The caller frees. NULL: none. */
 static char *printed_text(const ChildEnd *end) {
     size_t shown = 0;
     if (!end->output_length)

@@ -133,8 +133,7 @@ static void *map_array(const JobArray *array) {
     return zone + ZONE + array->lead;
 }
 
-/* Maps the header and the report, then all arrays. Before the report is mapped, errors cannot be
- * reported. */
+/* Maps the header and the report, then all arrays. Until then errors cannot be reported. */
 static bool map_job(void) {
     JobArray arrays[JOB_ARRAYS];
     void *header = mmap(NULL, sizeof *runner.header, PROT_READ, MAP_PRIVATE, JOB_IN, 0);

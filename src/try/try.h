@@ -57,8 +57,7 @@ bool try_problem(const TryKernel *kernel, const BevProblem *problem, double limi
 void try_result_free(TryResult *result);
 
 /* Times the kernel, or the kernel `instead` of the table, on a problem in a process of its own. The
- * conditions are the same for all kernels, with warm caches. False: the run ended otherwise than in
- * try_problem. */
+ * conditions are the same for all kernels, with warm caches. False: this run failed. */
 bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProblem *problem,
               const TimingOptions *options, double limit_s, Timing *timing, Err *err);
 

@@ -118,8 +118,8 @@ static int64_t zipf_draw(const double *sums, int64_t count, uint64_t *random) {
     return low;
 }
 
-/* Orders the numbers 0 to count - 1 from the middle outwards: the middle, one above, one below, two
- * above, ... */
+/* Orders the numbers 0 to count - 1 from the middle outwards: one above, one below, two above,
+ * ... */
 static int64_t middle_outwards(int64_t rank, int64_t count) {
     int64_t middle = (count - 1) / 2, step = (rank + 1) / 2;
     return rank % 2 ? middle + step : middle - step;
@@ -195,8 +195,7 @@ static void fill_features(const OperatorSpec *spec, float *feat) {
         feat[i] = ones ? 1 : (float)(2 * random_unit(&random) - 1);
 }
 
-/* Returns the depth of each point: a power of two, so that every order of summation gives the same
- * bits. */
+/* Returns the depth of each point, a power of two: sums in any order have the same bits. */
 static double count_unit(const OperatorSpec *spec) {
     return exp2(round(log2((double)spec->cells / (double)spec->points)));
 }

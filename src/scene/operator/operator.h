@@ -19,8 +19,7 @@ typedef enum {
 } OperatorKind;
 
 /* What the bars of an operator count. BARS_CELLS: points of cells in cell order. BARS_SORTED_CELLS:
- * points of cells, the fullest cell first. BARS_SORTED_ROWS: points of rows, the most used row
- * first. */
+ * points of cells, the fullest cell first. BARS_SORTED_ROWS: points of rows, the fullest first. */
 typedef enum { BARS_CELLS, BARS_SORTED_CELLS, BARS_SORTED_ROWS } BarsOf;
 
 typedef struct {
@@ -98,8 +97,7 @@ typedef struct {
 /* Computes the bars of a map. Fails without memory. */
 bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err);
 
-/* Returns the height of a bar, 0 to 1, on a logarithmic scale: on a linear one the fullest would
- * hide the others. */
+/* Returns the height of a bar, 0 to 1, on a logarithmic scale, which shows small ones too. */
 double operator_bar_height(const OperatorBars *bars, int bar);
 
 /* Writes the title of the bars: "uses of a row, most first: up to 35,234 (log)". */

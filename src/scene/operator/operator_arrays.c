@@ -165,8 +165,7 @@ static bool check_range(Folder *folder, int id, int64_t end) {
     return true;
 }
 
-/* Finds the grid. Without bev_shape.npy it is the smallest near square that has the highest
- * cell. */
+/* Finds the grid. Without bev_shape.npy it is nearly square and has the highest cell. */
 static bool find_grid(Folder *folder, BevShape *shape) {
     const double *cells = folder->values[RANKS_BEV], *grid = folder->values[GRID];
     int64_t count = 0, side = 1;

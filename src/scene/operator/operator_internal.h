@@ -17,20 +17,16 @@ Check scene_check_of(const char *where, Err *err);
 /* Parses JSON text that is not larger than any scene. The caller owns the value. NULL: an error. */
 json_t *scene_parse(const Check *check, const char *text, size_t length);
 
-/* Builds the scene of cameras that a JSON value describes. The caller frees it, also after a
- * failure. */
+/* Builds the scene of cameras of a JSON value. The caller frees it, also after a failure. */
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
 
-/* Reads a sample's world, which is a scene of cameras. Operator scenes are refused, so that none
- * can contain itself. */
+/* Reads a sample's world, a scene of cameras. Refuses operator scenes: none may contain itself. */
 bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err);
 
-/* Arranges `count` rows or cells as a rectangle: one line of up to `most`, otherwise lines of
- * `most`. */
+/* Arranges `count` rows or cells as a rectangle: one line, or lines of `most`. */
 void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns);
 
-/* The points before they are sorted. Point t has cell cells[t] and row rows[t]. -1: it falls into
- * no cell. */
+/* Unsorted points. Point t has cell cells[t] and row rows[t]; cell -1: it has none. */
 typedef struct {
     int64_t count;
     int32_t *cells, *rows;

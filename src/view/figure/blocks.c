@@ -45,8 +45,7 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
 
 enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
 
-/* Returns the number of columns. There are as few rows as possible, with pictures large enough to
- * recognise a car. */
+/* Returns the number of columns: the most in which pictures are large enough to recognise a car. */
 static int picture_columns(int64_t cameras, double w) {
     for (int64_t rows = 1; rows < cameras; rows++) {
         int64_t columns = (cameras + rows - 1) / rows;

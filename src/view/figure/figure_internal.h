@@ -1,5 +1,4 @@
-/* The parts of a figure and their shared data. This folder uses them, and so does the window, which
- * draws its BEV with them. */
+/* The parts of a figure and their shared data. The window draws its BEV with them too. */
 #pragma once
 
 #include "src/view/figure/figure.h"

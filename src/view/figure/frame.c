@@ -84,8 +84,7 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
 
 enum { BAR = 4, BAR_GAP = 2, NAME_GAP = 8 };
 
-/* Returns the length of the panel's edge. Positions on it count clockwise from the top left corner,
- * in units. */
+/* Returns the length of the panel's edge. Positions count clockwise from the top left. */
 static double edge_length(Box box) {
     return 2 * (box.w + box.h);
 }
@@ -190,8 +189,7 @@ static bool is_free(const Taken *taken, Box box) {
     return true;
 }
 
-/* Writes a name centred at `along` on a side, away from the corners. False: another name is in the
- * way. */
+/* Writes a name centred at `along` on a side, away from the corners. False: a name is there. */
 static bool place_name(Pen *pen, Box box, int side, double along, const char *name, Taken *taken) {
     double length = side % 2 ? box.h : box.w;
     TextStyle style = {.size = SIZE_SMALL, .color = pen->theme->accent, .align = ALIGN_CENTER};

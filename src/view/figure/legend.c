@@ -1,5 +1,4 @@
-/* Draws the meaning of a panel's colours: classes, a colour bar, or a note. Then come the lines
- * over the picture. */
+/* Draws the meaning of a panel's colours (classes, a colour bar, or a note) and of its lines. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"
 
@@ -50,8 +49,7 @@ static double class_rows(Pen *pen, double x, double top, double w) {
 
 /* ---- colour bar ----------------------------------------------------------------------------- */
 
-/* Returns a colour of the bar. Without a map, it goes from the background to white, by the strength
- * of a cell's colour. */
+/* Returns a colour of the bar. Without a map, from the background to white, by strength. */
 static Rgb color_at(const Colormap *map, double t) {
     return map ? colormap_at(map, t)
                : rgb_blend(panel_theme.background, (Rgb){255, 255, 255}, decode_strength(t));

@@ -15,8 +15,7 @@ static bool lies_inside(Box outer, Box inner, double margin) {
            inner.y + inner.h <= outer.y + outer.h - margin;
 }
 
-/* Labels a ring at the first direction where the label fits into the panel. The directions lie
- * between the usual cameras. */
+/* Labels a ring at the first direction, between usual cameras, where the label fits the panel. */
 static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel, double radius_m,
                        int decimals) {
     static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
@@ -85,8 +84,7 @@ static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePane
         }
 }
 
-/* Draws each outline with its own stroke and plain corners. One path of all outlines takes cairo
- * twice as long. */
+/* Draws each outline with its own stroke and plain corners. One path of all takes twice as long. */
 static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const World *world = figure->frame->world;
     cairo_save(pen->cr);

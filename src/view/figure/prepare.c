@@ -24,8 +24,7 @@ Figure figure_of(const FigureSpec *spec) {
 }
 
 /* Returns the units for each metre, so that the panel fits. Every cell is a whole number of units
- * in both directions, where that costs little size. The figure's scale does not change the result,
- * so that it moves nothing. */
+ * in both directions, where that costs little size. The figure's scale does not matter here. */
 static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
                            double max) {
     double longest = fmax(w_m, h_m), fallback = target / longest;

@@ -1,5 +1,4 @@
-/* Draws the pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays,
- * and the camera strip. */
+/* Draws the window's BEV with its axes, wipe, probed cell and rays, and the camera strip. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_internal.h"
@@ -214,8 +213,7 @@ static void draw_camera(const WindowView *view, int camera) {
     spots_add(view->spots, box, ACTION_CAMERA, 0, view->live->frame.rig->cameras[camera].name);
 }
 
-/* Marks a feature pixel. Pixels sit at linspace(0, input - 1, feat) of the input, which the picture
- * covers. */
+/* Marks a feature pixel. Pixels sit at linspace(0, input - 1, feat) of the pictured input. */
 static void mark_pixel(const WindowView *view, const LiveContribution *one, double share) {
     const Frustum *frustum = &view->live->frame.rig->frustum;
     const Box *box = &view->layout.cameras[one->camera];

@@ -48,8 +48,7 @@ static double place_strip(const LiveFrame *frame, double top, WindowLayout *layo
     return top + h + WINDOW_GAP;
 }
 
-/* Returns the picture's width over its height. The grid lies on the ground, or is seen from the
- * side. */
+/* Returns the picture's width over its height, seen from above or from the side. */
 static double picture_aspect(const LiveFrame *frame, const Slice *slice) {
     if (frame->rig) {
         Grid grid = slice_grid(slice, &frame->rig->grid);
@@ -163,8 +162,7 @@ static void draw_pointer(const WindowView *view) {
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* The parts in drawing order. Later parts cover earlier ones; the help covers all parts before
- * it. */
+/* The parts in drawing order. Later parts cover earlier ones; the help covers all before. */
 static const struct {
     void (*draw)(const WindowView *view);
     bool over_help;

@@ -23,8 +23,7 @@ typedef struct {
     Figure visible, whole; /* the visible part of the grid, and the whole grid */
 } WindowView;
 
-/* Whether there is a BEV to draw. window_panel returns it as a panel, for the figure's legend,
- * lines and axes. */
+/* Whether there is a BEV to draw. window_panel returns it as a panel of a figure. */
 bool window_has_bev(const WindowView *view);
 FigurePanel window_panel(const WindowView *view);
 
@@ -48,8 +47,7 @@ void window_draw_keys(const WindowView *view);
 void window_draw_palette(const WindowView *view); /* the palette, where the state shows it */
 void window_draw_help(const WindowView *view);    /* the help, where the state shows it */
 
-/* Draws the chart of the memory model in place of the BEV, where the side column has no room for
- * it. */
+/* Draws the chart of the memory model in place of the BEV, if the side column has no room. */
 void window_draw_chart_over(const WindowView *view);
 
 /* Backward: draws a frame around the chosen feature pixel. */

@@ -1,5 +1,4 @@
-/* Draws the panels of the window: the side column below the legend, and the rows around the
- * picture. */
+/* Draws the window's panels: the column below the legend, and the rows around the picture. */
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
@@ -13,8 +12,7 @@ enum {
     SHARE_SLACK = 60
 };
 
-/* The panels of the side column; the first ones that have room are drawn. A wide window has several
- * columns. */
+/* The panels of the side column; the first with room are drawn. A wide window has several. */
 static const Panel *const usual[] = {&cell_panel,
                                      &gradients_panel,
                                      &kernels_panel,
@@ -53,8 +51,7 @@ static const Panel *const *choose_panels(const WindowView *view, int columns) {
                                                  : usual;
 }
 
-/* Draws the panels that `drawn` does not have yet, as far as there is room. `panels` ends with
- * NULL. */
+/* Draws panels that `drawn` does not have, as far as they fit. `panels` ends with NULL. */
 static void draw_column(const WindowView *view, Box box, const Panel *const *panels,
                         bool drawn[SIDE_PANELS]) {
     const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
@@ -185,8 +182,7 @@ void window_draw_keys(const WindowView *view) {
 }
 
 /* Returns the sheet with the largest text in which all keys have room. If none has, the smallest
- * text with names only; the glossary has no names alone. Larger text always has less room, so
- * bisection works. */
+ * text with names only; the glossary has no names alone. Found by bisection. */
 static Sheet help_sheet(const WindowView *view, Box in) {
     enum { LARGEST = 17, LEAST = 13, SMALLEST = 11, STEPS = 2 }; /* STEPS for each pixel */
     for (int brief = view->state->glossary; brief < 2; brief++) {

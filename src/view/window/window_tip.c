@@ -25,8 +25,7 @@ static int draw_texts(Sheet *sheet, const Tip *tip) {
     return row;
 }
 
-/* Places the tooltip below the outline, or above where the picture ends. The tooltip stays
- * inside. */
+/* Places the tooltip below the outline, or above it near the picture's lower edge. */
 Box window_tip_place(Pen *pen, const Tip *tip, double w, double h) {
     double width = fmin(TIP_W, w - 2 * TIP_PAD);
     Sheet sheet = pen_sheet(pen, (Box){0, 0, width - 2 * TIP_PAD, h}, TIP_ROW, NULL);
