@@ -1,7 +1,7 @@
 /* Chooses what a picture shows of a grid with height: one slice, the strongest cell of each column,
  * or the strongest cell of each line seen from the side. A flat grid is shown as it is.
  *
- * The picture has cells of its own, numbered y * nx + x. As in a BEV, x points up and y to the left.
+ * The picture has its own cells, numbered y * nx + x. As in a BEV, x points up and y to the left.
  * Seen from the side, z points up in place of x, and x to the left in place of y. This view shows
  * the vehicle's left side, with its front on the left. */
 #pragma once

@@ -146,7 +146,7 @@ void window_draw_side(const WindowView *view) {
     }
 }
 
-/* ---- rows around the picture ------------------------------------------------------------------ */
+/* ---- rows around the picture ----------------------------------------------------------------- */
 
 /* Returns a row in the middle of `box`, with a margin at the window's edge. */
 static Sheet row_in(const WindowView *view, Box box, double row_h, double margin) {
