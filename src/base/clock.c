@@ -9,14 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static double read_us(clockid_t clock) {
+static double read_clock_us(clockid_t clock) {
     struct timespec t;
     clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 double clock_us(void) {
-    return read_us(CLOCK_MONOTONIC);
+    return read_clock_us(CLOCK_MONOTONIC);
 }
 
 double clock_ms(void) {
@@ -24,7 +24,7 @@ double clock_ms(void) {
 }
 
 double clock_thread_us(void) {
-    return read_us(CLOCK_THREAD_CPUTIME_ID);
+    return read_clock_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
 TeamTime clock_team(void) {
@@ -57,5 +57,5 @@ double clock_process_us(void) {
     for (int field = NAME; at && field < STARTED; field++)
         at = strchr(at + 1, ' ');
     double ticks_us = 1e6 / (double)sysconf(_SC_CLK_TCK);
-    return at ? read_us(CLOCK_BOOTTIME) - strtod(at, NULL) * ticks_us : NAN;
+    return at ? read_clock_us(CLOCK_BOOTTIME) - strtod(at, NULL) * ticks_us : NAN;
 }

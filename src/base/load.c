@@ -22,7 +22,7 @@ static bool read_core(const char *line, unsigned *core, double *ticks) {
 }
 
 /* Returns how long all cores have worked, in seconds. *cores 0: none are listed. */
-static double busy_s(int *cores) {
+static double cores_busy_s(int *cores) {
     char line[512];
     unsigned core;
     double ticks, sum = 0;
@@ -53,7 +53,7 @@ Load load_now(void) {
     Load load = {.own_s = process_cpu_s(RUSAGE_SELF) + process_cpu_s(RUSAGE_CHILDREN)};
     clock_gettime(CLOCK_MONOTONIC, &now);
     load.wall_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-    load.busy_s = busy_s(&load.cores);
+    load.busy_s = cores_busy_s(&load.cores);
     return load;
 }
 

@@ -9,7 +9,7 @@ typedef struct {
     _Alignas(max_align_t) unsigned char contents[];
 } Counted;
 
-static Counted *counted_of(void *contents) {
+static Counted *counted_header(void *contents) {
     return (Counted *)(void *)((char *)contents - offsetof(Counted, contents));
 }
 
@@ -24,13 +24,13 @@ void *ref_new(size_t size, void (*destroy)(void *contents)) {
 
 void *ref_keep(void *contents) {
     if (contents)
-        atomic_fetch_add(&counted_of(contents)->owners, 1);
+        atomic_fetch_add(&counted_header(contents)->owners, 1);
     return contents;
 }
 
 void ref_drop(void *contents) {
-    if (!contents || atomic_fetch_sub(&counted_of(contents)->owners, 1) > 1)
+    if (!contents || atomic_fetch_sub(&counted_header(contents)->owners, 1) > 1)
         return;
-    counted_of(contents)->destroy(contents);
-    free(counted_of(contents));
+    counted_header(contents)->destroy(contents);
+    free(counted_header(contents));
 }

@@ -19,7 +19,7 @@ static const Step us_steps[] = {{1e3, 1, " us"}, {1e6, 1e3, " ms"}, {INFINITY, 1
 static const Step gbps_steps[] = {{INFINITY, 1, " GB/s"}};
 static const Step plain_steps[] = {{INFINITY, 1, ""}};
 
-static const Step *step_for(Unit unit, double value) {
+static const Step *unit_step(Unit unit, double value) {
     static const Step *const steps[] = {[UNIT_BYTES] = bytes_steps,
                                         [UNIT_US] = us_steps,
                                         [UNIT_ERROR] = plain_steps,
@@ -69,7 +69,7 @@ void unit_text(Unit unit, double value, char *text, size_t size) {
         snprintf(text, size, "n/a");
         return;
     }
-    const Step *step = step_for(unit, value);
+    const Step *step = unit_step(unit, value);
     char number[32];
     number_text(unit, step, value, number, sizeof number);
     snprintf(text, size, "%s%s", number, step->suffix);
@@ -83,10 +83,10 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
         unit_text(unit, after, text, size);
         return;
     }
-    const Step *step = step_for(unit, fmax(before, after));
+    const Step *step = unit_step(unit, fmax(before, after));
     char from[32], to[32];
     const double least = fmin(before, after);
-    if (least > 0 && least < MIN_SHARE * step->divisor && step_for(unit, least) != step) {
+    if (least > 0 && least < MIN_SHARE * step->divisor && unit_step(unit, least) != step) {
         unit_text(unit, before, from, sizeof from);
         unit_text(unit, after, to, sizeof to);
         snprintf(text, size, "%s to %s", from, to);
@@ -191,11 +191,11 @@ const char *reading_mark(const Reading *reading) {
     return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
 }
 
-static int ascending(const void *a, const void *b) {
+static int compare_ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 void sort_ascending(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, compare_ascending);
 }

@@ -36,7 +36,7 @@ bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const 
     return false;
 }
 
-static void tell_to_stop(Worker *worker) {
+static void tell_thread_to_stop(Worker *worker) {
     worker_lock(worker);
     worker->stop = true;
     worker_tell(worker);
@@ -46,7 +46,7 @@ static void tell_to_stop(Worker *worker) {
 void worker_stop(Worker *worker) {
     if (!worker->running)
         return;
-    tell_to_stop(worker);
+    tell_thread_to_stop(worker);
     pthread_join(worker->thread, NULL);
     worker->running = false;
 }
@@ -69,7 +69,7 @@ static struct timespec time_in_ms(clockid_t clock, double ms) {
 bool worker_stop_within(Worker *worker, double patience_ms) {
     if (!worker->running)
         return true;
-    tell_to_stop(worker);
+    tell_thread_to_stop(worker);
     struct timespec until = time_in_ms(CLOCK_REALTIME, patience_ms);
     worker->running = pthread_timedjoin_np(worker->thread, NULL, &until) != 0;
     return !worker->running;

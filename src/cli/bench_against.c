@@ -27,7 +27,7 @@ struct Against {
 
 /* ---- the old file ---------------------------------------------------------------------------- */
 
-static bool parse_fail(const char *text, double *fail, Err *err) {
+static bool parse_fail_limit(const char *text, double *fail, Err *err) {
     char *end;
     *fail = INFINITY;
     if (!text)
@@ -102,7 +102,7 @@ bool against_open(const Options *options, const BenchPlan *plan, Against **out, 
     if (!against)
         return err_set(err, ERR_FAILED, "bench", "", "out of memory");
     against->options = options;
-    bool ok = parse_fail(options->fail, &against->fail, err);
+    bool ok = parse_fail_limit(options->fail, &against->fail, err);
     ok = ok && (against->root = fields_load(path, RECORDED_MAX_BYTES, recorded_hint, err));
     ok = ok && check_source(against->root, plan, path, err) &&
          check_machine(against->root, plan, path, err);

@@ -331,7 +331,7 @@ static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut)
 }
 /* ---- the chart of channels ------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b) {
+static int compare_values(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x < y) - (x > y);
 }
@@ -361,7 +361,7 @@ static void add_lines(ChannelChart *chart, const TensorHistograms *histograms, c
                             : scale_cut(channel, ways[s].method, ways[s].percentile, feat->element);
             chart->least = y[c] > 0 ? fmin(chart->least, y[c]) : chart->least;
         }
-        qsort(y, (size_t)count, sizeof *y, by_value);
+        qsort(y, (size_t)count, sizeof *y, compare_values);
         if (s < OWN)
             ranges_describe(ways[s].method, ways[s].percentile, chart->names[s],
                             sizeof chart->names[s]);
@@ -482,8 +482,8 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool print_all(const Options *options, const TensorHistograms *histograms,
-                      const ScaleRanges *ranges, BevDtype dtype, Err *err) {
+static bool print_calibration(const Options *options, const TensorHistograms *histograms,
+                              const ScaleRanges *ranges, BevDtype dtype, Err *err) {
     Report tensors = {.names_to = "method"}, channels = {.names_to = "method"};
     Options to_screen = *options; /* -o names the file of ranges */
     char above[sizeof ranges->scenes + 64];
@@ -523,7 +523,7 @@ bool cmd_calibrate(const Options *options, Err *err) {
     ok = ok && ranges_choose(&ranges, &histograms, &request, options->arguments[0], err);
     if (ok) {
         name_scenes(options, ranges.scenes, sizeof ranges.scenes);
-        ok = print_all(options, &histograms, &ranges, request.dtype, err);
+        ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
     }
     ok = ok && (!options->output || ranges_write(&ranges, options->output, err));
     tensor_histograms_free(&histograms);

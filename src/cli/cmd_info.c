@@ -200,7 +200,7 @@ static bool add_fault(const Options *options, Workload *workload, Facts *facts, 
 }
 
 /* Prints the facts, then the tables that have rows. */
-static bool print_all(const Options *options, const Facts *facts, Err *err) {
+static bool print_info(const Options *options, const Facts *facts, Err *err) {
     const OutputTable tables[] = {{NULL, &facts->report, print_facts},
                                   {"\n", &facts->cameras, NULL},
                                   {"\n", &facts->images, NULL},
@@ -228,7 +228,7 @@ static bool describe_scenes(const Options *options, Err *err) {
             workload_close(&workload);
         }
     }
-    ok = ok && print_all(options, &facts, err);
+    ok = ok && print_info(options, &facts, err);
     report_free(&facts.report);
     report_free(&facts.cameras);
     report_free(&facts.images);

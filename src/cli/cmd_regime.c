@@ -227,7 +227,7 @@ static json_t *regime_json(const Regime *regime) {
     return NULL;
 }
 
-static bool print_all(const Regime *regime, Err *err) {
+static bool print_regime(const Regime *regime, Err *err) {
     ReportPrinter *print = output_printer(regime->options);
     if (print) {
         MemoryStream output;
@@ -254,7 +254,7 @@ bool cmd_regime(const Options *options, Err *err) {
     progress_begin("regime", options->quiet);
     bool ok = chosen_open(options, usual, &regime.chosen, err) && open_models(&regime, err);
     progress_end(); /* the report is printed afterwards */
-    ok = ok && read_counters(&regime, err) && print_all(&regime, err);
+    ok = ok && read_counters(&regime, err) && print_regime(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

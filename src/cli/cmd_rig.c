@@ -84,8 +84,8 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
     report_add(report, "over_v2", over, 3, cell_real(v2_us / best.latency_us));
 }
 
-static bool print_all(const Options *options, const SceneModel *model, const ChosenGpus *chosen,
-                      Err *err) {
+static bool print_rig_report(const Options *options, const SceneModel *model,
+                             const ChosenGpus *chosen, Err *err) {
     Report report = {0};
     for (int i = 0; i < chosen->count; i++)
         add_gpu(&report, model, i);
@@ -116,7 +116,7 @@ static bool describe_rig(const Options *options, const char *path, Err *err) {
     bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
               open_rig(options, path, &chosen, &model, err);
     progress_end();
-    ok = ok && print_all(options, &model, &chosen, err);
+    ok = ok && print_rig_report(options, &model, &chosen, err);
     scene_model_close(&model);
     chosen_close(&chosen);
     return ok;

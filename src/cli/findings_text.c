@@ -147,7 +147,7 @@ typedef struct {
     Finding finding;
 } Best;
 
-static int by_gain(const void *left, const void *right) {
+static int compare_gains(const void *left, const void *right) {
     const Best *a = left, *b = right;
     return (a->finding.gain < b->finding.gain) - (a->finding.gain > b->finding.gain);
 }
@@ -166,7 +166,7 @@ void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus 
                     continue;
                 best[FIRST] = (Best){kernel->title, format_name(&scenes[s]),
                                      chosen->gpus[gpu].title, *findings};
-                qsort(best, FIRST + 1, sizeof *best, by_gain);
+                qsort(best, FIRST + 1, sizeof *best, compare_gains);
             }
     }
     fputs(best->kernel ? "\nThe largest findings (model) without a change of kernel, all of them "

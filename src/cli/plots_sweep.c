@@ -80,7 +80,8 @@ static bool predict_all(const PlotRequest *request, const BevProblem *problem, S
     return ok;
 }
 
-static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep *sweep, Err *err) {
+static bool add_setting(const PlotRequest *request, Over over, int setting, Sweep *sweep,
+                        Err *err) {
     const BevProblem *like = &request->model->problem.view;
     Rig rig = request->model->workload.scene->rig;
     int64_t channels = like->shape.channels;
@@ -179,7 +180,7 @@ bool plot_sweep(const PlotRequest *request, Err *err) {
                        "a sweep needs a rig, and this scene has index arrays only");
     for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
         progress_step("sweep", (double)i / SWEEP_MAX, (i + 1.0) / SWEEP_MAX);
-        if (!sweep_one(request, over, settings[over][i], &sweep, err))
+        if (!add_setting(request, over, settings[over][i], &sweep, err))
             return false;
     }
     return draw_sweep(request, over, &sweep, err);
@@ -202,7 +203,7 @@ typedef struct {
     double mass;
 } Weighed;
 
-static int largest_first(const void *a, const void *b) {
+static int compare_largest_first(const void *a, const void *b) {
     const Weighed *x = a, *y = b;
     return (y->depth > x->depth) - (y->depth < x->depth);
 }
@@ -211,7 +212,7 @@ static int largest_first(const void *a, const void *b) {
 static void follow_points(Weighed *points, int64_t count, Kept *kept) {
     double sum = 0, total = 0;
     int64_t at = 0;
-    qsort(points, (size_t)count, sizeof *points, largest_first);
+    qsort(points, (size_t)count, sizeof *points, compare_largest_first);
     for (int64_t t = 0; t < count; t++)
         total += points[t].mass;
     for (int step = 0; step < STEPS; step++) {

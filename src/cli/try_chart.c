@@ -57,7 +57,7 @@ static bool time_ladder(const Options *options, const TryKernel *kernel, const B
     return ok;
 }
 
-static int by_latency(const void *a, const void *b) {
+static int compare_latencies(const void *a, const void *b) {
     double x = ((const TimedRow *)a)->timing.median_us, y = ((const TimedRow *)b)->timing.median_us;
     return (x > y) - (x < y);
 }
@@ -164,7 +164,7 @@ bool try_ladder(const Options *options, const TryKernel *kernel, const char *sce
     int count;
     if (!time_ladder(options, kernel, problem, limit_s, rows, &count, err))
         return false;
-    qsort(rows, (size_t)count, sizeof *rows, by_latency);
+    qsort(rows, (size_t)count, sizeof *rows, compare_latencies);
     fill_standing(&standing, scene, problem, kernel->cuda, rows, count);
     return print_standing(&standing, err) &&
            (!options->output || output_chart(options, &standing.spec, options->output, err));

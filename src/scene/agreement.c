@@ -37,7 +37,7 @@ static void add_words(char *text, size_t size, const char *words) {
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", words);
 }
 
-static void describe(const Rig *rig, const Reading *reading, char *text, size_t size) {
+static void describe_reading(const Rig *rig, const Reading *reading, char *text, size_t size) {
     static const char *const flips[] = {"", "mirrored in x", "mirrored in y",
                                         "turned by 180 degrees"};
     const int flip = reading->flip_x + 2 * reading->flip_y;
@@ -182,7 +182,7 @@ typedef struct {
     double n, p[2], q[2], pq[4];
 } Sums;
 
-static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+static void add_point_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
     Sums *sums = context;
     const Grid *grid = &both->rig->grid;
     int64_t cell = both->cells[rank];
@@ -202,7 +202,7 @@ static void add_pair(const Both *both, int64_t rank, const double ego_m[3], void
 /* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
 static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
     Sums sums = {0};
-    each_point(both, step, add_pair, &sums);
+    each_point(both, step, add_point_pair, &sums);
     double c[4], n = sums.n > 0 ? sums.n : 1;
     for (int i = 0; i < 4; i++)
         c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
@@ -224,7 +224,7 @@ static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool who
 
 /* ---- the best reading ------------------------------------------------------------------------ */
 
-static Reading best_reading(const Both *both, int64_t step) {
+static Reading find_best_reading(const Both *both, int64_t step) {
     const bool given = both->rig->grid.truncate;
     Reading best = {.truncate = given};
     double most = same_share(count_same(both, &best, step));
@@ -252,10 +252,10 @@ static Reading best_reading(const Both *both, int64_t step) {
 static void describe_difference(const Both *both, MapAgreement found, char *remark, size_t size) {
     const BevShape *s = &both->shape;
     int64_t all = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
-    Reading reading = best_reading(both, 1 + all / SAMPLE);
+    Reading reading = find_best_reading(both, 1 + all / SAMPLE);
     MapAgreement then = count_same(both, &reading, 1);
     char words[256];
-    describe(both->rig, &reading, words, sizeof words);
+    describe_reading(both->rig, &reading, words, sizeof words);
     int used =
         snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
                  (long long)found.same, (long long)found.points);

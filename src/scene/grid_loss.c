@@ -96,7 +96,7 @@ static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
 
 /* ---- the loss -------------------------------------------------------------------------------- */
 
-static bool has_point(const BevMap *map, int64_t cell) {
+static bool cell_has_point(const BevMap *map, int64_t cell) {
     for (int64_t i = 0; i < map->intervals; i++)
         if (map->ranks_bev[map->interval_starts[i]] == cell)
             return true;
@@ -106,7 +106,7 @@ static bool has_point(const BevMap *map, int64_t cell) {
 /* Marks the loss's cells in loss->inside, by its kind. The chosen cell is always marked. */
 static bool choose_cells(GridLoss *loss, const GridContent *content, Err *err) {
     long long x = loss->cell % content->nx, y = loss->cell / content->nx;
-    if (!has_point(content->map, loss->cell))
+    if (!cell_has_point(content->map, loss->cell))
         return err_set(err, ERR_USAGE, "--cell", "choose a cell that a camera sees",
                        "no point falls into that cell, %lld,%lld", x, y);
     if ((loss->kind == LOSS_BOX && !choose_box(loss, content, err)) ||

@@ -21,7 +21,7 @@ typedef struct {
     double outside_m2;
 } Target;
 
-static Target target_of(const TrueBox *box) {
+static Target box_target(const TrueBox *box) {
     Target target = {.c = cos(box->yaw), .s = sin(box->yaw)};
     for (int axis = 0; axis < 3; axis++) {
         target.center_m[axis] = box->center_m[axis];
@@ -135,7 +135,7 @@ bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t h
     Target *targets = malloc(((size_t)all + 1) * sizeof *targets);
     bool ok = objects->boxes && objects->seen_m && objects->pixels && objects->object_of && targets;
     for (int64_t i = 0; ok && i < all; i++)
-        targets[i] = target_of(&boxes[i]);
+        targets[i] = box_target(&boxes[i]);
     if (ok) {
         memcpy(objects->boxes, boxes, (size_t)count * sizeof *boxes);
         assign_rays(objects, rig, targets, all);

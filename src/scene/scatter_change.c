@@ -13,7 +13,7 @@ typedef struct {
     float weight;
 } Point;
 
-static int by_depth(const void *a, const void *b) {
+static int compare_depths(const void *a, const void *b) {
     const Point *x = a, *y = b;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1;
@@ -36,7 +36,7 @@ static void sort_points(BevMap *map, int64_t start, int64_t end, Point *scratch)
     for (int64_t t = start; t < end; t++)
         scratch[t - start] =
             (Point){map->ranks_depth[t], map->ranks_feat[t], map->weights ? map->weights[t] : 1};
-    qsort(scratch, (size_t)(end - start), sizeof *scratch, by_depth);
+    qsort(scratch, (size_t)(end - start), sizeof *scratch, compare_depths);
     for (int64_t t = start; t < end; t++) {
         map->ranks_depth[t] = scratch[t - start].depth;
         map->ranks_feat[t] = scratch[t - start].feat;

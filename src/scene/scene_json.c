@@ -250,7 +250,7 @@ static bool check_fields(const Check *check, const SceneFields *fields) {
 
 /* ---- building the scene ---------------------------------------------------------------------- */
 
-static ImageCut cut_of(const CutFields *fields, const CutFields *shared) {
+static ImageCut make_cut(const CutFields *fields, const CutFields *shared) {
     const CutFields *image = fields->image_px[0] ? fields : shared;
     const CutFields *resize = fields->resize_count ? fields : shared;
     const CutFields *crop = fields->crop_px[0] < NO_CROP ? fields : shared;
@@ -275,7 +275,7 @@ static void build_rig(Rig *rig, const SceneFields *fields) {
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         memcpy(camera->name, cameras[i].name, sizeof camera->name);
-        camera->cut = cut_of(&cameras[i].cut, &fields->frustum.cut);
+        camera->cut = make_cut(&cameras[i].cut, &fields->frustum.cut);
         camera_set_intrinsics(camera, cameras[i].focal_px, cameras[i].center_px[0],
                               cameras[i].center_px[1]);
         camera_set_pose(camera, cameras[i].yaw_deg, cameras[i].pitch_deg, cameras[i].roll_deg,

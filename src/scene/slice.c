@@ -39,7 +39,7 @@ int64_t slice_place(const Slice *slice, int64_t cell) {
 
 /* Returns the squared norm of a cell's features. NaN gives infinity: such a cell must be
  * visible. */
-static float strength_of(const float *values, int64_t channels) {
+static float cell_strength(const float *values, int64_t channels) {
     double sum = 0;
     for (int64_t c = 0; c < channels; c++)
         sum += (double)values[c] * values[c];
@@ -56,7 +56,7 @@ static int32_t candidate_cell(const BevMap *map, int64_t i) {
 }
 
 static float strength_at(const BevMap *map, int64_t i, int64_t channels, const float *values) {
-    return values ? strength_of(values + candidate_cell(map, i) * channels, channels)
+    return values ? cell_strength(values + candidate_cell(map, i) * channels, channels)
                   : (float)map->interval_lengths[i];
 }
 

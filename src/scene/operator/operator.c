@@ -214,7 +214,7 @@ static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b) {
+static int compare_values(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
@@ -236,7 +236,7 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
     map->points = starts[cells];
     for (int64_t cell = 0, from = 0; cell < cells; from = starts[cell++])
         qsort(map->ranks_feat + from, (size_t)(starts[cell] - from), sizeof *map->ranks_feat,
-              by_value);
+              compare_values);
     memcpy(map->ranks_depth, map->ranks_feat, (size_t)map->points * sizeof *map->ranks_depth);
 }
 

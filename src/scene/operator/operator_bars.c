@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int by_falling_value(const void *a, const void *b) {
+static int compare_falling(const void *a, const void *b) {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x < y) - (x > y);
 }
@@ -18,7 +18,7 @@ static int32_t *count_uses(BarsOf of, const BevMap *map, int64_t all) {
     for (int64_t t = 0; uses && t < map->points; t++)
         uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
     if (uses && of != BARS_CELLS)
-        qsort(uses, (size_t)all, sizeof *uses, by_falling_value);
+        qsort(uses, (size_t)all, sizeof *uses, compare_falling);
     return uses;
 }
 

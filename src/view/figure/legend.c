@@ -14,21 +14,21 @@ static double heading_row(Pen *pen, double x, double top, double w, const char *
     return HEADING_ROW;
 }
 
-static void swatch(Pen *pen, double x, double row_top, Rgb color) {
+static void draw_swatch(Pen *pen, double x, double row_top, Rgb color) {
     Box box = {x, row_top + (ROW - SWATCH) / 2.0, SWATCH, SWATCH};
     pen_fill(pen, box, color, 1);
     pen_frame(pen, box, pen->theme->muted, 0.6, 1);
 }
 
-static void row_text(Pen *pen, double x, double row_top, double w, const char *text) {
+static void draw_row_text(Pen *pen, double x, double row_top, double w, const char *text) {
     TextStyle style = style_body(pen);
     pen_text(pen, x, row_top + ROW / 2.0 + 0.36 * SIZE_BODY, w, &style, text);
 }
 
 /* Draws a swatch with its text. Returns the height. */
 static double swatch_row(Pen *pen, double x, double top, double w, Rgb color, const char *text) {
-    swatch(pen, x, top, color);
-    row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
+    draw_swatch(pen, x, top, color);
+    draw_row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
     return ROW;
 }
 
@@ -78,7 +78,7 @@ static void draw_pointed_end(Pen *pen, Box bar, bool right, Rgb color) {
     cairo_fill(pen->cr);
 }
 
-static double end_label(Pen *pen, Box bar, bool right, double value, int exponent) {
+static double draw_end_label(Pen *pen, Box bar, bool right, double value, int exponent) {
     TextStyle style = aligned(style_muted(pen), right ? ALIGN_RIGHT : ALIGN_LEFT);
     char text[32];
     ticks_short(value, exponent, text, sizeof text);
@@ -91,8 +91,8 @@ static double end_label(Pen *pen, Box bar, bool right, double value, int exponen
 static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
     int target = (int)fmax(bar.w / 80, 2);
     Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, target);
-    double left = bar.x + end_label(pen, bar, false, range->lo, exponent) + LABEL_GAP;
-    double right = bar.x + bar.w - end_label(pen, bar, true, range->hi, exponent) - LABEL_GAP;
+    double left = bar.x + draw_end_label(pen, bar, false, range->lo, exponent) + LABEL_GAP;
+    double right = bar.x + bar.w - draw_end_label(pen, bar, true, range->hi, exponent) - LABEL_GAP;
     TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double x = bar.x + bar.w * range_position(range, ticks.at[i]);
@@ -103,7 +103,7 @@ static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent)
     }
 }
 
-static void equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent) {
+static void draw_equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent) {
     char number[32], text[64] = "no cell has a value";
     if (!isnan(range->lo)) {
         ticks_short(range->lo, exponent, number, sizeof number);
@@ -157,8 +157,8 @@ static double small_line(Pen *pen, double x, double top, double w, const char *t
     return SIZE_SMALL + 8;
 }
 
-static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel, double x,
-                        double top, double w) {
+static double color_bar_rows(Pen *pen, const Figure *figure, const FigurePanel *panel, double x,
+                             double top, double w) {
     const ViewInfo *view = &views[panel_field(panel)->view];
     const ValueRange *range = &panel->bev->range;
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
@@ -172,7 +172,7 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
     if (range->hi > range->lo)
         bar_labels(pen, bar, range, exponent);
     else
-        equal_label(pen, bar, range, exponent);
+        draw_equal_label(pen, bar, range, exponent);
     double y = top + BAR_HEIGHT + 8 + SIZE_SMALL + 6;
     char multiplier[40], text[192];
     ticks_multiplier(exponent, multiplier, sizeof multiplier);
@@ -188,7 +188,8 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* ---- colour views --------------------------------------------------------------------------- */
 
-static double strength_bar(Pen *pen, const FigurePanel *panel, double left, double top, double w) {
+static double strength_bar_rows(Pen *pen, const FigurePanel *panel, double left, double top,
+                                double w) {
     Box bar = {left, top, w, BAR_HEIGHT};
     draw_color_bar(pen, bar, NULL);
     char full[48] = "n/a";
@@ -225,7 +226,7 @@ static double channel_rows(Pen *pen, const FigurePanel *panel, double x, double 
     }
     double y = top + 3 * ROW + 6;
     return isnan(panel_field(panel)->full_mass) ? 3 * ROW
-                                                : y + strength_bar(pen, panel, x, y, w) - top;
+                                                : y + strength_bar_rows(pen, panel, x, y, w) - top;
 }
 
 static double bad_cell_row(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
@@ -267,13 +268,13 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     if (view->legend == LEGEND_CLASSES)
         y += class_rows(pen, x, y, w) + 12;
     if (view->legend == LEGEND_BAR)
-        y += color_bar(pen, figure, panel, x, y, w);
+        y += color_bar_rows(pen, figure, panel, x, y, w);
     else if (view->legend == LEGEND_COMPONENTS)
         y += component_rows(pen, panel, x, y, w);
     else if (view->legend == LEGEND_CHANNELS)
         y += channel_rows(pen, panel, x, y, w);
     else
-        y += strength_bar(pen, panel, x, y, w);
+        y += strength_bar_rows(pen, panel, x, y, w);
     if (raster_fills(panel_field(panel), panel->bev->filled))
         y += 4 + small_line(pen, x, y + 4, w,
                             panel_field(panel)->view == VIEW_CLASS
@@ -309,7 +310,7 @@ static const double sketch_true_box[] = {14, 8.5, 21.5, 8.5, 21.5, 4.5, 6.5,
 static double line_row(Pen *pen, double x, double top, double w, const double *sketch, int points,
                        const char *text) {
     draw_chip(pen, x, top, sketch, points);
-    row_text(pen, x + CHIP_W + 10, top, w - CHIP_W - 10, text);
+    draw_row_text(pen, x + CHIP_W + 10, top, w - CHIP_W - 10, text);
     return ROW;
 }
 
@@ -345,8 +346,8 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
         char count[32];
         unit_text(UNIT_COUNT, (double)frame->photos->sweep_count, count, sizeof count);
         snprintf(text, sizeof text, "LiDAR, %s points", count);
-        swatch(pen, x + (CHIP_W - SWATCH) / 2.0, y, truth_lidar);
-        row_text(pen, x + CHIP_W + 10, y, w - CHIP_W - 10, text);
+        draw_swatch(pen, x + (CHIP_W - SWATCH) / 2.0, y, truth_lidar);
+        draw_row_text(pen, x + CHIP_W + 10, y, w - CHIP_W - 10, text);
         y += ROW;
     }
     return y - top;

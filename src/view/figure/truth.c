@@ -4,8 +4,8 @@
 
 const Rgb truth_lidar = {0xff, 0x8f, 0xa3};
 
-static void move_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,
-                    double y_m, bool line) {
+static void move_pen_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,
+                        double y_m, bool line) {
     double px, py;
     panel_point(figure, panel, x_m, y_m, &px, &py);
     (line ? cairo_line_to : cairo_move_to)(pen->cr, px, py);
@@ -17,11 +17,11 @@ static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, c
     const double *center = box->center_m;
     photos_box_corners(box, corners);
     for (int i = 0; i < 4; i++)
-        move_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
+        move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
     cairo_close_path(pen->cr);
-    move_to(pen, figure, panel, center[0], center[1], false);
-    move_to(pen, figure, panel, (corners[0][0] + corners[3][0]) / 2,
-            (corners[0][1] + corners[3][1]) / 2, true);
+    move_pen_to(pen, figure, panel, center[0], center[1], false);
+    move_pen_to(pen, figure, panel, (corners[0][0] + corners[3][0]) / 2,
+                (corners[0][1] + corners[3][1]) / 2, true);
     pen_stroke(pen, panel_theme.line, 0.75, 1);
 }
 
