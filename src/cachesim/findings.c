@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double LEAST_GAIN = 1.05; /* a smaller gain is noise */
-static const double REPEATED = 1.5;    /* indices read more often than this are a finding */
-static const double LEAST_SECTOR_USE = 0.5;
+static const double LEAST_GAIN = 1.05;      /* a finding with a smaller gain is left out */
+static const double REPEATED = 1.5;         /* index bytes read / index bytes in the map */
+static const double LEAST_SECTOR_USE = 0.5; /* a larger used share of a sector is no finding */
 
-/* What the rules look at. */
+/* The inputs of the rules below. */
 typedef struct {
     const MemoryModel *model;
     const PredictedKernel *kernel;
@@ -19,22 +19,23 @@ typedef struct {
 } Facts;
 
 typedef struct {
-    Finding *found; /* [FINDINGS_MAX]; a rule adds at most one */
+    Finding *found; /* [FINDINGS_MAX]; each rule adds at most one finding */
     int count;
 } Findings;
 
-/* The gain if the terms were those of `other`. */
+/* Returns the gain in latency if the kernel had the latency terms of `other`. */
 static double gain_with_terms(const Prediction *prediction, const Prediction *other) {
     return prediction->latency_us / predict_latency_us(other, 1);
 }
 
-/* The same with one term replaced. */
+/* Returns the gain in latency if one latency term took `us` microseconds. */
 static double gain_with_term(const Prediction *prediction, LatencyTerm term, double us) {
     Prediction other = *prediction;
     other.term_us[term] = us;
     return gain_with_terms(prediction, &other);
 }
 
+/* Adds an empty finding, for a rule to fill with text. Returns NULL if the gain is too small. */
 static Finding *add_finding(Findings *findings, double gain, int lesson) {
     if (!(gain >= LEAST_GAIN))
         return NULL;
@@ -45,7 +46,7 @@ static Finding *add_finding(Findings *findings, double gain, int lesson) {
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* The longest of the other terms. */
+/* Returns the longest term besides the limiter. */
 static LatencyTerm next_longest_term(const Prediction *prediction) {
     int next = -1;
     for (int term = 0; term < TERM_COUNT; term++)
@@ -55,18 +56,18 @@ static LatencyTerm next_longest_term(const Prediction *prediction) {
     return (LatencyTerm)next;
 }
 
-/* A warp, or the threads of a cell, go through all points of one interval. */
+/* Whether one warp, or the threads of one cell, add all points of an interval. */
 static bool waits_for_interval(const BevKernel *kernel) {
     BevOwner owner = kernel->access.owner;
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
 }
 
-/* L2 holds what is read, but not the output beside it, and writes that back. */
+/* Whether nearly all DRAM bytes are written. L2 then holds the inputs, but not the output. */
 static bool writes_most_dram_bytes(const Prediction *prediction) {
     return prediction->dram_read_bytes < 0.1 * prediction->dram_write_bytes;
 }
 
-/* The issue term is that of the L1 lines that are touched. */
+/* Whether the issue term is the time of the touched L1 lines, not that of the instructions. */
 static bool limited_by_l1_lines(const Prediction *prediction) {
     return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
 }
@@ -109,7 +110,7 @@ static void write_term_evidence(const Facts *facts, LatencyTerm next, char *text
              p->term_us[p->limiter], term_names[next], p->term_us[next]);
 }
 
-/* The lesson on what binds: bytes and caches, atomics, the four parts, long intervals. */
+/* Returns the number of the lesson that explains the limiter. */
 static int lesson_of_limiter(const Facts *facts) {
     switch (facts->prediction->limiter) {
     case TERM_DEPENDENT_LOADS:
@@ -126,12 +127,11 @@ static int lesson_of_limiter(const Facts *facts) {
 static void find_limiter(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     LatencyTerm next = next_longest_term(p);
-    bool binds =
-        gain_with_term(p, p->limiter, p->term_us[next]) >= LEAST_GAIN; /* more than others */
-    Finding *finding =
-        binds ? add_finding(findings, gain_with_term(p, p->limiter, 0), lesson_of_limiter(facts))
-              : NULL;
-    char own[24], all[24], without[24]; /* terms overlap: no difference of two of them */
+    Finding *finding = NULL;
+    char own[24], all[24], without[24]; /* the terms overlap: `without` is not `all` minus `own` */
+    /* A limiter that is barely longer than the next term is no finding. */
+    if (gain_with_term(p, p->limiter, p->term_us[next]) >= LEAST_GAIN)
+        finding = add_finding(findings, gain_with_term(p, p->limiter, 0), lesson_of_limiter(facts));
     if (!finding)
         return;
     unit_text(UNIT_US, p->term_us[p->limiter], own, sizeof own);
@@ -149,7 +149,7 @@ static double requested_bytes(const PredictedKernel *kernel) {
     return bev_traffic_total(kernel->requested);
 }
 
-/* The share of the L2 term that the repeated indices have of all bytes. */
+/* Finds indices that are read several times. Their cost is a share of the L2 term. */
 static void find_repeated_indices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     double once = facts->model->gather.index, read = facts->kernel->rank_bytes;
@@ -169,7 +169,7 @@ static void find_repeated_indices(const Facts *facts, Findings *findings) {
              read * 1e-6, once * 1e-6);
 }
 
-/* Sectors that are used whole are fewer bytes of L2, and fewer lines of L1. */
+/* Finds features that use little of their sectors. Full use would save L2 bytes and L1 lines. */
 static void find_wasted_sectors(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     Prediction other = *p;
@@ -198,8 +198,7 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     bool more = access->clears || access->sums != BEV_SUMS_OWNED;
-    /* Where no term binds alone, and the launch is shorter than each term, the launch is not the
-     * first thing to shorten. */
+    /* Without another finding, a launch that is shorter than the limiter is not worth a finding. */
     if (findings->count == 0 && p->launch_us < p->term_us[p->limiter])
         return;
     Finding *finding = add_finding(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
@@ -221,13 +220,13 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
              p->latency_us - p->launch_us);
 }
 
-/* A grid with height has many cells without a point. All of them are written. */
+/* Finds empty cells of a grid with height. Most kernels write zeros to all of them. */
 static void find_empty_slices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     const BevAccess *access = &facts->kernel->kernel->access;
     if (lengths->slices <= 1 || lengths->cells <= 0 || access->sums || access->clears)
-        return; /* they write where points are; a clear is a finding of its own */
+        return; /* kernels with sums in memory write filled cells only; a clear is a launch cost */
     double empty = 1 - (double)lengths->filled / (double)lengths->cells;
     double out = facts->kernel->requested.out_write, all = requested_bytes(facts->kernel);
     Prediction other = *p;
@@ -284,7 +283,7 @@ static void find_faster_kernel(const Facts *facts, Findings *findings) {
              term_names[least.limiter], least.term_us[least.limiter]);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all findings ---------------------------------------------------------------------------- */
 
 static int compare_gains(const void *a, const void *b) {
     double difference = ((const Finding *)b)->gain - ((const Finding *)a)->gain;

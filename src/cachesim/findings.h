@@ -1,6 +1,6 @@
-/* What limits a kernel by the memory model, the largest gain first; a faster kernel, if there is
- * one, comes last. Each gain is an estimate: the latency with the costly term set to the next one,
- * over the latency without that. Nothing is timed. */
+/* Findings say what limits a kernel according to the memory model. The largest gain comes first. A
+ * faster kernel, if there is one, comes last. Each gain is an estimate of the model: the predicted
+ * latency now, divided by the predicted latency without the cost. No kernel is timed. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
@@ -10,43 +10,43 @@ enum { WORKFLOW_STEPS = 4, FINDINGS_MAX = 6 + WORKFLOW_STEPS };
 typedef struct {
     char text[160];     /* "chain binds, 89.0 us; latency 108 us: cutting the longest interval would
                            give 1.9 times" */
-    char brief[112];    /* "chain binds: 108 us, without it 57.2 us"; of a step: without its word,
-                           such as "classify: " */
-    char evidence[240]; /* the figures behind it, each with its source */
-    char commands[2][480]; /* what to type; "": nothing */
-    double gain; /* latency now over latency without it; more than 1; 0: a step of a workflow */
-    int lesson;         /* the number of the lesson that explains it */
+    char brief[112];    /* "chain binds; latency 108 us, without it 57.2 us"; the brief text of a
+                           workflow step lacks its first word, such as "classify: " */
+    char evidence[240]; /* the figures behind the finding, each with its source */
+    char commands[2][480]; /* commands for the user to type; "": none */
+    double gain; /* latency now / latency without the cost, above 1; 0: a step of a workflow */
+    int lesson;  /* the number of the lesson that explains the finding */
 } Finding;
 
-/* Of the map; zero: not known. Lengths in points; cells and those with points, and the slices of a
- * grid with height. */
+/* Counts of a scatter map. A zero means that the count is not known. */
 typedef struct {
-    int64_t longest, median;
-    int64_t cells, filled, slices;
+    int64_t longest, median;       /* interval lengths in points */
+    int64_t cells, filled, slices; /* cells of the grid, cells with points, slices of height */
 } IntervalLengths;
 
-/* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it
- * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet), and for
- * kernels that are wrong on purpose: a fast wrong sum is no advice. */
+/* Writes the findings about a kernel on GPU number `gpu` of the model, changed by `edit` (NULL:
+ * unchanged). Returns the number of findings, at most FINDINGS_MAX. Returns 0 if the kernel has not
+ * been replayed. Kernels that are wrong on purpose have no findings either. */
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
-/* The fastest right kernel with code, and its latency; NULL: none was replayed (yet). */
+/* Returns the fastest correct kernel that has code, and writes its prediction to *prediction. NULL:
+ * no such kernel has been replayed. */
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
                                         Prediction *prediction);
 
-/* What the sum is of: camera features, an operator's rows, or an operator's rows whose
- * features are all 1. */
+/* What a scene sums: camera features, rows of an operator, or rows of an operator whose features
+ * are all 1 (the sum then counts rows). */
 typedef enum { WORKFLOW_POOLING, WORKFLOW_OPERATOR, WORKFLOW_COUNTING } WorkflowOf;
 
 typedef struct {
-    const char *name; /* of the scene, as the command line takes it */
+    const char *name; /* the scene's name, as the command line takes it */
     WorkflowOf of;
 } WorkflowScene;
 
-/* The four steps of the articles' workflow, filled with what the model says of the kernel; the last
- * one has the commands for Nsight Compute and Nsight Systems. Returns how many: WORKFLOW_STEPS, or
- * 0 where the kernel was not replayed (yet). */
+/* Writes the four steps of the articles' workflow, with the model's figures of the kernel. The last
+ * step has the commands for Nsight Compute and Nsight Systems. Returns the number of steps:
+ * WORKFLOW_STEPS, or 0 if the kernel has not been replayed. */
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, const WorkflowScene *scene,
                 Finding steps[WORKFLOW_STEPS]);

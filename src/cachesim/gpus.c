@@ -9,11 +9,11 @@
 
 #define MB(n) ((n)*1024.0 * 1024.0)
 
-/* Makers' data sheets; partitions of the L2 after NVIDIA's "A100 Tensor Core GPU Architecture" and
- * "H100 Tensor Core GPU Architecture", 1 where nothing is published. What the L2 of an RTX PRO 6000
- * gives was measured by Chips and Cheese ("Blackwell: Nvidia's Massive GPU", 2025; the 600 W card),
- * an H200's by this program. A100: the card with 40 GB. The two of the article come first, then by
- * size of the L2. */
+/* Most figures are from the makers' data sheets. The L2 partitions are from NVIDIA's "A100 Tensor
+ * Core GPU Architecture" and "H100 Tensor Core GPU Architecture"; other GPUs count as undivided.
+ * Chips and Cheese measured the L2 rate of the RTX PRO 6000 on the 600 W card ("Blackwell: Nvidia's
+ * Massive GPU", 2025). This program measured the L2 rate of the H200. The A100 is the card with 40
+ * GB. The two GPUs of the article come first, the others in the order of their L2 sizes. */
 const Gpu gpus[] = {
     {"a6000", "RTX A6000", 8, 6, 84, MB(6), 1, 768, NAN, 38.7, false, NULL},
     {"pro6000", "RTX PRO 6000", 12, 0, 188, MB(128), 1, 1792, 8700, 110, true,
@@ -45,16 +45,16 @@ const Gpu *gpu_of_device(const char *device_name) {
 
 /* ---- what if --------------------------------------------------------------------------------- */
 
-static const double USUAL_GHZ = 1.5; /* where a data sheet has no FP32 rate */
+static const double USUAL_GHZ = 1.5; /* the clock of a GPU whose data sheet has no FP32 rate */
 
-/* FP32 lanes of a multiprocessor. */
-static double lanes(const Gpu *gpu) {
+/* Returns the number of FP32 lanes of a multiprocessor. */
+static double fp32_lanes(const Gpu *gpu) {
     return gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
 }
 
-/* two operations a lane: multiply and add */
+/* Each lane does two operations a cycle: it multiplies and adds. */
 double gpu_clock_ghz(const Gpu *gpu) {
-    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * lanes(gpu) * 2);
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * fp32_lanes(gpu) * 2);
     return isfinite(ghz) ? ghz : USUAL_GHZ;
 }
 
@@ -90,7 +90,7 @@ Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit) {
     if (edit->sms > 0)
         edited.sms = (int)edit->sms;
     if (edit->sms > 0 || edit->clock_ghz > 0) {
-        edited.fp32_tflops = ghz * edited.sms * lanes(gpu) * 2 * 1e-3;
+        edited.fp32_tflops = ghz * edited.sms * fp32_lanes(gpu) * 2 * 1e-3;
         edited.l2_gbps *= edited.sms * ghz / (gpu->sms * own_ghz);
     }
     return edited;

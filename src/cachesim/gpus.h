@@ -1,8 +1,9 @@
-/* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead.
+/* Published facts of GPUs, for predictions on GPUs that are not in this machine. On a real device
+ * the driver gives these facts.
  *
- * To add a GPU: one row in gpus.c, anywhere after the first two; the key u and `--list` follow that
- * order. Pictures of tests that list all GPUs change: `make goldens`.
- * For a GPU of your own no code is needed: --gpu-file below. */
+ * To add a GPU, add one row to gpus.c, anywhere after the first two. The key u and `--list` show
+ * GPUs in the order of the rows. Then run `make goldens`: some tests' pictures list all GPUs.
+ * A GPU of your own needs no code: describe it in a file for --gpu-file (below). */
 #pragma once
 
 #include "kernels/err.h"
@@ -12,79 +13,82 @@
 #include <stddef.h>
 
 typedef struct {
-    const char *name;  /* command line and scripts: "a6000" */
+    const char *name;  /* the name in commands and scripts: "a6000" */
     const char *title; /* "RTX A6000" */
     int cc_major, cc_minor;
-    int sms;
-    double l2_bytes;   /* 2^20 bytes a megabyte, as the makers count */
-    int l2_partitions; /* joined by a fabric; 1: undivided */
+    int sms;           /* multiprocessors */
+    double l2_bytes;   /* a data sheet's megabyte of L2 has 2^20 bytes */
+    int l2_partitions; /* 1: the L2 is undivided; 2: two partitions, joined by a fabric */
     double dram_gbps;
-    double l2_gbps;     /* read by all multiprocessors, measured; NaN: not known */
+    double l2_gbps;     /* measured read rate of all multiprocessors together; NaN: not known */
     double fp32_tflops; /* NaN: not published */
-    bool converts_fp8;  /* in hardware */
-    const char *note;   /* which card a row of two sources stands for; NULL: the title says it */
+    bool converts_fp8;  /* the hardware has an instruction that converts FP8 */
+    const char *note;   /* the card and the sources, where a row mixes two; NULL: it does not */
 } Gpu;
 
 extern const Gpu gpus[];
 extern const int gpu_count;
 
-/* The row of that name, or NULL. */
+/* Returns the row with this `name`, or NULL. */
 const Gpu *gpu_find(const char *name);
 
-/* The row whose title is part of the name a driver gives ("NVIDIA H200"), the longest such title;
- * or NULL. */
+/* Returns the row whose title is part of a driver's name for a device, such as "NVIDIA H200". The
+ * longest such title wins. NULL: no title fits. */
 const Gpu *gpu_of_device(const char *device_name);
 
-/* Clock of the multiprocessors: from the FP32 rate, or a usual one where that is not published. */
+/* Returns the clock of the multiprocessors, computed from the FP32 rate. A GPU without a published
+ * FP32 rate gets a usual clock. */
 double gpu_clock_ghz(const Gpu *gpu);
 
-/* The figures of a GPU that an estimate needs. */
+/* Returns the facts of a GPU that bev_v3_choose() and the estimates of kernels/ take. */
 BevGpuFacts gpu_facts(const Gpu *gpu);
 
-/* The formats below 16 bits that its hardware converts or multiplies: "INT8, FP8". INT8 from
- * compute capability 6.1 on (dp4a), NVFP4 from 10.0 on. */
+/* Names the formats below 16 bits that the GPU's hardware converts or multiplies: "INT8, FP8".
+ * Compute capability 6.1 brought INT8 (dp4a), 10.0 brought NVFP4. */
 const char *gpu_narrow_formats(const Gpu *gpu);
 
-/* What if: figures of a GPU that the user changes; 0: its own. */
+/* Figures of a GPU that the user has changed. A 0 leaves the GPU's own figure. */
 typedef struct {
     double l2_mib, dram_gbps, sms, clock_ghz;
 } GpuEdit;
 
-/* One of these figures: its word in `gpu l2=32`, and bounds. */
+/* One figure of a GpuEdit: its word, as in the command `gpu l2=32`, and its bounds. */
 typedef struct {
     const char *word;
     size_t offset; /* in GpuEdit */
     double min, max;
-    bool whole;
+    bool whole; /* the figure must be a whole number */
 } GpuFigure;
 
 enum { GPU_L2, GPU_BANDWIDTH, GPU_SMS, GPU_CLOCK, GPU_FIGURES };
 extern const GpuFigure gpu_figures[GPU_FIGURES];
 
+/* Returns the place of a figure, such as GPU_L2, in `edit`. */
 double *gpu_edit_value(GpuEdit *edit, int figure);
 
-/* The GPU with these figures. A measured L2 bandwidth grows with multiprocessors and clock. */
+/* Returns the GPU with the changed figures. Its L2 bandwidth grows in proportion to
+ * multiprocessors and clock. */
 Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit);
 bool gpu_edit_any(const GpuEdit *edit);
 
-/* " with 24 MiB of L2, 300 GB/s": the changes; "": none. */
+/* Writes the changes as " with 24 MiB of L2, 300 GB/s", or "" if there are none. */
 void gpu_edit_text(const GpuEdit *edit, char *text, size_t size);
 
-/* Whether two rows have the same figures: recorded and published latencies of one then hold for the
- * other. */
+/* Whether two rows describe the same GPU with the same figures. Latencies that were recorded or
+ * published for one then hold for the other. */
 bool gpu_same(const Gpu *a, const Gpu *b);
 
-/* A GPU that the user describes in a JSON file, checked field by field:
+/* A user describes a GPU in a JSON file. Every field is checked:
  *
  *     {"name": "my GPU", "compute_capability": [8, 6], "multiprocessors": 84, "l2_mb": 6,
  *      "dram_gbps": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
  *
- * l2_mb counts 2^20 bytes. fp32_tflops, converts_fp8, l2_gbps and l2_partitions, 2 for an L2 of two
- * partitions, may be left out. */
+ * A megabyte of l2_mb has 2^20 bytes. The fields fp32_tflops, converts_fp8, l2_gbps and
+ * l2_partitions (1 or 2) may be left out. */
 
 typedef struct {
     char name[64];
-    Gpu gpu; /* its name and title point to `name` */
+    Gpu gpu; /* gpu.name and gpu.title point to `name`: do not copy the struct */
 } GpuFile;
 
 bool gpu_file_read(const char *path, GpuFile *file, Err *err);

@@ -1,5 +1,5 @@
-/* What a GPU can do at best: bandwidths, rates, latencies. One table names them. probe.cu measures
- * them on a device, recordings keep them in their machine part, and a data sheet gives a few. */
+/* The limits of a GPU: its best bandwidths, arithmetic rates and latencies. One table names them.
+ * probe.cu measures them, recordings keep them, and a data sheet gives a few of them. */
 #pragma once
 
 #include "src/cachesim/gpus.h"
@@ -19,10 +19,10 @@ typedef enum {
 /* clang-format on */
 
 typedef struct {
-    const char *key;   /* in recordings, with the unit: "dram_copy_gbps" */
+    const char *key;   /* the key in recordings, with the unit: "dram_copy_gbps" */
     const char *title; /* "DRAM copy" */
     const char *unit;  /* "GB/s" */
-    const char *how;   /* how it is measured */
+    const char *how;   /* how the limit is measured */
 } LimitInfo;
 
 extern const LimitInfo limit_infos[LIMIT_COUNT];
@@ -36,15 +36,17 @@ Limits limits_unknown(void);
 /* Whether any limit is known. */
 bool limits_any(const Limits *limits);
 
-/* The bandwidth that bounds a problem with this footprint: the L2's where the footprint fits, else
- * DRAM's. NaN: unknown. */
+/* Returns the bandwidth that bounds a problem with this footprint: that of L2 if the footprint fits
+ * into L2, else that of DRAM. NaN: unknown. */
 double limits_ceiling_gbps(const Limits *limits, double footprint_bytes, double l2_bytes);
 
-/* From the data sheet: DRAM bandwidth, FP32 rate, L2 size. The others are unknown. */
+/* Returns the limits that a data sheet gives: DRAM bandwidth, FP32 rate and L2 size. The other
+ * limits are unknown. */
 Limits limits_of_data_sheet(const Gpu *gpu);
 
-/* From and to a JSON object by key. A missing key is unknown; unknown values are left out. */
+/* Reads limits from a JSON object. A limit without its key is unknown. */
 Limits limits_read(const json_t *object);
+/* Returns a new JSON object with the known limits. NULL: out of memory. */
 json_t *limits_json(const Limits *limits);
 
 #ifdef __cplusplus

@@ -34,14 +34,16 @@ void lru_stack_free(LruStack *stack) {
     free(stack->spans);
 }
 
-/* `change` of the counts: 1 sets a mark, UINT32_MAX, which is -1, clears it. */
+/* Sets the mark at `place` (`change` 1) or clears it (`change` UINT32_MAX, which adds -1 to the
+ * counts). */
 static void change_mark(LruStack *stack, uint32_t place, uint32_t change) {
     stack->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
     stack->blocks[place / BLOCK] += change;
     stack->spans[place / SPAN] += change;
 }
 
-/* Marks in [place + 1, now). */
+/* Returns the number of marks in [place + 1, now). It adds the rest of the word, then the whole
+ * words of the block, the whole blocks of the span, and the later spans. */
 static uint32_t marks_after(const LruStack *stack, uint32_t place) {
     uint32_t word = place / WORD, block = place / BLOCK, span = place / SPAN;
     uint32_t words_end = (block + 1) * (BLOCK / WORD), blocks_end = (span + 1) * (SPAN / BLOCK);
@@ -56,8 +58,8 @@ static uint32_t marks_after(const LruStack *stack, uint32_t place) {
     return count;
 }
 
-/* Moves all marks to the front of the time line, in order. At least half of the line becomes
- * free. */
+/* Moves all marks to the front of the time line, in order. Each line has one mark, so at least half
+ * of the time line becomes free. */
 static void compact(LruStack *stack) {
     uint32_t next = 0;
     for (uint32_t place = 0; place < stack->now; place++)

@@ -1,30 +1,32 @@
-/* An LRU stack of lines that answers distances: the distance of a touch is the number of other
- * lines touched since the last touch of its line. */
+/* An LRU stack of cache lines, which gives the reuse distance of each touch. The distance is the
+ * number of other lines that were touched since the last touch of the same line. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LRU_NEVER = -1 }; /* as uint32_t: the line was never touched */
+enum { LRU_NEVER = -1 }; /* the uint32_t distance or place of a line that was never touched */
 
-/* Each line has one mark on a time line, at its last touch; a distance is the number of marks
- * behind it. Marks are bits, counted by blocks and by spans of blocks: marking costs three
- * additions, counting is short for recent touches, which most are. When the time line is full,
- * marks are moved together in order. */
+/* Each touched line has one mark on a time line, at its last touch. The distance of a touch is the
+ * number of marks behind the line's mark. Marks are bits. Counts of marks are kept for blocks of
+ * 512 places and for spans of 64 blocks, so that counting needs few steps. When the time line is
+ * full, all marks move to its front in order. */
 typedef struct {
-    uint32_t *last;   /* [lines] place on the time line, or LRU_NEVER */
-    uint32_t *order;  /* [lines] first `distinct`: lines by first touch */
-    uint32_t *owner;  /* [places] line whose mark is there */
-    uint64_t *marks;  /* [places / 64] */
-    uint32_t *blocks; /* marks of each block */
-    uint32_t *spans;  /* marks of each span */
-    uint32_t distinct, places, now;
+    uint32_t *last;   /* [lines] the line's place on the time line, or LRU_NEVER */
+    uint32_t *order;  /* [distinct] the touched lines in the order of their first touches */
+    uint32_t *owner;  /* [places] the line whose mark is at this place */
+    uint64_t *marks;  /* [places / 64] one bit a place */
+    uint32_t *blocks; /* the number of marks in each block */
+    uint32_t *spans;  /* the number of marks in each span */
+    uint32_t distinct, places; /* lines touched so far; the length of the time line */
+    uint32_t now;              /* the place of the next mark */
 } LruStack;
 
-/* Line numbers are in [0, lines). False: no memory; call lru_stack_free nevertheless. */
+/* Makes an empty stack for line numbers in [0, lines). False: out of memory. Call lru_stack_free
+ * after a failure, too. */
 bool lru_stack_init(LruStack *stack, uint32_t lines);
 void lru_stack_free(LruStack *stack);
 
-/* Touches `line`, which becomes the latest, and returns its distance; LRU_NEVER for the first
+/* Touches `line` and returns the distance of this touch. Returns LRU_NEVER for the line's first
  * touch. */
 uint32_t lru_stack_touch(LruStack *stack, uint32_t line);

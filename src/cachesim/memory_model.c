@@ -16,7 +16,7 @@ double model_size_mib(int i) {
     return LEAST_MIB * pow(MOST_MIB / LEAST_MIB, (double)i / (MODEL_SIZES - 1));
 }
 
-/* L2 sizes of what_if_l2: eight an octave, so that powers of two are among them. */
+/* what_if_l2 has eight L2 sizes an octave, so that powers of two are among the sizes. */
 enum { L2S_AN_OCTAVE = 8 };
 
 static double what_if_bytes(int i) {
@@ -27,10 +27,12 @@ Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit) {
     return edit ? gpu_edited(&model->gpus[gpu], edit) : model->gpus[gpu];
 }
 
-static double between(double a, double b, double share) {
+/* Returns a value between a (`share` 0) and b (`share` 1). With `share` 0 b may be NaN. */
+static double interpolate(double a, double b, double share) {
     return share > 0 ? a + (b - a) * share : a;
 }
 
+/* Interpolates what the kernel's accesses do in the L2 of `gpu`, from the sizes of what_if_l2. */
 static L2Answer l2_of_size(const PredictedKernel *kernel, const Gpu *gpu) {
     const L2Answer *sizes = kernel->what_if_l2[gpu->l2_partitions == 2];
     double octaves = log2(gpu->l2_bytes / (LEAST_MIB * MIB));
@@ -38,11 +40,11 @@ static L2Answer l2_of_size(const PredictedKernel *kernel, const Gpu *gpu) {
     int i = (int)at;
     const L2Answer *a = &sizes[i], *b = &sizes[i + (i < MODEL_L2S - 1)];
     double share = at - i;
-    return (L2Answer){.hit_rate = between(a->hit_rate, b->hit_rate, share),
-                      .misses = between(a->misses, b->misses, share),
-                      .writebacks = between(a->writebacks, b->writebacks, share),
-                      .missed = between(a->missed, b->missed, share),
-                      .crossed = between(a->crossed, b->crossed, share)};
+    return (L2Answer){.hit_rate = interpolate(a->hit_rate, b->hit_rate, share),
+                      .misses = interpolate(a->misses, b->misses, share),
+                      .writebacks = interpolate(a->writebacks, b->writebacks, share),
+                      .missed = interpolate(a->missed, b->missed, share),
+                      .crossed = interpolate(a->crossed, b->crossed, share)};
 }
 
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
@@ -103,7 +105,7 @@ const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel
     return row ? model_kernel(model, row) : NULL;
 }
 
-/* ---- filling it ------------------------------------------------------------------------------ */
+/* ---- filling a model ------------------------------------------------------------------------- */
 
 static BevWorkload workload_of(const BevProblem *problem) {
     return bev_workload(problem, bev_longest_interval(&problem->map));
@@ -144,6 +146,7 @@ void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, Figur
         model->ceilings[gpu] = found;
 }
 
+/* Sums up the bytes that threads request of each array. An atomic reads and writes a float. */
 static BevTraffic requested_of(const TraceCounts *counts) {
     const TraceCount *read = counts->read, *write = counts->write;
     double added = sizeof(float) * counts->atomics;
@@ -158,7 +161,8 @@ static BevTraffic requested_of(const TraceCounts *counts) {
     };
 }
 
-static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profile) {
+/* Predicts a replayed kernel on every GPU of the model and for every L2 size. */
+static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *profile) {
     const TraceCounts *counts = &profile->counts;
     const TraceCount *features = &counts->read[TRACE_FEAT];
     PredictedKernel kernel = {
@@ -192,7 +196,7 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
 }
 
 void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile) {
-    PredictedKernel kernel = kernel_of(model, profile);
+    PredictedKernel kernel = predict_kernel(model, profile);
     ModelFormat *format = &model->formats[problem->dtype];
     const BevKernel *row = profile->kernel, *v3 = bev_v3();
     if (problem->dtype == model->dtype)
@@ -227,7 +231,8 @@ double model_work(const BevShape *shape) {
            (double)shape->channels;
 }
 
-static bool takes(const BevProblem *problem, unsigned kernels, int place) {
+/* Whether the row at `place` belongs to the set `kernels` and takes the problem. */
+static bool is_replayed(const BevProblem *problem, unsigned kernels, int place) {
     return kernels >> place & 1 && !bev_refuses(traced_kernel(place), problem);
 }
 
@@ -235,13 +240,13 @@ bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernel
     int count = 0;
     bool ok = true;
     for (int i = 0; i < model->kernel_count; i++)
-        count += takes(problem, kernels, i);
+        count += is_replayed(problem, kernels, i);
     progress_expect(count * model_work(&problem->shape));
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < model->kernel_count; i++) {
         Profile profile;
         Err own;
-        if (!takes(problem, kernels, i))
+        if (!is_replayed(problem, kernels, i))
             continue;
         bool made = profile_make(traced_kernel(i), problem, NULL, &profile, &own);
 #pragma omp critical(model_replay)

@@ -1,6 +1,6 @@
-/* What the memory model knows of one problem, as plain values for views and charts: the requests of
- * each kernel, the share of its reads that miss an L2 of each size, its latency on each GPU. Views
- * must label all of it as a model. */
+/* The memory model of one problem, as plain values for views and charts. For each kernel it has the
+ * requested bytes, the miss ratio in an L2 of each size, and the latency on each GPU. Views must
+ * label all these figures as a model. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -13,9 +13,8 @@
 enum {
     MODEL_KERNELS = 24,
     MODEL_GPUS = 16,
-    MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
-    MODEL_L2S = 105    /* sizes at which an L2 of the user's choice is known; between them,
-                          interpolated */
+    MODEL_SIZES = 240, /* L2 sizes at which a miss ratio curve is sampled */
+    MODEL_L2S = 105    /* L2 sizes of what_if_l2; the model interpolates between them */
 };
 
 /* Charts of the memory model, named as `bevscope plot` names its kinds. */
@@ -33,36 +32,35 @@ typedef enum {
 extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
 
 typedef struct {
-    const BevKernel *kernel;    /* NULL: not replayed (yet) */
-    const char *name, *title;   /* of the kernel */
-    BevTraffic requested;       /* bytes that threads ask for; `index` is ranks and owners */
-    double rank_bytes;          /* the points' part of requested.index; the rest is owners' */
-    double sectors_per_request; /* of a warp instruction that reads features */
-    double sector_use; /* the requested part of those sectors; 0: unknown */
+    const BevKernel *kernel;    /* NULL: the kernel has not been replayed */
+    const char *name, *title;   /* the kernel's name and title */
+    BevTraffic requested;       /* bytes that threads request; `index` is ranks and owners */
+    double rank_bytes;          /* the points' part of requested.index; owners have the rest */
+    double sectors_per_request; /* sectors that a warp's instruction touches to read features */
+    double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;
-    bool sampled; /* some lines stood for all; else all lines were followed through L2 */
-    double miss_ratio[MODEL_SIZES];     /* of reads, L2 warm; at model_size_mib() */
-    Prediction predicted[MODEL_GPUS];   /* L2 warm */
-    Prediction cold[MODEL_GPUS];
-    double recorded_us[MODEL_GPUS];      /* L2 warm; NaN: unknown, as model_add leaves it */
-    double recorded_cold_us[MODEL_GPUS]; /* the same, L2 cold */
-    Profile profile;                    /* to predict changed GPUs; its curves are empty */
-    L2Answer own_l2[MODEL_GPUS];        /* L2 warm */
-    L2Answer what_if_l2[2][MODEL_L2S];  /* L2 warm, of one partition and of two */
+    bool sampled; /* L2 was simulated for a sample of all lines, not for every line */
+    double miss_ratio[MODEL_SIZES];      /* misses / reads of a warm L2 of model_size_mib(i) */
+    Prediction predicted[MODEL_GPUS];    /* predictions with a warm L2 */
+    Prediction cold[MODEL_GPUS];         /* predictions with a cold L2 */
+    double recorded_us[MODEL_GPUS];      /* recorded latency, L2 warm; NaN: unknown */
+    double recorded_cold_us[MODEL_GPUS]; /* recorded latency, L2 cold; NaN: unknown */
+    Profile profile;                     /* predicts changed GPUs; its curves are empty */
+    L2Answer own_l2[MODEL_GPUS];         /* the warm L2 of each GPU */
+    L2Answer what_if_l2[2][MODEL_L2S];   /* warm L2s of 1 and of 2 partitions, by size */
 } PredictedKernel;
 
-/* V3 in one number format: which of its two forms it takes depends on the GPU. */
+/* V3 in one number format. The GPU decides which of its two forms V3 takes. */
 typedef struct {
-    bool known; /* both forms were replayed */
+    bool known; /* both forms have been replayed */
     BevWorkload workload;
     PredictedKernel small_l2, large_l2;
 } ModelFormat;
 
-/* Source MODEL: from the data sheet. */
 typedef struct {
     double dram_gbps, l2_gbps, fp32_gflops;
-    double tensor_gflops; /* FP16; 0: unknown, data sheets of the table do not say */
-    FigureSource source;
+    double tensor_gflops; /* FP16 on tensor cores; 0: unknown, as in the table of GPUs */
+    FigureSource source;  /* SOURCE_MODEL: computed from the data sheet */
 } ModelCeilings;
 
 typedef struct {
@@ -74,73 +72,77 @@ typedef struct {
     int gpu_count;
     Gpu gpus[MODEL_GPUS];
     ModelCeilings ceilings[MODEL_GPUS];
-    int kernel_count; /* rows that have accesses; kernels[traced_place(row)] */
-    PredictedKernel kernels[MODEL_KERNELS];
-    double rank_bytes[MODEL_KERNELS]; /* by formula, of rows without code: no replay needed */
+    int kernel_count;                       /* the number of rows whose accesses can be replayed */
+    PredictedKernel kernels[MODEL_KERNELS]; /* by traced_place(row) */
+    double rank_bytes[MODEL_KERNELS];       /* index bytes by formula, for rows without code */
     ModelFormat formats[BEV_DTYPE_COUNT];
-    Networks networks;   /* that pooling is a part of; the caller sets them */
-    Timelines timelines; /* recorded; the caller sets them */
+    Networks networks;   /* the networks on the network chart; the caller sets them */
+    Timelines timelines; /* recorded time lines; the caller sets them */
 } MemoryModel;
 
-/* The L2 of curve sample `i`: evenly spaced in the logarithm, from 1/32 to 256. */
+/* Returns the L2 size of curve sample `i` in MiB. The sizes are evenly spaced in their logarithm,
+ * from 1/32 to 256. */
 double model_size_mib(int i);
 
-/* The GPU at that place of the model, changed by `edit` (NULL: as it is). */
+/* Returns GPU number `gpu` of the model, changed by `edit` (NULL: unchanged). */
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit);
 
-/* The prediction for the kernel on that GPU. With a changed L2 the answer of that size is
- * interpolated. */
+/* Returns the prediction for the kernel on GPU number `gpu`, changed by `edit`. For a changed L2
+ * size the model interpolates between the sizes of what_if_l2. */
 Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
                          const GpuEdit *edit);
 
-/* The ceilings of that GPU: as found by probes, or, where the edit changes them, from its figures.
- */
+/* Returns the ceilings of GPU number `gpu`, computed from its figures where `edit` changes one. */
 ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *edit);
 
-/* The row whose accesses stand for a kernel: itself, or the CUDA twin of a CPU kernel. V3 stands
- * for its two forms. NULL: none. */
+/* Returns the row that models a kernel: a CUDA kernel itself, or the CUDA kernel that counts as the
+ * counterpart of a CPU kernel. NULL: there is none. */
 const BevKernel *model_row(const BevKernel *kernel);
 
-/* The prediction of a row with accesses; NULL: not replayed (yet). */
+/* Returns the prediction of a row with accesses. NULL: the row has not been replayed. */
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel);
 
-/* The replayed kernel after that one, in the order of the rows; after NULL the first. NULL: none. */
+/* Returns the replayed kernel after `kernel`, in the order of the rows. With NULL it returns the
+ * first one. NULL: there is no further one. */
 const PredictedKernel *model_next(const MemoryModel *model, const PredictedKernel *kernel);
 
-/* The prediction of the row that stands for a kernel, with an L2 of that size; NULL: none, or not
- * yet. */
+/* Returns the prediction of the row that models a kernel. For V3 this is the form that V3 takes on
+ * `gpu`. NULL: no row models the kernel, or the row has not been replayed. */
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
                                        const Gpu *gpu);
 
-/* Which of its forms V3 takes on that GPU, and why. */
+/* Returns the form that V3 takes on `gpu`, with the reason. */
 BevV3Choice model_v3_choice(const ModelFormat *format, const Gpu *gpu);
 
-/* The form of V3 that runs on that GPU; NULL: not replayed (yet). */
+/* Returns the prediction of the form that V3 takes on `gpu`. NULL: it has not been replayed. */
 const PredictedKernel *model_v3(const ModelFormat *format, const Gpu *gpu);
 
-/* ---- filling it ------------------------------------------------------------------------------ */
+/* ---- filling a model ------------------------------------------------------------------------- */
 
-/* Starts a model of that problem, still without any kernel; at most MODEL_GPUS GPUs. */
+/* Starts a model of a problem on `count` GPUs (at most MODEL_GPUS). The model has no kernel yet. */
 void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count);
 
-/* Sets a GPU's ceilings to those that its own probes found, now or earlier. */
+/* Sets the ceilings of GPU number `gpu` to limits that probes measured on this kind of GPU. Does
+ * nothing if a limit is unknown. */
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source);
 
-/* Adds the profile of a kernel on `problem`. A problem in another format than the model's is for
- * the forms of V3 only. */
+/* Adds the profile of a kernel on `problem`. If the problem's format is not the model's, only the
+ * forms of V3 are added. */
 void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
 
-/* What was recorded of a row that was added in that format, on that GPU of the model. */
+/* Sets the recorded latencies of a row in format `dtype` on GPU number `gpu`. The row must have
+ * been added in this format. */
 void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
                         double warm_us, double cold_us);
 
-/* A set of kernels as bits by traced_place(). Of V3 the bits of both forms, of a kernel without
- * accesses and of NULL none. */
+/* Returns a kernel as a bit of a set; bit traced_place(row) is a row. V3 has the bits of both its
+ * forms. NULL and kernels whose accesses cannot be replayed have no bit. */
 enum { MODEL_ALL = (1 << MODEL_KERNELS) - 1 };
 unsigned model_bits(const BevKernel *kernel);
 
-/* How long the replay of one kernel takes on a problem of this shape, in units of progress.h. */
+/* Returns the work of replaying one kernel on a problem of this shape, in units of progress.h. */
 double model_work(const BevShape *shape);
 
-/* Replays and adds those of the kernels that take the problem, on all cores. */
+/* Replays the kernels of the set `kernels` and adds them to the model, on all cores. Kernels that
+ * refuse the problem are left out. */
 bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernels, Err *err);

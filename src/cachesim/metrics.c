@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-/* DRAM bytes have a second name on GB20x. Orin and Thor do not count them: their memory controller
- * gives only percentages of a peak; GB20B gives not even those. Hits and misses are two counters of
- * the same pass, so that a rate cannot exceed one. */
+/* Counters of DRAM bytes have a second name on GB20x chips. Orin and Thor do not count DRAM bytes:
+ * their memory controller gives only percentages of a peak. GB20B gives not even percentages. Hits
+ * and misses are counted in the same pass, so that a hit rate cannot exceed one. */
 // clang-format off
 const CounterRow counter_rows[COUNTER_COUNT] = {
     [COUNTER_DRAM_READ] = {"dram_read_bytes", NULL,

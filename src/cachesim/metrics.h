@@ -1,4 +1,4 @@
-/* The hardware counters that this program reads or names, as CUPTI and Nsight Compute call them. */
+/* The hardware counters that this program reads, with the names that NVIDIA's tools use. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,10 +18,10 @@ typedef enum {
 enum { COUNTER_NAMES = 2 };
 
 typedef struct {
-    const char *key;     /* unit included: "dram_read_bytes" */
-    const char *heading; /* in tables for people; NULL: shown only as part of a sum or rate */
-    const char *names[COUNTER_NAMES]; /* CUPTI's; the first one that the chip knows is used */
-    bool live;                        /* belongs to COUNTERS_LIVE */
+    const char *key;     /* the key in files, with the unit: "dram_read_bytes" */
+    const char *heading; /* the heading in tables; NULL: only a sum or a rate shows the counter */
+    const char *names[COUNTER_NAMES]; /* CUPTI's names; the first that the chip knows is used */
+    bool live;                        /* the counter belongs to the set COUNTERS_LIVE */
 } CounterRow;
 
 extern const CounterRow counter_rows[COUNTER_COUNT];

@@ -1,5 +1,5 @@
-/* Published times of whole perception networks, stage by stage: what pooling is a part of. A
- * network is a file as samples/networks/bevdet.json; copy it to describe your own. */
+/* Published times of whole perception networks, stage by stage. Pooling is one stage of a network.
+ * A file such as samples/networks/bevdet.json describes a network; copy it to describe your own. */
 #pragma once
 
 #include "kernels/err.h"
@@ -8,31 +8,32 @@
 
 typedef enum {
     NETWORK_LIDAR,
-    NETWORK_IMAGE,   /* preprocessing, backbone, depth net */
-    NETWORK_POOLING, /* the view transform's pooling, the stage that this program is about */
-    NETWORK_BEV,     /* what runs on the grid: alignment, encoder, fusion */
+    NETWORK_IMAGE,   /* preprocessing, backbone and depth net */
+    NETWORK_POOLING, /* the pooling of the view transform, which this program is about */
+    NETWORK_BEV,     /* the stages on the BEV grid: alignment, encoder, fusion */
     NETWORK_HEAD,    /* boxes and their postprocessing */
     NETWORK_PARTS
 } NetworkPart;
-/* as on screen and, in lower case, in files */
+/* The names of the parts on the screen. Files have them in lower case. */
 extern const char *const network_parts[NETWORK_PARTS];
 
 typedef struct {
     char title[32], gpu[32];
-    char kernel[32];  /* row whose way of pooling it has */
-    char source[128]; /* who published the times */
-    double budget_ms; /* for a frame */
+    char kernel[32];  /* the name of the kernel row that pools as the network does */
+    char source[128]; /* the publication of the times */
+    double budget_ms; /* the time that a frame may take */
     double part_ms[NETWORK_PARTS];
 } Network;
 
-/* All parts together. */
+/* Returns the time of all parts together. */
 double network_ms(const Network *network);
 
-/* How many times as fast the network gets when its pooling becomes `gain` times as fast: Amdahl's
- * law. INFINITY: pooling takes no time, the bound. */
+/* Returns the speed-up of the whole network if its pooling becomes `gain` times as fast (Amdahl's
+ * law). A gain of INFINITY gives the largest possible speed-up. */
 double network_speedup(const Network *network, double gain);
 
-/* Reads a file. Stages of the same part add up; one at least must be of pooling. */
+/* Reads a network file. The times of stages of the same part add up. At least one stage must be
+ * pooling. */
 bool network_read(const char *path, Network *network, Err *err);
 
 enum { NETWORKS = 2 };
@@ -42,5 +43,5 @@ typedef struct {
     Network list[NETWORKS];
 } Networks;
 
-/* Reads the one of `path`, or the two that come with the program (NULL). */
+/* Reads the network of `path`. With `path` NULL it reads the two that come with the program. */
 bool networks_open(const char *path, Networks *networks, Err *err);

@@ -6,22 +6,24 @@
 
 const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
 
-/* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
- * samples/experiments/model.md), taken to grow with multiprocessors and clock; more of them stand
- * in regime.h. A copy reaches 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2;
- * clears, as recorded beside the ladder, write 5,160 GB/s. Additions spread over many sectors are
- * 104 a nanosecond, stores of 4 bytes 105, reads with a store behind them 95 (the same notes,
- * *Slices*). Latencies in cycles: what only the other partition has on top of an L2 hit, and DRAM.
- * An instruction of a warp alone takes 3 cycles (regime.h): the one figure from a recorded latency,
- * V2+DO's on canonical. The time of a launch is that of an empty kernel in a graph. A clear
- * is another launch, and so is the encoding, one element a thread, of which 3.2 million take 7.8
- * us. A graph of one launch takes longer, as each does behind a flush: between two events an empty
- * kernel then takes 2.9 us (the same notes, *Cold caches*). */
+/* Data sheets do not give these constants. They come from this program's probes on an H200 (`info
+ * --probe`, run 1 in samples/experiments/model.md); more of them are in regime.h. On another GPU
+ * the rates are assumed to grow with its multiprocessors and its clock.
+ *
+ * DRAM: a copy reaches 4,220 of 4,800 GB/s.
+ * L2: multiprocessors read 9,250 GB/s, and recorded clears write 5,160 GB/s. In a nanosecond L2
+ * does 104 additions spread over many sectors, 105 stores of 4 bytes, or 95 reads with a store
+ * behind them (model.md, *Slices*).
+ * Latency: FAR_CYCLES are the cycles that a hit in the other partition takes on top of a hit in
+ * this one. DRAM_CYCLES are those of a miss. regime.h has the 3 cycles of an instruction of a warp
+ * alone: it is the one figure from a recorded latency, V2+DO's on canonical.
+ * Launches: LAUNCH_US is an empty kernel in a graph. A clear and the encoding are further launches.
+ * The encoding takes 7.8 us for 3.2 million elements. In a graph of its own, as behind a flush, an
+ * empty kernel takes 2.9 us (model.md, *Cold caches*). */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
-static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* sectors a cycle and
-                                                                    multiprocessor */
-static const double ALL_BYTES = 1e15; /* of an L2 that keeps everything */
+static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364; /* sectors a cycle and multiprocessor */
+static const double ALL_BYTES = 1e15; /* the size of an L2 that keeps every line */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6;
@@ -42,7 +44,7 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 /* ---- profile -------------------------------------------------------------------------------- */
 
-/* Launches before and after the kernel, which clear and encode. */
+/* Counts the bytes of the launches that clear before the kernel and encode after it. */
 static void count_passes(const BevProblem *problem, Profile *profile) {
     const BevAccess *access = &profile->kernel->access;
     double bytes = (double)bev_output_bytes(problem);
@@ -80,12 +82,12 @@ void profile_free(Profile *profile) {
     *profile = (Profile){0};
 }
 
-/* ---- parts ---------------------------------------------------------------------------------- */
+/* ---- terms ---------------------------------------------------------------------------------- */
 
-/* Two rates: warp instructions, and lines touched, of which L1 takes one a cycle. The longer time
- * counts, on the busiest multiprocessor. */
-static void issue(const Profile *profile, const Gpu *gpu, double instructions_a_step,
-                  Prediction *p) {
+/* Sets the issue term, for the busiest multiprocessor. It is the longer of two times: the time to
+ * issue the warp instructions, and the time of L1, which takes one touched line a cycle. */
+static void set_issue_term(const Profile *profile, const Gpu *gpu, double instructions_a_step,
+                           Prediction *p) {
     const TraceCounts *counts = &profile->counts;
     double instructions = counts->busy_steps * instructions_a_step + counts->busy_others;
     double cycles = instructions / (4 * BEV_ISSUE_SHARE);
@@ -94,29 +96,30 @@ static void issue(const Profile *profile, const Gpu *gpu, double instructions_a_
     p->term_us[TERM_ISSUE] = fmax(cycles, counts->busy_lines) / a_us;
 }
 
-static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
+/* Returns the time of `number` operations if each multiprocessor does `a_cycle` of them a cycle. */
+static double operations_us(const Gpu *gpu, double number, double a_cycle) {
     return number / (a_cycle * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
 }
 
-/* `a_cycle` is what an H200's L2 does for each multiprocessor in a cycle. Another GPU's rate is
- * taken to be in proportion to the bytes that its L2 gives to reads. */
-static double l2_a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
+/* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` of them a cycle
+ * for each multiprocessor. On another GPU the rate is in proportion to its L2's read bandwidth. */
+static double l2_operations_us(const Gpu *gpu, double number, double a_cycle) {
     return number / (predict_l2_gbps(gpu) * a_cycle / L2_READ_BYTES * 1e3);
 }
 
 static double l2_write_us(const Gpu *gpu, double bytes) {
-    return l2_a_cycle_us(gpu, bytes, L2_WRITE_BYTES);
+    return l2_operations_us(gpu, bytes, L2_WRITE_BYTES);
 }
 
-/* Additions to sums take as long as the busiest slice of the L2. */
+/* Returns the time of the additions to sums in memory: the time of the busiest slice of the L2. */
 static double additions_us(const Profile *profile, const Gpu *gpu) {
     bool plain = profile->kernel->access.sums == BEV_SUMS_PLAIN;
-    return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
+    return l2_operations_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
-/* The kernel alone: launch_us has the clear and the encoding launch. A store of a part of a sector
- * takes as long as an addition: L2 reads the sector, inserts the bytes and recomputes the check
- * bits. */
+/* Returns the L2 term of the kernel alone; launch_us has the clear and the encoding launch. A store
+ * to a part of a sector takes as long as an addition: L2 reads the sector, inserts the bytes and
+ * recomputes the check bits. */
 static double l2_us(const Profile *profile, const Gpu *gpu) {
     const TraceCounts *counts = &profile->counts;
     double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
@@ -124,12 +127,12 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
     double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
     double stores = writes - counts->l2_partial - apart;
     return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
-           l2_a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
+           l2_operations_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
 }
 
-/* Loads one after the other, `at_once` of them under way: in cycles, from L1 or from beyond it. In
- * a cold L2 nobody has asked before for what the first ones ask. Such loads are few and lie
- * anywhere: of those under way together, one is enough to make all wait for DRAM. */
+/* Returns the cycles of `longest` dependent loads of a warp, of which `at_once` are in flight. Each
+ * load is served by L1 or from beyond L1. In a cold L2 the first load of a sector waits for DRAM.
+ * Such loads are few and lie anywhere. One of them in flight makes all loads in flight wait. */
 static double loads_cycles(const TraceWaits *loads, double longest, double at_once,
                            const L2Answer *l2) {
     double beyond =
@@ -140,10 +143,11 @@ static double loads_cycles(const TraceWaits *loads, double longest, double at_on
     return cycles + (l2->cold ? DRAM_CYCLES * waits : 0);
 }
 
-/* The chain: for each point of the longest interval an index, then depth and features together. As
- * many points overlap as the kernel loads together; their arithmetic does not overlap. */
-static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
-                       const L2Answer *l2) {
+/* Returns the term of the dependent loads. A warp loads, for each point of the longest interval,
+ * the indices, then depth and features together. Points that the kernel loads together overlap.
+ * Their arithmetic does not overlap. */
+static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
+                                 const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
     double longest = (double)counts->longest;
     double cycles = loads_cycles(&counts->indices, longest,
@@ -198,12 +202,13 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
-    issue(profile, gpu, instructions, &p);
-    p.term_us[TERM_DEPENDENT_LOADS] = chain_us(profile, gpu, instructions, l2);
+    set_issue_term(profile, gpu, instructions, &p);
+    p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);
     p.launch_us = LAUNCH_US;
     p.launch_us +=
         (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
-    p.launch_us += (profile->encoded > 0) * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
+    p.launch_us +=
+        (profile->encoded > 0) * LAUNCH_US + operations_us(gpu, profile->encoded, ENCODED);
     p.limiter = limiter_of(&p);
     p.latency_us = predict_latency_us(&p, 1);
     return p;
@@ -218,9 +223,10 @@ double predict_latency_us(const Prediction *prediction, double factor) {
     return sqrt(squares) + prediction->launch_us;
 }
 
-/* Mean logarithm of published over predicted latencies. */
-static double too_short(const Prediction *predictions, const double *known_us, int count,
-                        double factor) {
+/* Returns the mean logarithm of published over predicted latencies. It is positive where the
+ * predictions are too short. */
+static double mean_log_ratio(const Prediction *predictions, const double *known_us, int count,
+                             double factor) {
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += log(known_us[i] / predict_latency_us(&predictions[i], factor));
@@ -231,7 +237,7 @@ double predict_calibration(const Prediction *predictions, const double *known_us
     double least = 0, most = 16;
     for (int halving = 0; count && halving < 50; halving++) {
         double factor = (least + most) / 2;
-        if (too_short(predictions, known_us, count, factor) > 0)
+        if (mean_log_ratio(predictions, known_us, count, factor) > 0)
             least = factor;
         else
             most = factor;

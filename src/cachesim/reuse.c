@@ -10,36 +10,36 @@ enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
 static const uint32_t NEVER = (uint32_t)LRU_NEVER, UNSEEN = (uint32_t)LRU_NEVER - 1;
 
-/* A sector at home. */
+/* A sector in its home partition. */
 typedef struct {
-    uint32_t reach; /* largest distance of its line since its last access, or before its first */
-    uint32_t clean_below; /* dirty in caches larger than this; NEVER: clean in all */
-    /* What the second pass needs of the first: `reach` at the first access, and the largest
-     * distance of the later accesses, up to the first that made the sector dirty. */
+    uint32_t reach;       /* largest distance of its line since the sector's last access */
+    uint32_t clean_below; /* the sector is dirty in caches larger than this; NEVER: clean in all */
+    /* The second pass needs two figures of the first pass. first_reach is `reach` at the first
+     * access. read_reach is the largest distance of the later accesses, up to the first write. */
     uint32_t first_reach, read_reach;
 } Sector;
 
-/* A sector's copy on the other side. */
+/* A sector's copy in the partition that is not its home. */
 typedef struct {
-    uint32_t reach; /* as a Sector's; NEVER: stores have made the copy stale */
-    /* For the second pass: `reach` and the distance at home at the first access. NEVER: that access
-     * found the copy stale; UNSEEN: no access so far. */
+    uint32_t reach; /* as in Sector; NEVER: stores have made the copy stale */
+    /* The second pass needs `reach` and the distance at home, both at the first access. A
+     * first_reach of NEVER: that access found the copy stale. A first_home of UNSEEN: no access. */
     uint32_t first_reach, first_home;
 } Copy;
 
-/* What happens at a distance; converted to curves at the end. */
+/* Events at one distance d. make_curve turns them into curves. */
 typedef struct {
-    uint64_t fetches;        /* fetches of exactly this distance */
-    uint64_t crossings;      /* reads from the other side by distance of the copy */
-    int64_t writeback_steps; /* change of the write-backs from size d to d + 1 */
+    uint64_t fetches;        /* fetches of distance d */
+    uint64_t crossings;      /* reads from the other side whose copy has distance d */
+    int64_t writeback_steps; /* write-backs of a cache of d lines minus those of d - 1 lines */
 } Count;
 
 typedef struct {
     Count *at;                /* [lines + 2] by distance */
-    uint64_t first_crossings; /* reads from the other side where there was no copy */
+    uint64_t first_crossings; /* reads from the other side that found no copy */
 } Counts;
 
-/* Evict-first lines have a separate stack. */
+/* One of the two simulated caches. Evict-first lines have a stack of their own. */
 typedef struct {
     int partitions;
     LruStack stack[2], evict_first[2];
@@ -48,14 +48,14 @@ typedef struct {
     Counts cold, warm;
 } Cache;
 
-/* Caches, their stacks and their counts number the followed lines in order, and the sectors of
- * those lines. */
+/* The followed lines and their sectors are numbered in order. Caches, stacks and counts use these
+ * numbers. Sector `number` belongs to line number / LINE_SECTORS. */
 struct Reuse {
     uint32_t sectors, lines, one_in;
-    uint32_t followed_lines; /* of `lines` */
-    uint32_t *number_of;     /* [lines] number of a followed line among the followed ones */
+    uint32_t followed_lines; /* how many of the lines are followed */
+    uint32_t *number_of;     /* [lines] the number of a followed line */
     uint32_t *line_of;       /* [followed_lines] the line of each number */
-    uint8_t *first_kind; /* [sectors] ReuseKind, or NO_ACCESS */
+    uint8_t *first_kind;     /* [sectors] the ReuseKind of the first access, or NO_ACCESS */
     uint64_t touched, fetches, writes, far_stores;
     uint64_t followed_fetches, followed; /* accesses to followed lines */
     Cache whole, divided;
@@ -79,8 +79,8 @@ int reuse_home(uint32_t sector) {
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* The sectors of a line lie in one line of the CPU's cache. */
-static void *zeros(size_t bytes) {
+/* The alignment puts the sectors of a line into one line of the CPU's cache. */
+static void *allocate_zeros(size_t bytes) {
     enum { CPU_LINE = 64 };
     size_t whole = (bytes / CPU_LINE + 1) * CPU_LINE;
     void *memory = aligned_alloc(CPU_LINE, whole);
@@ -90,8 +90,8 @@ static void *zeros(size_t bytes) {
 static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
-    cache->sectors = zeros(sectors * sizeof *cache->sectors);
-    cache->copies = zeros((partitions == 2 ? sectors : 1) * sizeof *cache->copies);
+    cache->sectors = allocate_zeros(sectors * sizeof *cache->sectors);
+    cache->copies = allocate_zeros((partitions == 2 ? sectors : 1) * sizeof *cache->copies);
     cache->cold.at = calloc((size_t)lines + 2, sizeof *cache->cold.at);
     cache->warm.at = calloc((size_t)lines + 2, sizeof *cache->warm.at);
     if (!cache->sectors || !cache->copies || !cache->cold.at || !cache->warm.at)
@@ -129,6 +129,7 @@ void reuse_free(Reuse *reuse) {
     free(reuse);
 }
 
+/* Whether the analysis follows a line. A multiplicative hash of its number decides. */
 static bool is_followed(const Reuse *reuse, uint32_t line) {
     return reuse->one_in == 1 || ((uint64_t)(line * 2654435769u) * reuse->one_in >> 32) == 0;
 }
@@ -172,8 +173,8 @@ Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
 
 /* ---- counting ------------------------------------------------------------------------------- */
 
-/* A sector that is dirty in caches larger than `clean_below` was written back by all of those up to
- * `distance`, which have evicted it since. */
+/* Counts the write-backs of a sector that is dirty in caches larger than `clean_below`. Caches of
+ * up to `distance` lines have evicted the sector since, and have written it back. */
 static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t distance) {
     if (clean_below >= distance)
         return;
@@ -181,7 +182,8 @@ static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t dist
     counts->at[distance + 1].writeback_steps--;
 }
 
-/* An access of distance `distance` at home; a read finds it in the copy at `copy`, if nearer. */
+/* Counts an access whose distance is `distance` in the home partition and `copy` in the copy. A
+ * read is served by the nearer one. */
 static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t distance,
                          uint32_t copy) {
     uint32_t clean_below = sector->clean_below;
@@ -198,8 +200,9 @@ static void make_stale(Copy *copy) {
         copy->first_reach = NEVER;
 }
 
-/* Distance of an evict-first line. All other lines so far count as touched since, but at most as
- * many as the evict-first lines touched since have met in its sets. */
+/* Returns the distance of an evict-first line whose stack of such lines gives `distance`. The
+ * ordinary lines touched so far are added, because an evict-first line is evicted before them. Each
+ * evict-first line meets at most WAYS - 1 ordinary lines in its set, which limits their number. */
 static uint32_t evict_first_distance(const Cache *cache, int part, uint32_t distance) {
     if (distance == 0 || distance == NEVER)
         return distance;
@@ -208,13 +211,14 @@ static uint32_t evict_first_distance(const Cache *cache, int part, uint32_t dist
            (met < cache->stack[part].distinct ? (uint32_t)met : cache->stack[part].distinct);
 }
 
+/* Touches a line in a partition and returns the distance of the touch. */
 static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
     if (kind == REUSE_EVICT_FIRST)
         return evict_first_distance(cache, part, lru_stack_touch(&cache->evict_first[part], line));
     return lru_stack_touch(&cache->stack[part], line);
 }
 
-/* Touches a copy on side `side` and returns its distance. */
+/* Touches the copy of sector `number` in partition `side`. Returns NEVER at the first access. */
 static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
     Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
     Copy *copy = &cache->copies[number];
@@ -230,7 +234,7 @@ static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind ki
     return NEVER;
 }
 
-/* Touches a sector in partition `home` and returns its distance. */
+/* Touches sector `number` in its home partition and returns its distance, or NEVER if `first`. */
 static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind kind, bool first) {
     Sector *line = cache->sectors + number / LINE_SECTORS * LINE_SECTORS;
     Sector *sector = &cache->sectors[number];
@@ -249,7 +253,7 @@ static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind ki
     return distance;
 }
 
-/* Side and home are 0 in a cache that is whole. */
+/* Simulates an access in one of the caches. In the undivided cache side and home are 0. */
 static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
                          bool first, uint32_t repeats) {
     Copy *copy = cache->partitions == 2 ? &cache->copies[number] : NULL;
@@ -294,21 +298,23 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* ---- the second pass ------------------------------------------------------------------------ */
 
-/* The second pass differs from the first only where the first met a sector, or a copy of one,
- * for the first time. For these accesses the order of the lines' first touches suffices: an
- * access that repeats a line of the second pass does not change the distance of a line that is
- * untouched in it. */
+/* The second pass repeats the trace with the cache as the first pass left it. Its counts differ
+ * from those of the first pass only at the first access of each sector or copy. These accesses are
+ * replayed line by line, in the order of the lines' first touches. Other accesses may be left out:
+ * a line that is touched twice does not change the distance of a line that is still untouched. */
 
-static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
+/* Counts the first access of a sector in the second pass. */
+static void count_second_access(Counts *counts, Sector *sector, ReuseKind kind,
+                                uint32_t line_distance) {
     uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
     count_access(counts, sector, kind, distance, NEVER);
     /* A sector that is only read stays dirty from the first pass. */
     if (kind == REUSE_READ)
         count_writebacks(counts, sector->clean_below, sector->read_reach);
-    sector->first_reach = distance; /* second_copy needs the distance at home */
+    sector->first_reach = distance; /* count_second_copy needs the distance at home */
 }
 
-static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
+static void replay_second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
     const LruStack *stack =
         kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];
     for (uint32_t i = 0; i < stack->distinct; i++) {
@@ -320,13 +326,14 @@ static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind k
             if (!home)
                 cache->copies[number].reach = larger(cache->copies[number].reach, distance);
             else if (reuse->first_kind[sector] != NO_ACCESS)
-                second_access(&cache->warm, &cache->sectors[number],
-                              (ReuseKind)reuse->first_kind[sector], distance);
+                count_second_access(&cache->warm, &cache->sectors[number],
+                                    (ReuseKind)reuse->first_kind[sector], distance);
     }
 }
 
-/* A read that found no copy in the first pass finds the copy that the first pass left. */
-static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
+/* Counts the first read of a copy in the second pass. The read found no copy in the first pass. Now
+ * it finds the copy that the first pass left. */
+static void count_second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
     uint32_t distance = larger(copy->reach, copy->first_reach);
     uint32_t home = copy->first_home == NEVER ? sector->first_reach : copy->first_home;
     if (copy->first_home == UNSEEN || distance == NEVER)
@@ -337,25 +344,26 @@ static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) 
     counts->at[smaller(home, distance)].fetches++;
 }
 
-/* The cold pass ends with a flush: every dirty sector is written. */
-static void flush(const Reuse *reuse, Cache *cache) {
+/* Counts the write-backs of the flush that ends the cold pass. */
+static void count_flush(const Reuse *reuse, Cache *cache) {
     for (uint32_t number = 0; number < reuse->followed_lines * LINE_SECTORS; number++)
         if (cache->sectors[number].clean_below != NEVER)
             cache->cold.at[cache->sectors[number].clean_below + 1].writeback_steps++;
 }
 
-static void second_pass(const Reuse *reuse, Cache *cache) {
+/* Fills the counts of the warm pass: those of the cold pass, corrected for first accesses. */
+static void count_second_pass(const Reuse *reuse, Cache *cache) {
     Counts *warm = &cache->warm;
     memcpy(warm->at, cache->cold.at, ((size_t)reuse->followed_lines + 2) * sizeof *warm->at);
     warm->first_crossings = cache->cold.first_crossings;
-    flush(reuse, cache);
+    count_flush(reuse, cache);
     for (int part = 0; part < cache->partitions; part++) {
-        second_lines(reuse, cache, part, REUSE_READ);
-        second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
+        replay_second_lines(reuse, cache, part, REUSE_READ);
+        replay_second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
     }
     uint32_t sectors = cache->partitions == 2 ? reuse->followed_lines * LINE_SECTORS : 0;
     for (uint32_t number = 0; number < sectors; number++)
-        second_copy(warm, &cache->copies[number], &cache->sectors[number]);
+        count_second_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
 /* ---- curves --------------------------------------------------------------------------------- */
@@ -364,7 +372,7 @@ static uint32_t lines_in(const Cache *cache, int part) {
     return cache->stack[part].distinct + cache->evict_first[part].distinct;
 }
 
-/* Lines in a partition that are copies of the other partition's lines. */
+/* Returns the number of lines in a partition that are copies of the other partition's lines. */
 static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;
@@ -374,6 +382,7 @@ static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     return copies;
 }
 
+/* Adds the counts of one pass up to curves over the cache size. The fuller partition decides. */
 static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
                        ReuseCurve *curve) {
     int part = lines_in(cache, 1) > lines_in(cache, 0);
@@ -408,15 +417,15 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
         misses -= counts->at[size].fetches;
         crossings -= counts->at[size].crossings;
         writebacks += counts->at[size].writeback_steps;
-        /* Without a cache every write goes through: the same as with a single line. */
         curve->writebacks[size] = (uint64_t)writebacks;
     }
+    /* Without a cache every write goes to DRAM, as with a cache of a single line. */
     curve->writebacks[0] = lines ? curve->writebacks[1] : 0;
     return true;
 }
 
 static bool make_curves(const Reuse *reuse, Cache *cache, ReuseCurves *curves) {
-    second_pass(reuse, cache);
+    count_second_pass(reuse, cache);
     return make_curve(reuse, cache, &cache->cold, &curves->cold) &&
            make_curve(reuse, cache, &cache->warm, &curves->warm);
 }
@@ -447,9 +456,9 @@ void reuse_curves_free(ReuseCurves *curves) {
 
 /* ---- reading curves ------------------------------------------------------------------------- */
 
-/* The average of counts[size] where size / lines has a Beta distribution (WAYS, left), in a set
- * that `left` lines more than it holds come to. */
-static double at_set(const ReuseCurve *curve, const uint64_t *counts, double left) {
+/* Returns the average of counts[size], where size / lines has a Beta distribution (WAYS, left). The
+ * trace has WAYS + left lines in a set, `left` more than the set holds. */
+static double average_in_set(const ReuseCurve *curve, const uint64_t *counts, double left) {
     enum { STEPS = 64 };
     double mean = WAYS / (WAYS + left), sum = 0, weights = 0;
     if (left <= 0)
@@ -464,16 +473,17 @@ static double at_set(const ReuseCurve *curve, const uint64_t *counts, double lef
     return sum / weights;
 }
 
-/* Some sets have one line more than others, so that there are `population` on average. */
-static double at_population(const ReuseCurve *curve, const uint64_t *counts, double population) {
+/* Returns the average over sets with `population` lines on average. Some sets have one line more
+ * than the others. */
+static double average_in_sets(const ReuseCurve *curve, const uint64_t *counts, double population) {
     double left = floor(population) - WAYS, more = population - floor(population);
-    return (1 - more) * at_set(curve, counts, left) +
-           (more > 0 ? more * at_set(curve, counts, left + 1) : 0);
+    return (1 - more) * average_in_set(curve, counts, left) +
+           (more > 0 ? more * average_in_set(curve, counts, left + 1) : 0);
 }
 
-/* Of the lines that were followed. Copies come to a set by chance, a binomial number: taken at
- * three points (Gauss and Hermite's). */
-static double at_size(const ReuseCurve *curve, const uint64_t *counts, double bytes) {
+/* Returns the count of the followed lines for a cache of `bytes`. The number of copies in a set is
+ * binomial. The average over this number takes three points (Gauss-Hermite). */
+static double count_at_size(const ReuseCurve *curve, const uint64_t *counts, double bytes) {
     double lines = bytes / (SECTOR * LINE_SECTORS * curve->partitions);
     if (!counts)
         return 0;
@@ -482,10 +492,10 @@ static double at_size(const ReuseCurve *curve, const uint64_t *counts, double by
     double sets = lines / WAYS, population = (double)curve->lines * curve->one_in / sets;
     double spread = sqrt(3.0 * curve->copies * curve->one_in / sets * (1 - curve->share_copied));
     if (spread == 0)
-        return at_population(curve, counts, population);
-    return (4 * at_population(curve, counts, population) +
-            at_population(curve, counts, population - spread) +
-            at_population(curve, counts, population + spread)) /
+        return average_in_sets(curve, counts, population);
+    return (4 * average_in_sets(curve, counts, population) +
+            average_in_sets(curve, counts, population - spread) +
+            average_in_sets(curve, counts, population + spread)) /
            6;
 }
 
@@ -493,15 +503,15 @@ double reuse_misses(const ReuseCurve *curve, double bytes) {
     if (!curve->fetches || !curve->misses[0])
         return 0;
     double scale = (double)curve->fetches / (double)curve->misses[0];
-    return scale * at_size(curve, curve->misses, bytes);
+    return scale * count_at_size(curve, curve->misses, bytes);
 }
 
 double reuse_writebacks(const ReuseCurve *curve, double bytes) {
-    return curve->scale * at_size(curve, curve->writebacks, bytes);
+    return curve->scale * count_at_size(curve, curve->writebacks, bytes);
 }
 
 double reuse_crossings(const ReuseCurve *curve, double bytes) {
-    return curve->scale * at_size(curve, curve->crossings, bytes);
+    return curve->scale * count_at_size(curve, curve->crossings, bytes);
 }
 
 double reuse_miss_ratio(const ReuseCurve *curve, double bytes) {

@@ -25,14 +25,15 @@ struct StepRecorder {
     const StepChoice *choice;
     Steps *steps;
     int32_t *interval_of; /* [cells] or -1 */
-    int64_t last_sector;  /* offset of the instruction that is recorded */
-    int wave;
+    int64_t last_sector;  /* the last sector of the current instruction, -1: none */
+    int wave;             /* wave of the next instruction, as in StepInstruction */
     bool loaded; /* the current wave has a load */
     bool failed; /* memory ran out */
 };
 
-/* Room for one more element, doubled where it is full. NULL: no memory. */
-static void *grow(StepRecorder *recorder, void *array, int count, size_t bytes) {
+/* Makes room for one more element of `bytes` bytes; a full array is doubled. Returns the array, or
+ * NULL if memory ran out. */
+static void *grow_array(StepRecorder *recorder, void *array, int count, size_t bytes) {
     enum { FIRST = 64 };
     bool full = count == 0 || (count >= FIRST && (count & (count - 1)) == 0);
     if (recorder->failed || !full)
@@ -42,13 +43,13 @@ static void *grow(StepRecorder *recorder, void *array, int count, size_t bytes) 
     return larger;
 }
 
-/* Appends a zeroed element; NULL: no memory. */
+/* Appends a zeroed element to an array of Steps and returns it. NULL: memory ran out. */
 #define APPEND(recorder, field, count)                                                             \
     append(recorder, (void **)&(recorder)->steps->field, &(recorder)->steps->count,                \
            sizeof *(recorder)->steps->field)
 
 static void *append(StepRecorder *recorder, void **array, int *count, size_t bytes) {
-    void *larger = grow(recorder, *array, *count, bytes);
+    void *larger = grow_array(recorder, *array, *count, bytes);
     if (!larger)
         return NULL;
     *array = larger;
@@ -86,8 +87,8 @@ bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *re
     return warp != NULL;
 }
 
-/* Whether the loads of a phase need the loads of the step before. An owner's next point does not:
- * the warp computes its number. */
+/* Whether the loads of a step need the loads of the step before. The next point of an owner needs
+ * no load: the warp computes the point's number. */
 static bool waits_for_last(StepPhase phase, StepPhase before) {
     return phase == PHASE_MULTIPLY || (phase == PHASE_POINTS && before == PHASE_OWNERS);
 }
@@ -108,8 +109,8 @@ void recorder_phase(StepRecorder *recorder, StepPhase phase) {
     warp->step_count++;
 }
 
-/* The number in the map of the point with this depth in this cell. */
-static int32_t number_of(const StepRecorder *recorder, const StepPoint *point) {
+/* Returns the number in the map of the point with this depth in this cell. */
+static int32_t number_of_point(const StepRecorder *recorder, const StepPoint *point) {
     const BevMap *map = recorder->map;
     int32_t interval = recorder->interval_of[point->cell], t = map->interval_starts[interval];
     while (map->ranks_depth[t] != point->depth)
@@ -123,7 +124,7 @@ void recorder_point(StepRecorder *recorder, const StepPoint *seen) {
         return;
     *point = *seen;
     if (point->number < 0)
-        point->number = number_of(recorder, point);
+        point->number = number_of_point(recorder, point);
     point->weight = recorder->map->weights ? recorder->map->weights[point->number] : 1;
     recorder->steps->steps[recorder->steps->step_count - 1].point_count++;
 }
@@ -150,9 +151,9 @@ void recorder_instruction(StepRecorder *recorder, Place place, StepAccess access
     steps->steps[steps->step_count - 1].instruction_count++;
 }
 
-/* Bytes [from, to) of a sector are asked for. */
-static void touch(StepRecorder *recorder, StepInstruction *in, int64_t number, int from, int to,
-                  int times) {
+/* Records `times` requests for bytes [from, to) of sector `number`. */
+static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t number, int from,
+                         int to, int times) {
     StepSector *sector = NULL;
     for (int i = in->sector_count - 1; i >= 0 && !sector; i--)
         if (recorder->steps->sectors[in->first_sector + i].sector == number)
@@ -168,7 +169,7 @@ static void touch(StepRecorder *recorder, StepInstruction *in, int64_t number, i
     sector->used |= (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
 }
 
-/* Neighbours of an instruction that share a sector ask for it once; additions ask each time. */
+/* Lanes of an instruction that share a sector request it once. Additions request it each time. */
 void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                     int64_t moved, int adds) {
     Steps *steps = recorder->steps;
@@ -184,8 +185,8 @@ void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_
         int64_t from = byte - s * SECTOR, to = byte + moved - s * SECTOR;
         bool again = !addition && s == recorder->last_sector;
         in->sectors += again ? 0 : adds;
-        touch(recorder, in, s, from > 0 ? (int)from : 0, to < SECTOR ? (int)to : SECTOR,
-              again ? 0 : adds);
+        touch_sector(recorder, in, s, from > 0 ? (int)from : 0, to < SECTOR ? (int)to : SECTOR,
+                     again ? 0 : adds);
         recorder->last_sector = s;
     }
 }
@@ -265,7 +266,7 @@ void steps_free(Steps *steps) {
     *steps = (Steps){0};
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 static void add_instruction(const Steps *steps, const StepInstruction *in, StepTotals *totals) {
     bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;

@@ -16,7 +16,8 @@ static bool is_tile(const Steps *steps) {
     return steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* Of a cell's four lanes number q has the channels that number q of an image row's four loads. */
+/* Returns the first channel of a lane of V4. Four lanes share a cell. Number q of them holds the
+ * channels that number q of the four lanes of an image row loads. */
 static int tile_channel(const Steps *steps, const StepPoint *point, int lane) {
     return point->first + lane % QUAD * v4_lane_channels(steps->out);
 }
@@ -38,10 +39,11 @@ const StepPoint *step_lane_point(const Steps *steps, const Step *step, int lane)
     return NULL;
 }
 
-static float depth_of(const StepValues *values, const StepPoint *point) {
+static float weighted_depth(const StepValues *values, const StepPoint *point) {
     return values->depth[point->depth] * point->weight;
 }
 
+/* Returns a feature of the point. Lanes beyond the last channel get that of the last one. */
 static float feature_of(const Steps *steps, const StepValues *values, const StepPoint *point,
                         int channel) {
     int64_t c = channel < steps->shape.channels ? channel : steps->shape.channels - 1;
@@ -50,22 +52,23 @@ static float feature_of(const Steps *steps, const StepValues *values, const Step
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* A lane takes a point of its warp, in the step that is shown (`now`) or before it. */
-static void take(const Steps *steps, const StepValues *values, const StepPoint *point, int lane,
-                 bool now, LaneRegisters *held) {
+/* Adds a point to the registers of a lane. `now`: the point belongs to the step that is shown, not
+ * to one before. */
+static void take_point(const Steps *steps, const StepValues *values, const StepPoint *point,
+                       int lane, bool now, LaneRegisters *held) {
     int channel = step_lane_channel(steps, point, lane);
     float feature = feature_of(steps, values, point, channel);
     bool upper = is_tile(steps) && point->column >= HALF_TILE;
     if (now && !held->point) {
         held->point = point;
-        held->depth = depth_of(values, point);
+        held->depth = weighted_depth(values, point);
         held->feature = feature;
     }
     held->terms += now;
     held->channel = channel;
     *(upper ? &held->upper_cell : &held->cell) = point->cell;
     float *sum = upper ? &held->upper_sum : &held->sum;
-    *sum = fmaf(depth_of(values, point), feature, steps->form->sums ? 0.0f : *sum);
+    *sum = fmaf(weighted_depth(values, point), feature, steps->form->sums ? 0.0f : *sum);
 }
 
 static void take_points(const Steps *steps, const StepValues *values, const Step *step, bool now,
@@ -74,25 +77,25 @@ static void take_points(const Steps *steps, const StepValues *values, const Step
         const StepPoint *point = &steps->points[step->first_point + i];
         for (int k = 0; k < point->lanes.count; k++) {
             int lane = point->lanes.first + k * point->lanes.stride;
-            take(steps, values, point, lane, now, &lanes[lane]);
+            take_point(steps, values, point, lane, now, &lanes[lane]);
         }
     }
 }
 
-/* Whether a recorded warp meets one of another block. */
-static bool meets(const Steps *steps) {
+/* Whether a recorded warp adds its sums to those of another block. */
+static bool meets_other_block(const Steps *steps) {
     for (int i = 0; i < steps->step_count; i++)
         if (steps->steps[i].phase == PHASE_MEET)
             return true;
     return false;
 }
 
-/* The sum of a cell's channel over all warps that share the cell, in V4 those of up to two blocks;
- * NaN where only some of them were recorded. */
+/* Returns the sum of a cell's channel over all warps that share the cell. In V4 they may belong to
+ * two blocks. NaN: not all of them were recorded. */
 static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell, int channel) {
     float sum = 0;
     if (steps->choice.warp >= 0 || steps->asked > steps->warp_count ||
-        (steps->choice.block >= 0 && meets(steps)))
+        (steps->choice.block >= 0 && meets_other_block(steps)))
         return NAN;
     for (int w = 0; w < steps->warp_count; w++) {
         const StepWarp *warp = &steps->warps[w];
@@ -101,15 +104,16 @@ static float cell_sum(const Steps *steps, const StepValues *values, int32_t cell
             for (int i = 0; i < step->point_count; i++) {
                 const StepPoint *point = &steps->points[step->first_point + i];
                 if (point->cell == cell && channel >= point->first && channel < point->last)
-                    sum = fmaf(depth_of(values, point), feature_of(steps, values, point, channel),
-                               sum);
+                    sum = fmaf(weighted_depth(values, point),
+                               feature_of(steps, values, point, channel), sum);
             }
     }
     return sum;
 }
 
-/* Workers of one cell have added their sums up when they are stored. */
-static void join(const Steps *steps, const StepValues *values, LaneRegisters lanes[WARP_LANES]) {
+/* Replaces the sums of the lanes by those of all warps of the cell, as they are stored. */
+static void join_sums(const Steps *steps, const StepValues *values,
+                      LaneRegisters lanes[WARP_LANES]) {
     for (int lane = 0; lane < WARP_LANES; lane++) {
         LaneRegisters *held = &lanes[lane];
         held->joined = held->channel >= 0;
@@ -130,11 +134,12 @@ void steps_lanes(const Steps *steps, const StepValues *values, int number,
     for (int i = steps->form->sums ? number : warp->first_step; i <= number; i++)
         take_points(steps, values, &steps->steps[i], i == number, lanes);
     if (parts && step->phase == PHASE_STORE)
-        join(steps, values, lanes);
+        join_sums(steps, values, lanes);
 }
 
-/* ---- how sums meet --------------------------------------------------------------------------- */
+/* ---- reductions and queues ------------------------------------------------------------------- */
 
+/* Returns the lanes that add to memory in a step, bit i for lane i. */
 static uint32_t lanes_that_add(const Steps *steps, const Step *step) {
     uint32_t mask = 0;
     for (int i = 0; i < step->instruction_count; i++) {
@@ -147,8 +152,8 @@ static uint32_t lanes_that_add(const Steps *steps, const Step *step) {
     return mask;
 }
 
-/* The same as reduce_runs() of kernels/cuda/block_atomic.cu. */
-static void reduce(StepTree *tree) {
+/* Fills the levels of the tree, as reduce_runs() in kernels/cuda/block_atomic.cu does. */
+static void reduce_tree(StepTree *tree) {
     int head = 0;
     for (int level = 1; level < TREE_LEVELS; level++) {
         const float *before = tree->sums[level - 1];
@@ -176,10 +181,10 @@ bool steps_tree(const Steps *steps, const StepValues *values, int number, StepTr
         tree->cells[lane] = point ? point->cell : -1;
         if (point && values)
             tree->sums[0][lane] =
-                depth_of(values, point) *
+                weighted_depth(values, point) *
                 feature_of(steps, values, point, step_lane_channel(steps, point, lane));
     }
-    reduce(tree);
+    reduce_tree(tree);
     tree->adds = lanes_that_add(steps, step);
     return true;
 }

@@ -1,10 +1,11 @@
-/* Lays out V4's map of tiles on the host, in the order of kernels/cuda/v4/prepare.cuh. Addresses
- * only, no weights. */
+/* Builds V4's map of tiles on the host, in the order of kernels/cuda/v4/prepare.cuh. The replay
+ * needs addresses only, so the map has no weights. */
 #include "src/cachesim/trace_internal.h"
 
 #include <stdlib.h>
 
-/* Tiles by class, the largest first, those of class 0 by steps; equal ones in order. */
+/* Sorts the tiles by class, the largest class first. Tiles of class 0 are sorted by their number of
+ * steps, the largest first. Equal tiles keep their order. */
 static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
     int portion = draft->schedule.portion, largest = draft->schedule.largest;
     int64_t at = 0;
@@ -18,14 +19,15 @@ static void sort_tiles(const TileDraft *draft, int32_t *sorted) {
                 sorted[at++] = (int32_t)tile;
 }
 
-/* Where the next tile's workers and other steps begin, and how workers are numbered. */
+/* The state of fill_tiles. */
 typedef struct {
-    int32_t worker, other;
-    int blocks, round;
+    int32_t worker;    /* the first worker of the next tile */
+    int32_t other;     /* the step of the next tile after its workers' first steps */
+    int blocks, round; /* arguments of v4_start_order */
 } TileFill;
 
-/* The number with which a worker starts. */
-static int32_t number_of(const TileFill *fill, int32_t worker) {
+/* Returns the place of a worker in the order of the launch. */
+static int32_t place_of_worker(const TileFill *fill, int32_t worker) {
     return (int32_t)(v4_start_order(worker / TILE_WARPS, fill->blocks, fill->round) * TILE_WARPS +
                      worker % TILE_WARPS);
 }
@@ -40,7 +42,7 @@ static void fill_step(const TileDraft *draft, const TileCursor *cursor, int64_t 
     }
 }
 
-/* `tile`: number in the draft; `at`: number in the launch */
+/* Writes tile number `tile` of the draft to the map, as number `at` of the launch. */
 static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill *fill,
                       TileMap *map) {
     const BevMap *points = &draft->problem->map;
@@ -52,11 +54,12 @@ static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill
             cursor.interval[m] < 0 ? -1
                                    : points->ranks_bev[points->interval_starts[cursor.interval[m]]];
     for (int part = 0; part < parts; part++)
-        map->work[number_of(fill, fill->worker + part)] =
+        map->work[place_of_worker(fill, fill->worker + part)] =
             (TileWork){(int32_t)at, fill->other + part, fill->other + count - parts, part, parts};
     for (int i = 0; tile_cursor_step(draft, &cursor); i++)
         fill_step(draft, &cursor,
-                  i < parts ? number_of(fill, fill->worker + i) : fill->other + i - parts, map);
+                  i < parts ? place_of_worker(fill, fill->worker + i) : fill->other + i - parts,
+                  map);
     fill->worker += parts;
     fill->other += count - parts;
 }
@@ -69,8 +72,8 @@ static void fill_tiles(const TileDraft *draft, const int32_t *sorted, int round,
         fill_tile(draft, sorted[tile], tile, &fill, map);
 }
 
-/* Cells that no interval names; `used` has a byte for each. */
-static void find_empty(const BevProblem *problem, uint8_t *used, TileMap *map) {
+/* Lists the cells without an interval. `used` has a zeroed byte for each cell. */
+static void find_empty_cells(const BevProblem *problem, uint8_t *used, TileMap *map) {
     const BevMap *points = &problem->map;
     for (int64_t i = 0; i < points->intervals; i++)
         used[points->ranks_bev[points->interval_starts[i]]] = 1;
@@ -79,7 +82,8 @@ static void find_empty(const BevProblem *problem, uint8_t *used, TileMap *map) {
             map->empty[at++] = (int32_t)cell;
 }
 
-static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
+/* Allocates the map and fills it from the draft. False: out of memory. */
+static bool fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;
     int64_t blocks = (draft->schedule.workers + TILE_WARPS - 1) / TILE_WARPS;
@@ -104,7 +108,7 @@ static bool fill(const TileDraft *draft, int multiprocessors, TileMap *map) {
     if (ok) {
         sort_tiles(draft, sorted);
         fill_tiles(draft, sorted, multiprocessors / (int)draft->schedule.passes, map);
-        find_empty(problem, used, map);
+        find_empty_cells(problem, used, map);
     }
     free(used);
     free(sorted);
@@ -117,7 +121,7 @@ bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map
     bool ok = tile_draft_make(problem, multiprocessors, &draft);
     map->serves = draft.serves;
     map->transposed = draft.transposed;
-    ok = ok && (!draft.serves || fill(&draft, multiprocessors, map));
+    ok = ok && (!draft.serves || fill_map(&draft, multiprocessors, map));
     tile_draft_free(&draft);
     if (ok)
         return true;

@@ -36,6 +36,7 @@ static bool read_time(const json_t *value, double *us) {
     return json_is_number(value) && isfinite(*us) && *us >= 0 && *us < 1e9;
 }
 
+/* Reads the launches of one lane, an array of [begin, end]. A lane may be missing. */
 static bool read_lane(const json_t *spans, TimelineRun *run, int lane) {
     size_t count = json_array_size(spans);
     if (!spans)

@@ -1,5 +1,5 @@
-/* Time lines: when each of a few launches begins and ends, of the same work launched in several
- * ways. Recordings keep them. */
+/* Time lines of the same few launches, launched in several ways. A time line says when each launch
+ * begins and ends. Recordings keep time lines. */
 #pragma once
 
 #include <jansson.h>
@@ -7,11 +7,11 @@
 
 /* clang-format off */
 typedef enum {
-    TIMELINE_WAITED,  /* a launch, a synchronise, the next launch */
-    TIMELINE_ROW,     /* launches one after the other, one synchronise at the end */
-    TIMELINE_GRAPH,   /* the same launches in a CUDA graph */
-    TIMELINE_COPIES,  /* each with a copy of its inputs from the host, all in one stream */
-    TIMELINE_OVERLAP, /* the copies in a second stream, into the other one of two buffers */
+    TIMELINE_WAITED,  /* the host synchronises after each launch */
+    TIMELINE_ROW,     /* the host launches in a row and synchronises once, at the end */
+    TIMELINE_GRAPH,   /* one CUDA graph has all launches */
+    TIMELINE_COPIES,  /* inputs are copied from the host before each launch, in the same stream */
+    TIMELINE_OVERLAP, /* a second stream copies inputs, into the buffer that is not in use */
     TIMELINE_WAYS
 } TimelineWay;
 /* clang-format on */
@@ -19,8 +19,8 @@ typedef enum {
 typedef enum { LANE_HOST, LANE_COPY, LANE_KERNEL, LANE_COUNT } TimelineLane;
 
 typedef struct {
-    const char *word;  /* in files and tables: "graph" */
-    const char *title; /* "in a CUDA graph" */
+    const char *word;  /* the name in files and tables: "graph" */
+    const char *title; /* the name in pictures: "in a CUDA graph" */
 } TimelineName;
 
 extern const TimelineName timeline_ways[TIMELINE_WAYS];
@@ -34,33 +34,31 @@ typedef struct {
 } TimelineSpan;
 
 typedef struct {
-    double calls_us; /* the host's calls have returned: what a clock says without a synchronise */
-    double end_us;   /* the last launch has ended: what a clock says with one */
+    double calls_us; /* the host's calls have returned; a clock without synchronise shows this */
+    double end_us;   /* the last launch has ended; a clock with a synchronise shows this */
     int count[LANE_COUNT];
     TimelineSpan spans[LANE_COUNT][TIMELINE_LAUNCHES];
 } TimelineRun;
 
 typedef struct {
-    char label[160]; /* where it was measured: "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20"
-                      */
+    char label[160]; /* the machine: "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
     char scene[64], kernel[32], dtype[16], align[16];
     int launches;
-    double kernel_us; /* a launch within a graph */
+    double kernel_us; /* the time of a launch within a graph */
     TimelineRun runs[TIMELINE_WAYS];
 } Timeline;
 
 enum { TIMELINES = 4 };
 
-/* Those that a machine knows. */
 typedef struct {
     int count;
     Timeline list[TIMELINES];
 } Timelines;
 
-/* The time line of that scene and kernel; else of the scene, else of the kernel, else the first.
- * NULL: there are none. */
+/* Returns the time line of this scene and kernel. If there is none, it returns that of the scene,
+ * then that of the kernel, then the first one. NULL: the list is empty. */
 const Timeline *timeline_find(const Timelines *timelines, const char *scene, const char *kernel);
 
-/* Reads an entry of the array "timelines" in a recording; the label is the caller's to set. False:
- * *problem says what is wrong; its text is constant. */
+/* Reads an entry of the array "timelines" in a recording. The caller sets the label. False: the
+ * static text *problem says what is wrong. */
 bool timeline_read(const json_t *object, Timeline *timeline, const char **problem);

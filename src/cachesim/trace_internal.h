@@ -1,5 +1,5 @@
-/* What the files of the replay share: the memory system as a warp meets it, launches, and the maps
- * that two kernels build on the device. */
+/* The files of the replay share this header: the memory system as a warp sees it, launches, and the
+ * maps that two kernels build on the device. */
 #pragma once
 
 #include "kernels/tiles.h"
@@ -8,87 +8,86 @@
 
 /* ---- slices of the L2 ----------------------------------------------------------------------- */
 
-/* Many threads add to sums in memory at once. The slices of the L2 serve them in parallel, but
- * active warps add to few cells, whose rows lie in few slices, and the other slices wait for the
- * busiest one. Where a plain += reads and stores a sum, the next load of its line also waits until
- * the store is done: one warp after the other.
+/* Many threads add to sums in memory at once. The slices of the L2 serve them in parallel. But the
+ * active warps add to few cells, whose rows lie in few slices, and the busiest slice decides the
+ * time. A plain += reads and stores a sum. The next load of the same line then waits until the
+ * store is done, so these warps come one after the other.
  *
- * Additions are counted in windows: those that are in flight together. Slices have queues, so a
- * window is longer than one turn of all active warps. With windows of three turns for atomics, for
- * which no warp waits, and of two for a plain +=, the busiest slice explains what was probed on an
- * H200 (samples/experiments/model.md, *Slices*). */
+ * Additions that are in flight together form a window. Slices have queues, so a window is longer
+ * than one turn of all active warps. A window has three turns for atomics and two for a plain +=.
+ * With these windows the busiest slice explains the times that were probed on an H200
+ * (samples/experiments/model.md, *Slices*). */
 
-/* An H200 has 96 slices of 640 KiB. A kibibyte lies in two slices that take turns every 256 bytes.
- * Which two is not published; here a hash chooses. A wait for a store delays a slice as long as 14
- * additions. */
+/* An H200 has 96 slices of 640 KiB. A kibibyte lies in two slices that alternate every 256 bytes.
+ * The real pair of slices is not published; here a hash chooses it. A wait for a store takes a
+ * slice as long as 14 additions. */
 enum { SLICES = 96, SLICE_LINE = 4, SLICE_SECTORS = 8, SLICE_PAIR_SECTORS = 32 };
 enum { SLICE_TURNS_PLAIN = 2, SLICE_TURNS_ATOMIC = 3, SLICE_WAIT = 14 };
 
-/* Requests for a line, in the window of that number. */
+/* The number of requests for a line in the window with number `window`. */
 typedef struct {
     uint32_t window, requests;
 } SliceLine;
 
-/* A slice in a window: additions to its sectors, and requests (of a plain +=) for its line that is
- * asked for most. */
+/* The counts of a slice in the current window. */
 typedef struct {
-    double additions;
-    uint32_t requests;
+    double additions;  /* additions to the slice's sectors */
+    uint32_t requests; /* requests of plain += for the slice's most requested line */
 } Slice;
 
 typedef struct {
     Slice slices[SLICES];
-    SliceLine *lines; /* of the sums */
-    uint32_t window;
-    int turns, turn; /* length of a window in turns, and turns so far */
-    double busiest; /* sum over the windows so far: SLICES times the additions and waits of the
-                       busiest slice */
+    SliceLine *lines; /* [lines of all arrays] */
+    uint32_t window;  /* the number of the current window */
+    int turns, turn;  /* the length of a window in turns; turns so far */
+    double busiest;   /* SLICES times the additions and waits of the busiest slice, summed over all
+                       windows so far */
 } Slices;
 
-/* All active warps have had a turn. */
+/* Tells the slices that all active warps have had a turn. The window may end. */
 void slices_turn(Slices *slices);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The memory system as a warp sees it: where arrays lie, which sectors an instruction touches, and
- * the L1 of each multiprocessor, which hands only its misses on to L2.
+/* The memory system as a warp sees it: the places of arrays, the sectors that an instruction
+ * touches, and the L1 of each multiprocessor. Only misses of L1 reach L2.
  *
- * The L1 is an H200's: lines of 128 bytes, of which it fetches the sectors asked for, in eight ways
- * that replace the least recently used one. Stores and atomics bypass it. It has 256 KB; 176 KB fit
- * the counted misses best (samples/experiments/model.md): the one parameter fitted here. */
+ * The L1 is that of an H200: lines of 128 bytes in eight ways, replaced by LRU. L1 fetches only the
+ * requested sectors of a line. Stores and atomics bypass L1. An H200 has 256 KB of L1; the model
+ * has 176 KB, which fit the counted misses best (samples/experiments/model.md). */
 enum { WARP = 32, INDEX = 4, FLOAT = 4 };
 
-/* What a multiprocessor has done of the current launch. */
+/* The work of a multiprocessor in the current launch, counted as in TraceCounts. */
 typedef struct {
     double steps, lines, others;
 } MemoryShare;
 
 typedef struct {
     const BevKernel *kernel;
-    const BevAccess *access; /* the kernel's, or the fallback form of V4 */
+    const BevAccess *access; /* the kernel's accesses, or V4's fallback */
     const BevProblem *problem;
     TraceCounts *counts;
     uint64_t sectors; /* sectors of all arrays placed so far */
-    uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
+    uint32_t *l1;     /* [multiprocessors][sets][ways], the latest line first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
-    bool missed; /* since the last memory_count a read went on to L2, */
-    bool first;  /* and was the first access to its sector; false without an analysis of reuse */
-    Slices slices;   /* of kernels whose sums are in memory */
-    bool with_reuse; /* an analysis of reuse is wanted */
-    Reuse *reuse;    /* or NULL */
-    const TraceWatch *watch; /* or NULL */
-    StepRecorder *recorder;  /* the watch's; or NULL */
+    bool missed;     /* a read has missed L1 since the last memory_count */
+    bool first;      /* such a read was the first access to its sector; false without `reuse` */
+    Slices slices;   /* used by kernels whose sums are in memory */
+    bool with_reuse; /* the caller wants an analysis of reuse */
+    Reuse *reuse;    /* may be NULL */
+    const TraceWatch *watch; /* may be NULL */
+    StepRecorder *recorder;  /* the recorder of `watch`; may be NULL */
 } Memory;
 
-/* Where an array lies, and what its accesses are counted as. */
+/* The place of an array, and the array that its accesses count for. */
 typedef struct {
-    uint32_t base; /* first sector */
+    uint32_t base; /* the array's first sector */
     TraceArray array;
     const char *name; /* static text */
 } Place;
 
-/* First all arrays are placed, each at the start of a line; then the memory starts. memory_stop does
- * not free memory->reuse: the caller does. */
+/* Place all arrays before memory_start. Each begins at the start of a line. memory_stop does not
+ * free memory->reuse: the caller does. */
 Place memory_place(Memory *memory, TraceArray array, const char *name, size_t bytes);
 bool memory_start(Memory *memory, Err *err);
 void memory_stop(Memory *memory);
@@ -100,35 +99,36 @@ typedef struct {
     ReuseKind kind;
     uint32_t base;
     TraceCount *count;
-    int64_t last_sector;
-    int64_t covered; /* bytes of those sectors */
-    bool line_missed; /* L1 lacked a sector of the line of last_sector */
-    StepLanes lanes; /* lanes that ask for the next span; for a recorder */
+    int64_t last_sector; /* the last sector touched so far */
+    int64_t covered;     /* bytes of last_sector written so far */
+    bool line_missed;    /* L1 did not hold a sector of last_sector's line */
+    StepLanes lanes;     /* lanes that request the next span; only a recorder reads them */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);
 Instruction memory_write(Memory *memory, int sm, Place place);
 
-/* The contiguous bytes that some lanes of the instruction ask for, from offset `byte` of the array.
- * Call it in ascending order of lanes: neighbours that share a sector ask for it once. */
+/* Counts bytes [byte, byte + bytes) of the array, which some lanes of the instruction request. Call
+ * it in ascending order of lanes: neighbours that share a sector request the sector once. */
 void memory_span(Instruction *instruction, int64_t byte, int64_t bytes);
 
-/* So many instructions of a warp, one after the other, that add floats to sums in memory: by
- * atomics or by a plain +=, as the kernel does. */
+/* Begins `instructions` instructions of a warp that add floats to sums in memory, by atomics or by
+ * a plain +=, as the kernel does. */
 Instruction memory_adding(Memory *memory, int sm, Place place, int instructions);
 
-/* Some lanes add to `asked` bytes from offset `byte` on. `adds` of the instructions ask for every
- * sector of the first `bytes` of them; the other bytes merge with those of lanes before. */
+/* Counts additions of some lanes to `asked` bytes from offset `byte` on. `adds` of the instructions
+ * request each sector of the first `bytes` bytes. The other bytes merge with those of lanes before.
+ */
 void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t bytes, int adds);
 
 /* Counts a step of a warp. */
 void memory_step(Memory *memory, int sm);
 
-/* Ends a launch: its busiest multiprocessor and the busiest slice are added to the counts. */
+/* Ends a launch: adds its busiest multiprocessor and its busiest slice to the counts. */
 void memory_launched(Memory *memory);
 
-/* A separate launch that goes over a whole array in order, `lane_bytes` a thread: a clear, or the
- * encoding of sums. */
+/* Counts a separate launch that clears an array or encodes sums. The launch goes over the array in
+ * order, with `lane_bytes` bytes a thread. */
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes);
 
 /* ---- single warps ---------------------------------------------------------------------------- */
@@ -136,34 +136,35 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
 typedef struct Launch Launch;
 
 /* The recorder sees the instructions of the warps that it chooses, in the order in which each warp
- * issues them. Its functions are cold, so that a replay without a recorder does not pay for
- * them. */
+ * issues them. The recorder's functions are cold: a replay without a recorder then loses no time.
+ */
 #define COLD __attribute__((cold))
 
-/* A launch begins. False: the recorder wants none of its warps. */
+/* Tells the recorder that a launch begins. False: the recorder wants none of its warps. */
 bool recorder_launch(StepRecorder *recorder, const Launch *launch);
 
-/* Whether the recorder wants a warp of the launch; `replay` and `state` as in Launch. */
+/* Whether the recorder wants a warp of the launch. `replay` and `state` are those of Launch. */
 bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay,
                     int64_t block, int number, const void *state);
 
-/* A step begins. */
+/* Begins a step. */
 COLD void recorder_phase(StepRecorder *recorder, StepPhase phase);
 
-/* The step works on a point. Its weight is found in the map, and its number where that is -1. */
+/* Adds a point to the step. The recorder finds the point's weight, and a number that is -1. */
 COLD void recorder_point(StepRecorder *recorder, const StepPoint *point);
 
-/* The later instructions need the result of the earlier reads. */
+/* Later instructions of the step need the values of the earlier reads. */
 COLD void recorder_wait(StepRecorder *recorder);
 
 COLD void recorder_instruction(StepRecorder *recorder, Place place, StepAccess access, int repeats);
 
-/* A span of the last instruction. `moved` of the `asked` bytes move sectors, `adds` times each. */
+/* Adds a span of `asked` bytes to the last instruction. The first `moved` bytes request their
+ * sectors `adds` times. */
 COLD void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
                         int64_t moved, int adds);
 
-/* Counts what was read since the last call as so many loads, one after the other, if L1 lacks it.
- * NULL: counts nothing. */
+/* Ends a round of reads. Counts it as `loads` dependent loads if a read missed L1. With `waits`
+ * NULL nothing is counted. */
 static inline void memory_count(Memory *memory, TraceWaits *waits, int loads) {
     if (waits) {
         waits->beyond += memory->missed ? loads : 0;
@@ -172,7 +173,7 @@ static inline void memory_count(Memory *memory, TraceWaits *waits, int loads) {
     memory->missed = memory->first = false;
 }
 
-/* The same where the later instructions need what was read. */
+/* Ends a round of reads, as memory_count. Later instructions need the values of these reads. */
 static inline void memory_wait(Memory *memory, TraceWaits *waits, int loads) {
     memory_count(memory, waits, loads);
     if (memory->recorder)
@@ -190,21 +191,21 @@ static inline void memory_phase(Memory *memory, StepPhase phase) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* A launch on the multiprocessors of an H200: blocks start in order, each on the first
- * multiprocessor that has room; a block's room is free when its last warp is done. Warps take
+/* A launch on the multiprocessors of an H200. Blocks start in order, each on the first
+ * multiprocessor that has room. A block gives up its room when its last warp is done. Warps take
  * turns. */
 struct Launch {
     const char *name; /* static text */
-    bool pools;       /* the kernel itself, not a pass before or after it */
+    bool pools;       /* the launch is the kernel itself, not one before or after it */
     int64_t blocks;
-    int warps;          /* of a block */
+    int warps;          /* warps of a block */
     int resident;       /* blocks that a multiprocessor holds */
-    size_t state_bytes; /* of a warp */
-    /* Makes the state of a warp that starts. False: its threads own nothing. */
+    size_t state_bytes; /* size of a warp's state */
+    /* Makes the state of a warp that starts. False: the warp's threads own nothing. */
     bool (*begin)(void *replay, int64_t block, int warp, void *state);
-    /* The warp's next turn, on multiprocessor `sm`. False: it was the last turn. */
+    /* Replays the warp's next turn on multiprocessor `sm`. False: it was the last turn. */
     bool (*turn)(void *replay, int sm, void *state);
-    /* Whether a warp that began works on a cell. */
+    /* Whether a warp that has begun works on a cell. */
     bool (*touches)(const void *replay, const void *state, int32_t cell);
 };
 
@@ -212,10 +213,10 @@ bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);
 
 /* ---- threads that own points, splats, intervals, cells or pieces ----------------------------- */
 
-/* A frustum point of a weighted map with its cells, as bev_align gathers them: on the device a
- * record of BEV_SPLAT_WORDS words. */
+/* A frustum point of a weighted map with all its cells, as bev_align gathers them. On the device it
+ * is a record of BEV_SPLAT_WORDS words. */
 typedef struct {
-    int32_t depth, feat, cells;
+    int32_t depth, feat, cells; /* `cells`: their number */
     int32_t cell[BEV_SPLAT_CELLS], point[BEV_SPLAT_CELLS];
 } Splat;
 
@@ -224,11 +225,12 @@ typedef struct {
     int64_t count;
 } Splats;
 
-/* V4's map of pieces on the host, as kernels/cuda/v4/build.cuh deals them out: cells by class, 2^k
- * workers for a cell of class k, the largest first. Each worker takes every 2^k-th point. */
+/* A piece of a cell: the points of one worker. V4's map of pieces is built as in
+ * kernels/cuda/v4/build.cuh. A cell of class k has 2^k workers, and each takes every 2^k-th point.
+ * Cells are sorted by class, the largest class first. */
 typedef struct {
-    int32_t cell, owner; /* owner: place of the cell in that order */
-    int32_t part, parts;
+    int32_t cell, owner; /* owner: the place of the cell in the sorted order */
+    int32_t part, parts; /* the worker is number `part` of the cell's `parts` workers */
 } Piece;
 
 typedef struct {
@@ -236,20 +238,20 @@ typedef struct {
     int64_t count;
 } Pieces;
 
-/* The threads of a warp that share an owner: neighbours with `tile` channels each. */
+/* The threads of a warp that share an owner. They are neighbours with `tile` channels each. */
 typedef struct {
-    int32_t cell, start, end; /* the owner's points; start == end: none */
-    int32_t owner, stride;    /* takes every stride-th point */
-    int16_t first, last;      /* channels [first, last) */
-    int8_t lane, lanes;       /* the first thread and how many they are */
-    bool stores;              /* the finished sums */
+    int32_t cell, start, end; /* the owner's points are [start, end) */
+    int32_t owner, stride;    /* the owner takes every stride-th point */
+    int16_t first, last;      /* the threads hold channels [first, last) */
+    int8_t lane, lanes;       /* the first thread; the number of threads */
+    bool stores;              /* the threads store the finished sums */
 } Segment;
 
 typedef struct {
-    int32_t step, steps; /* all owners of a warp go in step */
+    int32_t step, steps; /* the next step; the steps of the warp's longest owner */
     TraceWaits indices, values;
-    int count;
-    int others; /* instructions that belong to no step */
+    int count;  /* the number of segments */
+    int others; /* instructions outside of steps */
     Segment segments[WARP];
 } Warp;
 
@@ -260,59 +262,59 @@ typedef struct {
     Place feat, scales, depth, ranks_depth, ranks_feat, ranks_bev, starts, lengths, records, cells,
         weight, out, sums, splat_ranks, splat_weights;
     int64_t owners;
-    int channels, tile, lanes; /* threads side by side on an owner */
-    int64_t blocks_a_row, owners_a_block;
+    int channels, tile, lanes;            /* channels, channels of a thread, threads of an owner */
+    int64_t blocks_a_row, owners_a_block; /* a row of blocks takes all owners once */
     int feat_bits, out_bits, depth_bytes;
-    int64_t row_bytes;    /* of a feature row's codes */
+    int64_t row_bytes;    /* bytes of a feature row's codes */
     int32_t *interval_of; /* [cells] or -1; BEV_OWNS_CELL, BEV_OWNS_PIECE and channels first only */
     Splats splats;        /* BEV_OWNS_SPLAT only */
     Pieces pieces;        /* BEV_OWNS_PIECE only */
 } OwnersReplay;
 
-/* What an owner reads before its points. */
+/* Replays the reads by which the owners of a warp find their points. */
 void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp);
 
-/* Every owner's next point, or its splat: reads, and additions where sums are in memory. */
+/* Replays the next point or splat of every owner: reads, and additions if sums are in memory. */
 void warp_step(OwnersReplay *replay, int sm, Warp *warp);
 
-/* Stores the sums from registers, once all points are done. */
+/* Replays the stores of the sums from registers, after the last point. */
 void warp_write(OwnersReplay *replay, int sm, const Warp *warp);
 
 /* ---- V4's tiles ------------------------------------------------------------------------------ */
 
-/* What a worker does: the step of its own number, then steps next, next + parts ... before end. */
+/* The work of worker w: step w, then steps next, next + parts, ... before end. */
 typedef struct {
-    int32_t tile; /* or -1: the last block may have workers without one */
+    int32_t tile; /* -1: the worker has no tile, which happens in the last block */
     int32_t next, end;
-    int32_t part, parts;
+    int32_t part, parts; /* the worker is number `part` of the tile's `parts` workers */
 } TileWork;
 
-/* Workers in the order of the launch. A step is one slab (16 image rows of a feature column) with
- * an entry for each cell of the tile: bin << 16 | rows, 0 for none. Step w is the first of worker
- * w; the tiles' other steps follow, tile by tile. */
+/* V4's map of tiles, with workers in the order of the launch. A step is one slab: 16 image rows of
+ * a feature column. It has an entry for each cell of the tile: bin << 16 | rows, or 0. Step w is
+ * the first step of worker w. The other steps of the tiles follow, tile by tile. */
 typedef struct {
-    bool serves;     /* false: pieces are faster, and the rest is empty */
-    bool transposed; /* a kernel of its own transposes the depth first */
+    bool serves;     /* false: V4 takes pieces, which are faster, and the map is empty */
+    bool transposed; /* a launch before the kernel transposes the depth */
     int64_t tiles, steps, empties, entry_count;
-    int64_t workers;      /* of whole blocks */
-    int64_t pairs;        /* tiles with two blocks, the first ones */
-    int64_t passes;       /* over the channels, each by blocks of its own */
+    int64_t workers;      /* workers of whole blocks */
+    int64_t pairs;        /* the first `pairs` tiles have two blocks */
+    int64_t passes;       /* each pass takes a part of the channels, by blocks of its own */
     TileWork *work;       /* [workers] */
     int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
     int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */
     uint32_t *entries;    /* [steps][TILE_CELLS] */
-    int32_t *weight_rows; /* [steps][TILE_CELLS] number of the entry; each has 16 weights */
+    int32_t *weight_rows; /* [steps][TILE_CELLS] the entry's row of 16 weights */
     int32_t *empty;       /* [empties] cells without a point */
 } TileMap;
 
-/* The map for a GPU of so many multiprocessors. Free it with tile_map_free. */
+/* Builds the map for a GPU with this number of multiprocessors. Free it with tile_map_free. */
 bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err);
 void tile_map_free(TileMap *map);
 
-/* ---- the ways to replay ---------------------------------------------------------------------- */
+/* ---- the replays ----------------------------------------------------------------------------- */
 
-/* Each function places its arrays, starts the memory and runs the launches. trace_owners: kernels
- * whose threads own points, splats, intervals, cells or pieces. trace_tiles: V4, on tensor cores
- * where its map of tiles serves, else in pieces. */
+/* Each replay places its arrays, starts the memory and runs the launches. owners_replay replays
+ * kernels whose threads own points, splats, intervals, cells or pieces. tiles_replay replays V4, on
+ * tensor cores if its map of tiles serves, otherwise in pieces. */
 bool owners_replay(Memory *memory, Err *err);
 bool tiles_replay(Memory *memory, Err *err);

@@ -1,21 +1,21 @@
-/* A launch: blocks take the multiprocessors in turns, until every warp has ended. */
+/* Replays a launch: starts blocks on multiprocessors and gives warps turns until all have ended. */
 #include "src/cachesim/trace_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one block: the states of its warps that are under way. */
+/* Room for one block on a multiprocessor. */
 typedef struct {
-    char *states;
-    int warps;
+    char *states; /* the states of the block's active warps */
+    int warps;    /* the number of active warps */
 } Room;
 
 static void *state_of(const Launch *launch, const Room *room, int warp) {
     return room->states + (size_t)warp * launch->state_bytes;
 }
 
-/* Takes blocks from `next` on, until a block has a warp with work. */
-static void fill(const Launch *launch, void *replay, Room *room, int64_t *next) {
+/* Starts blocks from *next on in an empty room, until a block has a warp with work. */
+static void start_block(const Launch *launch, void *replay, Room *room, int64_t *next) {
     while (room->warps == 0 && *next < launch->blocks) {
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, *next, warp, state_of(launch, room, room->warps)))
@@ -24,8 +24,8 @@ static void fill(const Launch *launch, void *replay, Room *room, int64_t *next) 
     }
 }
 
-/* A turn for every warp. */
-static void turns(const Launch *launch, void *replay, int sm, Room *room) {
+/* Gives every warp of a block a turn. The last active warp moves to the place of one that ends. */
+static void give_turns(const Launch *launch, void *replay, int sm, Room *room) {
     for (int warp = 0; warp < room->warps; warp++)
         if (!launch->turn(replay, sm, state_of(launch, room, warp))) {
             room->warps--;
@@ -36,25 +36,26 @@ static void turns(const Launch *launch, void *replay, int sm, Room *room) {
         }
 }
 
-/* False: the caller asked to end. */
-static bool goes_on(const Memory *memory, Err *err) {
+/* Asks the caller whether the replay goes on. False: the caller ends the replay. */
+static bool replay_goes_on(const Memory *memory, Err *err) {
     const TraceWatch *watch = memory->watch;
     return !watch || !watch->go_on || watch->go_on(watch->context) ||
            err_set(err, ERR_FAILED, memory->kernel->name, "", "the replay was ended early");
 }
 
-static bool run(const Launch *launch, Memory *memory, void *replay, Room *rooms, Err *err) {
+static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Room *rooms,
+                          Err *err) {
     int64_t next = 0;
     for (int r = 0; r < launch->resident; r++)
         for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++)
-            fill(launch, replay, &rooms[sm * launch->resident + r], &next);
+            start_block(launch, replay, &rooms[sm * launch->resident + r], &next);
     for (bool busy = true; busy;) {
         busy = false;
-        if (!goes_on(memory, err))
+        if (!replay_goes_on(memory, err))
             return false;
         for (int i = 0; i < TRACE_MULTIPROCESSORS * launch->resident; i++) {
-            turns(launch, replay, i / launch->resident, &rooms[i]);
-            fill(launch, replay, &rooms[i], &next);
+            give_turns(launch, replay, i / launch->resident, &rooms[i]);
+            start_block(launch, replay, &rooms[i], &next);
             busy |= rooms[i].warps > 0;
         }
         if (memory->access->sums)
@@ -63,12 +64,12 @@ static bool run(const Launch *launch, Memory *memory, void *replay, Room *rooms,
     return true;
 }
 
-/* The warps that the recorder asks for, each alone. */
-static bool run_alone(const Launch *launch, const Memory *memory, void *replay, void *state,
-                      Err *err) {
+/* Runs only the warps that the recorder wants, one after the other. */
+static bool run_recorded_warps(const Launch *launch, const Memory *memory, void *replay,
+                               void *state, Err *err) {
     bool wanted = recorder_launch(memory->recorder, launch);
     for (int64_t block = 0; wanted && block < launch->blocks; block++) {
-        if (!goes_on(memory, err))
+        if (!replay_goes_on(memory, err))
             return false;
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, block, warp, state) &&
@@ -89,8 +90,8 @@ bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
     for (int i = 0; ok && i < count; i++)
         rooms[i].states = states + (size_t)i * room_bytes;
     if (ok)
-        ok = memory->recorder ? run_alone(launch, memory, replay, states, err)
-                              : run(launch, memory, replay, rooms, err);
+        ok = memory->recorder ? run_recorded_warps(launch, memory, replay, states, err)
+                              : run_all_warps(launch, memory, replay, rooms, err);
     free(rooms);
     free(states);
     return ok;

@@ -6,7 +6,7 @@
 
 /* ---- slices of the L2 ----------------------------------------------------------------------- */
 
-/* A window is so many turns of the warps. False: no memory. */
+/* Starts the first window. A window has `turns` turns. False: out of memory. */
 static bool slices_start(Slices *slices, uint64_t lines, int turns, const char *where, Err *err) {
     *slices =
         (Slices){.lines = calloc(lines + 1, sizeof *slices->lines), .window = 1, .turns = turns};
@@ -19,7 +19,8 @@ static void slices_stop(Slices *slices) {
     *slices = (Slices){0};
 }
 
-/* The hash is the end of MurmurHash3: neighbours come apart. */
+/* Returns the slice of a sector. The hash (the end of MurmurHash3) spreads neighbouring kibibytes
+ * over the pairs of slices. */
 static Slice *slice_of(Slices *slices, uint64_t sector) {
     uint32_t hash = (uint32_t)(sector / SLICE_PAIR_SECTORS);
     hash = (hash ^ hash >> 16) * 0x85ebca6bu;
@@ -28,13 +29,13 @@ static Slice *slice_of(Slices *slices, uint64_t sector) {
     return &slices->slices[2 * pair + one];
 }
 
-/* `adds` instructions of a warp add to a sector. */
+/* Counts `adds` additions to a sector. */
 static void slices_add(Slices *slices, uint64_t sector, int adds) {
     slice_of(slices, sector)->additions += adds;
 }
 
-/* The instructions ask for the sector's line, one after the other. */
-static void slices_ask(Slices *slices, uint64_t sector, int adds) {
+/* Counts `adds` requests of plain += instructions for a sector's line. */
+static void slices_request_line(Slices *slices, uint64_t sector, int adds) {
     SliceLine *line = &slices->lines[sector / SLICE_LINE];
     Slice *slice = slice_of(slices, sector);
     if (line->window != slices->window)
@@ -44,8 +45,8 @@ static void slices_ask(Slices *slices, uint64_t sector, int adds) {
         slice->requests = line->requests;
 }
 
-/* Ends a window. */
-static void slices_close(Slices *slices) {
+/* Ends a window and adds its busiest slice to slices->busiest. */
+static void slices_end_window(Slices *slices) {
     double busiest = 0;
     for (int s = 0; s < SLICES; s++) {
         Slice *slice = &slices->slices[s];
@@ -59,13 +60,13 @@ static void slices_close(Slices *slices) {
 
 void slices_turn(Slices *slices) {
     if (++slices->turn == slices->turns)
-        slices_close(slices);
+        slices_end_window(slices);
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* A line that is all there takes L1 half as long as another one: with that, grad_v2's time on an
- * H200 is explained: most loads find their lines in L1 (samples/experiments/gradients.md). */
+/* A line that L1 holds takes this part of the time of another line. This explains the time of
+ * grad_v2 on an H200: its loads mostly hit L1 (samples/experiments/gradients.md). */
 static const double HIT_LINE = 0.6;
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
@@ -85,7 +86,7 @@ bool memory_start(Memory *memory, Err *err) {
     memory->l1 = malloc(l1);
     if (!memory->l1)
         return err_set(err, ERR_FAILED, memory->kernel->name, "", "no memory for L1");
-    memset(memory->l1, 0xff, l1); /* no line has that number */
+    memset(memory->l1, 0xff, l1); /* no line has the number that these bytes make */
     bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     if (memory->access->sums &&
         !slices_start(&memory->slices, memory->sectors / LINE,
@@ -108,11 +109,11 @@ void memory_stop(Memory *memory) {
 
 /* ---- sectors -------------------------------------------------------------------------------- */
 
-/* Whether the multiprocessor's L1 holds the sector; from now on it does. An entry is the number of
- * a line and four bits: which of its sectors are there. */
-static bool l1_holds(Memory *memory, int sm, uint32_t sector) {
+/* Reads a sector through the L1 of multiprocessor `sm`. Returns whether L1 held the sector. An L1
+ * entry has the number of a line, and a bit for each sector of the line that L1 holds. */
+static bool l1_read(Memory *memory, int sm, uint32_t sector) {
     uint32_t line = sector / LINE, bit = 1u << sector % LINE;
-    size_t place = (uint64_t)(line * 2654435769u) * L1_SETS >> 32; /* spread by a golden ratio */
+    size_t place = (uint64_t)(line * 2654435769u) * L1_SETS >> 32; /* a multiplicative hash */
     uint32_t *set = memory->l1 + ((size_t)sm * L1_SETS + place) * L1_WAYS;
     int way = 0;
     while (set[way] >> LINE != line && way < L1_WAYS - 1)
@@ -124,7 +125,8 @@ static bool l1_holds(Memory *memory, int sm, uint32_t sector) {
     return entry & bit;
 }
 
-static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+/* Counts accesses of multiprocessor `sm` that L1 hands on to L2. */
+static void access_l2(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uint32_t repeats) {
     memory->missed |= kind == REUSE_READ;
     memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
     memory->counts->l2_reads += kind == REUSE_READ || kind == REUSE_UPDATE ? repeats : 0.0;
@@ -134,7 +136,7 @@ static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uin
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
-static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
+static Instruction begin_instruction(Memory *memory, int sm, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
     if (memory->recorder)
@@ -149,17 +151,17 @@ static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
 }
 
 Instruction memory_read(Memory *memory, int sm, Place place) {
-    return begin(memory, sm, place, REUSE_READ);
+    return begin_instruction(memory, sm, place, REUSE_READ);
 }
 
 Instruction memory_write(Memory *memory, int sm, Place place) {
     bool out = place.array == TRACE_OUT;
-    return begin(memory, sm, place,
-                 out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
+    return begin_instruction(memory, sm, place,
+                             out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
-/* Writes `bytes` of a sector; lanes before may have written others of its bytes. */
-static void cover(Instruction *in, int64_t sector, int64_t bytes) {
+/* Writes `bytes` bytes of a sector. A sector is partial until lanes have written all its bytes. */
+static void cover_sector(Instruction *in, int64_t sector, int64_t bytes) {
     if (sector != in->last_sector) {
         in->memory->counts->l2_partial++;
         in->covered = 0;
@@ -169,17 +171,18 @@ static void cover(Instruction *in, int64_t sector, int64_t bytes) {
         in->memory->counts->l2_partial--;
 }
 
-/* The instruction goes on to another line. */
-static void next_line(Instruction *in) {
+/* Counts a further line that the instruction touches. */
+static void count_line(Instruction *in) {
     in->memory->shares[in->sm].lines += in->kind == REUSE_READ ? HIT_LINE : 1;
     in->line_missed = in->kind != REUSE_READ;
 }
 
-static void miss(Instruction *in, uint32_t sector) {
+/* Counts a sector that L1 does not serve. */
+static void count_l1_miss(Instruction *in, uint32_t sector) {
     if (!in->line_missed)
         in->memory->shares[in->sm].lines += 1 - HIT_LINE;
     in->line_missed = true;
-    hand_on(in->memory, in->sm, sector, in->kind, 1);
+    access_l2(in->memory, in->sm, sector, in->kind, 1);
 }
 
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
@@ -192,28 +195,28 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
         int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
         bool asked = s == in->last_sector;
         if (s / LINE != in->last_sector / LINE)
-            next_line(in);
+            count_line(in);
         if (in->kind != REUSE_READ)
-            cover(in, s, to - from);
+            cover_sector(in, s, to - from);
         in->last_sector = s;
         if (asked)
             continue;
         in->count->sectors++;
-        if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))
-            miss(in, sector);
+        if (in->kind != REUSE_READ || !l1_read(in->memory, in->sm, sector))
+            count_l1_miss(in, sector);
     }
 }
 
-/* Sums of FP32, one a lane: a read and a store, or an addition in L2. */
-static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
+/* Counts additions to FP32 sums of a sector. A plain += reads and stores; an atomic adds in L2. */
+static void count_additions(Memory *memory, int sm, uint32_t sector, int adds) {
     memory->counts->additions += adds;
     slices_add(&memory->slices, sector, adds);
     if (memory->access->sums == BEV_SUMS_ATOMIC) {
-        hand_on(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
+        access_l2(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
         return;
     }
-    hand_on(memory, sm, sector, REUSE_READ, (uint32_t)adds);
-    hand_on(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
+    access_l2(memory, sm, sector, REUSE_READ, (uint32_t)adds);
+    access_l2(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
 }
 
 Instruction memory_adding(Memory *memory, int sm, Place place, int instructions) {
@@ -250,10 +253,10 @@ void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int
     if (plain) {
         read->sectors += sectors;
         for (int64_t line = first / LINE; line <= last / LINE; line++)
-            slices_ask(&memory->slices, in->base + (uint64_t)line * LINE, adds);
+            slices_request_line(&memory->slices, in->base + (uint64_t)line * LINE, adds);
     }
     for (int64_t s = first; s <= last; s++)
-        add_in(memory, in->sm, in->base + (uint32_t)s, adds);
+        count_additions(memory, in->sm, in->base + (uint32_t)s, adds);
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -263,7 +266,8 @@ void memory_step(Memory *memory, int sm) {
     memory->shares[sm].steps++;
 }
 
-/* Instructions, roughly: which multiprocessor is the busiest must not depend on the GPU. */
+/* Estimates the instructions of a multiprocessor, to find the busiest one. The estimate must not
+ * depend on the GPU. */
 static double share_work(const Memory *memory, const MemoryShare *share) {
     return share->steps * (memory->access->point_instructions + memory->access->tile) +
            share->others;
@@ -282,11 +286,11 @@ void memory_launched(Memory *memory) {
     memory->counts->busy_others += TRACE_MULTIPROCESSORS * busiest->others;
     memory->counts->busy_lines += TRACE_MULTIPROCESSORS * lines;
     memset(memory->shares, 0, sizeof memory->shares);
-    slices_close(&memory->slices);
+    slices_end_window(&memory->slices);
     memory->counts->busiest = memory->slices.busiest;
 }
 
-/* The blocks go round the multiprocessors like any others; all have equal work. */
+/* The blocks are dealt round the multiprocessors. All have equal work, so none is the busiest. */
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
     StepRecorder *recorder = memory->recorder;
     int64_t all = (int64_t)bytes, warp_bytes = (int64_t)lane_bytes * WARP;
@@ -299,7 +303,7 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
         if (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL))
             continue;
         memory_phase(memory, PHASE_PASS);
-        Instruction in = begin(memory, sm, place, kind);
+        Instruction in = begin_instruction(memory, sm, place, kind);
         in.lanes = (StepLanes){.count = WARP, .stride = 1};
         memory_span(&in, byte, all - byte < warp_bytes ? all - byte : warp_bytes);
     }
