@@ -37,8 +37,7 @@ int64_t slice_place(const Slice *slice, int64_t cell) {
 
 /* ---- the strongest cell ---------------------------------------------------------------------- */
 
-/* Returns the squared norm of a cell's features. NaN gives infinity: such a cell must be
- * visible. */
+/* Returns the norm of a cell's features. NaN gives infinity: such a cell must be visible. */
 static float cell_strength(const float *values, int64_t channels) {
     double sum = 0;
     for (int64_t c = 0; c < channels; c++)

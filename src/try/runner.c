@@ -280,7 +280,7 @@ static void set_limit(int resource, rlim_t soft, rlim_t hard) {
 
 /* Limits this process before it loads the learner's kernel. CPU seconds count over all threads.
  * AddressSanitizer reserves more address space than a limit allows. The limit of processes counts
- * all threads of the user, so it is at least the number of threads in the system. */
+ * all threads of the user, so the limit is above the number of threads in the system. */
 static void limit_process(void) {
     rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = address_bytes();
     rlim_t cpu_s = (rlim_t)(runner.header->limit_s * (double)cores) + 1;

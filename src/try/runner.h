@@ -8,7 +8,7 @@
 /* Converts a problem to the struct that a learner's kernel gets. Pointers are copied unchanged. */
 Pool runner_pool(const BevProblem *problem);
 
-/* Whether this build has CUDA and finds a GPU. */
+/* Whether this build has CUDA. False: `err` says why kernels cannot run on a GPU. */
 bool gpu_possible(Err *err);
 
 /* Compiles the file GPU_SOURCE, named `name`, and writes the machine code to GPU_IMAGE. Prints the

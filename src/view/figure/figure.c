@@ -83,7 +83,7 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* ---- arrangement ---------------------------------------------------------------------------- */
 
-/* Places the panels in a row from the left. Only the first has numbers on its y axis. */
+/* Places the panels in a row from the left. Only the first has numbers on its upright x axis. */
 static double place_panels(Figure *figure, double top) {
     double x = MARGIN + axes_left(figure, true);
     double gap = COMPARE_GAP + axes_left(figure, false);
