@@ -34,9 +34,8 @@ void course_read(Course *course) {
     qsort(course->names, (size_t)course->count, COURSE_NAME, compare_names);
 }
 
-/* "2" and "02" mean the lesson whose name begins with that number; "whose-bytes" the one whose name
- * goes on with it. */
-static bool means(const char *name, const char *word) {
+/* Whether the word names the lesson: "2", "02", or the text after the number, "whose-bytes". */
+static bool names_lesson(const char *name, const char *word) {
     char *end, *word_end;
     long number = strtol(name, &end, 10), asked = strtol(word, &word_end, 10);
     bool numbered = end != name && *end == '-';
@@ -49,7 +48,7 @@ bool course_find(const Course *course, const char *word, char *path, size_t size
     char relative[COURSE_NAME + 32], hint[160] = "no lesson is installed";
     for (int i = 0; i < course->count; i++) {
         names[i] = course->names[i];
-        if (!means(names[i], word))
+        if (!names_lesson(names[i], word))
             continue;
         snprintf(relative, sizeof relative, "samples/lessons/%s%s", names[i], suffix);
         return data_path(relative, path, size, err);

@@ -1,4 +1,4 @@
-/* The course: the lessons in samples/lessons, and how far the learner has come. */
+/* The course: the list of lessons in samples/lessons, and the learner's progress in each. */
 #pragma once
 
 #include "kernels/err.h"
@@ -12,11 +12,11 @@ typedef struct {
     char names[COURSE_LESSONS][COURSE_NAME]; /* of files, without folder and suffix; sorted */
 } Course;
 
-/* The installed lessons; none where the folder is missing. */
+/* Lists the installed lessons. The list is empty where the folder is missing. */
 void course_read(Course *course);
 
-/* The path of a lesson: by number ("2", "02"), by name ("02-whose-bytes", "whose-bytes"), or the
- * path of a file. Errors name the nearest one. */
+/* Finds a lesson and writes its path. `word` is a number ("2", "02"), a name ("02-whose-bytes",
+ * "whose-bytes") or the path of a file. An error names the nearest lesson. */
 bool course_find(const Course *course, const char *word, char *path, size_t size, Err *err);
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -36,23 +36,23 @@ typedef struct {
     CourseProgressRow rows[COURSE_PROGRESS_ROWS];
 } CourseProgress;
 
-/* $XDG_STATE_HOME/bevscope/progress, else ~/.local/state/bevscope/progress. False: neither variable
- * is set. */
+/* Writes the path: $XDG_STATE_HOME/bevscope/progress, else ~/.local/state/bevscope/progress.
+ * Returns false where neither XDG_STATE_HOME nor HOME is set. */
 bool course_progress_path(char *path, size_t size);
 
-/* Reads the file; a missing file is empty. Damaged lines are left out, with a line in `complaint`
- * (may be NULL); "": none. */
+/* Reads the file of progress. A missing file counts as empty. Damaged lines are left out;
+ * `complaint` (may be NULL) then receives one line about them, else "". */
 void course_progress_read(CourseProgress *progress, char *complaint, size_t size);
 
-/* Makes the folder of the file, and those above it. */
+/* Makes the folder of the file at `path`, with all folders above it. */
 bool course_progress_folder(const char *path, Err *err);
 
-/* Reads the file again, replaces one row and writes it, in one piece. Makes the folder. */
+/* Reads the file again, replaces one lesson's row and writes the file at once. Makes its folder. */
 bool course_progress_save(const CourseProgressRow *row, Err *err);
 
-/* The row of a lesson; NULL: never taken. */
+/* Returns the row of a lesson; NULL: the lesson was never begun. */
 const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name);
 
-/* The lesson to take next: a begun one, else the first that is not done; the first where all are
- * done. NULL: no lessons. */
+/* Returns the lesson to take next: one that was begun, else the first that is not done. Where all
+ * are done, returns the first lesson. NULL: there are no lessons. */
 const char *course_next(const Course *course, const CourseProgress *progress);

@@ -1,5 +1,4 @@
-/* How far the learner has come, as lines of text: name, page, pages, answered, right, asked, done.
- */
+/* Progress in the course, as lines: name, page, pages, answered, right, asked, done. */
 #include "src/learn/course.h"
 
 #include "src/base/data.h"
@@ -20,7 +19,7 @@ bool course_progress_path(char *path, size_t size) {
            snprintf(path, size, "%s/.local/state/bevscope/progress", home) < (int)size;
 }
 
-static bool read_line(const char *line, CourseProgressRow *row) {
+static bool read_progress_line(const char *line, CourseProgressRow *row) {
     int done;
     char more[2];
     *row = (CourseProgressRow){.page = 0};
@@ -31,7 +30,7 @@ static bool read_line(const char *line, CourseProgressRow *row) {
            row->right >= 0 && row->right <= row->asked;
 }
 
-static CourseProgressRow *find(CourseProgress *progress, const char *name) {
+static CourseProgressRow *find_row(CourseProgress *progress, const char *name) {
     for (int i = 0; i < progress->count; i++)
         if (!strcmp(progress->rows[i].name, name))
             return &progress->rows[i];
@@ -39,11 +38,11 @@ static CourseProgressRow *find(CourseProgress *progress, const char *name) {
 }
 
 const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name) {
-    return find((CourseProgress *)progress, name);
+    return find_row((CourseProgress *)progress, name);
 }
 
-static bool put(CourseProgress *progress, const CourseProgressRow *row) {
-    CourseProgressRow *place = find(progress, row->name);
+static bool put_row(CourseProgress *progress, const CourseProgressRow *row) {
+    CourseProgressRow *place = find_row(progress, row->name);
     if (!place && progress->count < COURSE_PROGRESS_ROWS)
         place = &progress->rows[progress->count++];
     if (place)
@@ -70,7 +69,7 @@ void course_progress_read(CourseProgress *progress, char *complaint, size_t size
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         CourseProgressRow row;
         if (*line)
-            damaged += !read_line(line, &row) || !put(progress, &row);
+            damaged += !read_progress_line(line, &row) || !put_row(progress, &row);
     }
     damaged += strlen(text) < length && !strchr(text, '\n') && damaged == 0 && !progress->count;
     free(text);
@@ -97,7 +96,7 @@ bool course_progress_save(const CourseProgressRow *row, Err *err) {
     if (!course_progress_path(path, sizeof path))
         return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
     course_progress_read(&progress, NULL, 0);
-    if (!put(&progress, row))
+    if (!put_row(&progress, row))
         return err_set(err, ERR_FAILED, path, "delete it", "there is no room for another lesson");
     char *text = malloc((size_t)progress.count * LINE + 1);
     if (!text)

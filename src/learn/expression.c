@@ -5,7 +5,7 @@
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* A count has no unit beside another one: points * byte is bytes, bytes / points too. */
+/* Returns the unit of a result. A count beside another unit has none: points * bytes is bytes. */
 static Measure measure_of(OpKind kind, Measure a, Measure b) {
     if (b == MEASURE_COUNT && a != MEASURE_COUNT && (kind == OP_MULTIPLY || kind == OP_DIVIDE))
         b = MEASURE_NONE;
@@ -92,8 +92,8 @@ static bool leaf_value(const Op *op, Evaluation *evaluation, Value *value) {
     return true;
 }
 
-/* Replaces the operands on top of the stack by the result. */
-static void apply(OpKind kind, Value *stack, int *height) {
+/* Applies the operation: its operands on top of the stack give way to the result. */
+static void apply_operation(OpKind kind, Value *stack, int *height) {
     Value *a = &stack[*height - 1];
     if (kind == OP_NEGATE)
         a->number = -a->number;
@@ -117,7 +117,7 @@ bool expression_value(const OpPool *pool, Expression expression, Evaluation *eva
     for (int i = 0; i < expression.count; i++) {
         const Op *op = &pool->ops[expression.first + i];
         if (op->kind > OP_FIGURE)
-            apply(op->kind, stack, &height);
+            apply_operation(op->kind, stack, &height);
         else
             known = leaf_value(op, evaluation, &stack[height++]) && known;
     }

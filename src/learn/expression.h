@@ -1,5 +1,6 @@
-/* Expressions of lessons: figures, numbers and named values with + - * / < <= > >= = != and or not,
- * parentheses, min() and max(). Parsed once into a row of operations; evaluated on a stack. */
+/* Expressions of lessons: figures, numbers and named values, combined by + - * / < <= > >= = != and
+ * or not, parentheses, min() and max(). An expression is parsed once into a row of operations. A
+ * stack evaluates them. */
 #pragma once
 
 #include "src/learn/figures.h"
@@ -29,7 +30,7 @@ typedef enum {
 typedef struct {
     OpKind kind;
     bool truth;              /* OP_NUMBER: `true` or `false` */
-    int index;               /* OP_NAME: which; OP_FIGURE: its row */
+    int index;               /* OP_NAME: its index in NameTable; OP_FIGURE: its row */
     double number;           /* OP_NUMBER; OP_FIGURE: after its format */
     const BevKernel *kernel; /* OP_FIGURE */
     FigureArray array;
@@ -43,13 +44,13 @@ enum {
     EXPRESSION_POOL = 8192 /* operations of a lesson */
 };
 
-/* Where the operations of all expressions of a lesson are. free(ops). */
+/* Holds the operations of all expressions of a lesson. The owner calls free(ops). */
 typedef struct {
     Op *ops;
     int count, capacity;
 } OpPool;
 
-/* Operations [first, first + count) of a pool. */
+/* An expression is the operations [first, first + count) of a pool. */
 typedef struct {
     int first, count;
 } Expression;
@@ -60,10 +61,11 @@ typedef struct {
     char names[EXPRESSION_NAMES][EXPRESSION_NAME];
 } NameTable;
 
-/* The place of a name; -1: it is not defined. */
+/* Returns the index of a name; -1: the name is not defined. */
 int name_find(const NameTable *names, const char *name);
 
-/* False: `why` has one line with the mistake and the nearest known word. */
+/* Parses `text` into the pool. Returns false where the text is wrong: `why` then has one line with
+ * the mistake and the nearest known word. */
 bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
                       Expression *expression, char *why, size_t size);
 
@@ -76,13 +78,14 @@ typedef struct {
     char why[160];        /* why the value is unknown */
 } Evaluation;
 
-/* False: a figure is unknown, named by `why`; or the value is not finite. */
+/* Computes the value. Returns false where the value is not finite, or a figure in it is unknown:
+ * evaluation->why then has the reason. */
 bool expression_value(const OpPool *pool, Expression expression, Evaluation *evaluation,
                       Value *value);
 
-/* Whether the expression has no figure and no name, and so always the same value. */
+/* Whether the value is always the same: the expression has no figure and no name. */
 bool expression_is_constant(const OpPool *pool, Expression expression);
 
-/* The kernels whose memory model the expression asks for by name: 1u << place in bev_kernels[]. The
- * selection is left out: its model is always there. */
+/* Returns the kernels whose memory model the expression names, as bits 1u << place in
+ * bev_kernels[]. The selected kernel is left out: its model always exists. */
 KernelSet expression_model_kernels(const OpPool *pool, Expression expression);

@@ -1,4 +1,4 @@
-/* From the text of an expression to operations: recursive descent, with a limit to its depth. */
+/* Parses the text of an expression into operations, by recursive descent with a limited depth. */
 #include "src/base/nearest.h"
 #include "src/learn/expression.h"
 
@@ -21,12 +21,13 @@ typedef struct {
     size_t size;
 } Parser;
 
-/* Operators from the loosest precedence on. */
+/* Levels of precedence, from operators that bind loosest to single values. */
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE };
 
 static void parse_level(Parser *parser, int level);
 
-__attribute__((format(printf, 2, 3))) static void refuse(Parser *parser, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void refuse_expression(Parser *parser,
+                                                                    const char *format, ...) {
     va_list args;
     va_start(args, format);
     if (!parser->failed)
@@ -39,19 +40,19 @@ static void skip_blanks(Parser *parser) {
     parser->at += strspn(parser->at, " \t");
 }
 
-static void push(Parser *parser, Op op) {
+static void push_operation(Parser *parser, Op op) {
     OpPool *pool = parser->pool;
     if (parser->failed)
         return;
     if (pool->count - parser->first == EXPRESSION_OPS || pool->count == EXPRESSION_POOL) {
-        refuse(parser, "the expression is too long");
+        refuse_expression(parser, "the expression is too long");
         return;
     }
     if (pool->count == pool->capacity) {
         int capacity = pool->capacity ? 2 * pool->capacity : 64;
         Op *ops = realloc(pool->ops, (size_t)capacity * sizeof *ops);
         if (!ops) {
-            refuse(parser, "out of memory");
+            refuse_expression(parser, "out of memory");
             return;
         }
         pool->ops = ops;
@@ -62,7 +63,7 @@ static void push(Parser *parser, Op op) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Reads a name of letters, digits and _; "" where none stands. */
+/* Reads a name of letters, digits and _. The name is "" where none stands. */
 static void read_word(Parser *parser, char word[EXPRESSION_NAME]) {
     int length = 0;
     skip_blanks(parser);
@@ -72,8 +73,8 @@ static void read_word(Parser *parser, char word[EXPRESSION_NAME]) {
     parser->at += length;
 }
 
-/* Takes `token` if it is next. A token of letters must not go on. */
-static bool take(Parser *parser, const char *token) {
+/* Takes `token` where it comes next, but not from the beginning of a longer word. */
+static bool take_token(Parser *parser, const char *token) {
     size_t length = strlen(token);
     skip_blanks(parser);
     if (strncmp(parser->at, token, length) != 0)
@@ -96,7 +97,7 @@ static void refuse_nearest(Parser *parser, const char *what, const char *word,
                            const char *const *names, size_t count, const char *otherwise) {
     char hint[128];
     nearest_hint(word, names, count, otherwise, hint, sizeof hint);
-    refuse(parser, "no %s is called \"%s\"; %s", what, word, hint);
+    refuse_expression(parser, "no %s is called \"%s\"; %s", what, word, hint);
 }
 
 static void refuse_word(Parser *parser, const char *word) {
@@ -112,7 +113,7 @@ static void refuse_word(Parser *parser, const char *word) {
 
 /* ---- arguments of figures -------------------------------------------------------------------- */
 
-/* Reads one of the names, in any case; returns its place. */
+/* Reads one of `names`, upper and lower case alike. Returns its index. */
 static int read_place(Parser *parser, const char *what, const char *const *names, int count,
                       const char *otherwise) {
     char word[EXPRESSION_NAME];
@@ -129,7 +130,7 @@ static void read_kernel(Parser *parser, Op *op) {
     int count = 0;
     for (; bev_kernels[count]; count++)
         names[count] = bev_kernels[count]->name;
-    if (!take(parser, "*"))
+    if (!take_token(parser, "*"))
         op->kernel =
             bev_kernels[read_place(parser, "kernel", names, count, "bevscope --list shows them")];
 }
@@ -150,13 +151,13 @@ static void read_number(Parser *parser, Op *op) {
     skip_blanks(parser);
     op->number = strtod(parser->at, &end);
     if (end == parser->at)
-        refuse(parser, "a number is missing, for example: rounded(fp8, 0.3)");
+        refuse_expression(parser, "a number is missing, for example: rounded(fp8, 0.3)");
     parser->at = end;
 }
 
 static void read_arguments(Parser *parser, Op *op) {
     const FigureRow *row = &figures[op->index];
-    if (!take(parser, "(") || take(parser, ")"))
+    if (!take_token(parser, "(") || take_token(parser, ")"))
         return;
     if (row->takes == TAKES_KERNEL || row->takes == TAKES_KERNEL_AND_ARRAY)
         read_kernel(parser, op);
@@ -164,26 +165,26 @@ static void read_arguments(Parser *parser, Op *op) {
         read_array(parser, op);
     else if (row->takes == TAKES_FORMAT || row->takes == TAKES_FORMAT_AND_NUMBER)
         read_format(parser, op);
-    if (row->takes == TAKES_FORMAT_AND_NUMBER && take(parser, ","))
+    if (row->takes == TAKES_FORMAT_AND_NUMBER && take_token(parser, ","))
         read_number(parser, op);
-    if (row->takes == TAKES_KERNEL_AND_ARRAY && take(parser, ","))
+    if (row->takes == TAKES_KERNEL_AND_ARRAY && take_token(parser, ","))
         read_array(parser, op);
-    if (!take(parser, ")"))
-        refuse(parser, "%s() has too many arguments, or its ) is missing", row->name);
+    if (!take_token(parser, ")"))
+        refuse_expression(parser, "%s() has too many arguments, or its ) is missing", row->name);
 }
 
 /* ---- from the innermost outwards ------------------------------------------------------------- */
 
 static void parse_pair(Parser *parser, OpKind kind) {
-    if (!take(parser, "("))
-        refuse(parser, "min and max take two values in parentheses");
+    if (!take_token(parser, "("))
+        refuse_expression(parser, "min and max take two values in parentheses");
     parse_level(parser, LEVEL_OR);
-    if (!take(parser, ","))
-        refuse(parser, "min and max take two values in parentheses");
+    if (!take_token(parser, ","))
+        refuse_expression(parser, "min and max take two values in parentheses");
     parse_level(parser, LEVEL_OR);
-    if (!take(parser, ")"))
-        refuse(parser, "a ) is missing");
-    push(parser, (Op){.kind = kind});
+    if (!take_token(parser, ")"))
+        refuse_expression(parser, "a ) is missing");
+    push_operation(parser, (Op){.kind = kind});
 }
 
 static void parse_word(Parser *parser) {
@@ -191,17 +192,18 @@ static void parse_word(Parser *parser) {
     read_word(parser, word);
     int name = name_find(parser->names, word), figure = figure_find(word);
     if (!word[0])
-        refuse(parser, *parser->at ? "\"%.20s\" is no value" : "a value is missing%s", parser->at);
+        refuse_expression(parser, *parser->at ? "\"%.20s\" is no value" : "a value is missing%s",
+                          parser->at);
     else if (!strcmp(word, "true") || !strcmp(word, "false"))
-        push(parser, (Op){.kind = OP_NUMBER, .truth = true, .number = word[0] == 't'});
+        push_operation(parser, (Op){.kind = OP_NUMBER, .truth = true, .number = word[0] == 't'});
     else if (!strcmp(word, "min") || !strcmp(word, "max"))
         parse_pair(parser, word[1] == 'i' ? OP_MIN : OP_MAX);
     else if (name >= 0)
-        push(parser, (Op){.kind = OP_NAME, .index = name});
+        push_operation(parser, (Op){.kind = OP_NAME, .index = name});
     else if (figure >= 0) {
         Op op = {.kind = OP_FIGURE, .index = figure, .dtype = -1};
         read_arguments(parser, &op);
-        push(parser, op);
+        push_operation(parser, op);
     } else
         refuse_word(parser, word);
 }
@@ -209,27 +211,27 @@ static void parse_word(Parser *parser) {
 static void parse_value(Parser *parser) {
     char *end;
     if (++parser->depth > MAX_DEPTH)
-        refuse(parser, "the expression is nested too deeply");
+        refuse_expression(parser, "the expression is nested too deeply");
     if (parser->failed)
         return;
     skip_blanks(parser);
     if (isdigit((unsigned char)*parser->at)) {
         double number = strtod(parser->at, &end);
         parser->at = end;
-        push(parser, (Op){.kind = OP_NUMBER, .number = number});
-    } else if (take(parser, "(")) {
+        push_operation(parser, (Op){.kind = OP_NUMBER, .number = number});
+    } else if (take_token(parser, "(")) {
         parse_level(parser, LEVEL_OR);
-        if (!take(parser, ")"))
-            refuse(parser, "a ) is missing");
-    } else if (take(parser, "-")) {
+        if (!take_token(parser, ")"))
+            refuse_expression(parser, "a ) is missing");
+    } else if (take_token(parser, "-")) {
         parse_value(parser);
-        push(parser, (Op){.kind = OP_NEGATE});
+        push_operation(parser, (Op){.kind = OP_NEGATE});
     } else
         parse_word(parser);
     parser->depth--;
 }
 
-/* The longer token stands before its beginning. */
+/* The operators. A longer token stands before a token that begins it: "<=" before "<". */
 static const struct {
     int level;
     const char *token;
@@ -251,22 +253,22 @@ static const struct {
 };
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
-/* Operands of a level are of the next one. Two comparisons in a row are none. */
+/* Parses operators of this level on operands of the next. Two comparisons in a row are refused. */
 static void parse_level(Parser *parser, int level) {
-    bool negated = level == LEVEL_NOT && take(parser, "not");
+    bool negated = level == LEVEL_NOT && take_token(parser, "not");
     if (level == LEVEL_VALUE) {
         parse_value(parser);
         return;
     }
     parse_level(parser, level + 1);
     for (int i = 0; i < OPERATORS && !parser->failed; i++)
-        if (operators[i].level == level && take(parser, operators[i].token)) {
+        if (operators[i].level == level && take_token(parser, operators[i].token)) {
             parse_level(parser, level + 1);
-            push(parser, (Op){.kind = operators[i].kind});
+            push_operation(parser, (Op){.kind = operators[i].kind});
             i = level == LEVEL_COMPARISON ? OPERATORS : -1;
         }
     if (negated)
-        push(parser, (Op){.kind = OP_NOT});
+        push_operation(parser, (Op){.kind = OP_NOT});
 }
 
 bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
@@ -276,7 +278,7 @@ bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
     parse_level(&parser, LEVEL_OR);
     skip_blanks(&parser);
     if (*parser.at)
-        refuse(&parser, "\"%.20s\" does not belong to the expression", parser.at);
+        refuse_expression(&parser, "\"%.20s\" does not belong to the expression", parser.at);
     *expression = (Expression){parser.first, pool->count - parser.first};
     return !parser.failed;
 }

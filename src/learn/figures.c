@@ -1,5 +1,6 @@
-/* The table of figures. Exact arithmetic over shapes and the map is SOURCE_COMPUTED; what the
- * memory model simulates is SOURCE_MODEL; latencies have the source that the question asks for. */
+/* The table of figures that lessons can ask for. Exact arithmetic over shapes and the map has
+ * SOURCE_COMPUTED, a result of the memory model SOURCE_MODEL. A latency has the source that the
+ * question asks for. */
 #include "src/learn/figures.h"
 
 #include "kernels/codec.h"
@@ -46,7 +47,7 @@ static const PredictedKernel *known_to_model(const FigureQuery *query) {
     return kernel;
 }
 
-/* Its prediction on the chosen GPU; NaN where there is none. */
+/* Returns the kernel's prediction on the chosen GPU; its figures are NaN where there is none. */
 static Prediction predicted(const FigureQuery *query) {
     const State *state = query->state;
     const PredictedKernel *kernel = known_to_model(query);
@@ -68,7 +69,7 @@ static Reading latency(const FigureQuery *query) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     Reading median = row ? row->median_us : (Reading){0};
     bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
-    /* Measured medians that have not settled when all are there give way to recorded ones. */
+    /* A recorded median replaces a measured one that did not settle. */
     if (row && query->timings == SOURCE_RECORDED && query->live->complete)
         median = row->recorded_us;
     if (median.source == query->timings && !median.stale && !doubtful)
@@ -77,7 +78,7 @@ static Reading latency(const FigureQuery *query) {
                    source_names[query->timings]);
 }
 
-static Reading prepare(const FigureQuery *query) {
+static Reading set_up_time(const FigureQuery *query) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     if (row && row->prepare_us.source == query->timings && !row->prepare_us.stale)
         return row->prepare_us;
@@ -85,8 +86,8 @@ static Reading prepare(const FigureQuery *query) {
                    source_names[query->timings]);
 }
 
-/* A figure of another machine that stands beside the kernel's row. */
-static Reading of_row(const FigureQuery *query, size_t offset, const char *what) {
+/* Returns a figure that is recorded beside the kernel's row; `offset` is its place in the row. */
+static Reading recorded_figure(const FigureQuery *query, size_t offset, const char *what) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     const Reading *got = row ? (const Reading *)((const char *)row + offset) : NULL;
     if (got && got->source != SOURCE_UNKNOWN)
@@ -114,8 +115,8 @@ static Reading sectors(const FigureQuery *query) {
     return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
 }
 
-/* The selection's problem with the shape and the map of the frame, for formulas, in the direction
- * of the kernel that is asked about. */
+/* Builds the selection's problem from the frame's shape and map, for the formulas. Its direction is
+ * that of the kernel in the query. */
 static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     const LiveFrame *frame = &query->live->frame;
     if (!frame->map) {
@@ -147,7 +148,7 @@ static double of_array(const BevTraffic *traffic, FigureArray array) {
     }
 }
 
-/* The reason why no formula gives the kernel's requests on this problem; NULL: a formula does. */
+/* Returns why no formula counts the kernel's requests on this problem; NULL: a formula does. */
 static const char *without_formula(const BevKernel *kernel, const BevProblem *problem) {
     const char *refused = bev_refuses(kernel, problem);
     bool has_accesses = kernel->access.owner != BEV_OWNS_NOTHING;
@@ -219,7 +220,7 @@ static Reading moved_m(const FigureQuery *query) {
     return unknown(query, "no comparison with a rig is on");
 }
 
-/* A figure of the chosen GPU: the data sheet's, or the learner's change. */
+/* Returns a figure of the chosen GPU. Its source is the data sheet or the learner's change. */
 static Reading of_gpu(const FigureQuery *query, double value) {
     bool changed = gpu_edit_any(&query->state->edit);
     return reading(value, changed ? SOURCE_COMPUTED : SOURCE_PUBLISHED);
@@ -227,7 +228,7 @@ static Reading of_gpu(const FigureQuery *query, double value) {
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* The figures of a scene: what its map and its shape say. */
+/* Returns a figure of the scene's map and shape; unknown where no scene is loaded. */
 static Reading of_map(const FigureQuery *query, double value) {
     return query->live->intervals.known ? computed(value) : unknown(query, "no scene is loaded");
 }
@@ -241,9 +242,9 @@ static double ratio(int64_t part, int64_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* Cells whose pooled values differ from the baseline's, in any bit: of the kernels that were asked
- * for, not of one that stands in, and of two pictures. */
-static Reading moved_cells(const FigureQuery *query) {
+/* Counts the cells whose pooled values differ from the baseline's in any bit. Both grids must come
+ * from the kernels that were asked for, not from a stand-in. */
+static Reading differing_cells(const FigureQuery *query) {
     const LiveData *live = query->live;
     if (!live->difference.known)
         return unknown(query, "no comparison with the baseline is on");
@@ -270,7 +271,7 @@ static Reading inner_product(const FigureQuery *query, const float *a, const flo
     return computed(sum);
 }
 
-/* Without a loss on some cells the grid shows the gradient of all of them. */
+/* Without a loss on some cells, the grid holds the gradient of all cells. */
 static Reading adjoint_grid(const FigureQuery *query) {
     const LiveFrame *frame = &query->live->frame;
     const GridLoss *loss = frame->gradients.loss;
@@ -305,12 +306,12 @@ static Reading of_accuracy(const FigureQuery *query, double value) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The words of figures.inc; see its head. */
+/* The words that rows of figures.inc use; its head explains them. */
 #define TIMED    true, true
 #define SET_UP   true, false
 #define MODELLED false, true
 #define PLAIN    false, false
-#define ROW(field, what) of_row(query, offsetof(LiveKernel, field), what)
+#define ROW(field, what) recorded_figure(query, offsetof(LiveKernel, field), what)
 #define STATS    (query->live->intervals.stats)
 #define SHAPE    (query->live->frame.shape)
 #define PIXELS   (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)

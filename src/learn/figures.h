@@ -1,11 +1,10 @@
-/* The figures that lessons may ask for: values of State and LiveData. To add a figure, add a row to
- * figures.inc. */
+/* The figures that lessons may ask for. A new row in figures.inc adds a figure. */
 #pragma once
 
 #include "src/learn/value.h"
 #include "src/state/live_data.h"
 
-/* What may stand in the parentheses. */
+/* The arguments that a figure takes in parentheses. */
 typedef enum {
     TAKES_NOTHING,
     TAKES_KERNEL,           /* a kernel, `*` or nothing: the selection */
@@ -23,7 +22,7 @@ typedef enum {
 /* clang-format on */
 extern const char *const figure_arrays[ARRAY_COUNT]; /* "all", "features", ... */
 
-/* The subject of a figure. */
+/* The question for one figure: the state, its kernel, array, format and source. */
 typedef struct {
     const State *state;
     const LiveData *live;
@@ -48,5 +47,5 @@ typedef struct {
 extern const FigureRow figures[];
 extern const int figure_count;
 
-/* The place of the figure of that name; -1: there is none. */
+/* Returns the row of the figure with that name; -1: there is none. */
 int figure_find(const char *name);

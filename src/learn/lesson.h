@@ -1,6 +1,6 @@
-/* A lesson: one text file, read and checked as a whole before it begins. The format stands in
- * samples/lessons/README.md. A lesson is a list of steps, grouped into pages: what is shown until
- * the learner goes on. Steps only go forward, so no file can make an endless loop. */
+/* A lesson is one text file. The file is read and checked as a whole before the lesson begins.
+ * samples/lessons/README.md explains its format. A lesson is a list of steps in pages; the learner
+ * sees one page at a time. Steps only go forward, so no file can loop for ever. */
 #pragma once
 
 #include "kernels/err.h"
@@ -32,7 +32,7 @@ typedef enum {
     LESSON_QUESTION /* number: row of `questions` */
 } LessonKind;
 
-/* Lines of a source file. */
+/* Lines of a source file that a lesson shows. */
 typedef struct {
     const char *file, *first; /* path below the data folder; a text of the first line */
     int lines;                /* how many */
@@ -42,10 +42,10 @@ typedef struct {
 
 typedef struct {
     const char *text;
-    Expression value; /* whether the choice is right; of an order: what it is ordered by */
+    Expression value; /* of a choice: whether it is right; of an order: the figure */
 } LessonChoice;
 
-/* Rows of a question. */
+/* Several texts of a question: what `run`, `again` or `show` list. */
 typedef struct {
     const char *rows[LESSON_WORDS];
     int count;
@@ -99,12 +99,12 @@ typedef struct {
     KernelSet model_kernels; /* whose memory model it asks for */
 } Lesson;
 
-/* Reads and checks a file: its text, and that all lines of source that it shows are there. Errors
- * say file, line, what is wrong and what to do. Free it with lesson_free. */
+/* Reads and checks the lesson of a file, with the lines of source that the lesson shows. An error
+ * says the file, the line, the mistake and what to do. lesson_free frees the lesson. */
 bool lesson_load(const char *path, Lesson *lesson, Err *err);
 
-/* The same from memory; `where` begins the errors. Sources are not read. */
+/* Reads and checks a lesson from memory, without lines of source. Errors begin with `where`. */
 bool lesson_parse(const char *text, size_t length, const char *where, Lesson *lesson, Err *err);
 
-/* Accepts NULL and a zeroed lesson. */
+/* Frees the texts and steps of a lesson. NULL and a zeroed lesson are accepted. */
 void lesson_free(Lesson *lesson);

@@ -1,5 +1,5 @@
-/* Lines of source that a lesson shows: found by a text of their first line, so that a change
- * elsewhere in the file does not move them. */
+/* Reads the lines of source that a lesson shows. A text of their first line finds them, so that a
+ * change elsewhere in the file does no harm. */
 #include "src/learn/lesson_internal.h"
 
 #include "src/base/data.h"
@@ -32,8 +32,9 @@ bool reader_code(Reader *reader, char *rest) {
     return true;
 }
 
-/* Takes `code->lines` lines from the first one that has the text. `code->line` is then its number
- * in the source; before, it was the row's number in the lesson. */
+/* Copies `code->lines` lines of `source`, from the first line that contains code->first.
+ * `code->line` is the row's number in the lesson before, and the line number in the source
+ * afterwards. */
 static bool take_lines(LessonCode *code, const char *source) {
     const char *found = strstr(source, code->first), *begin = found, *end = found;
     if (!found)

@@ -1,4 +1,4 @@
-/* What the parser's files share. Private to src/learn. */
+/* What the files that parse lessons share. Private to src/learn. */
 #pragma once
 
 #include "src/learn/lesson.h"
@@ -18,22 +18,22 @@ bool reader_refuse(Reader *reader, const char *hint, const char *format, ...)
 /* Parses an expression that stands in the line that is read now. */
 bool reader_expression(Reader *reader, const char *text, Expression *expression);
 
-/* Checks the expressions in the braces of a text. */
+/* Checks the expressions in the braces of a text, and reports the first mistake. */
 bool reader_text(Reader *reader, const char *text);
 
-/* Adds a row for lines of source, `FILE "TEXT" LINES`: the last one of `codes`. */
+/* Reads a row `FILE "TEXT" LINES`, which names lines of source, and appends it to lesson->codes. */
 bool reader_code(Reader *reader, char *rest);
 
-/* Reads the lines of source of all rows. `where` is the lesson's file, for errors. */
+/* Reads the lines of source that all `codes` name. `where` is the lesson's file, for errors. */
 bool lesson_read_codes(Lesson *lesson, const char *where, Err *err);
 
-/* A control and its argument, as in a script. */
+/* Checks a control with its argument, written as in a script. */
 bool reader_control(Reader *reader, const char *text);
 
-/* Cuts the first word off; returns it, "" where there is none. */
+/* Cuts the first word off *rest and returns the word; "" where there is none. */
 char *reader_word(char **rest);
 
-/* A word of lessons, and what reads its row. */
+/* A word of lessons, and the function that reads the rest of its line. */
 typedef struct {
     const char *word; /* NULL ends a table */
     bool (*read)(Reader *reader, char *rest);

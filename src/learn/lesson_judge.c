@@ -1,4 +1,4 @@
-/* Answers: read, judged, and explained beside the verdict. */
+/* Reads the learner's answer, judges it, and explains the verdict. */
 #include "src/learn/lesson_run.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* The value of the expression in a text's braces, which was checked when the lesson was read. */
+/* Writes the value of the expression between `from` and `end`, the inside of a text's braces. The
+ * expression was checked when the lesson was read. */
 static bool brace_text(const LessonRun *run, const char *from, const char *end,
                        Evaluation *evaluation, char *out, size_t size) {
     Op ops[EXPRESSION_OPS];
@@ -47,7 +48,7 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
     return known;
 }
 
-/* The indent that all lines share is cut off: a pane is narrow. */
+/* Returns the number of blanks that begin all lines. They are cut off, because a pane is narrow. */
 static size_t common_indent(const char *text) {
     size_t least = SIZE_MAX;
     while (*text) {
@@ -142,7 +143,7 @@ bool lesson_read_answer(LessonRun *run, const char *text) {
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Ties of one percent are a tie: either order of them is right. */
+/* Figures within one percent are a tie: either order of them is right. */
 static const double tie = 0.01;
 
 static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, int *right) {
@@ -193,7 +194,7 @@ typedef struct {
     Value order[LESSON_ORDER]; /* the figure that orders the things */
 } Judgement;
 
-static Judgement judge(const LessonRun *run, Evaluation *evaluation) {
+static Judgement judge_answer(const LessonRun *run, Evaluation *evaluation) {
     Judgement judgement = {.choice = -1};
     LessonAsks asks = lesson_run_question(run)->asks;
     judgement.verdict = asks == ASKS_CHOICE  ? judge_choice(run, evaluation, &judgement.choice)
@@ -204,7 +205,7 @@ static Judgement judge(const LessonRun *run, Evaluation *evaluation) {
 
 /* ---- what is shown --------------------------------------------------------------------------- */
 
-/* The things in their order, with what they are ordered by. */
+/* Writes the right order: each thing with the figure that orders it. */
 static void order_text(LessonRun *run, const Judgement *judgement, char *text, size_t size) {
     const LessonQuestion *question = lesson_run_question(run);
     bool taken[LESSON_ORDER] = {false};
@@ -242,7 +243,7 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);
 }
 
-/* A reason beside the verdict; `text` NULL: none. False: a figure in it is unknown. */
+/* Adds `before` and `text` (NULL: nothing) as a reason. Returns false where a figure is unknown. */
 static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
                        Evaluation *evaluation) {
     char row[1200];
@@ -253,7 +254,7 @@ static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const 
     return known;
 }
 
-/* False: a figure in the reasons is unknown. */
+/* Adds the texts that explain the verdict. Returns false where a figure in them is unknown. */
 static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *hint = verdict == VERDICT_WRONG ? question->hint : NULL;
@@ -267,8 +268,8 @@ static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evalu
     return known;
 }
 
-/* The first answer to a question counts, also where the lesson was taken back to it. */
-static void count(LessonRun *run) {
+/* Adds the verdict to the score. Only the first answer to a question counts. */
+static void count_answer(LessonRun *run) {
     bool counts = run->first && run->verdict != VERDICT_VOID && run->page >= run->answered;
     run->asked += counts;
     run->right += counts && run->verdict == VERDICT_RIGHT;
@@ -278,15 +279,14 @@ static void count(LessonRun *run) {
     run->first = false;
 }
 
-/* All latencies of a question come from one source: measured here, else recorded, else the model.
- */
+/* Judges the answer by latencies of one source: measured here, else recorded, else of the model. */
 static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluation) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
     Judgement judgement = {.verdict = VERDICT_VOID};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         evaluation->timings = sources[i];
         evaluation->timing_missing = false;
-        judgement = judge(run, evaluation);
+        judgement = judge_answer(run, evaluation);
         if (judgement.verdict != VERDICT_VOID || !evaluation->timing_missing)
             break;
     }
@@ -318,7 +318,7 @@ bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, 
     run->verdict = judgement.verdict;
     for (int row = 0, rows = run->reveal.count; row < rows; row++)
         lesson_explain_sources(run, &run->reveal, pane_row(&run->reveal, row));
-    count(run);
+    count_answer(run);
     run->phase = PHASE_VERDICT;
     return true;
 }

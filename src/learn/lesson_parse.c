@@ -1,4 +1,4 @@
-/* From the text of a lesson to steps and pages. Questions are read in lesson_question.c. */
+/* Parses the text of a lesson into steps and pages. lesson_question.c parses the questions. */
 #include "src/learn/lesson_internal.h"
 
 #include "src/base/data.h"
@@ -15,7 +15,8 @@ enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* A row adds one step at most; read_row() refuses one too many. */
+/* Appends a step. There is room: a row adds one step at most, and read_row() refuses a full
+ * lesson. */
 static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
     LessonStep *step = &reader->lesson->steps[reader->lesson->step_count++];
     *step = (LessonStep){.kind = kind, .line = reader->line, .text = text};
@@ -69,7 +70,7 @@ static bool read_point(Reader *reader, char *rest) {
     return reader_refuse(reader, hint, "no panel is called \"%s\"", rest);
 }
 
-/* A name once defined may be given a new value. */
+/* Returns the index of the name. A new name is added. A `let` may define a name again. */
 static int name_index(NameTable *names, const char *name) {
     int found = name_find(names, name);
     if (found >= 0 || names->count == EXPRESSION_NAMES)
@@ -159,7 +160,7 @@ static const LessonRow lesson_rows[] = {{"title", read_title},     {"minutes", r
                                         {"animate", read_animate}, {"ask", read_ask},
                                         {"source", read_source},   {NULL, NULL}};
 
-/* NULL: not in the table. */
+/* Returns the table's row for the word; NULL: the table has none. */
 static const LessonRow *row_of_word(const LessonRow *row, const char *word) {
     while (row->word && strcmp(row->word, word) != 0)
         row++;
@@ -200,7 +201,7 @@ static bool read_word(Reader *reader, char *line) {
     return reader_control(reader, line) && add_step(reader, LESSON_CONTROL, line);
 }
 
-/* One word with its continuation lines joined. */
+/* Reads one row of the lesson: a word and its text, continuation lines joined. */
 static bool read_row(Reader *reader, char *line) {
     if (!read_word(reader, line))
         return false;
@@ -208,8 +209,8 @@ static bool read_row(Reader *reader, char *line) {
            reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS);
 }
 
-/* Cuts a comment, which begins the line or follows a blank, and blanks at the end. */
-static void trim(char *line) {
+/* Cuts off the comment and the blanks at the end. A comment begins the line or follows a blank. */
+static void trim_comment(char *line) {
     for (char *at = line; *at; at++)
         if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t')) {
             *at = '\0';
@@ -220,8 +221,8 @@ static void trim(char *line) {
         line[--length] = '\0';
 }
 
-/* Moves `line` behind the row `row`, a blank between them. Both lie in the same text. */
-static void join(char *row, const char *line) {
+/* Appends the continuation `line` to `row`, after one blank. Both are parts of the same buffer. */
+static void join_lines(char *row, const char *line) {
     char *end = row + strlen(row);
     line += strspn(line, " \t");
     *end++ = ' ';
@@ -233,7 +234,7 @@ static bool read_rows(Reader *reader, char *text) {
     int number = 0;
     for (char *line; (line = strsep(&text, "\n"));) {
         number++;
-        trim(line);
+        trim_comment(line);
         bool goes_on = *line == ' ' || *line == '\t';
         if (!line[strspn(line, " \t")])
             continue;
@@ -243,7 +244,7 @@ static bool read_rows(Reader *reader, char *text) {
                                  "the first line is indented");
         }
         if (goes_on) {
-            join(row, line);
+            join_lines(row, line);
             continue;
         }
         if (row && !read_row(reader, row))
@@ -256,7 +257,7 @@ static bool read_rows(Reader *reader, char *text) {
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* Whether a page that holds the steps from `first` on ends in front of step `at`. */
+/* Whether the page that begins with step `first` ends before step `at`. */
 static bool page_ends(const Lesson *lesson, int first, int at) {
     int characters = 0, pointed = 0;
     for (int i = first; i < at; i++) {
@@ -286,7 +287,7 @@ static void make_pages(Lesson *lesson) {
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* The line of the first byte that no text file has; 0: there is none. */
+/* Returns the line of the first byte that is not text; 0: all bytes are text. */
 static int binary_line(const char *text, size_t length) {
     int line = 1;
     for (size_t i = 0; i < length; i++) {
@@ -298,7 +299,7 @@ static int binary_line(const char *text, size_t length) {
     return 0;
 }
 
-static bool allocate(Lesson *lesson, const char *text, size_t length) {
+static bool allocate_steps(Lesson *lesson, const char *text, size_t length) {
     lesson->bytes = calloc(1, length + 2);
     lesson->steps = calloc(LESSON_STEPS + 1, sizeof *lesson->steps);
     lesson->pages = calloc(LESSON_STEPS, sizeof *lesson->pages);
@@ -309,7 +310,7 @@ static bool allocate(Lesson *lesson, const char *text, size_t length) {
     return lesson->bytes && lesson->steps && lesson->pages && lesson->questions && lesson->codes;
 }
 
-static bool complete(Reader *reader) {
+static bool check_lesson(Reader *reader) {
     const Lesson *lesson = reader->lesson;
     reader->line = 1;
     if (!lesson->title)
@@ -329,10 +330,10 @@ bool lesson_parse(const char *text, size_t length, const char *where, Lesson *le
     else if (reader.line)
         ok = reader_refuse(&reader, "a lesson is plain ASCII text",
                            "a byte that no text in ASCII has");
-    else if (!allocate(lesson, text, length))
+    else if (!allocate_steps(lesson, text, length))
         ok = err_set(err, ERR_FAILED, where, "", "out of memory");
     else
-        ok = read_rows(&reader, lesson->bytes) && complete(&reader);
+        ok = read_rows(&reader, lesson->bytes) && check_lesson(&reader);
     if (ok)
         make_pages(lesson);
     else

@@ -1,4 +1,4 @@
-/* The rows of a question, and what makes one complete. */
+/* Parses the rows of a question, and checks that the question is complete. */
 #include "src/learn/lesson_internal.h"
 
 #include "src/base/nearest.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A question has one kind of answer. */
+/* Sets the kind of answer. A second, different kind is refused. */
 static bool set_kind(Reader *reader, LessonAsks asks) {
     LessonQuestion *question = reader->open;
     bool free_to_set =
@@ -22,7 +22,7 @@ static bool set_kind(Reader *reader, LessonAsks asks) {
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* "TEXT if EXPRESSION"; without a condition the choice is wrong always. */
+/* Reads "TEXT if EXPRESSION". A choice without a condition is always wrong. */
 static bool read_choose(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
     char *condition = NULL;
@@ -64,7 +64,7 @@ static bool read_number(Reader *reader, char *rest) {
     return true;
 }
 
-/* "V1 V2 V3 by FIGURE" */
+/* Reads the things to order and their figure: "V1 V2 V3 by FIGURE". */
 static bool read_order(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
     char *by = strstr(rest, " by "), expression[96];
@@ -94,7 +94,7 @@ static bool read_order(Reader *reader, char *rest) {
     return true;
 }
 
-/* "EXPRESSION within 10 %" */
+/* Reads the expected number and its tolerance: "EXPRESSION within 10 %". */
 static bool read_expect(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
     char *within = strstr(rest, " within "), *end;
@@ -178,7 +178,7 @@ const LessonRow question_rows[] = {
     {NULL, NULL},
 };
 
-/* Where no condition depends on a figure, exactly one must be true. */
+/* Checks the conditions of choices: where none depends on a figure, exactly one must be true. */
 static bool check_conditions(Reader *reader) {
     const LessonQuestion *question = reader->open;
     const OpPool *pool = &reader->lesson->pool;

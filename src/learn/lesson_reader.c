@@ -1,4 +1,4 @@
-/* What every row of a lesson is made of: words, expressions, texts, controls; and its errors. */
+/* Reads the parts of a lesson's rows: words, expressions, texts, controls. Reports their errors. */
 #include "src/learn/lesson_internal.h"
 
 #include "src/state/keys.h"

@@ -11,7 +11,8 @@ static const LessonPage *page_of(const LessonRun *run) {
     return &run->lesson->pages[run->page];
 }
 
-/* The last step of the page, if it is of that kind: questions and animations end pages. */
+/* Returns the last step of the page where that step has this kind, else NULL. Questions and
+ * animations always end their page. */
 static const LessonStep *last_step(const LessonRun *run, LessonKind kind) {
     if (run->page >= run->lesson->page_count)
         return NULL;
@@ -25,8 +26,8 @@ const LessonQuestion *lesson_run_question(const LessonRun *run) {
     return step ? &run->lesson->questions[step->number] : NULL;
 }
 
-/* The one that plays; NULL: none. */
-static const LessonStep *animation(const LessonRun *run) {
+/* Returns the animation of this page; NULL: the page has none. */
+static const LessonStep *animation_step(const LessonRun *run) {
     return last_step(run, LESSON_ANIMATE);
 }
 
@@ -68,8 +69,8 @@ static void enter_page(LessonRun *run, int page) {
     run->phase = PHASE_ENTER;
 }
 
-/* Takes the lesson again from its beginning, without stops, to page `target`. */
-static void restart(LessonRun *run, int target) {
+/* Takes the lesson again from its beginning, without stops, up to page `target`. */
+static void restart_to_page(LessonRun *run, int target) {
     int pages = run->lesson->page_count;
     run->target = target < 0 ? 0 : target < pages ? target : pages - 1;
     run->point = PANEL_NONE;
@@ -80,7 +81,7 @@ static void restart(LessonRun *run, int target) {
 
 void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
     *run = (LessonRun){.lesson = lesson, .answered = page};
-    restart(run, page);
+    restart_to_page(run, page);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -90,7 +91,7 @@ static const LessonStep *step_now(const LessonRun *run) {
     return run->step < page->first + page->count ? &run->lesson->steps[run->step] : NULL;
 }
 
-/* Whether the step's text or value needs figures. Without a stop, texts are not shown. */
+/* Whether the step's text or value needs figures. Pages without a stop show no texts. */
 static bool needs_figures(const LessonRun *run, const LessonStep *step) {
     return step->kind == LESSON_LET ||
            (!is_quiet(run) && (step->kind == LESSON_SAY || step->kind == LESSON_QUESTION) &&
@@ -120,13 +121,13 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
     run->step++;
 }
 
-/* The page was carried out: the page is shown, or the next page begins. */
+/* Called after the last step of a page: shows the page, or begins the next one. */
 static void end_of_steps(LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
     if (question && is_quiet(run) && question->run.count) {
         run->word = 0;
         run->phase = PHASE_REVEAL;
-    } else if (animation(run)) {
+    } else if (animation_step(run)) {
         run->word = 0;
         run->phase = PHASE_ANIMATE;
     } else if (is_quiet(run))
@@ -135,8 +136,8 @@ static void end_of_steps(LessonRun *run) {
         run->phase = question ? PHASE_ASK : PHASE_TEXT;
 }
 
-/* Goes on to the next step that needs something from outside. */
-static void advance(LessonRun *run) {
+/* Carries out steps until one needs a control, a figure, time or the learner. */
+static void run_steps(LessonRun *run) {
     for (const LessonStep *step; run->phase == PHASE_ENTER;) {
         step = step_now(run);
         if (!step)
@@ -171,9 +172,10 @@ LessonWants lesson_run_wants(const LessonRun *run) {
     }
 }
 
-/* An animation counts in halves: even ones set the control, odd ones wait. */
+/* Writes the line that sets the animation's control. run->word counts half frames: an even one sets
+ * the control, an odd one waits. */
 static void animation_line(const LessonRun *run, char *line, size_t size) {
-    const LessonStep *step = animation(run);
+    const LessonStep *step = animation_step(run);
     int frame = is_quiet(run) ? step->frames - 1 : run->word / 2;
     double part = (double)frame / (step->frames - 1);
     snprintf(line, size, "%s %g", step->word, step->from + (step->to - step->from) * part);
@@ -192,7 +194,7 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size) {
 }
 
 double lesson_run_pause(const LessonRun *run) {
-    return animation(run)->seconds;
+    return animation_step(run)->seconds;
 }
 
 static void after_reveal(LessonRun *run) {
@@ -200,17 +202,17 @@ static void after_reveal(LessonRun *run) {
         return;
     if (is_quiet(run)) {
         enter_page(run, run->page + 1);
-        advance(run);
+        run_steps(run);
     } else
         run->phase = PHASE_JUDGE;
 }
 
-/* A page that has nothing but an animation is over with it. */
+/* Goes on after a frame of the animation. A page of nothing but an animation ends with it. */
 static void after_frame(LessonRun *run) {
-    bool over = run->word >= 2 * animation(run)->frames;
+    bool over = run->word >= 2 * animation_step(run)->frames;
     if (is_quiet(run) || (over && !run->page_text.count)) {
         enter_page(run, run->page + 1);
-        advance(run);
+        run_steps(run);
     } else if (over)
         run->phase = PHASE_TEXT;
 }
@@ -219,11 +221,11 @@ void lesson_run_done(LessonRun *run) {
     switch (run->phase) {
     case PHASE_RESET:
         run->phase = PHASE_ENTER;
-        advance(run);
+        run_steps(run);
         break;
     case PHASE_ENTER:
         run->step++;
-        advance(run);
+        run_steps(run);
         break;
     case PHASE_ANIMATE:
         run->word++;
@@ -247,8 +249,8 @@ void lesson_run_done(LessonRun *run) {
 
 enum { EXPANDED = 1200 };
 
-/* The value of a `let`, or the text of another step, from the best source that knows all of it.
- * False: none does. */
+/* Computes the value of a `let`, or the text of another step. The figures come from the best source
+ * that knows all of them. Returns false where no source does. */
 static bool expand_step(const LessonRun *run, const LessonStep *step, const State *state,
                         const LiveData *live, Value *value, char text[EXPANDED]) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
@@ -276,12 +278,11 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
         run->step++;
     } else
         use_step(run, step, text);
-    advance(run);
+    run_steps(run);
     return true;
 }
 
-/* The question's text again, with the figures after the change. The page shows nothing else from
- * now on. */
+/* Shows the question again, with the figures after the change. The rest of the page is removed. */
 static bool renew_question(LessonRun *run, const State *state, const LiveData *live, bool final) {
     char text[EXPANDED];
     if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)
@@ -305,7 +306,7 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
 
 static void leave_page(LessonRun *run) {
     enter_page(run, run->alone ? run->lesson->page_count : run->page + 1);
-    advance(run);
+    run_steps(run);
 }
 
 static void go_on(LessonRun *run) {
@@ -365,7 +366,7 @@ static void erase_key(LessonRun *run) {
         run->typed[--length] = '\0';
 }
 
-/* While a question is asked. */
+/* Handles an input while a question is open. Returns false where the input means nothing. */
 static bool answer_input(LessonRun *run, const LessonInput *input) {
     const LessonQuestion *question = lesson_run_question(run);
     switch (input->kind) {
@@ -393,9 +394,9 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
     }
 }
 
-/* The last frame of an animation. */
+/* Jumps to the last frame of the animation. */
 static void end_animation(LessonRun *run) {
-    int last = 2 * (animation(run)->frames - 1);
+    int last = 2 * (animation_step(run)->frames - 1);
     run->word = run->word < last ? last : run->word;
 }
 
@@ -432,7 +433,7 @@ bool lesson_run_input(LessonRun *run, const LessonInput *input) {
     }
     if (input->kind == INPUT_BACK) {
         bool again = run->phase == PHASE_VERDICT || run->again;
-        restart(run, run->page - !again);
+        restart_to_page(run, run->page - !again);
         return true;
     }
     if (run->phase == PHASE_ASK)

@@ -23,7 +23,7 @@ typedef enum {
     LESSON_WANTS_INPUT
 } LessonWants;
 
-/* What a learner does. */
+/* An input of the learner. */
 typedef enum {
     INPUT_ANSWER, /* `text`: a whole answer, as scripts give it: "3", "2 1 4 3" */
     INPUT_TYPE,   /* `key`: a digit, a point or a minus sign */
@@ -45,7 +45,7 @@ typedef struct {
 
 typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } LessonVerdict;
 
-/* Where the state machine stands. Private to lesson_run*.c. */
+/* The states of the machine. Private to lesson_run*.c. */
 typedef enum {
     PHASE_RESET,
     PHASE_ENTER,   /* carries out the steps of the page */
@@ -65,9 +65,9 @@ enum { ANSWER_TYPED = 24 };
 typedef struct {
     const Lesson *lesson; /* borrowed */
     LessonPhase phase;
-    int page, target;   /* pages in front of `target` are carried out without a stop */
-    int step;           /* the next one to carry out */
-    int word;           /* of `run`, or the frame of an animation: which */
+    int page, target;   /* pages before `target` pass without a stop */
+    int step;           /* the next step to carry out */
+    int word;           /* the row of `run` to carry out, or the half frame of an animation */
     int again;          /* how often the question was asked again */
     bool first;         /* the first answer to this question still counts */
     unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
@@ -79,12 +79,12 @@ typedef struct {
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
     char typed[ANSWER_TYPED]; /* the answer so far */
-    double number;            /* the same, once it was given */
-    int choice;               /* the marked one, from 0; -1: none */
+    double number;            /* the typed number, once it was given */
+    int choice;               /* the marked choice, from 0; -1: none */
     int order[LESSON_ORDER], order_count;
     LessonVerdict verdict;
-    /* The right answer to the last question judged: as text; a choice, from 0; a number; an order,
-     * the first place first. */
+    /* The right answer to the question judged last, as text, then by kind: a choice (from 0), a
+     * number, or an order (the first place first). */
     char solution[400];
     int right_choice;
     double right_number;
@@ -93,8 +93,8 @@ typedef struct {
     PaneText page_text, reveal;
 } LessonRun;
 
-/* Begins at page `page` (from 0). The lesson must outlive the run. The score so far may be set
- * behind it: `right`, `asked` and `answered`. */
+/* Begins the lesson at page `page` (from 0). The lesson must outlive the run. The caller may then
+ * set `right`, `asked` and `answered` to the score so far. */
 void lesson_run_init(LessonRun *run, const Lesson *lesson, int page);
 
 LessonWants lesson_run_wants(const LessonRun *run);
@@ -102,14 +102,15 @@ void lesson_run_control(const LessonRun *run, char *line, size_t size);
 double lesson_run_pause(const LessonRun *run); /* seconds */
 void lesson_run_done(LessonRun *run);
 
-/* The figures of the newest job are here. `final`: those that are unknown stay unknown. False: some
- * that the lesson needs are not known yet, and not final: ask again with newer ones. */
+/* Gives the machine the figures of the newest job. `final`: figures that are still unknown stay
+ * unknown. Returns false where needed figures are missing and `final` is false: call again with
+ * newer ones. */
 bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final);
 
-/* False: the input means nothing here. */
+/* Gives the machine an input. Returns false where the input means nothing now. */
 bool lesson_run_input(LessonRun *run, const LessonInput *input);
 
-/* Writes what the learner sees. */
+/* Writes the rows that the learner sees into `pane`. */
 void lesson_run_show(const LessonRun *run, LessonPane *pane);
 
 bool lesson_run_ended(const LessonRun *run);
@@ -119,20 +120,21 @@ bool lesson_run_ended(const LessonRun *run);
 const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
 bool lesson_run_asks_again(const LessonRun *run); /* behind the wrong answer, after a change */
 
-/* A text with the values of its braces. False: a value is unknown, for the reason in
- * `evaluation->why`. */
+/* Writes a text with the values of the expressions in its braces. Returns false where a value is
+ * unknown; `evaluation->why` has the reason. */
 bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
                  size_t size);
 
-/* Judges the answer; fills `reveal` and the verdict. False: see lesson_run_figures. */
+/* Judges the answer, and fills the verdict and `reveal`. Returns false where figures are missing,
+ * as lesson_run_figures does. */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
 
-/* Explains, once a lesson, the source of a figure that `text` names, "(model)". */
+/* Explains each source of figures that `text` names, such as "(model)", once in a lesson. */
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 
-/* Adds file, line numbers and lines of a source. */
+/* Adds lines of source to the pane, below a row with their file and line numbers. */
 void lesson_add_code(PaneText *pane, const LessonCode *code);
 
-/* Reads an answer to the question of this page: a choice ("3", from 1), a number, or an order.
- * False: `note` has the mistake. */
+/* Reads an answer to this page's question: a choice (from 1), a number, or an order. Returns false
+ * where the answer is malformed; `note` has the mistake. */
 bool lesson_read_answer(LessonRun *run, const char *text);

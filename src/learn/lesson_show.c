@@ -1,4 +1,4 @@
-/* What a learner sees of a lesson, as rows of text. */
+/* Writes what a learner sees of a lesson, as rows of text. */
 #include "src/learn/lesson_run.h"
 
 #include "src/state/keys.h"
@@ -50,7 +50,7 @@ static void add_input(const LessonRun *run, PaneText *pane) {
         pane_add(pane, PANE_INPUT, false, text);
 }
 
-/* The effect of Enter now, or what must come before Enter. */
+/* Writes what Enter does now, or what the learner must do before Enter. */
 static void enter_text(const LessonRun *run, char *text, size_t size) {
     const LessonQuestion *question = lesson_run_question(run);
     bool choice = question && question->asks == ASKS_CHOICE;
@@ -64,7 +64,7 @@ static void enter_text(const LessonRun *run, char *text, size_t size) {
         snprintf(text, size, "Enter goes on");
 }
 
-/* The names of the keys come from the table of controls, those of answers are fixed. */
+/* Adds the row of keys. The table of controls names the keys of controls. */
 static void add_keys(const LessonRun *run, PaneText *pane) {
     char text[200], enter[64];
     KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_ESCAPE);
@@ -101,7 +101,7 @@ static void add_body(const LessonRun *run, PaneText *body) {
     if (run->phase == PHASE_END)
         add_end(run, body);
     if (run->phase == PHASE_VERDICT || run->again) {
-        /* Of the page only the question: the verdict needs the room. */
+        /* Of the page's text only the question stays: the verdict needs the room. */
         for (int i = 0; i < run->page_text.count; i++)
             if (run->page_text.rows[i].kind == PANE_QUESTION)
                 pane_add(body, PANE_QUESTION, false, pane_row(&run->page_text, i));

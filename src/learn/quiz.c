@@ -116,7 +116,7 @@ static int read_questions(QuizItem *all, const Course *course, const QuizMissed 
     return count;
 }
 
-static void shuffle(QuizItem *items, int count, uint64_t *random) {
+static void shuffle_items(QuizItem *items, int count, uint64_t *random) {
     for (int i = count - 1; i > 0; i--) {
         int other = (int)random_below(random, i + 1);
         const QuizItem kept = items[i];
@@ -125,8 +125,8 @@ static void shuffle(QuizItem *items, int count, uint64_t *random) {
     }
 }
 
-/* Takes shuffled questions, missed ones or others, until the quiz has `most`. */
-static void take(Quiz *quiz, const QuizItem *all, int count, bool missed, int most) {
+/* Takes questions from `all`, either missed or others, until the quiz has `most` questions. */
+static void take_questions(Quiz *quiz, const QuizItem *all, int count, bool missed, int most) {
     for (int i = 0; i < count && quiz->count < most; i++)
         if (all[i].missed == missed)
             quiz->items[quiz->count++] = all[i];
@@ -140,10 +140,10 @@ bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint6
         return err_set(err, ERR_FAILED, quiz_word, "", "out of memory");
     *quiz = (Quiz){.seconds = QUIZ_SECONDS, .seed = seed};
     int count = read_questions(all, course, missed);
-    shuffle(all, count, &random);
-    take(quiz, all, count, true, QUIZ_MISSED_MOST);
-    take(quiz, all, count, false, QUIZ_QUESTIONS);
-    shuffle(quiz->items, quiz->count, &random);
+    shuffle_items(all, count, &random);
+    take_questions(quiz, all, count, true, QUIZ_MISSED_MOST);
+    take_questions(quiz, all, count, false, QUIZ_QUESTIONS);
+    shuffle_items(quiz->items, quiz->count, &random);
     free(all);
     return quiz->count > 0 || err_set(err, ERR_FAILED, quiz_word, "samples/lessons has the course",
                                       "there is no lesson with a question");
@@ -175,8 +175,8 @@ typedef struct {
     int right, asked;
 } Score;
 
-/* Of a topic; NULL: of all. Questions that cannot be judged here do not count; those that were not
- * reached count once the quiz is over. */
+/* Returns the score of a topic; NULL: of all topics. Questions that this machine cannot judge do
+ * not count. After the end, questions that were not reached count as asked. */
 static Score score_of(const Quiz *quiz, const char *topic) {
     Score score = {0};
     for (int i = 0; i < quiz->count; i++) {
@@ -197,7 +197,7 @@ static bool is_first_of_topic(const Quiz *quiz, int i) {
     return true;
 }
 
-/* A row a topic, with the lesson to take again. */
+/* Adds one row for each topic: its score, and the lesson to take again. */
 static void add_topics(const Quiz *quiz, PaneText *body) {
     char text[240];
     for (int i = 0; i < quiz->count; i++) {

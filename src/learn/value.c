@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 FigureSource weaker_source(FigureSource a, FigureSource b) {
-    /* From the strongest to the weakest. */
+    /* The sources, from the strongest to the weakest. */
     static const FigureSource order[] = {SOURCE_COMPUTED,  SOURCE_MEASURED, SOURCE_RECORDED,
                                          SOURCE_PUBLISHED, SOURCE_MODEL,    SOURCE_UNKNOWN};
     int i = 0, j = 0;
@@ -16,9 +16,9 @@ FigureSource weaker_source(FigureSource a, FigureSource b) {
     return order[i > j ? i : j];
 }
 
-/* Three significant digits, four where those are the number itself (0.3125); without an exponent
- * and without zeros at the end. What is below 1, a cosine say, has six decimals rather than
- * become 1. */
+/* Writes a number with three significant digits, without an exponent and trailing zeros. Four
+ * digits are kept where they are exact (0.3125). A number below 1, such as a cosine, may take six
+ * decimals, so that it is not rounded to 1. */
 static void plain_text(double number, char *text, size_t size) {
     double magnitude = fabs(number);
     snprintf(text, size, "%.4g", magnitude);

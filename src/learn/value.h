@@ -1,4 +1,4 @@
-/* A number of a lesson with its unit and where it comes from. */
+/* A number of a lesson with its unit and its source. */
 #pragma once
 
 #include "src/base/units.h"
@@ -16,9 +16,9 @@ typedef struct {
     FigureSource source;
 } Value;
 
-/* "25.1 MB", "4.20 us (recorded)". The source is left out where the number was computed or measured
- * here. `unit` stands where the value has none: "34.9 % (model)". */
+/* Writes "25.1 MB" or "4.20 us (recorded)". A computed figure, or one measured here, shows no
+ * source. `unit` is written where the value has no unit of its own: "34.9 % (model)". */
 void value_text(const Value *value, const char *unit, char *text, size_t size);
 
-/* The source of a result of two figures: the weaker one. */
+/* Returns the source of a result of two figures: the weaker of their sources. */
 FigureSource weaker_source(FigureSource a, FigureSource b);

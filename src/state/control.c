@@ -1,4 +1,4 @@
-/* What the handlers of all controls share: numbers, switches, lists, changes of the job. */
+/* Helpers of all controls' handlers: numbers, switches, lists, and changes of the job. */
 #include "src/state/control.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* What the handlers of the controls (controls.inc) share: helpers, and the log of the display.
- * Private to src/state. */
+/* Helpers of the handlers in controls.inc, and functions of the log. Private to src/state. */
 #pragma once
 
 #include "src/base/kernel_config.h"
@@ -24,8 +23,8 @@ enum { MAX_KERNELS = 64 };
 #undef TOGGLES
 #undef CHOOSES
 
-/* Values to choose from, of controls.inc; see values.c. */
-ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_defects,
+/* The lists of values that controls.inc names; values.c defines them. */
+ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_injected_bugs,
     values_roundings, values_backends, values_configs, values_channels, values_scales,
     values_scales_from, values_gpus, values_compares, values_views, values_colormaps, values_strips,
     values_truths, values_charts, values_themes, values_scenes, values_cameras, values_losses,
@@ -43,101 +42,102 @@ static inline int wrapped(int value, int count) {
     return ((value % count) + count) % count;
 }
 
-/* The position in its list of values that a command picks: a neighbour of `now`, or the one named
- * by the argument. -1, and a line in the log, where no value has that name. */
+/* Returns the position in the control's list that a command picks: a neighbour of `now`, or the
+ * value named by the argument. Returns -1, with a line in the log, where no value has that name. */
 int control_pick(State *state, const Command *command, int now);
 int control_find(const State *state, const Command *command); /* the same of an argument, silent */
 
 extern const char *const rounding_ideas[ROUNDING_COUNT]; /* what each does, in a few words */
 
-/* A number after the command: its argument, or a step of the control's row from `now`. */
+/* Returns the number after the command: its argument, or a step of the control's row from `now`. */
 double control_moved(const Command *command, double now);
 
-/* The same within the bounds of the row: a step stops there. False, and a line in the log: the
- * argument is outside. */
+/* Writes the number after the command, as control_moved gives it. A step stops at the bounds of the
+ * row. Returns false, with a line in the log, where the argument is outside the bounds. */
 bool control_number(State *state, const Command *command, double now, double *next);
 
-/* Sets a field; STEP_CHANGE where that changes it, else 0. */
+/* Assigns a field. The value is STEP_CHANGE where the field changed, else 0. */
 #define SET(field, value) ((field) != (value) ? ((field) = (value), (unsigned)STEP_CHANGE) : 0u)
 
-/* A switch after the command: its argument, or the opposite of `now`. */
+/* Returns the switch after the command: its argument, or the opposite of `now`. */
 bool control_switched(const Command *command, bool now);
 
-/* Counts up the serial of the changed job. */
+/* Marks the job as changed: its serial grows. Returns the STEP_* bits of a change. */
 unsigned control_changed(State *state);
 
-/* As control_changed; the newest log line is completed when the figures arrive. `values_only`: the
- * values of depth or features change, footprint and latency stay. */
+/* Marks the job as changed, and completes the newest log line when the figures arrive.
+ * `values_only`: only values of depth or features change, not the footprint or the latency. */
 unsigned control_told(State *state, bool values_only);
 
-/* Shows a slice of the scene's grid, or all: the picture gets the slice's cells. Cursor and view go
- * to the middle; `keep`: they stay. */
+/* Shows one slice of the scene's grid, or all slices. The picture then has the cells of that slice.
+ * Cursor and view go to its middle, unless `keep` is set. */
 void control_use_slice(State *state, int slice, bool keep);
 
-/* "3, z +0.2 to +0.6 m", "max", "side"; "flat" for a grid of one slice. */
+/* Returns the slice as text: "3, z +0.2 to +0.6 m", "max", "side"; "flat": the grid has one. */
 ShortText state_slice_text(const State *state);
 
-/* "32 MiB (what if)", "768 GB/s": a figure of the GPU that is predicted. */
+/* Returns one figure of the predicted GPU as text: "32 MiB (what if)", "768 GB/s". */
 ShortText state_gpu_figure(const State *state, int figure);
 
-/* The number of channels that the job asks for. */
+/* Returns the number of channels that the job asks for. */
 int64_t state_channels(const State *state);
 
-/* The preset, the points of an operator scene, or "-". */
+/* Returns the name of the preset, the number of points of an operator scene, or "-". */
 ShortText state_config(const State *state);
 
-/* "none", or the number of the planted defect. */
-const char *state_defect(const State *state);
+/* Returns the number of the injected bug as text, or "none". */
+const char *state_injected_bug(const State *state);
 
-/* The name of a loss: "cell", "box", "class", "all". */
+/* Returns the name of a loss: "cell", "box", "class", "all". */
 const char *state_loss(int loss);
 
-/* The camera that the camera controls act on; "n/a" where the scene has none. */
+/* Returns the name of the camera that the camera controls act on; "n/a": there is none. */
 const char *state_camera_name(const State *state);
 
-/* The aligns that the scene has a map for, as a bit mask; all of them before it is loaded. */
+/* Returns the mask of the aligns that the scene has a map for; before it is loaded, all of them. */
 unsigned control_aligns(const State *state);
 
-/* Selects `config`, made valid for the scene; `said` begins the log line. */
+/* Selects `config`, made valid for the scene. The log line begins with `said`. */
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said);
 
-/* Asks the engine about the cell that is pinned or under the cursor, where it changed. */
+/* Asks the engine about the cell that is pinned or under the cursor, where that cell changed. */
 unsigned control_probe(State *state);
-/* The cell's numbers and place, behind `what`. */
+/* Logs the place and the numbers of cell (x, y), after the words `what`. */
 void control_say_cell(State *state, Action action, const char *what, int64_t x, int64_t y);
 unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
 unsigned control_hide_cursor(State *state); /* 0: none was shown */
 
-/* Steps of warps: back to all warps of the cell, the first step, standing still; and what they do
- * in so many seconds. */
+/* control_steps_reset shows the steps of all warps of the cell again, stopped at the first step.
+ * control_steps_tick plays them for `seconds`. */
 void control_steps_reset(State *state);
 unsigned control_steps_tick(State *state, double seconds);
 
-/* Which warps are followed: "cell", "429", "429,3", "429,3,7". */
+/* Returns which warps are followed: "cell", or block, warp and lane as in "429", "429,3",
+ * "429,3,7". */
 ShortText state_steps_of(const State *state);
 
-/* The kernels whose steps are shown: "own", "v2", "v2_chw,v2". */
+/* Returns the kernels whose steps are shown: "own", "v2", "v2_chw,v2". */
 ShortText state_steps_pair(const State *state);
 
-/* Turns the pages of the help, or moves the text of a lesson. */
+/* Turns the pages of the help, or scrolls the text of a lesson. */
 unsigned control_scroll(State *state, int steps);
 
 /* Moves the viewport's centre so that the view lies inside the grid. */
 void control_fit_viewport(State *state);
 
-/* Zooms; the point (x, y), in cells, stays where it is on the screen. */
+/* Zooms the view. The point (x, y), in cells, stays where it is on the screen. */
 unsigned control_zoom_about(State *state, double zoom, double x, double y);
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
 
-/* Adds a line; HELD controls replace their own last line. ACTION_COUNT: the line is a note. Returns
- * STEP_REDRAW, which every new line asks for. */
+/* Adds a line to the log. A control whose row is HELD replaces its own last line. ACTION_COUNT
+ * marks a note. Returns STEP_REDRAW. */
 unsigned log_say(Log *log, Action action, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The newest line waits for the figures of job `serial`, to compare them with `before`;
- * `values_only`: for the error alone. */
+/* Lets the newest line wait for the figures of job `serial`, which are then compared with `before`.
+ * `values_only`: only the error is compared. */
 void log_await(Log *log, uint64_t serial, const Headline *before, bool values_only);
 
-/* Completes the line that waits for these figures. */
+/* Completes the line that waits for the figures `after`. */
 void log_result(Log *log, const Headline *after);

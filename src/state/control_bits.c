@@ -1,4 +1,4 @@
-/* Controls of the page of bits: one number of the selected format, its bits flipped by hand. */
+/* Controls of the page of bits, which shows one number of the selected format. */
 #include "src/state/bits.h"
 
 #include "kernels/codec.h"
@@ -11,7 +11,7 @@ const char *const bits_parts[PART_COUNT] = {"sign", "exponent", "fraction", "num
 
 /* ---- a code ---------------------------------------------------------------------------------- */
 
-/* The format of a tensor's elements, where features have the format `dtype`. */
+/* Returns the element format of a tensor, where features have the format `dtype`. */
 static BevDtype element_of(BevDtype dtype, BitsOf of) {
     BevDtype element = of == BITS_DEPTH    ? bev_dtypes[dtype].depth
                        : of == BITS_OUTPUT ? bev_dtypes[dtype].out
@@ -88,7 +88,7 @@ const char *bits_class(BevDtype element, uint32_t code) {
                                                            : "normal";
 }
 
-/* Numbers in their order; both zeros are 0. */
+/* Returns the position of a number in the order of the format's numbers. Both zeros are at 0. */
 static int64_t place_of(BevDtype element, uint32_t code) {
     const BevDtypeInfo *format = &bev_dtypes[element];
     uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
@@ -97,7 +97,7 @@ static int64_t place_of(BevDtype element, uint32_t code) {
     return code & sign ? -(int64_t)(code ^ sign) : (int64_t)code;
 }
 
-/* The code at a place. False: no code has room for it. */
+/* Writes the code at a position in that order. Returns false where there is no such position. */
 static bool code_at(BevDtype element, int64_t place, uint32_t *code) {
     const BevDtypeInfo *format = &bev_dtypes[element];
     uint32_t sign = format->sign ? 1u << (format->bits - 1) : 0;
@@ -175,8 +175,9 @@ ShortText state_bits_value(const State *state) {
     return bits_value(bev_code_value(page.dtype, page.code));
 }
 
-/* A line of the log: what was done, and the number with its bits. A lesson asks what comes next. */
-static unsigned tell(State *state, Action action, const char *done) {
+/* Logs what was done, and the number with its bits. While a lesson asks what comes next, the number
+ * stays hidden. */
+static unsigned log_bits(State *state, Action action, const char *done) {
     const BitsPage *page = &state->bits;
     ShortText formula = bits_formula(page->dtype, page->code);
     uint32_t above;
@@ -198,7 +199,7 @@ static unsigned tell(State *state, Action action, const char *done) {
 unsigned control_bits(State *state, const Command *command) {
     state->bits = state_bits(state);
     unsigned changed = SET(state->bits.open, control_switched(command, state->bits.open));
-    return state->bits.open ? tell(state, command->action, "bits of ")
+    return state->bits.open ? log_bits(state, command->action, "bits of ")
                             : SAY(state, command->action, "bits off") | changed;
 }
 
@@ -228,10 +229,10 @@ unsigned control_bits_flip(State *state, const Command *command) {
     page->code ^= 1u << page->at;
     snprintf(done, sizeof done, "bit %d flipped, %s, ", page->at,
              bits_parts[bits_part(page->dtype, page->at)]);
-    return tell(state, command->action, done);
+    return log_bits(state, command->action, done);
 }
 
-/* A step goes to the next number, an argument to the one nearest to it. */
+/* Changes the number: a step goes to the next number, an argument to the number nearest to it. */
 unsigned control_bits_value(State *state, const Command *command) {
     state->bits = state_bits(state);
     BitsPage *page = &state->bits;
@@ -239,12 +240,12 @@ unsigned control_bits_value(State *state, const Command *command) {
     if (!command->step) {
         page->code = bev_code(page->dtype, (float)strtod(command->argument, NULL));
         snprintf(done, sizeof done, "nearest to %.40s, ", command->argument);
-        return tell(state, command->action, done);
+        return log_bits(state, command->action, done);
     }
     if (isnan(bev_code_value(page->dtype, page->code)))
         return SAY(state, command->action, "NaN has no neighbours: flip a bit");
     if (bits_next(page->dtype, page->code, command->step, &page->code))
-        return tell(state, command->action, command->step > 0 ? "one up, " : "one down, ");
+        return log_bits(state, command->action, command->step > 0 ? "one up, " : "one down, ");
     return SAY(state, command->action, "%s is the %s number%s", state_bits_value(state).text,
                command->step > 0 ? "largest" : "least",
                bits_then_nan(page->dtype, page->code) ? ": the next code is NaN" : "");
@@ -258,5 +259,5 @@ unsigned control_bits_of(State *state, const Command *command) {
     state->bits = state_bits(state);
     char done[48];
     snprintf(done, sizeof done, "%s, ", bits_names[of]);
-    return tell(state, command->action, done);
+    return log_bits(state, command->action, done);
 }

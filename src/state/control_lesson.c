@@ -1,12 +1,12 @@
-/* Controls of the group "Lessons". Lessons are above the state: a control notes a wish, and
- * STEP_LESSON reports the wish. */
+/* Controls of the group "Lessons". The code of lessons lies above the state. A control therefore
+ * notes a wish, and STEP_LESSON reports it. */
 #include "src/cachesim/findings.h"
 #include "src/state/control.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static unsigned wish(State *state, LessonWish what) {
+static unsigned wish_for_lesson(State *state, LessonWish what) {
     state->lesson_wish = what;
     return STEP_LESSON | STEP_REDRAW;
 }
@@ -21,12 +21,12 @@ unsigned control_lesson(State *state, const Command *command) {
         off                       ? "closed"
         : state->lesson_name[0] ? state->lesson_name
                                   : "opened");
-    return wish(state, off ? WISH_CLOSE : WISH_OPEN);
+    return wish_for_lesson(state, off ? WISH_CLOSE : WISH_OPEN);
 }
 
 unsigned control_tour(State *state, const Command *command) {
     SAY(state, command->action, "tour: one minute, any key ends it");
-    return wish(state, WISH_TOUR);
+    return wish_for_lesson(state, WISH_TOUR);
 }
 
 unsigned control_explain(State *state, const Command *command) {
@@ -35,23 +35,23 @@ unsigned control_explain(State *state, const Command *command) {
         return STEP_REDRAW;
     state->finding = (int)number - 1;
     SAY(state, command->action, "explain finding %d", state->finding + 1);
-    return wish(state, WISH_EXPLAIN);
+    return wish_for_lesson(state, WISH_EXPLAIN);
 }
 
-/* A page in the place of a lesson. */
+/* Opens or closes the page of the workflow, which takes the place of a lesson. */
 unsigned control_workflow(State *state, const Command *command) {
     bool off = command->step ? state->lesson.open : !strcmp(command->argument, "off");
     if (off && !state->lesson.open)
         return SAY(state, command->action, "workflow: it is not open");
     SAY(state, command->action, "workflow %s", off ? "closed" : "opened");
-    return wish(state, off ? WISH_CLOSE : WISH_WORKFLOW);
+    return wish_for_lesson(state, off ? WISH_CLOSE : WISH_WORKFLOW);
 }
 
 unsigned control_lesson_move(State *state, const Command *command) {
     if (!state->lesson.open)
         return SAY(state, command->action, "%s: no lesson is open; %s opens one",
                    keys[command->action].word, key_of(ACTION_LESSON).name);
-    return wish(state, command->action == ACTION_NEXT   ? WISH_NEXT
-                       : command->action == ACTION_BACK ? WISH_BACK
-                                                        : WISH_SKIP);
+    return wish_for_lesson(state, command->action == ACTION_NEXT   ? WISH_NEXT
+                                  : command->action == ACTION_BACK ? WISH_BACK
+                                                                   : WISH_SKIP);
 }

@@ -19,7 +19,7 @@ void control_fit_viewport(State *state) {
     viewport->center_y = clamp(viewport->center_y, half_y, (double)state->scene.ny - half_y);
 }
 
-/* Moves the view as little as needed to have the cursor in it. */
+/* Moves the view only as far as needed to show the cursor. */
 static void follow_cursor(State *state) {
     Viewport *viewport = &state->viewport;
     double half_x = (double)state->scene.nx / 2 / viewport->zoom;
@@ -44,7 +44,7 @@ void control_say_cell(State *state, Action action, const char *what, int64_t x, 
         SAY(state, action, "%scell %lld, %lld", what, (long long)x, (long long)y);
 }
 
-/* Moves one coordinate of the cursor. A first press, with the cursor hidden, only shows it. */
+/* Moves one coordinate of the cursor. While the cursor is hidden, the first press only shows it. */
 unsigned control_cursor(State *state, const Command *command) {
     bool along_x = command->action == ACTION_CURSOR_X;
     int64_t *at = along_x ? &state->cursor_x : &state->cursor_y;
@@ -112,7 +112,7 @@ unsigned control_zoom(State *state, const Command *command) {
                               cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
 }
 
-/* Moves the view by a tenth of its size; an argument is a number of cells. */
+/* Moves the view: a step by a tenth of its size, an argument by that number of cells. */
 unsigned control_pan(State *state, const Command *command) {
     Viewport *viewport = &state->viewport;
     bool along_x = command->action == ACTION_PAN_X;
@@ -130,7 +130,7 @@ unsigned control_fit(State *state, const Command *command) {
     return SAY(state, command->action, "the whole grid") | changed;
 }
 
-/* ---- the loss of the way back ---------------------------------------------------------------- */
+/* ---- the loss of the backward pass --------------------------------------------------------- */
 
 const char *state_loss(int loss) {
     return loss < LOSS_COUNT ? losses[loss].name : "all";
@@ -190,7 +190,7 @@ ShortText state_slice_text(const State *state) {
     return text;
 }
 
-/* One step forward: max, 0, 1, ..., the highest, side, and around again. */
+/* Returns the slice one step away in the cycle max, 0, 1, ..., the highest, side. */
 static int next_slice(int now, int step, int slices) {
     int places = slices + 2, at = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? slices + 1 : now + 1;
     at = (at + step + places) % places;

@@ -1,5 +1,4 @@
-/* Controls of the groups "Compare" and "Picture": the other side of a comparison, and the look of
- * the picture. */
+/* Controls of the groups "Compare" and "Picture": the baseline, and how the picture looks. */
 #include "src/state/control.h"
 
 #include "kernels/defects.h"
@@ -78,7 +77,7 @@ unsigned control_view(State *state, const Command *command) {
     return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
 }
 
-/* Three channels by name, "0,5,9" or with ranges. */
+/* Shows the channels that the argument names: "0,5,9", or three channels with ranges. */
 static unsigned use_rgb(State *state, const Command *command) {
     int64_t count = state_channels(state);
     RgbChoice rgb;

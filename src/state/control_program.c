@@ -8,8 +8,8 @@
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
-/* Where the page "both" looks like the dashboard, keys skip it, but not in a lesson, which is shown
- * there. */
+/* Chooses the page of the terminal. Where the page "both" looks like the dashboard, keys skip it.
+ * In a lesson they do not, because the lesson is shown there. */
 unsigned control_page(State *state, const Command *command) {
     bool wide = state->bits.open || state->job.steps || state->chart != CHART_NONE;
     int least = wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
@@ -53,9 +53,9 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-/* One of the two parts of the help. Its own key opens it at page `first`, turns its pages (after
- * the last comes the first) and closes it back at page `first`. The other part's key changes over
- * to that part. */
+/* Shows the keys or the glossary, the two parts of the help. The part's own key opens it at page
+ * `first`, turns its pages, and closes it when it is back at `first`. The key of the other part
+ * changes to that part. */
 static unsigned show_help(State *state, const Command *command, bool of_words, int pages,
                           int first) {
     bool shown = state->help && state->glossary == of_words;
@@ -71,8 +71,8 @@ unsigned control_help(State *state, const Command *command) {
     return show_help(state, command, false, help_layout(state->columns, state->rows).pages, 0);
 }
 
-/* The glossary row of the newest log line with a known word, or of the word in its control's
- * help. */
+/* Returns the glossary row of a word that the log mentions: in the newest line with a known word,
+ * or in the help of that line's control. NULL: none. */
 static const GlossaryRow *last_mentioned(const Log *log) {
     const GlossaryRow *row = NULL;
     for (int i = 0; i < log->count && !row; i++) {
@@ -83,7 +83,7 @@ static const GlossaryRow *last_mentioned(const Log *log) {
     return row;
 }
 
-/* "on", "off", or the word that it opens at. */
+/* Opens or closes the glossary. An argument is "on", "off", or the word to open it at. */
 unsigned control_glossary(State *state, const Command *from) {
     HelpLayout layout = help_glossary(state->columns, state->rows);
     const GlossaryRow *named = from->step ? NULL : glossary_find(from->argument);
@@ -113,7 +113,7 @@ unsigned control_scroll(State *state, int steps) {
     return state->lesson.open ? STEP_REDRAW : 0;
 }
 
-/* The palette, with the text that it opens with. */
+/* Opens the palette with a text typed into it, or closes it. */
 unsigned control_commands(State *state, const Command *command) {
     bool off = command->step ? state->palette.open : !strcmp(command->argument, "off");
     bool on = command->step || !strcmp(command->argument, "on");
@@ -124,13 +124,13 @@ unsigned control_commands(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
-/* The App keeps the former states; `all` takes back every change. */
+/* Asks for undo. The App keeps the earlier states. The argument `all` takes back every change. */
 unsigned control_undo(State *state, const Command *command) {
     state->undo_wish = command->step ? 1 : 1000;
     return STEP_UNDO;
 }
 
-static unsigned turn_off(State *state, Action action) {
+static unsigned switch_off_control(State *state, Action action) {
     return keys[action].handler(state, &(Command){.action = action, .argument = "off"});
 }
 
@@ -140,14 +140,14 @@ unsigned control_escape(State *state, const Command *command) {
         return STEP_REDRAW;
     }
     if (state->bits.open)
-        return turn_off(state, ACTION_BITS);
+        return switch_off_control(state, ACTION_BITS);
     if (state->job.steps)
-        return turn_off(state, ACTION_STEPS);
+        return switch_off_control(state, ACTION_STEPS);
     if (state->pinned)
         return control_unpin(state, command->action);
     if (state->cursor_shown)
         return control_hide_cursor(state);
-    return state->lesson.open ? turn_off(state, ACTION_LESSON) : 0;
+    return state->lesson.open ? switch_off_control(state, ACTION_LESSON) : 0;
 }
 
 unsigned control_quit(State *state, const Command *command) {

@@ -8,7 +8,7 @@
 #define STEP_TEMPERATURE_MAX 8.0 /* of steps; words go farther */
 #define PRUNE_LEAST          1e-4
 
-/* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
+/* Selects a scene. Channels, sizes, pinned cell and cursor of the old scene are reset. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.other = 0; /* the baseline compared with the scene before */
@@ -32,7 +32,7 @@ ShortText state_config(const State *state) {
     return config;
 }
 
-/* Whether the scene is known to have no sizes that can be changed; the log then tells. */
+/* Whether the loaded scene has no sizes that can be changed. The log then says so. */
 static bool operator_missing(State *state, Action action) {
     if (state->scene.has_operator || !state->scene.nx) /* else it is not loaded yet */
         return false;
@@ -41,7 +41,7 @@ static bool operator_missing(State *state, Action action) {
     return true;
 }
 
-/* Twice or half as many points, or a number of them. */
+/* Changes an operator scene's points: a step doubles or halves, an argument sets the number. */
 static unsigned change_points(State *state, const Command *command) {
     const OperatorSpec *own = &state->scene.operator_spec;
     int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
@@ -146,7 +146,7 @@ unsigned control_temperature(State *state, const Command *command) {
                    "temperature: this scene's depth is given, not rendered");
     if (!control_number(state, command, state->job.temperature, &next))
         return STEP_REDRAW;
-    /* Repeated steps by a square root leave rounding errors: as rendered is exactly 1. */
+    /* Steps leave rounding errors. A value near 1 becomes 1, which means "as rendered". */
     next = fabs(next - 1) < 1e-6 ? 1 : next;
     state->job.temperature = command->step ? clamp(next, 1 / most, most) : next;
     SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
@@ -156,7 +156,7 @@ unsigned control_temperature(State *state, const Command *command) {
     return control_told(state, true);
 }
 
-unsigned control_evenness(State *state, const Command *command) {
+unsigned control_load_balance(State *state, const Command *command) {
     double next;
     if (!control_number(state, command, state->job.evenness, &next))
         return STEP_REDRAW;
@@ -172,7 +172,7 @@ const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
-/* Whether the scene has no cameras to change; the log then tells. */
+/* Whether the scene has no cameras to change. The log then says so. */
 static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;
@@ -183,7 +183,7 @@ static bool camera_missing(State *state, Action action) {
     return true;
 }
 
-/* A step further: a depth ten times as large, from a ten-thousandth on, or half as many bins. */
+/* Returns the next pruning: a threshold ten times as large, from 1e-4 on, or half as many bins. */
 static Prune prune_stepped(Prune now, int step, int64_t bins) {
     if (now.top) {
         int64_t top = step > 0 ? (now.top + 1) / 2 : 2 * now.top;
@@ -265,7 +265,8 @@ int scales_scene(const State *state) {
     return 0;
 }
 
-/* Ideal scales are calibrated on nothing: they become those by the maximum. */
+/* Chooses the scene that quantisation scales are calibrated on. Ideal scales need no calibration:
+ * they change to scales by the maximum. */
 unsigned control_scales_from(State *state, const Command *command) {
     Job *job = &state->job;
     int scene = control_pick(state, command, scales_scene(state));
@@ -291,7 +292,8 @@ unsigned control_rounding(State *state, const Command *command) {
     return control_told(state, false);
 }
 
-/* By name, or by number from 0. -1, and a line in the log: there is none. */
+/* Returns the camera that the argument names, by name or by number from 0. Returns -1, with a line
+ * in the log, where there is none. */
 static int pick_camera(State *state, const Command *command) {
     char *end;
     long number = strtol(command->argument, &end, 10);
@@ -313,7 +315,8 @@ unsigned control_camera(State *state, const Command *command) {
     return SAY(state, command->action, "camera %s selected", state_camera_name(state)) | changed;
 }
 
-/* "front 1.5": the camera is selected first. False: there is none of that name. */
+/* Selects the camera of an argument such as "front 1.5", and writes the command without it. Returns
+ * false where no camera has that name. */
 static bool take_camera(State *state, const Command *from, Command *command) {
     *command = *from;
     const char *space = strchr(from->argument, ' ');
@@ -328,15 +331,15 @@ static bool take_camera(State *state, const Command *from, Command *command) {
     return found >= 0;
 }
 
-unsigned control_dirty(State *state, const Command *from) {
+unsigned control_camera_dropout(State *state, const Command *from) {
     Command taken, *command = &taken;
     if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
         return STEP_REDRAW;
     uint32_t bit = (uint32_t)1 << state->camera;
-    bool dirty = control_switched(command, !(state->job.camera_mask & bit));
-    state->job.camera_mask = dirty ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
+    bool drops = control_switched(command, !(state->job.camera_mask & bit));
+    state->job.camera_mask = drops ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
     SAY(state, command->action, "%s %s", state_camera_name(state),
-        dirty ? "switched off (dirty lens)" : "clean again");
+        drops ? "switched off (dirty lens)" : "clean again");
     return control_told(state, false);
 }
 
@@ -366,7 +369,7 @@ unsigned control_calibration(State *state, const Command *from) {
         return STEP_REDRAW;
     if (command->action == ACTION_DELAY)
         return use_delay(state, command->action, next);
-    /* Steps are rounded, so that ten steps of 0.1 forward and ten back give 0. */
+    /* The value is rounded, so that ten steps of 0.1 forward and ten back give 0. */
     *value = (command->step ? round(next * 1000) / 1000 : next) + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),
         *value, !strcmp(info->unit, "deg") ? "degrees" : info->unit);

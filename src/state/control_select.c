@@ -1,5 +1,6 @@
-/* Controls of the group "Selection": kernel, format, align, backend, channels; the GPU that the
- * memory model predicts, and hardware counters. (The scene's size is with the scenes.) */
+/* Controls of the group "Selection": kernel, format, align, backend and channels, the GPU that the
+ * memory model predicts, and hardware counters. The control of the scene's size is in
+ * control_scene.c. */
 #include "src/state/control.h"
 
 #include "kernels/defects.h"
@@ -10,7 +11,8 @@
 
 static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
-/* Defects run on the CPU, also where a GPU alone is used. */
+/* Returns the backend whose kernels are listed. Injected bugs run on the CPU, also where the
+ * display uses only a GPU. */
 BevWhere state_where(const State *state) {
     BevWhere where = state->job.config.kernel->where;
     bool used = state->menu.where & 1u << where;
@@ -21,7 +23,7 @@ static BevDirection direction_of(const State *state) {
     return state->job.config.kernel->direction;
 }
 
-/* A baseline of the other direction is dropped: its output is another one. Comparisons are of
+/* Drops a baseline of the other direction, whose output is another array. Comparisons need two
  * pooled grids. */
 static void drop_other_direction(State *state, char *line, size_t size) {
     bool backward = direction_of(state) == BEV_BACKWARD, compares = state->compare != COMPARE_OFF;
@@ -86,7 +88,8 @@ unsigned control_kernel_row(State *state, const Command *command) {
     return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
 }
 
-/* The kernel keeps its title where that direction has it. Formats without gradients change. */
+/* Changes the direction. The kernel stays where the other direction has one of the same title. A
+ * format without gradients is replaced. */
 unsigned control_direction(State *state, const Command *command) {
     KernelConfig config = state->job.config;
     int direction = control_pick(state, command, (int)direction_of(state));
@@ -101,19 +104,19 @@ unsigned control_direction(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
-/* Place of the planted defect, from 1; 0: none. */
-static int defect_place(const State *state) {
+/* Returns the place of the injected bug in its table, from 1; 0: there is none. */
+static int bug_place(const State *state) {
     int count;
-    const InjectedBug *defect = injected_bug_of(state->job.config.kernel);
-    return defect ? (int)(defect - injected_bugs_of(direction_of(state), &count)) + 1 : 0;
+    const InjectedBug *bug = injected_bug_of(state->job.config.kernel);
+    return bug ? (int)(bug - injected_bugs_of(direction_of(state), &count)) + 1 : 0;
 }
 
-const char *state_defect(const State *state) {
-    return defect_place(state) ? state->job.config.kernel->title + strlen("DEFECT ") : "none";
+const char *state_injected_bug(const State *state) {
+    return bug_place(state) ? state->job.config.kernel->title + strlen("DEFECT ") : "none";
 }
 
-/* By number or by name; -1: there is no such defect. */
-static int defect_named(const State *state, const Command *command, int count) {
+/* Returns the injected bug that the argument names, by number or by name; -1: there is none. */
+static int bug_named(const State *state, const Command *command, int count) {
     char *end;
     long number = strtol(command->argument, &end, 10);
     if (end != command->argument && !*end)
@@ -121,33 +124,33 @@ static int defect_named(const State *state, const Command *command, int count) {
     return control_find(state, command);
 }
 
-/* The kernel to go back to from a defect: the one selected before, or else the default. */
-static const BevKernel *without_defect(const State *state) {
-    const BevKernel *before = state->before_defect;
+/* Returns the kernel that replaces an injected bug: the one selected before, else the default. */
+static const BevKernel *kernel_without_bug(const State *state) {
+    const BevKernel *before = state->before_bug;
     BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     return before && before->direction == direction_of(state)
                ? before
                : kernel_twin(bev_default(BEV_CPU, direction_of(state)), where);
 }
 
-/* A defect is a kernel in no table. The log does not tell the defect: finding it is the exercise.
- */
-unsigned control_defect(State *state, const Command *command) {
-    int count, now = defect_place(state);
+/* Injects a bug: selects a faulty kernel that no table of kernels lists. The log does not name the
+ * bug, because finding it is the exercise. */
+unsigned control_injected_bug(State *state, const Command *command) {
+    int count, now = bug_place(state);
     const InjectedBug *list = injected_bugs_of(direction_of(state), &count);
-    int place = command->step ? wrapped(now + command->step, count + 1)
-                              : defect_named(state, command, count);
+    int place =
+        command->step ? wrapped(now + command->step, count + 1) : bug_named(state, command, count);
     bool backward = direction_of(state) == BEV_BACKWARD;
     char said[96];
     if (place < 0)
         return SAY(state, command->action, "defect: there is no \"%s\"%s: none, or 1 to %d",
                    command->argument, kernel_way(state->job.config.kernel), count);
     if (place == now)
-        return SAY(state, command->action, "defect %s, still", state_defect(state));
+        return SAY(state, command->action, "defect %s, still", state_injected_bug(state));
     KernelConfig config = state->job.config;
     if (!now)
-        state->before_defect = config.kernel;
-    config.kernel = place ? &list[place - 1].kernel : without_defect(state);
+        state->before_bug = config.kernel;
+    config.kernel = place ? &list[place - 1].kernel : kernel_without_bug(state);
     if (place)
         snprintf(said, sizeof said, "defect %d planted in %s: find it", place,
                  backward ? "right gradients" : "a right pooling");
@@ -156,7 +159,7 @@ unsigned control_defect(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
-/* The next position of the mask whose bit is set; `now` where there is no other. */
+/* Returns the next position whose bit is set in the mask; `now` where no other bit is set. */
 static int next_in_mask(unsigned mask, int now, int step, int count) {
     for (int i = 1; i <= count; i++) {
         int candidate = wrapped(now + i * step, count);
@@ -239,7 +242,7 @@ unsigned control_channels(State *state, const Command *command) {
     return control_told(state, false);
 }
 
-/* "l2=32": a figure of the GPU that is changed; 0: its own. */
+/* Reads a change of one GPU figure: "l2=32". The value 0 restores the GPU's own figure. */
 static bool use_figure(State *state, const char *word, GpuEdit *edit) {
     size_t length = strcspn(word, "=");
     int figure = 0;
@@ -265,7 +268,7 @@ static bool use_figure(State *state, const char *word, GpuEdit *edit) {
     return true;
 }
 
-/* "h200": another row of the table, whose figures are its own. */
+/* Selects another GPU of the table by its name, "h200". All changes of figures are dropped. */
 static bool use_gpu(State *state, const char *name, int *gpu, GpuEdit *edit) {
     const Gpu *found = gpu_find(name);
     if (!found) {
@@ -314,7 +317,7 @@ ShortText state_gpu_figure(const State *state, int figure) {
     return text;
 }
 
-/* One figure of the GPU, as `gpu l2=32` has it; a step doubles or halves. */
+/* Changes one figure of the GPU, as `gpu l2=32` does. A step doubles or halves the figure. */
 unsigned control_gpu_figure(State *state, const Command *command) {
     int figure = command->action - ACTION_L2;
     double now = strtod(state_gpu_figure(state, figure).text, NULL);

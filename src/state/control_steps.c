@@ -1,4 +1,4 @@
-/* Controls of the recorded steps of warps: which warps, which step, and how fast they run. */
+/* Controls of the recorded steps of warps: which warps, which step, and how fast the steps play. */
 #include "src/state/control.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ unsigned control_steps(State *state, const Command *command) {
     return control_changed(state);
 }
 
-/* Whether no steps are shown; the log then tells. */
+/* Whether the display shows no recorded steps. The log then says so. */
 static bool steps_missing(State *state, Action action) {
     if (state->job.steps)
         return false;
@@ -33,7 +33,7 @@ static bool steps_missing(State *state, Action action) {
     return true;
 }
 
-/* From 1 on the screen and in scripts. */
+/* Shows another step. The screen and scripts count steps from 1, the state counts from 0. */
 unsigned control_steps_at(State *state, const Command *command) {
     int count = state->shown.step_count;
     if (steps_missing(state, command->action))
@@ -48,7 +48,7 @@ unsigned control_steps_at(State *state, const Command *command) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* 0, 1, 2, 4 ... and the same backwards. */
+/* Returns the next speed of the series 0, 1, 2, 4 ..., which is continued to negative speeds. */
 static double next_speed(double now, int step) {
     double forward = step > 0 ? now : -now;
     double next = forward < 0 ? (forward > -2 ? 0 : forward / 2) : forward > 0 ? 2 * forward : 1;
@@ -110,7 +110,7 @@ ShortText state_steps_of(const State *state) {
     return of;
 }
 
-/* The warp of the step that is shown; NULL: none was recorded yet. */
+/* Returns the warp of the step that is shown; NULL: no warp is recorded yet. */
 static const ShownWarp *shown_warp(const State *state) {
     const ShownWarp *found = NULL;
     for (int i = 0; i < state->step_warps.count; i++)
@@ -119,7 +119,7 @@ static const ShownWarp *shown_warp(const State *state) {
     return found;
 }
 
-static unsigned follow(State *state, Action action, int64_t block, int warp, int lane) {
+static unsigned follow_warps(State *state, Action action, int64_t block, int warp, int lane) {
     Job *job = &state->job;
     bool same = job->steps_block == block && job->steps_warp == warp;
     job->steps_block = block;
@@ -136,24 +136,24 @@ static unsigned follow(State *state, Action action, int64_t block, int warp, int
     return same ? STEP_REDRAW | changed : control_changed(state);
 }
 
-/* "cell", or numbers: block; block,warp; block,warp,lane. */
-static unsigned follow_named(State *state, const Command *command) {
+/* Follows "cell", or the warps of numbers: block, or block,warp, or block,warp,lane. */
+static unsigned follow_named_warps(State *state, const Command *command) {
     const char *text = command->argument;
     long long block;
     int warp = -1, lane = -1;
     char rest;
     if (!strcmp(text, "cell"))
-        return follow(state, command->action, -1, -1, -1);
+        return follow_warps(state, command->action, -1, -1, -1);
     int found = sscanf(text, "%lld,%d,%d%c", &block, &warp, &lane, &rest);
     bool fits = found >= 1 && found <= 3 && block >= 0 && (found < 2 || warp >= 0) &&
                 (found < 3 || (lane >= 0 && lane < LANES)) && text[strlen(text) - 1] != ',';
     if (!fits)
         return SAY(state, command->action,
                    "steps-of: '%s' is not cell, BLOCK, BLOCK,WARP or BLOCK,WARP,LANE", text);
-    return follow(state, command->action, block, warp, lane);
+    return follow_warps(state, command->action, block, warp, lane);
 }
 
-/* Keys go from all warps on the cell to the block, the warp, then each lane of the step shown. */
+/* Narrows what is followed: all warps of the cell, a block, a warp, then each lane of the step. */
 unsigned control_steps_of(State *state, const Command *command) {
     const Job *job = &state->job;
     const ShownWarp *warp = shown_warp(state);
@@ -161,7 +161,7 @@ unsigned control_steps_of(State *state, const Command *command) {
     if (steps_missing(state, command->action))
         return STEP_REDRAW;
     if (!command->step)
-        return follow_named(state, command);
+        return follow_named_warps(state, command);
     if (!warp)
         return SAY(state, command->action, "no warp is shown yet");
     int level = state->step_lane >= 0   ? LANE + state->step_lane
@@ -173,12 +173,12 @@ unsigned control_steps_of(State *state, const Command *command) {
     int number = job->steps_warp >= 0 ? job->steps_warp : warp->number;
     block = level >= BLOCK ? block : -1;
     number = level >= THE_WARP ? number : -1;
-    return follow(state, command->action, block, number, level >= LANE ? level - LANE : -1);
+    return follow_warps(state, command->action, block, number, level >= LANE ? level - LANE : -1);
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */
 
-/* Pairs of kernels that differ in one idea. */
+/* The pairs of kernels that the key offers. The kernels of a pair differ in one idea. */
 static const struct {
     const char *names, *idea;
 } pairs[] = {
@@ -200,7 +200,8 @@ ShortText state_steps_pair(const State *state) {
     return pair;
 }
 
-/* "v2" or "v2_chw,v2"; "own": none. False: a name is unknown, or says nothing of its accesses. */
+/* Finds the kernels named by "v2" or "v2_chw,v2". "own" names none. Returns false where a name is
+ * unknown, or the kernel's accesses are not described. */
 static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
     char first[64], second[64] = "";
     kernels[0] = kernels[1] = NULL;

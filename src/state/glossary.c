@@ -150,7 +150,8 @@ const GlossaryRow glossary[] = {
 
 const int glossary_count = sizeof glossary / sizeof *glossary;
 
-/* Copies name `i` of a row: 0 is its word, others are those of `also`. False: there is none. */
+/* Copies one name of a row: 0 is its word, higher numbers are the names in `also`. Returns false
+ * where the row has no such name. */
 static bool name_of(const GlossaryRow *row, int i, char *name, size_t size) {
     const char *from = i ? row->also : row->word;
     for (int skip = i; skip > 1 && *from; skip--) {

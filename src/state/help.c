@@ -5,7 +5,7 @@
 
 enum { LEAST_ROWS = 10 };
 
-/* The keys that are listed; the palette has all controls. */
+/* Whether the help lists the control. The palette lists all controls. */
 static bool is_listed(int control) {
     return keys[control].direct;
 }
@@ -24,7 +24,7 @@ static int group_size(int control) {
     return size;
 }
 
-/* A heading stays with its group, and a blank row above it where another group stands there. */
+/* Returns where a control stands. A heading stays with its group. A blank row separates groups. */
 HelpPlace help_place(const HelpLayout *layout, Action action) {
     HelpPlace place = {.page = 0};
     int column = 0, row = 0;
@@ -45,13 +45,13 @@ HelpPlace help_place(const HelpLayout *layout, Action action) {
     return place;
 }
 
-/* All but the title, the log and, on tall screens, the key bar. */
+/* Returns the rows for the help: all but the title, the log and, on tall screens, the key bar. */
 static int rows_left(int screen_rows) {
     int rows = screen_rows - (screen_rows >= 54 ? 10 : screen_rows >= 30 ? 5 : 2);
     return rows < LEAST_ROWS ? LEAST_ROWS : rows;
 }
 
-/* As many columns as fit beside each other, at least one; one page. */
+/* Returns a layout of one page, with as many columns of text as fit, at least one. */
 static HelpLayout one_page(int screen_columns, int screen_rows) {
     int columns = (screen_columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP);
     return (HelpLayout){columns < 1 ? 1 : columns, rows_left(screen_rows), 1};

@@ -17,13 +17,13 @@ const char *const argument_words[] = {
     [ARGUMENT_NONE] = "",          [ARGUMENT_NAME] = " NAME",     [ARGUMENT_WORDS] = " WORDS",
     [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_SWITCH] = " on|off", [ARGUMENT_DIGIT] = " NUMBER"};
 
-/* The words of controls.inc; see its head. */
+/* The words that rows of controls.inc use; its head explains them. */
 #define F(n)                (KEYCODE_F1 + (n)-1)
 #define NO_VALUE "%s", ""
 #define NO_LIST             NULL
 #define ON_OFF(flag)        "%s", on_off(flag)
 
-/* What a control stands at. */
+/* The first reading of the rows defines a function for each control that writes its value. */
 #define BY(handler, ...)    snprintf(text, size, __VA_ARGS__);
 #define TOGGLES(field, ...) snprintf(text, size, "%s", on_off(state->field));
 #define CHOOSES(field, ...)                                                                        \
@@ -42,7 +42,7 @@ const char *const argument_words[] = {
 #undef TOGGLES
 #undef CHOOSES
 
-/* The rows. */
+/* The second reading of the rows fills the table of controls. */
 #define ARGUMENT_NAME(values)            ARGUMENT_NAME, values
 #define ARGUMENT_WORDS(values)           ARGUMENT_WORDS, values
 #define ARGUMENT_ANY_NUMBER              ARGUMENT_NUMBER, NULL, -INFINITY, INFINITY, 1
@@ -78,12 +78,12 @@ const KeyRow keys[ACTION_COUNT] = {
 
 /* ---- from keys and script lines to commands -------------------------------------------------- */
 
-/* A press of a key without a direction counts as a step forward. */
+/* Returns the command of a key press. A press without a direction counts as a step forward. */
 static Command stepped(Action action, int step) {
     return (Command){.action = action, .step = step};
 }
 
-static bool bound(const KeyRow *row, int32_t key, Command *command) {
+static bool row_binds_key(const KeyRow *row, int32_t key, Command *command) {
     bool digit = row->argument == ARGUMENT_DIGIT;
     for (int i = 0; i < KEYS_PER_ROW && row->keys[i]; i++)
         if (row->keys[i] == key) {
@@ -100,7 +100,7 @@ static bool bound(const KeyRow *row, int32_t key, Command *command) {
 
 bool keys_find(int32_t key, Command *command) {
     for (int i = 0; i < ACTION_COUNT; i++)
-        if (key && bound(&keys[i], key, command))
+        if (key && row_binds_key(&keys[i], key, command))
             return true;
     return false;
 }
@@ -231,7 +231,7 @@ static void append_key(int32_t key, char *text, size_t size) {
     size_t length = strlen(text);
     bool shifted = length && key >= KEYCODE_SHIFT_UP && key <= KEYCODE_SHIFT_RIGHT;
     keys_name(key, name, sizeof name);
-    /* "S-Up" and "S-Down" are written as "S-Up/Down". */
+    /* The pair "S-Up" and "S-Down" is written as "S-Up/Down". */
     snprintf(text + length, size - length, "%s%s",
              shifted  ? "/"
              : length ? " "
@@ -283,12 +283,12 @@ static Open open_now(const State *state) {
                                     : OPEN_NOTHING;
 }
 
-/* Whether the keys of the page of bits work; in a lesson they work beside its own. */
+/* Whether the keys of the page of bits work. In a lesson they work beside its keys. */
 static bool bits_keys(const State *state, Open open) {
     return open == OPEN_BITS || (open == OPEN_LESSON && state->bits.open);
 }
 
-/* Up and Down choose an answer where a lesson asks for a choice. */
+/* Whether Up and Down choose an answer, because a lesson asks for a choice. */
 static bool choice_keys(const State *state, Open open) {
     return open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
 }
@@ -307,7 +307,7 @@ static KeyHint hint_of(Action action) {
     return hint;
 }
 
-/* A key has one meaning: the page of bits comes before the lesson. */
+/* Whether the key has a hint already. The page of bits comes before the lesson. */
 static bool is_hinted(const KeyHint *hints, int count, const char *key) {
     for (int i = 0; i < count; i++)
         if (!strcmp(hints[i].key, key))
@@ -339,7 +339,7 @@ int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     return count;
 }
 
-/* What keys mean on the page of bits and on that of steps. */
+/* The commands of keys on the page of bits and on the page of steps. */
 static const struct {
     Open open;
     int32_t key;
@@ -374,7 +374,7 @@ bool keys_here(const State *state, int32_t key, Command *command) {
     return keys_find(key, command);
 }
 
-/* The first key, the key of a step back, then the other keys: "k K F2". */
+/* Writes all keys of a row: the first key, the key of a step back, the other keys: "k K F2". */
 void keys_label(const KeyRow *row, char *text, size_t size) {
     text[0] = '\0';
     if (row->argument == ARGUMENT_DIGIT) {
@@ -392,7 +392,7 @@ void keys_label(const KeyRow *row, char *text, size_t size) {
         append_key(row->keys[i], text, size);
 }
 
-/* Tries all ASCII characters, then the keys with a code of their own. */
+/* Finds the key by trying the names of all ASCII characters, then of the keys with own codes. */
 int32_t keys_named(const char *name) {
     for (int32_t key = 1; key <= KEYCODE_F12; key = key == 0x7f ? KEYCODE_UP : key + 1) {
         char text[16];

@@ -1,13 +1,13 @@
-/* The live controls and their keys. The rows stand in controls.inc, which says how to add one;
- * bindings of terminal and window, the help screen, the key bar, script words and the man page's
- * section are read from them. Code that has to name a key on screen asks key_of(). */
+/* The live controls and their keys. The rows stand in controls.inc, whose head explains how to add
+ * one. The bindings of terminal and window, the help screen, the key bar, the words of scripts and
+ * the manual page read these rows. Code that names a key on the screen calls key_of(). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* One value a row of controls.inc, in its order: ACTION_KERNEL, ... */
+/* One action for each row of controls.inc, in the same order: ACTION_KERNEL, ... */
 typedef enum {
 #define CONTROL(id, ...) ACTION_##id,
 #include "src/state/controls.inc"
@@ -23,9 +23,9 @@ typedef enum {
 
 extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen */
 
-/* A key is a Unicode code point as typed ('k', 'K', '?'), or one of these codes. Terminal and
- * window translate their own codes to these. Shift with a letter is the capital letter; shift with
- * an arrow has a code of its own. */
+/* A key is the Unicode code point of a typed character ('k', 'K', '?'), or one of these codes.
+ * Terminal and window translate their own codes to these. Shift with a letter gives the capital
+ * letter. Shift with an arrow has a code of its own. */
 enum {
     NO_KEY = -1, KEYCODE_CTRL_P = 0x10, KEYCODE_CTRL_U = 0x15,
     KEYCODE_ENTER = '\n', KEYCODE_TAB = '\t', KEYCODE_ESCAPE = 0x1b, KEYCODE_BACKSPACE = 0x7f,
@@ -40,7 +40,7 @@ enum {
 
 enum { KEYS_PER_ROW = 9 };
 
-/* What the argument of a script word may be. */
+/* The kinds of argument that a word of a script may take. */
 typedef enum {
     ARGUMENT_NONE,
     ARGUMENT_NAME,
@@ -52,7 +52,7 @@ typedef enum {
 
 extern const char *const argument_words[]; /* "", " NAME", " on|off" ... by kind */
 
-/* A control as it was used: which, in which direction (+1, -1), or with which argument (step 0). */
+/* A use of a control: its action, and a direction (+1, -1) or an argument (step 0). */
 typedef struct {
     Action action;
     int step;
@@ -61,29 +61,28 @@ typedef struct {
 
 typedef struct State State; /* state.h */
 
-/* A short text as a value. */
+/* A short text that functions return by value. */
 typedef struct {
     char text[96];
 } ShortText;
 
-/* Carries the command out on the state; returns STEP_* bits (state.h). */
+/* Carries out the command on the state. Returns STEP_* bits (state.h). */
 typedef unsigned ControlHandler(State *state, const Command *command);
 
-/* Writes the control's value: "FP16", "on", "+0.5 deg". */
+/* Writes the control's value as text: "FP16", "on", "+0.5 deg". */
 typedef void ControlValue(const State *state, char *text, size_t size);
 
-/* A value that a control can be set to: its word in scripts, and its title where that is
- * another. */
+/* A value that a control can be set to: its word in scripts, and a title that differs. */
 typedef struct {
     const char *name, *title;
     const char *help; /* what the value is, in a line; NULL: the control's help says enough */
 } ValueName;
 
-/* The values to choose from; returns how many. Texts live as long as the state's menu. */
+/* Fills in the values to choose from; returns how many. Texts live as long as the state's menu. */
 enum { VALUES_MAX = 160 };
 typedef int ControlValues(const State *state, ValueName values[VALUES_MAX]);
 
-/* A row of controls.inc, which explains the columns. */
+/* A row of controls.inc. The head of that file explains the columns. */
 typedef struct {
     Action action;
     const char *word;
@@ -108,31 +107,31 @@ typedef struct {
 
 extern const KeyRow keys[ACTION_COUNT];
 
-/* The control bound to a key; false for keys that mean nothing. */
+/* Writes the command that a key is bound to. Returns false for a key that means nothing. */
 bool keys_find(int32_t key, Command *command);
 
-/* As keys_find, with the keys of the open part: of bits the arrows and Space, of steps Left and
- * Right, Home, End and Space. */
+/* Writes the command of a key as keys_find does, with the keys of the open page first. On the page
+ * of bits these are the arrows and Space, on the page of steps Left, Right, Home, End and Space. */
 bool keys_here(const State *state, int32_t key, Command *command);
 
 bool same_command(const Command *a, const Command *b);
 
-/* The control of that word; the one whose word and a blank begin the text. NULL: none. */
+/* keys_of_word returns the control with that word. keys_beginning returns the control whose word
+ * and a blank begin `text`. NULL: there is none. */
 const KeyRow *keys_of_word(const char *word);
 const KeyRow *keys_beginning(const char *text);
 
-/* The key of that name, as keys_name writes it: "k", "Space", "F2"; 0: there is none. */
+/* Returns the key with the name that keys_name writes: "k", "Space", "F2"; 0: there is none. */
 int32_t keys_named(const char *name);
 
-/* A line of a script without its comment: "dtype", "dtype -" (one step back) or "dtype fp8". On
- * failure `why` gets one line that says what is wrong and names the nearest known word. Only the
- * form is checked: whether there is a format "fp9" is checked by the handler. `tick`, `key` and
- * `size` are words of scripts, not controls: see src/ui/script.h. */
+/* Parses a line of a script without its comment: "dtype", "dtype -" (a step back) or "dtype fp8".
+ * Returns false where the line is wrong: `why` then says what is wrong and names the nearest known
+ * word. Only the form is checked; the handler refuses a format "fp9" that does not exist. `tick`,
+ * `key` and `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
-/* The hints of the key bar: the keys of the open part (palette, help, lesson, bits,
- * steps), else those of the picture by rank. The last two are palette and help. Returns how
- * many. */
+/* A hint of the key bar. The hints are the keys of the open part (palette, help, lesson, bits,
+ * steps), else the keys of the picture by rank. The last two hints are palette and help. */
 typedef struct {
     char key[16];
     const char *label;
@@ -142,14 +141,14 @@ typedef struct {
 enum { KEY_HINTS = 32 };
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]);
 
-/* All keys of a row as people read them: "k K F2", "1-9", "Space". */
+/* Writes all keys of a row as people read them: "k K F2", "1-9", "Space". */
 void keys_label(const KeyRow *row, char *text, size_t size);
 
-/* The name of one key: "k", "S-Left". (ncurses has a function key_name.) */
+/* Writes the name of one key: "k", "S-Left". (ncurses has a function key_name.) */
 void keys_name(int32_t key, char *text, size_t size);
 
-/* How texts name a control, by value: "?", its key where that is one of the help's keys; else
- * ":steps", its word in the palette. */
+/* The name of a control in texts: its key, "?", where the help lists that key; else its word in the
+ * palette, ":steps". */
 typedef struct {
     char name[16];
 } KeyText;

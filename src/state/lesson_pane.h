@@ -1,5 +1,5 @@
-/* What a lesson shows, as plain values: rows of text, each with its role. A part of the State, so
- * that every screen can draw it; src/learn fills it. */
+/* What a lesson shows, as plain values: rows of text, each with its role. The pane is a part of the
+ * State, so that every screen can draw it. src/learn fills it. */
 #pragma once
 
 #include "src/base/kernel_config.h"
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The role of a row; views choose ink and indent by it. */
+/* The role of a row. Views choose ink and indent by the role. */
 typedef enum {
     PANE_TEXT,
     PANE_TERM, /* an entry of the glossary */
@@ -35,17 +35,17 @@ typedef struct {
 
 enum { PANE_ROWS = 64, PANE_BYTES = 6000 };
 
-/* Rows of text in one block, so that a State may be copied with `=`. */
+/* Rows of text in one block, so that a State can be copied with `=`. */
 typedef struct {
     int count, used;
     PaneRow rows[PANE_ROWS];
     char text[PANE_BYTES];
 } PaneText;
 
-/* Adds a row; text that has no room any more is cut. */
+/* Adds a row. Text beyond the room of the pane is cut. */
 void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text);
 const char *pane_row(const PaneText *pane, int row);
-/* Adds all rows of `more`. */
+/* Adds all rows of `more` to `pane`. */
 void pane_append(PaneText *pane, const PaneText *more);
 
 /* The panels of the dashboard that a lesson can point at. */
@@ -67,7 +67,7 @@ typedef enum {
 } LessonPanel;
 extern const char *const lesson_panels[PANEL_COUNT]; /* "", "headline", "kernels", ... */
 
-/* The kind of answer that is asked for: decides what keys mean. */
+/* The kind of answer that a question asks for. The meaning of keys depends on it. */
 typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
 
 typedef struct {
@@ -85,8 +85,7 @@ typedef struct {
     PaneText body;
 } LessonPane;
 
-/* Whether a question is open. The screens then name neither the fault of the question nor its
- * effect. */
+/* Whether a question is open. Screens then hide the question's bug and its effect. */
 static inline bool lesson_asks(const LessonPane *pane) {
     return pane->open && pane->asks != ASKS_NOTHING;
 }

@@ -61,8 +61,8 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
     return row;
 }
 
-/* A kernel does not stand in for itself: a stand-in that is the selection's own kernel pooled the
- * baseline. */
+/* Writes the label of a side. Where the stand-in is the selection's own kernel, it pooled the
+ * baseline, and the selection's label does not mention it. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;
@@ -84,8 +84,9 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
         snprintf(text, size, "%s", label);
 }
 
-/* ", NAME 1.60UNIT" or ", NAME n/a". */
-static void append(char *text, size_t size, const char *name, double value, const char *unit) {
+/* Appends ", NAME 1.60UNIT" or ", NAME n/a" to the text. */
+static void append_figure(char *text, size_t size, const char *name, double value,
+                          const char *unit) {
     size_t used = strlen(text);
     const char *comma = used ? ", " : "";
     if (isnan(value))
@@ -98,11 +99,11 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
     text[0] = '\0';
     if (counters->source == SOURCE_UNKNOWN || !kernel_config_equal(&counters->config, &job->config))
         return false;
-    append(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
-    append(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
-    append(text, size, "L1", counters->l1_sectors * 1e-6, " M");
-    append(text, size, "issue", counters->issue_percent, " %");
-    append(text, size, "occupancy", counters->occupancy_percent, " %");
+    append_figure(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
+    append_figure(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
+    append_figure(text, size, "L1", counters->l1_sectors * 1e-6, " M");
+    append_figure(text, size, "issue", counters->issue_percent, " %");
+    append_figure(text, size, "occupancy", counters->occupancy_percent, " %");
     return true;
 }
 
@@ -203,7 +204,7 @@ int live_lit(const LiveData *live, const State *state,
     return count;
 }
 
-static void thin_out(LiveKernel *row) {
+static void halve_history(LiveKernel *row) {
     for (int i = 0; 2 * i < row->history_count; i++) {
         row->history_us[i] = row->history_us[2 * i];
         row->history_min[i] = row->history_min[2 * i];
@@ -212,14 +213,14 @@ static void thin_out(LiveKernel *row) {
     row->history_step *= 2;
 }
 
-/* The newest median takes the last place until the next one that is kept. */
+/* Adds a median. It keeps the last place of the history until the next one that is kept. */
 void live_remember(LiveKernel *row, double median_us, double minute) {
     if (row->history_left > 0 && row->history_count) {
         row->history_count--;
         row->history_left--;
     } else {
         if (row->history_count == LIVE_HISTORY)
-            thin_out(row);
+            halve_history(row);
         row->history_step += !row->history_step;
         row->history_left = row->history_step - 1;
     }

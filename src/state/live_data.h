@@ -1,8 +1,8 @@
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
- * engine fills it, views only read it; a script measures nothing (engine_script.c). `device` is
- * made anew for each frame: a history needs a field of its own, as live_remember() keeps one. Every
- * figure says where it comes from; an unknown one is zero with SOURCE_UNKNOWN and prints "n/a".
- * Figures of an earlier selection may stay, marked stale. */
+ * engine fills it, and views only read it. A script measures nothing (engine_script.c). `device` is
+ * made anew for each frame; live_remember() keeps the history. Every figure names its source. An
+ * unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure of an earlier selection may
+ * stay, marked stale. */
 #pragma once
 
 #include "src/inputs/inputs.h"
@@ -22,8 +22,8 @@ typedef struct {
     char throttle[64];    /* "none", "thermal", "power"; "": unknown */
     Reading l2_bytes;     /* last-level cache: GPU L2, CPU L3 */
     Reading memory_bytes; /* GPU */
-    /* The highest measured bandwidth: of the L2 where the footprint fits into it, else of the
-     * memory; by loads or by a copy, reads and writes counted. */
+    /* The highest measured bandwidth of loads or copies, reads and writes counted: of the L2 where
+     * the footprint fits into the L2, else of the memory. */
     Reading ceiling_gbps;
 } LiveDevice;
 
@@ -34,16 +34,16 @@ typedef struct {
     BevTraffic own; /* backward: what the selected kernel requests, by its own formula */
 } LiveMemory;
 
-/* The scales of the frame's tensors, by BitsOf, and of the features' channels the least and the
- * most; all 1 where there are none. */
+/* The quantisation scales of the frame's tensors, by BitsOf, and the least and largest scale of a
+ * feature channel. All are 1 where the format has no scales. */
 typedef struct {
     bool known;
     BevDtype dtype; /* of the frame's features */
     float tensor[BITS_COUNT], channel_least, channel_most;
 } LiveScales;
 
-/* How a latency was measured. CPU kernels that take longer than a key can wait are launched one by
- * one on the background thread. */
+/* How a latency was measured. CPU kernels that take longer than a key can wait run one launch at a
+ * time on the background thread. */
 typedef enum {
     TIMING_SERIES,         /* warm-up, then launches back to back; on a GPU the graph of `bench`,
                               with fewer samples while the world moves */
@@ -52,7 +52,7 @@ typedef enum {
                               core; not to be quoted */
 } TimingProtocol;
 
-/* One row a kernel, at the selected dtype and align. */
+/* The figures of one kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why the kernel cannot run the selection, static text; NULL: it can */
@@ -64,13 +64,13 @@ typedef struct {
     TimingProtocol protocol;    /* how a measured figure was timed */
     bool beside_pictures;       /* of a series: pictures shared the cores */
     Reading effective_gbps;     /* requested bytes / median */
-    /* Recorded: caches flushed before; launched alone by the host; warm, also beside a measured
-     * median. */
+    /* Recorded latencies: of launches after a cache flush, of single launches from the host, and of
+     * warm launches, which are kept beside a measured median. */
     Reading cold_us, single_us, recorded_us;
     Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
     Reading prepare_us;
-    /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
-     * kernels, the most registers and the least occupancy. */
+    /* GPU: registers of a thread, and theoretical occupancy (0..1). Of a launch with several
+     * kernels these are the most registers and the least occupancy. */
     Reading registers, occupancy;
     char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
     char recorded_file[48];         /* in samples/recorded/ */
@@ -81,9 +81,9 @@ typedef struct {
     int history_step, history_left; /* so many medians for each one kept, and still to come */
 } LiveKernel;
 
-/* How many times as long as the selection the baseline takes. Measured: the median of `pairs`
- * ratios, each of two figures taken in turns; where `most` is 0, there are too few, the ratio of
- * the medians. Recorded: of two medians of one recording. */
+/* The speed-up: how many times as long as the selection the baseline takes. A measured one is the
+ * median of `pairs` ratios, each of two latencies taken in turns. With too few pairs `most` is 0,
+ * and the ratio is that of the medians. A recorded one divides two medians of one recording. */
 typedef struct {
     Reading ratio;
     double least, most; /* of the measured ratios */
@@ -92,7 +92,7 @@ typedef struct {
     char recorded_on[96], recorded_file[48];
 } LiveSpeedup;
 
-/* Of one launch of `config`, the selection when they were asked for. NaN: not counted. */
+/* Hardware counters of one launch of `config`, the selection at the time. NaN: not counted. */
 typedef struct {
     FigureSource source;
     bool stale; /* the map has changed since */
@@ -103,7 +103,7 @@ typedef struct {
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
 
-/* Of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
+/* The accuracy of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
 typedef struct {
     FigureSource source;
     bool stale;
@@ -126,7 +126,7 @@ typedef enum {
 
 extern const char *const stage_names[STAGE_COUNT]; /* "features", "map", ... */
 
-/* A point that lies in the cell. */
+/* A point that lies in the probed cell. */
 typedef struct {
     int camera;
     int32_t w, h, depth_bin;
@@ -138,8 +138,8 @@ typedef struct {
     int64_t cell;     /* -1: nothing probed */
     int64_t interval; /* -1: no point lies in it */
     int64_t points;
-    /* L2 norm over the channels, NaN: unknown; of the selected kernel and format, and of FP64 over
-     * the original inputs. */
+    /* L2 norms over the channels: of the selected kernel and format, and of FP64 over the original
+     * inputs. NaN: unknown. */
     double value, fp64_original;
     int64_t channel; /* where the two differ most; -1: unknown */
     double channel_value, channel_fp64;
@@ -147,7 +147,7 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
-/* The steps of the warps that work on a cell. */
+/* The recorded steps of the warps that work on one cell. */
 typedef struct {
     Steps selection, baseline; /* without steps: error_text has the reason, or no baseline is
                                   pinned */
@@ -158,10 +158,10 @@ typedef struct {
 
 enum { LIVE_MOVED_AT_M = 40 };
 
-/* The memory that the display may take. A grid too large for it is refused. */
+/* The memory that the display may take, in MB. A grid that needs more is refused. */
 enum { LIVE_BUDGET_MB = 3000 };
 
-/* What differs between the two sides of a comparison. */
+/* The difference between the two sides of a comparison. */
 typedef struct {
     bool known;     /* a comparison is on */
     bool alike;     /* one and the same grid is on both sides */
@@ -170,20 +170,20 @@ typedef struct {
                        front of a camera, of the camera that it moved most; NaN: no rig */
 } LiveDifference;
 
-/* Where the mass of the true objects lies, by range. */
+/* Where the mass of the ground-truth objects lies, by range. */
 typedef struct {
     bool known, compared; /* there are objects; of a baseline as well */
     ObjectBand now[OBJECT_BANDS], baseline[OBJECT_BANDS];
 } LiveObjects;
 
-/* Backward: of a loss on some cells. Borrowed like the frame; NULL where there are none. */
+/* Gradients of a loss on some cells. Borrowed like the frame; NULL where there are none. */
 typedef struct {
     const GridLoss *loss; /* its `inside` is NULL where it is on all cells, or there is none */
     const float *grad_depth, *grad_feat; /* as depth and features; both or none */
     const char *text;                    /* why there are none; "": there are */
 } LiveGradients;
 
-/* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
+/* The arrays of one frame, borrowed until the engine is asked for the next. NULL: missing. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
     uint64_t baseline_content; /* changes when the baseline changes */
@@ -215,8 +215,8 @@ typedef struct {
     uint64_t serial; /* of the job that `frame` shows */
     Job job;         /* that job: the figures below belong to it */
     bool busy;       /* a newer job is being computed */
-    /* The kernel that pooled this picture because the selected one (or the baseline's) is too slow
-     * for a live picture, or computes gradients; NULL: no stand-in. */
+    /* The kernel that pooled this picture in place of the selected one or the baseline's, which is
+     * too slow for a live picture or computes gradients. NULL: none did. */
     const BevKernel *stand_in;
     LiveDevice device;
     Reading fps; /* frames delivered a second */
@@ -229,8 +229,7 @@ typedef struct {
     bool complete; /* all figures of this job were taken once; those to come are repeats */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
-    /* Figures recorded elsewhere of kernels that are not timed here: of kernels of other builds,
-     * and of the view transform. */
+    /* Recorded figures of kernels of other builds, and of the view transform. */
     int elsewhere_count;
     LiveKernel elsewhere[LIVE_MAX_KERNELS];
     Reading clear_us;    /* recorded: of a clear of the output alone */
@@ -247,73 +246,76 @@ typedef struct {
     char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;
 
-/* Everything unknown. */
+/* Sets every figure to unknown. */
 void live_init(LiveData *live);
 
-/* The row of `kernel`, or NULL. */
+/* Returns the row of `kernel`; NULL: there is none. */
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* The row of `kernel`, or else its row of those recorded elsewhere; or NULL. */
+/* Returns the kernel's row among those timed here or recorded elsewhere; NULL: none. */
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
- * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where another kernel pooled it
- * because the selected one is too slow. */
+/* Writes the label of one side of a comparison. Where only the rigs differ: "rig as pinned" or
+ * "rig now". Else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where a stand-in pooled the
+ * picture. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
-/* The mark of a format that was judged on other values than the picture's: "~" before a change, "*"
- * at another moment; else "". */
+/* Returns the mark of a format that was judged on other values than the picture shows: "~" before a
+ * change, "*" at another moment, else "". */
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 
-/* "t 3.20 s"; of a clip "moment 2 of 40". */
+/* Writes the moment: "t 3.20 s", or "moment 2 of 40" for a clip. */
 void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size);
 
-/* The time of the picture: that was asked for; of a clip, which begins anew after its last moment,
- * of the moment that is shown. */
+/* Returns the time of the picture. A world shows the time that was asked for. A clip starts again
+ * after its last moment and shows one of its own moments. */
 double live_time_s(const LiveData *live, const SceneFacts *scene);
 void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size);
 
-/* The moments that a time bar spans: those of a clip, a round of a world that repeats, or a minute;
- * both 0 where nothing moves. */
+/* The times that a time bar spans: those of a clip, one round of a world that repeats, or a minute.
+ * Both are 0 where nothing moves. */
 typedef struct {
     double from_s, to_s;
 } TimeSpan;
 TimeSpan live_time_span(const LiveData *live, const State *state);
 
-/* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
+/* Writes "DRAM 0.12 MB, L2 1.60 M sectors, ..."; returns false for counters of another job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
 
-/* The points of the step that is shown, of the lane that is looked at; returns how many. */
+/* Lists the points of the shown step, for the lane that is looked at. Returns how many. */
 int live_step_points(const LiveData *live, const State *state,
                      const StepPoint *list[LIVE_MAX_CONTRIBUTIONS]);
 
-/* The warps whose steps were recorded. False: none were. */
+/* Lists the warps whose steps were recorded. Returns false where there are none. */
 bool live_warps(const LiveData *live, ShownWarps *warps);
 
-/* The points of the step that is shown, or else those of the pinned cell; returns how many. */
+/* Lists the points of the shown step, else those of the pinned cell. Returns how many. */
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
 
-/* The median of a row. Doubtful, not to be quoted: an unsettled one, one taken beside pictures, or
- * a recorded one until the kernel is timed here. NULL: unknown. */
+/* Returns the median of a row; unknown where `row` is NULL. A median is doubtful where it is
+ * unsettled or was taken beside pictures. A recorded one is doubtful until the kernel is timed
+ * here. */
 Reading live_latency(const LiveData *live, const LiveKernel *row);
 
-/* How many times as long as the row's kernel the baseline takes: the ratio of the medians, unknown
- * where these have different sources. The headline has live->speedup. */
+/* Returns the baseline's median divided by the row's median; unknown where their sources differ.
+ * The headline shows live->speedup instead. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
-/* The slice of the frame's grid in a picture; job.slice is the wish. */
+/* Returns the slice of the frame's grid that a picture shows, for the wish `slice`, as in the
+ * job. */
 Slice live_slice(const LiveFrame *frame, int slice);
 
-/* Of a format that cannot be judged: no gate has a verdict, no figure is known. */
+/* Returns the accuracy of a format that cannot be judged: no gate has a verdict, no figure is
+ * known. */
 LiveAccuracy live_unjudged(double time_s);
 
-/* No format is checked any more: another scene, kernel or align. */
+/* Marks all formats as unchecked, after a change of scene, kernel or align. */
 void live_forget_accuracy(LiveData *live);
 
-/* The figures that EVENT_FRAME carries. */
+/* Returns the figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
 
-/* Appends a median, measured at that minute, to a kernel's history. Where the history is full every
- * second one goes, and from then on half as many are kept: it reaches back to the first. */
+/* Appends a median, measured at that minute, to the history. In a full history every second median
+ * is removed. From then on only half as many are kept, so that the first one stays. */
 void live_remember(LiveKernel *row, double median_us, double minute);

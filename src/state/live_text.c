@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Twice the median kernel, at most the slowest: one very slow kernel must not flatten all bars. */
-static double scale_of(double *us, int count) {
+/* Returns the scale of the bars: twice the median latency, at most the slowest. One very slow
+ * kernel thus leaves the other bars visible. */
+static double bar_scale(double *us, int count) {
     if (!count)
         return 0;
     sort_ascending(us, count);
@@ -24,12 +25,12 @@ Ladder ladder_of(const State *state, const LiveData *live) {
         if (row->median_us.source)
             us[known++] = row->median_us.value;
     }
-    ladder.scale_us = scale_of(us, known);
+    ladder.scale_us = bar_scale(us, known);
     ladder.longest_us = known ? us[known - 1] : 0;
     return ladder;
 }
 
-/* What the figure waits for, where kernels are timed and checked. */
+/* Returns what the figure waits for, where kernels are timed and checked. */
 static const char *what_it_waits_for(const LiveData *live) {
     return live->machine_busy ? "waits: machine busy" : "waits for its turn";
 }
@@ -106,7 +107,7 @@ void latency_origin(const LiveKernel *row, char *text, size_t size) {
              row->median_us.stale ? ", stale" : "");
 }
 
-/* One mark has room. Of several marks the strongest warning is shown. */
+/* Only one mark has room: of several marks the strongest warning is shown. */
 const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
@@ -229,7 +230,7 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
              sectors);
 }
 
-/* Of forward kernels. */
+/* Fills in the steps of the workflow, for forward kernels. Returns how many. */
 static int live_workflow(const State *state, const LiveData *live, const IntervalLengths *lengths,
                          Finding steps[WORKFLOW_STEPS]) {
     const BevKernel *kernel = live->job.config.kernel;

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static LogLine *push(Log *log, Action action) {
+static LogLine *push_line(Log *log, Action action) {
     bool held = action < ACTION_COUNT && keys[action].held;
     bool again = log->count && held && log->lines[0].action == action;
     if (!again) {
@@ -19,12 +19,12 @@ static LogLine *push(Log *log, Action action) {
 }
 
 unsigned log_say(Log *log, Action action, const char *format, ...) {
-    LogLine *line = push(log, action);
+    LogLine *line = push_line(log, action);
     va_list args;
     va_start(args, format);
     vsnprintf(line->said, sizeof line->said, format, args);
     va_end(args);
-    /* Notes may come from files and drivers. */
+    /* A note may come from a file or a driver, and may contain control characters. */
     clean_text(line->said, line->said, sizeof line->said);
     snprintf(line->text, sizeof line->text, "%s", line->said);
     return STEP_REDRAW;
@@ -36,22 +36,22 @@ void log_await(Log *log, uint64_t serial, const Headline *before, bool values_on
     log->lines[0].values_only = values_only;
 }
 
-static bool certain(const Reading *reading) {
+static bool is_certain(const Reading *reading) {
     return reading->source != SOURCE_UNKNOWN && !reading->stale;
 }
 
 static double value_of(const Reading *reading) {
-    return certain(reading) ? reading->value : NAN;
+    return is_certain(reading) ? reading->value : NAN;
 }
 
-/* The figure before the change counts even where it was stale: the reader saw it. A figure of
- * another source is not compared. */
+/* Returns the figure before the change; NaN where its source differs from the one after it. A stale
+ * figure counts, because the reader saw it. */
 static double value_before(const Reading *before, const Reading *after) {
     return before->source == after->source && !before->doubtful ? before->value : NAN;
 }
 
-/* "10.2 to 6.1 MB", with the mark of a figure that was not measured here, or is doubtful; "stale"
- * where the figure on the screen is of an earlier moment. */
+/* Writes "10.2 to 6.1 MB". A figure that is doubtful or not measured here has its mark. "stale" is
+ * written where the screen shows a figure of an earlier moment. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
     if (after->stale)
@@ -60,15 +60,15 @@ static void change_text(Unit unit, const Reading *before, const Reading *after, 
         unit_change(unit, value_before(before, after), value_of(after), text, size);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     size_t length = strlen(text);
-    if (certain(after) && mark[0])
+    if (is_certain(after) && mark[0])
         snprintf(text + length, size - length, " %s", mark);
 }
 
-/* As change_text. What lies where the latency swung before the change is no effect of it, and the
- * figure would soon differ from the one on the screen. */
+/* Writes the change of the latency. A latency within the swing before the change is no effect of
+ * the change and gets no text: the screen would soon show another figure. */
 static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
     const Reading *was = &before->latency_us, *is = &after->latency_us;
-    bool swings = was->source == is->source && certain(is) && before->swing_us[0] <= is->value &&
+    bool swings = was->source == is->source && is_certain(is) && before->swing_us[0] <= is->value &&
                   is->value <= before->swing_us[1];
     if (!swings || is->doubtful) {
         change_text(UNIT_US, was, is, text, size);
@@ -77,7 +77,7 @@ static void latency_text(const Headline *before, const Headline *after, char *te
     snprintf(text, size, "within its noise");
 }
 
-static void describe(LogLine *line, const Headline *after) {
+static void describe_change(LogLine *line, const Headline *after) {
     enum { CHANGE = 64 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
@@ -89,7 +89,7 @@ static void describe(LogLine *line, const Headline *after) {
     bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;
     change_text(UNIT_ERROR, same_moment ? &before->max_abs : &none, &after->max_abs, error,
                 sizeof error);
-    if (!same_moment && certain(&after->max_abs)) {
+    if (!same_moment && is_certain(&after->max_abs)) {
         size_t length = strlen(error);
         snprintf(error + length, sizeof error - length, " (another moment)");
     }
@@ -107,11 +107,11 @@ void log_result(Log *log, const Headline *after) {
         if (!line->open || line->open > after->serial)
             continue;
         if (!found)
-            describe(line, after);
-        bool timed = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
+            describe_change(line, after);
+        bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
                      !after->latency_us.doubtful;
-        bool complete = (line->values_only || timed) && certain(&after->max_abs);
-        /* Where a newer line was found, this line's figures were never on the screen. */
+        bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
+        /* A line older than another open line is closed: its figures were never on the screen. */
         if (found || complete)
             line->open = 0;
         found = true;

@@ -13,7 +13,7 @@
 
 enum { MOST_ROWS = 1024, MOST_WORDS = 8, NO_MATCH = 40 };
 
-/* A candidate with all texts that it is found by. */
+/* A candidate row, with all texts that find it. */
 typedef struct {
     PaletteRow row;
     const char *also;
@@ -29,8 +29,9 @@ typedef struct {
     int group;           /* its controls alone; -1: all */
 } Search;
 
-/* 0: the whole text; 1: it begins with the word; 2: a word of it does; 3: within; -1: not there. */
-static int place_in(const char *text, const char *word) {
+/* Returns where `text` has the word: 0 the whole text, 1 its beginning, 2 the beginning of a word,
+ * 3 within a word, -1 nowhere. */
+static int match_place(const char *text, const char *word) {
     size_t length = strlen(word);
     int best = -1;
     for (const char *at = text; (at = strcasestr(at, word)); at++) {
@@ -40,7 +41,8 @@ static int place_in(const char *text, const char *word) {
     return best;
 }
 
-/* Whether its letters stand in the text in this order, the first one first. */
+/* Whether the letters of `word` stand in `text` in this order, and both begin with the same
+ * letter. */
 static bool is_subsequence(const char *text, const char *word) {
     if (tolower((unsigned char)*text) != tolower((unsigned char)*word))
         return false;
@@ -49,14 +51,15 @@ static bool is_subsequence(const char *text, const char *word) {
     return !*word;
 }
 
-/* Rank: name, then subsequence of a control, help, synonyms, subsequence of a value. Explained
- * words come after commands. */
+/* Returns the rank of a candidate for a word. Names come first, then the word's letters
+ * scattered in a control's name, help, synonyms, and letters scattered in a value. Glossary
+ * words come last. */
 static int word_score(const Candidate *candidate, const char *word) {
     enum { SUBSEQUENCE = 6, IN_HELP = 8, SYNONYM = 12, SCATTERED = 16, EXPLAINED = 16, LEAST = 3 };
     const PaletteRow *row = &candidate->row;
     const char *control = keys[row->command.action].word;
-    int name = place_in(row->kind == PALETTE_VALUE ? row->command.argument : row->name, word);
-    int title = place_in(row->title, word), of = place_in(control, word);
+    int name = match_place(row->kind == PALETTE_VALUE ? row->command.argument : row->name, word);
+    int title = match_place(row->title, word), of = match_place(control, word);
     bool explained = row->kind == PALETTE_VALUE && row->command.action == ACTION_GLOSSARY;
     if (name >= 0 || title >= 0)
         return (name >= 0 && (title < 0 || name <= title) ? name : title) +
@@ -66,7 +69,7 @@ static int word_score(const Candidate *candidate, const char *word) {
     bool letters = strlen(word) >= LEAST && is_subsequence(row->name, word);
     if (letters && row->kind != PALETTE_VALUE)
         return SUBSEQUENCE;
-    int help = place_in(row->help, word), also = place_in(candidate->also, word);
+    int help = match_place(row->help, word), also = match_place(candidate->also, word);
     if (help >= 0 && help < 3)
         return IN_HELP + help + (explained ? EXPLAINED : 0);
     if (also >= 0 && also < 3)
@@ -78,9 +81,9 @@ static bool is_number(const char *word) {
     return word[strspn(word, "0123456789.+-")] == '\0';
 }
 
-/* Adds the candidate where a word of the typed text fits. "time 14.92" means no value without that
- * number, but perhaps a control that takes one. */
-static void offer(Search *search, const Candidate *candidate) {
+/* Adds the candidate where a typed word fits. "time 14.92" fits no value that lacks the number, but
+ * may fit a control that takes a number. */
+static void offer_candidate(Search *search, const Candidate *candidate) {
     int score = candidate->score, missed = 0;
     for (int i = 0; i < search->word_count; i++) {
         int word = word_score(candidate, search->words[i]);
@@ -103,7 +106,7 @@ static bool is_hidden(Action action) {
     return action == ACTION_COMMANDS || action == ACTION_ESCAPE || action == ACTION_KERNEL_ROW;
 }
 
-/* `value` "": the control itself. */
+/* Returns the candidate of a control's value; `value` "": of the control itself. */
 static Candidate candidate_of(const KeyRow *control, const char *value, const char *title) {
     Candidate candidate = {.also = control->also};
     PaletteRow *row = &candidate.row;
@@ -127,9 +130,9 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
             candidate.row.help = values[i].help;
         if (control->action == ACTION_GLOSSARY)
             candidate.also = glossary[i].also;
-        /* Sizes are values of `config` first: here they come after the other scenes. */
+        /* Sizes come after the other scenes: they are values of `config` first. */
         candidate.score = control->action == ACTION_SCENE && i < state->menu.preset_count;
-        offer(search, &candidate);
+        offer_candidate(search, &candidate);
     }
 }
 
@@ -141,11 +144,11 @@ static void offer_findings(Search *search, const State *state, const LiveData *l
         snprintf(number, sizeof number, "%d", i + 1);
         text_micro(findings[i].brief, brief, sizeof brief);
         const Candidate candidate = candidate_of(&keys[ACTION_EXPLAIN], number, brief);
-        offer(search, &candidate);
+        offer_candidate(search, &candidate);
     }
 }
 
-/* A line as scripts have it, "l2 32", whose value stands in no list. */
+/* Adds the typed line itself where scripts accept it: the value of "l2 32" is in no list. */
 static void offer_line(Search *search, const State *state) {
     char why[200];
     Command command;
@@ -174,7 +177,7 @@ static int group_named(const char *text) {
     return -1;
 }
 
-/* Words of a sentence that name nothing: "turn one camera off" means "camera off". */
+/* Whether the word names nothing in a sentence: "turn one camera off" means "camera off". */
 static bool is_filler(const char *word) {
     static const char *const fillers[] = {
         "a",    "an",     "the",     "of",    "to",    "on",   "at",   "it",   "its",
@@ -188,7 +191,7 @@ static bool is_filler(const char *word) {
     return false;
 }
 
-static void split(Search *search, const char *text) {
+static void split_words(Search *search, const char *text) {
     bool fillers = false; /* kept where there is nothing else */
     for (bool done = false; !done; fillers = true) {
         search->word_count = 0;
@@ -210,12 +213,12 @@ static void read_text(Search *search, const char *text) {
     if (search->only && !search->only->list)
         search->only = NULL;
     if (search->only)
-        split(search, text + strlen(search->only->word));
+        split_words(search, text + strlen(search->only->word));
     else if (search->group < 0)
-        split(search, text);
+        split_words(search, text);
 }
 
-static void gather(Search *search, const State *state, const LiveData *live) {
+static void gather_candidates(Search *search, const State *state, const LiveData *live) {
     offer_line(search, state);
     if (search->only)
         offer_values(search, state, search->only);
@@ -223,13 +226,13 @@ static void gather(Search *search, const State *state, const LiveData *live) {
         return;
     if (search->only) { /* no value of it fits: its word is one as all others */
         search->word_count = 0;
-        split(search, state->palette.text);
+        split_words(search, state->palette.text);
     }
     for (int i = 0; i < ACTION_COUNT; i++) {
         const Candidate candidate = candidate_of(&keys[i], "", "");
         bool there = search->group < 0 || (int)keys[i].group == search->group;
         if (there && !is_hidden((Action)i))
-            offer(search, &candidate);
+            offer_candidate(search, &candidate);
     }
     for (int i = 0; i < ACTION_COUNT && search->group < 0; i++)
         offer_values(search, state, &keys[i]);
@@ -242,7 +245,7 @@ static int by_score(const void *left, const void *right) {
     return a->score != b->score ? a->score - b->score : a->order - b->order;
 }
 
-/* With nothing typed: the newest commands, then the groups. */
+/* Lists the first rows, while no text is typed: the latest commands, then the groups. */
 static int first_rows(const State *state, PaletteRow rows[PALETTE_ROWS]) {
     const Palette *palette = &state->palette;
     int count = 0;
@@ -269,7 +272,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
     if (!*text)
         return first_rows(state, rows);
     read_text(&search, text);
-    gather(&search, state, live);
+    gather_candidates(&search, state, live);
     qsort(search.list, (size_t)search.count, sizeof *search.list, by_score);
     int count = search.count < PALETTE_ROWS ? search.count : PALETTE_ROWS;
     for (int i = 0; i < count; i++)
@@ -279,7 +282,7 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* Tried on a copy. A command that changes nothing, and logs a line, is not possible here. */
+/* Whether the command does anything but log. The command is tried on a copy of the state. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size) {
     State after = *state;
     Event event = {.kind = EVENT_COMMAND, .command = *command};
@@ -322,17 +325,17 @@ void palette_remember(State *state, const Command *command) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static PaletteDoes retype(State *state, const char *text) {
+static PaletteDoes set_typed_text(State *state, const char *text) {
     palette_open(state, text);
     return PALETTE_DRAW;
 }
 
-/* The list of a control's values, from the second where it stands at the first. */
+/* Shows a control's list of values. The second value is chosen where the first is set already. */
 static PaletteDoes list_values(State *state, const LiveData *live, const KeyRow *control) {
     PaletteRow rows[PALETTE_ROWS];
     char text[PALETTE_NAME], now[96] = "";
     snprintf(text, sizeof text, "%s ", control->word);
-    retype(state, text);
+    set_typed_text(state, text);
     control->value(state, now, sizeof now);
     if (palette_rows(state, live, rows) > 1 && rows[0].kind == PALETTE_VALUE &&
         (!strcasecmp(rows[0].command.argument, now) || !strcasecmp(rows[0].title, now)))
@@ -340,16 +343,16 @@ static PaletteDoes list_values(State *state, const LiveData *live, const KeyRow 
     return PALETTE_DRAW;
 }
 
-/* Enter: a group opens; a control with a list shows the list; a control that takes a number waits
- * for the number, unless it has a usual one. */
-static PaletteDoes enter(State *state, const LiveData *live, const PaletteRow *row,
-                         Command *command) {
+/* Handles Enter. A group opens. A control with a list shows its list. A control that takes a number
+ * waits for it, unless it has a usual number. */
+static PaletteDoes enter_row(State *state, const LiveData *live, const PaletteRow *row,
+                             Command *command) {
     const KeyRow *control = &keys[row->command.action];
     if (state->palette.tries)
         return PALETTE_KEEP;
     *command = row->command;
     if (row->kind == PALETTE_GROUP)
-        return retype(state, row->name);
+        return set_typed_text(state, row->name);
     bool steps = control->argument == ARGUMENT_NONE || control->argument == ARGUMENT_SWITCH ||
                  control->action == ACTION_UNDO || control->action == ACTION_EXPLAIN;
     if (row->kind == PALETTE_VALUE || steps)
@@ -368,7 +371,7 @@ static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) 
     return values ? PALETTE_TRY : PALETTE_DRAW;
 }
 
-static PaletteDoes type(State *state, int32_t key) {
+static PaletteDoes type_character(State *state, int32_t key) {
     Palette *palette = &state->palette;
     char text[PALETTE_TEXT];
     size_t length = strlen(palette->text);
@@ -381,7 +384,7 @@ static PaletteDoes type(State *state, int32_t key) {
         text[length] = (char)key;
         text[length + 1] = '\0';
     }
-    return retype(state, text);
+    return set_typed_text(state, text);
 }
 
 PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command) {
@@ -395,12 +398,13 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_CTRL_P:
         return PALETTE_LEAVE;
     case KEYCODE_ENTER:
-        return row ? enter(state, live, row, command) : PALETTE_NOTHING;
+        return row ? enter_row(state, live, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
     case KEYCODE_RIGHT:
         return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;
     case KEYCODE_TAB:
-        return row && row->kind != PALETTE_GROUP ? retype(state, row->name) : PALETTE_NOTHING;
+        return row && row->kind != PALETTE_GROUP ? set_typed_text(state, row->name)
+                                                 : PALETTE_NOTHING;
     case KEYCODE_UP:
     case KEYCODE_DOWN:
         at = count ? (at + (key == KEYCODE_UP ? count - 1 : 1)) % count : 0;
@@ -416,7 +420,7 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case ':': /* typed twice: the palette is open already */
         return PALETTE_NOTHING;
     default:
-        return type(state, key);
+        return type_character(state, key);
     }
     state->palette.row = at < 0 ? 0 : at >= count && count ? count - 1 : at;
     return PALETTE_DRAW;

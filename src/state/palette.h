@@ -1,6 +1,6 @@
-/* The command palette: all commands, found by typing. Its rows are the controls, the values of
- * their lists, the findings, and, with nothing typed, groups. State and views ask the same
- * functions; App carries the rows out. */
+/* The command palette finds all commands by typing. Its rows are controls, the values of their
+ * lists, findings and, while nothing is typed, groups. State and views ask the same functions. The
+ * App carries the rows out. */
 #pragma once
 
 #include "src/state/live_data.h"
@@ -11,27 +11,27 @@ typedef enum { PALETTE_CONTROL, PALETTE_VALUE, PALETTE_GROUP } PaletteKind;
 
 typedef struct {
     PaletteKind kind;
-    /* what Enter does: a step of a control, or a value; GROUP: its first control */
+    /* What Enter does: a step of a control, or a value. For a group: its first control. */
     Command command;
     char name[PALETTE_NAME];  /* "dtype", "dtype fp8", as scripts have them; "Compare" */
     char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
     const char *help;         /* of the value, or else of the control */
 } PaletteRow;
 
-/* The rows for the typed text, the best first. Returns how many. */
+/* Lists the rows for the typed text, the best first. Returns how many. */
 int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALETTE_ROWS]);
 
 /* Whether the command does something in this state; else `reason` says why not. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size);
 
-/* Opens it with that text, or closes it. */
+/* Opens the palette with that text. */
 void palette_open(State *state, const char *text);
 void palette_close(State *state);
 
-/* The command that was carried out stands first of the last ones. */
+/* Puts a command that was carried out first in the list of latest commands. */
 void palette_remember(State *state, const Command *command);
 
-/* A key's request in the palette. */
+/* What a key asks for in the palette. */
 typedef enum {
     PALETTE_NOTHING, /* the key means nothing here */
     PALETTE_DRAW,    /* text or row changed: a value that is tried is taken back */
@@ -41,5 +41,5 @@ typedef enum {
     PALETTE_LEAVE    /* it closes, and all is as before */
 } PaletteDoes;
 
-/* Changes text and row; the caller does the rest. */
+/* Changes the text and the chosen row. The caller carries out the returned request. */
 PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command);

@@ -10,7 +10,7 @@ RgbChoice rgb_from(int64_t first, int64_t channels) {
     return rgb;
 }
 
-/* "12" or "12:LOW:HIGH" at the start of `text`; returns its length, 0: neither. */
+/* Reads "12" or "12:LOW:HIGH" at the start of `text`; returns its length; 0: neither form. */
 static int parse_one(const char *text, RgbChoice *rgb, int k) {
     long long channel;
     int used = 0, more = 0;

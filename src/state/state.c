@@ -37,7 +37,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     control_steps_reset(state);
 }
 
-/* What no control of the picture chooses: facts, counters, screens. */
+/* Copies what a reset does not change: facts, counters and screens. */
 static void keep_facts(State *next, const State *now) {
     next->menu = now->menu;
     next->job.serial = now->job.serial + 1;
@@ -65,7 +65,7 @@ void state_begin_lesson(State *state, int scene) {
     keep_facts(&next, state);
     next.playing = false;
     next.scene = state->scene;
-    if (scene == state->job.scene) /* figures of another scene are nothing to compare with */
+    if (scene == state->job.scene) /* the last figures stay only if the scene stays */
         next.shown = state->shown;
     control_use_slice(&next, SLICE_MAX, false);
     next.light = state->light;
@@ -131,7 +131,7 @@ void state_value(const State *state, Action action, char *text, size_t size) {
     keys[action].value(state, text, size);
 }
 
-/* A scene may be a path. Keeps the characters of its file name that are safe in any file name. */
+/* Makes a file name of a scene, which may be a path. Only safe characters stay. */
 static void file_stem(const char *name, char *stem, size_t size) {
     data_stem(name, stem, size);
     for (char *at = stem; *at; at++)
@@ -179,8 +179,8 @@ static unsigned on_result(State *state, const Headline *headline, const ShownWar
     return STEP_REDRAW;
 }
 
-/* The features of a network or of an operator have no known colours: another view is shown in place
- * of those. */
+/* Chooses a view that the scene can show. Features of a network or of an operator have no known
+ * colours, so a view of colours is replaced. */
 static unsigned choose_view(State *state) {
     const StateMenu *menu = &state->menu;
     const SceneFacts *scene = &state->scene;

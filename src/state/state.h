@@ -21,7 +21,7 @@
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
 
-/* A list of names to choose from; borrowed: it must outlive the state. */
+/* A list of names to choose from. It is borrowed, and must outlive the state. */
 typedef struct {
     const char *const *names;
     int count;
@@ -48,25 +48,26 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
-/* 1 + the position of the scene that they are calibrated on; 0: this one. */
+/* Returns 1 + the position of the scene that the scales are calibrated on; 0: the scene itself. */
 int scales_scene(const State *state);
 
-/* "ideal", "max", ..., or the name of the file. */
+/* Returns how scales are chosen: "ideal", "max", ..., or the name of the file. */
 const char *scales_name(const State *state, int scales);
 
-/* Compares the selection's scene with the one at this position. */
+/* Compares the selection's scene with the scene at this position. */
 void state_compare_with(State *state, int scene);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-/* What the terminal shows: dashboard and BEV, or one of them. With a window open it starts with the
- * dashboard alone, because the window shows the BEV. */
+/* What the terminal shows: dashboard and BEV, or one of them. With a window open the terminal
+ * starts with the dashboard alone, because the window shows the BEV. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
-/* Narrower terminals show kernels and a small BEV on the page "both", or the dashboard alone. */
+/* Terminals narrower than PAGE_BOTH_COLUMNS show kernels and a small BEV on the page "both". Those
+ * narrower than PAGE_SMALL_COLUMNS show the dashboard alone. */
 enum { PAGE_BOTH_COLUMNS = 110, PAGE_SMALL_COLUMNS = 80 };
 extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" */
 
-/* The three figures that a log line compares before and after a change. */
+/* The figures that a log line compares before and after a change. */
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
@@ -75,7 +76,7 @@ typedef struct {
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
 } Headline;
 
-/* How fast the display answers. Scripts have no clock: there it stays unknown. */
+/* How fast the display answers. Scripts have no clock, so all figures stay unknown there. */
 typedef struct {
     int64_t keys;               /* answered so far */
     Reading key_us, key_p99_us; /* from a key to its picture: median, 99th percentile */
@@ -111,7 +112,7 @@ typedef struct {
     ShownWarp warps[MOST_SHOWN_WARPS];
 } ShownWarps;
 
-/* A control's request for a lesson; src/learn, above the state, carries it out. */
+/* A control's request for a lesson. The code of lessons, above the state, carries it out. */
 /* clang-format off */
 typedef enum {
     WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_TOUR, WISH_WORKFLOW, WISH_NEXT,
@@ -119,15 +120,15 @@ typedef enum {
 } LessonWish;
 /* clang-format on */
 
-/* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
- * A cell's centre lies at +0.5. */
+/* The part of the grid that is in view, in cells. x grows forward and y to the left, as in the map.
+ * The centre of a cell lies at +0.5. */
 typedef struct {
     double center_x, center_y;
     double zoom; /* 1: the whole grid fits */
 } Viewport;
 
-/* The page of one number's bits: an element of a tensor in the selected format. A number of another
- * format is shown as the nearest of this one: ask state_bits(). */
+/* The page of bits shows one number: an element of a tensor in the selected format. A number of
+ * another format becomes the nearest number of this one; state_bits() returns it. */
 typedef enum { BITS_FEATURES, BITS_DEPTH, BITS_OUTPUT, BITS_E5M2, BITS_COUNT } BitsOf;
 extern const char *const bits_names[BITS_COUNT]; /* "features", ..., "e5m2" */
 typedef struct {
@@ -212,7 +213,7 @@ struct State {
     LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
-    const BevKernel *before_defect; /* the kernel selected when one was planted; NULL: none was */
+    const BevKernel *before_bug; /* the kernel selected when one was planted; NULL: none was */
 
     Pace pace; /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */
@@ -250,7 +251,8 @@ typedef struct {
     double x, y, steps; /* x, y in cells, fractions included */
     int columns, rows;
     bool on;
-    /* EVENT_FRAME; each may be NULL: nothing new, and no recorded warps. */
+    /* EVENT_FRAME brings the next two. NULL `headline`: nothing new. NULL `warps`: none
+     * recorded. */
     const Headline *headline;
     const ShownWarps *warps;
     const SceneFacts *scene;
@@ -272,59 +274,61 @@ enum {
     STEP_CHANGE = 512     /* a choice changed, which undo takes back */
 };
 
-/* A new state: the default kernel of the first backend that runs here (CUDA before the CPU), FP16,
- * nearest; everything else as it is before any control. `scene` is a position in menu->scenes. */
+/* Makes a new state: the default kernel of the first backend that runs here (CUDA before the CPU),
+ * FP16, nearest. `scene` is a position in menu->scenes. */
 void state_init(State *state, const StateMenu *menu, int scene);
 
-/* Everything as after state_init, on the scene `scene`, with the same menu, screens and lesson. The
- * world stands still. A lesson begins with it, so that it is the same each time. */
+/* Resets the state as state_init does, on the scene `scene`; menu, screens and lesson stay. The
+ * world stands still. A lesson thus begins the same each time. */
 void state_begin_lesson(State *state, int scene);
 
-/* Restores the user's choices of `before`; facts, messages and counters stay. */
+/* Restores the choices that the user had made in `before`. Facts, messages and counters stay. */
 void state_restore(State *state, const State *before);
 
-/* Applies the event. Returns STEP_* bits: what must happen now. */
+/* Applies the event to the state. Returns STEP_* bits: what must happen now. */
 unsigned state_step(State *state, const Event *event);
 
 /* ---- questions about a state ----------------------------------------------------------------- */
 
-/* Name of the next snapshot: "intersection-v3-fp8-nearest-t003.20-001.png" (scene, selection and
- * moment of the job that is shown, number); "...-v2-by-v4-..." where another kernel drew it. */
+/* Writes the name of the next snapshot: scene, selection and moment of the shown job, and a
+ * number, "intersection-v3-fp8-nearest-t003.20-001.png". "...-v2-by-v4-..." names a stand-in
+ * that drew it. */
 void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
                          char *text, size_t size);
-/* Name of the next frame of a recording: "frame-000042.png". */
+/* Writes the name of the next frame of a recording: "frame-000042.png". */
 void state_frame_name(const State *state, char *text, size_t size);
 
-/* x, y and, where the scene's grid has slices, z of a cell of the grid. */
+/* Returns x and y of a cell of the grid, and z where the scene's grid has slices. */
 CellPlace state_cell_place(const State *state, int64_t cell);
 
-/* What the picture shows of the scene's grid. */
+/* Returns the slice of the scene's grid that the picture shows. */
 Slice state_slice(const State *state);
 
-/* The pinned cell, else the one under the cursor, as y * nx + x of the picture; -1: none. */
+/* Returns the pinned cell, else the one under the cursor, as y * nx + x of the picture; -1:
+ * none. */
 int64_t state_probe_cell(const State *state);
 
-/* The page of bits in the selected format. */
+/* Returns the page of bits with its number in the selected format. */
 BitsPage state_bits(const State *state);
 
-/* Whether the picture shows errors against FP64. (A difference of two kernels is no such error.) */
+/* Whether the picture shows errors against FP64. A difference of two kernels is no such error. */
 bool state_shows_errors(const State *state);
 
-/* The control's value: "FP16", "on", "0.5 deg"; "" for controls without a value. */
+/* Writes the control's value: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
 
-/* The size of the window's text and lines, times the usual one. */
+/* Returns the size of the window's text and lines, as a multiple of the usual size. */
 double state_text_scale(const State *state);
 
-/* The backend whose kernels are listed: the selection's, of a planted defect one that is used. */
+/* Returns the backend whose kernels are listed. For an injected bug: one that runs here. */
 BevWhere state_where(const State *state);
 
-/* The GPU that is predicted, its changes included. */
+/* Returns the GPU that is predicted, with the user's changes. */
 Gpu state_gpu(const State *state);
 
-/* Position of a name in a menu, upper and lower case alike; -1: not there. */
+/* Returns the position of a name in a menu, upper and lower case alike; -1: the menu lacks it. */
 int menu_find(const Menu *menu, const char *name);
 
-/* The name at a position; "" outside the menu. */
+/* Returns the name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
 

@@ -1,5 +1,5 @@
 /* The values that controls choose from: the column `list` of controls.inc. Values that the scene or
- * the kernel does not take are in the list, too: the palette shows them with the reason. */
+ * the kernel does not take are listed too. The palette shows them with the reason. */
 #include "kernels/defects.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/control.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lists of names; of the rows of a table. */
+/* Macros for lists of values: from an array of names, or from the rows of a table. */
 #define NAMES(list, names, count)      ROWS(list, count, (names)[i], (names)[i])
 #define ROWS(list, count, name, title) HELPED(list, count, name, title, NULL)
 #define HELPED(list, count, name, title, help)                                                     \
@@ -20,7 +20,7 @@
         return rows < VALUES_MAX ? rows : VALUES_MAX;                                              \
     }
 
-/* NULL: none is known, as of a scene of the command line. */
+/* Returns the title of a scene; NULL: unknown, as of a scene of the command line. */
 static const char *scene_title(const State *state, int scene) {
     const char *title = state->menu.scene_titles ? state->menu.scene_titles[scene] : NULL;
     return title && title[0] ? title : NULL;
@@ -85,7 +85,7 @@ int values_scales_from(const State *state, ValueName values[VALUES_MAX]) {
     return count + 1;
 }
 
-/* First what its own key would do: close the open one, or open the next of the course. */
+/* Lists the lessons. The first value is what the control's own key would do: off, or next. */
 int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
     const Menu *lessons = &state->menu.lessons;
     values[0] = state->lesson.open ? (ValueName){"off", "off", "closes the lesson that is open"}
@@ -96,7 +96,7 @@ int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
     return count;
 }
 
-int values_defects(const State *state, ValueName values[VALUES_MAX]) {
+int values_injected_bugs(const State *state, ValueName values[VALUES_MAX]) {
     int count;
     const InjectedBug *list = injected_bugs_of(state->job.config.kernel->direction, &count);
     values[0] = (ValueName){"none", "none", NULL};

@@ -1,10 +1,10 @@
-/* What lies under a mouse that no button presses: an outline at once, a tooltip when the mouse has
- * rested. The same in terminal and window; the loop has the clock. */
+/* What lies under a mouse while no button is pressed. An outline shows it at once, and a tooltip
+ * once the mouse has rested. Terminal and window share this code. The loop has the clock. */
 #pragma once
 
 #include "src/view/panel/spots.h"
 
-/* All zero: nothing lies there. */
+/* What the mouse is over. All zero: the mouse is over nothing. */
 typedef struct {
     bool over;  /* something does, in `box` */
     bool told;  /* its tooltip is shown */
@@ -15,15 +15,15 @@ typedef struct {
     double since_ms; /* when it came */
 } Hover;
 
-/* The mouse is at (x, y), or the drawing is a new one. True: another outline, or
- * another figure in it. */
+/* Tells that the mouse is at (x, y), or that the drawing is new. Returns true where the outline, or
+ * the figure within it, is another one. */
 bool hover_move(Hover *hover, const Spots *spots, double x, double y);
 
-/* Nothing is outlined until the mouse moves. True: something was. */
+/* Removes the outline until the mouse moves. Returns true where there was one. */
 bool hover_end(Hover *hover);
 
-/* Whether the tooltip is to be shown now; true once. */
+/* Whether the tooltip is to be shown now. Returns true only once for each. */
 bool hover_due(Hover *hover, double now_ms);
 
-/* Milliseconds until then; INFINITY: there is none to show. */
+/* Returns the milliseconds until the tooltip is due; INFINITY: none will be. */
 double hover_in_ms(const Hover *hover, double now_ms);

@@ -40,7 +40,7 @@ static void print_title(const LessonPane *pane) {
     puts("");
 }
 
-/* The mistake in an answer; false: none. */
+/* Prints the mistake in an answer. Returns false where there is none. */
 static bool print_note(const PaneText *body) {
     bool any = false;
     for (int i = 0; i < body->count; i++)
@@ -51,7 +51,7 @@ static bool print_note(const PaneText *body) {
     return any;
 }
 
-/* Keys have no place here: the words are named at the beginning. */
+/* Prints a page without its rows of keys: plain lessons take words instead. */
 static void print_pane(const LessonPane *pane) {
     const PaneText *body = &pane->body;
     PaneKind before = PANE_KEYS;
@@ -79,8 +79,8 @@ void lesson_text_print(const LessonPane *pane) {
     print_pane(pane);
 }
 
-/* The panel that the lesson points at, where it differs from the last one. `shown` is owned by the
- * caller: free(*shown). */
+/* Prints the panel that the lesson points at, where its text has changed. `shown` keeps the last
+ * text; the caller calls free(*shown). */
 static void print_panel(Script *script, char **shown) {
     const State *state = &script->app.state;
     char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),
@@ -95,8 +95,7 @@ static void print_panel(Script *script, char **shown) {
     printf("\n%s", text);
 }
 
-/* New lines of the log: what a control did, or a note, without their figures. A lesson prints the
- * figures that it means. */
+/* Prints new lines of the log without their figures. A lesson prints the figures that matter. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
     const char *text = !log->count             ? ""
                        : log->lines[0].said[0] ? log->lines[0].said
@@ -120,7 +119,7 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
     return is_answer(line) ? script_answer(script, line, err) : script_use_line(script, line, err);
 }
 
-/* Text has no pictures: an animation is over at once. */
+/* Ends running animations at once, because text has no pictures. */
 static bool end_animations(Script *script, Err *err) {
     bool ok = true;
     while (ok && script->app.desk.open &&
@@ -129,8 +128,8 @@ static bool end_animations(Script *script, Err *err) {
     return ok;
 }
 
-/* A line of standard input, and the time that it took. A quiz ends when its time is up: then there
- * is no line, and the score stands instead of the question. */
+/* Reads a line of standard input and tells the quiz how long that took. Returns false at the end of
+ * input, or when the time of a quiz is up: its score is then on the page. */
 static bool read_plain(Script *script, char *line, int size) {
     double begun = clock_ms(), left = app_quiz_seconds(&script->app);
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -203,7 +202,7 @@ typedef struct {
     char drawn[64]; /* what the last picture shows: job, chart, view and comparison */
 } Export;
 
-/* Signs that Markdown would read as marks. */
+/* Writes text for Markdown. Signs that Markdown would read as marks get a backslash. */
 static void put_text(FILE *out, const char *ascii) {
     char micro[PANE_BYTES];
     text_micro(ascii, micro, sizeof micro);
@@ -234,7 +233,7 @@ static void put_row(FILE *out, const PaneText *body, int row) {
         fputs(kind == PANE_CHOICE ? "" : "\n", out);
 }
 
-/* Rows that belong to the screen, or that only a learner's answer has. */
+/* Whether the row is left out of Markdown: it belongs to the screen or to a learner's answer. */
 static bool is_of_screen(PaneKind kind) {
     return kind == PANE_KEYS || kind == PANE_INPUT || kind == PANE_NOTE || kind == PANE_RIGHT ||
            kind == PANE_WRONG || kind == PANE_HINT;
@@ -250,7 +249,7 @@ static void put_rows(FILE *out, const PaneText *body) {
     }
 }
 
-/* The picture of the window, without the lesson, where it differs from the last one. */
+/* Writes the window's picture without the lesson, where the picture has changed. */
 static bool put_picture(Export *export, Err *err) {
     Script *script = export->script;
     const State *state = &script->app.state;
@@ -273,7 +272,7 @@ static bool put_picture(Export *export, Err *err) {
     return ok;
 }
 
-/* An answer within the range: Markdown shows the right one anyway. */
+/* Gives some valid answer. Markdown shows the right answer whatever was given. */
 static bool answer_somehow(Script *script, Err *err) {
     const LessonQuestion *question = lesson_run_question(&script->app.desk.run);
     char answer[32] = "1";
@@ -324,7 +323,7 @@ static bool put_lesson(Export *export, Err *err) {
     return true;
 }
 
-/* Splits a path into the folder and the name without its suffix. */
+/* Splits a path into its folder and the file's name without suffix, export->stem. */
 static bool split_path(const char *path, char *folder, size_t size, Export *export, Err *err) {
     const char *slash = strrchr(path, '/');
     int n = snprintf(folder, size, "%.*s", slash ? (int)(slash - path + !(slash - path)) : 1,

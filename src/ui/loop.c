@@ -39,7 +39,7 @@ static void draw_all(Loop *loop) {
     loop->term_dirty = loop->window_dirty = true;
 }
 
-static unsigned serve(Loop *loop) {
+static unsigned serve_app(Loop *loop) {
     unsigned bits = app_todo(&loop->app);
     if (bits & STEP_REDRAW)
         draw_all(loop);
@@ -55,11 +55,11 @@ static unsigned serve(Loop *loop) {
 }
 
 void loop_serve(Loop *loop) {
-    serve(loop);
+    serve_app(loop);
 }
 
-/* A frame was asked for: it may take long. */
-static void await(Loop *loop, unsigned bits) {
+/* Notes that a frame was asked for. The screens then say what a slow frame waits for. */
+static void await_frame(Loop *loop, unsigned bits) {
     const App *app = &loop->app;
     int scene = app->state.job.scene;
     if (!(bits & ASKED))
@@ -73,25 +73,25 @@ static void await(Loop *loop, unsigned bits) {
         loop->window_dirty = false; /* drawing the old frame would delay the new one */
 }
 
-/* A key is answered by the frame that it asks for. A key that asks for no frame is answered by
- * drawing the old frame with the new state. */
+/* Answers a key or a click. A frame that the key asks for answers the key. Otherwise the old frame
+ * is drawn with the new state. */
 void loop_serve_key(Loop *loop, double arrived_ms) {
-    unsigned bits = serve(loop);
+    unsigned bits = serve_app(loop);
     if (bits & (ASKED | STEP_REDRAW))
         pace_key(&loop->pace, arrived_ms, bits & ASKED ? loop->app.request : 0, loop_screens(loop));
-    await(loop, bits);
+    await_frame(loop, bits);
 }
 
 void loop_serve_mouse(Loop *loop) {
-    await(loop, serve(loop));
+    await_frame(loop, serve_app(loop));
 }
 
 static void serve_first(Loop *loop) {
-    await(loop, serve(loop));
+    await_frame(loop, serve_app(loop));
     loop->echoes = false;
 }
 
-/* Says what a slow picture waits for. */
+/* Shows what a slow picture waits for. */
 static void say_slow(Loop *loop) {
     App *app = &loop->app;
     char text[sizeof app->state.waiting];
@@ -99,17 +99,16 @@ static void say_slow(Loop *loop) {
               sizeof text);
     if (strcmp(text, app->state.waiting) != 0)
         app_step(app, &(Event){.kind = EVENT_WAITING, .text = text});
-    serve(loop);
+    serve_app(loop);
 }
 
-/* Milliseconds until the echo of a key; INFINITY: no key waits. */
+/* Returns the milliseconds until the echo of a key; INFINITY: no key waits. */
 static double echo_in_ms(const Loop *loop) {
     return loop->echoes ? loop->echo_ms - clock_ms() : INFINITY;
 }
 
-/* A key whose picture takes long is acknowledged before it: the screens are drawn with the
- * control's new value and the old picture. */
-static void echo(Loop *loop) {
+/* Acknowledges a key whose picture is slow: draws the control's new value with the old picture. */
+static void echo_key(Loop *loop) {
     if (echo_in_ms(loop) > 0)
         return;
     loop->echoes = false;
@@ -126,15 +125,15 @@ void loop_take_frame(Loop *loop) {
     slow_answered(&loop->slow, app->frame->request, clock_ms());
     slow_shown(&loop->slow, app_live(app));
     loop->echoes = loop->echoes && app->frame->request < app->request;
-    serve(loop);
+    serve_app(loop);
     draw_all(loop);
 }
 
 /* ---- time and signals ------------------------------------------------------------------------ */
 
-/* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
- * but each of them at its time. */
-static double tick_in_ms(const Loop *loop, double now) {
+/* Returns the milliseconds until the world's next moment. The frame of the last moment must have
+ * come first. A slow machine thus shows fewer moments, each at its own time. */
+static double world_tick_in_ms(const Loop *loop, double now) {
     const State *state = &loop->app.state;
     const EngineFrame *frame = loop->app.frame;
     bool steps = state->job.steps && state->step_speed != 0;
@@ -144,9 +143,9 @@ static double tick_in_ms(const Loop *loop, double now) {
 }
 
 /* Advances the time of a moving world when it is due. A late moment does not delay the next one. */
-static void tick(Loop *loop) {
+static void tick_world(Loop *loop) {
     double now = clock_ms(), passed = now - loop->tick_ms;
-    if (tick_in_ms(loop, now) > 0)
+    if (world_tick_in_ms(loop, now) > 0)
         return;
     loop->tick_ms = now;
     bool cpu = loop->app.state.job.config.kernel->where == BEV_CPU;
@@ -156,8 +155,7 @@ static void tick(Loop *loop) {
     loop_serve(loop);
 }
 
-/* The display begins, or goes on after a stop: input counts from this time, and no wait is measured
- * across the stop. */
+/* Starts all clocks of the display, at its begin and after a stop. */
 static void take_up_time(Loop *loop) {
     loop->tick_ms = loop->polled_ms = loop->pumped_ms = loop->slow.since_ms = clock_ms();
     loop->pace.waiting_count = 0;
@@ -188,10 +186,10 @@ static void obey_signals(Loop *loop) {
     }
 }
 
-/* How long to wait for input: until the next thing is due. */
-static struct timespec patience(const Loop *loop) {
+/* Returns how long to wait for input: until the next thing is due. */
+static struct timespec time_to_wait(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
-    wait = fmin(wait, tick_in_ms(loop, clock_ms()));
+    wait = fmin(wait, world_tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
     wait = fmin(wait, fmin(loop_tips_in_ms(loop), app_quiz_in_ms(&loop->app)));
@@ -199,11 +197,11 @@ static struct timespec patience(const Loop *loop) {
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
-/* Waits, and sets typed_ms, the earliest time at which the next input can have been typed: the end
- * of the wait, or of the wait before where input was there already. */
+/* Waits for input. Sets typed_ms, the earliest time at which the next input can have been typed:
+ * the end of this wait, or of the wait before where input was there already. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     double begun = clock_ms();
-    const struct timespec wait = patience(loop);
+    const struct timespec wait = time_to_wait(loop);
     int found = ppoll(waiting, count, &wait, NULL);
     double now = clock_ms();
     loop->typed_ms = now - begun > 1 ? now : loop->polled_ms;
@@ -231,9 +229,9 @@ static void wait_for_something(Loop *loop) {
         loop_read_lines(loop);
 }
 
-static void live(Loop *loop) {
+static void run_live(Loop *loop) {
     while (!loop->quit) {
-        echo(loop);
+        echo_key(loop);
         say_slow(loop);
         loop_tips(loop);
         loop_draw(loop);
@@ -244,7 +242,7 @@ static void live(Loop *loop) {
         loop_read_window(loop);
         loop_take_frame(loop);
         loop_take_messages(loop);
-        tick(loop);
+        tick_world(loop);
         app_lesson_turn(&loop->app, app_lesson_in_ms(&loop->app) <= 0);
         app_tour_turn(&loop->app);
         loop_serve(loop);
@@ -255,7 +253,7 @@ static void live(Loop *loop) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void greet(Loop *loop) {
+static void print_greeting(Loop *loop) {
     if (loop->app.greets)
         app_note(&loop->app, "press : and type what you want to see; Enter: a tour of a minute");
 }
@@ -274,15 +272,15 @@ static bool open_all(Loop *loop, Err *err) {
     serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
         return false;
-    greet(loop); /* a reason why there is no window is said after it, */
+    print_greeting(loop); /* a reason why there is no window is said after it, */
     if (loop_open_window(loop))
-        greet(loop); /* but not that there is one */
+        print_greeting(loop); /* but not that there is one */
     return true;
 }
 
-/* A line on standard error, which may be a terminal that does not read. */
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...) {
+/* Prints a line on standard error, but waits only SAY_MS for a terminal that does not read. */
+static void say_on_stderr(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say_on_stderr(const char *format, ...) {
     char line[512];
     va_list args;
     va_start(args, format);
@@ -292,7 +290,7 @@ static void say(const char *format, ...) {
               SAY_MS);
 }
 
-/* Reports how fast the display answered, as far as that was measured. */
+/* Reports how fast the display answered, as far as it was measured. */
 static void say_quit(const Pace *pace) {
     char first[32], key[32], p99[32], text[400] = "", shown[sizeof text + 16];
     int used = 0, size = sizeof text;
@@ -308,21 +306,21 @@ static void say_quit(const Pace *pace) {
         snprintf(text + used, (size_t)(size - used), ", key to picture %s, p99 %s (%lld keys)", key,
                  p99, (long long)pace->keys);
     text_for_locale(text, shown, sizeof shown);
-    say("bevscope: quit%s\n", shown);
+    say_on_stderr("bevscope: quit%s\n", shown);
 }
 
-/* The last line reports what happened. */
+/* Prints the last line of the program, which reports what happened. */
 static void say_goodbye(const Loop *loop, bool had_terminal) {
     const Pace pace = pace_figures(&loop->pace);
     if (loop->signal)
-        say("bevscope: %s, everything was put back\n",
-            loop->hung_up ? "the terminal is gone" : rescue_what(loop->signal));
+        say_on_stderr("bevscope: %s, everything was put back\n",
+                      loop->hung_up ? "the terminal is gone" : rescue_what(loop->signal));
     else if (had_terminal)
         say_quit(&pace);
 }
 
-/* Unfinished work is not waited for long: after a short time its threads are left to _exit().
- * Pictures that the user asked for get more time. False: threads are left. */
+/* Ends the threads. Unfinished work gets a short time, requested pictures get more. Returns false
+ * where threads still run: only _exit() can end them. */
 static bool close_work(Loop *loop) {
     int left;
     char error[512];
@@ -330,9 +328,9 @@ static bool close_work(Loop *loop) {
     bool written = loop_close_writer(loop, loop->signal ? SIGNAL_END_MS : WRITER_END_MS, &left,
                                      error, sizeof error);
     if (error[0])
-        say("bevscope: %s\n", error);
+        say_on_stderr("bevscope: %s\n", error);
     if (!written)
-        say("bevscope: %d pictures were not written: there was no time\n", left);
+        say_on_stderr("bevscope: %d pictures were not written: there was no time\n", left);
     return ended && written;
 }
 
@@ -345,7 +343,7 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     bool ok = rescue_install(err) && open_all(loop, err);
     bool had_terminal = loop->term != NULL;
     if (ok)
-        live(loop);
+        run_live(loop);
     if (ok && loop->app.failed) {
         *err = loop->app.err;
         ok = false;

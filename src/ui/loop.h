@@ -1,6 +1,6 @@
-/* The live display: terminal and window on the main thread, the engine on its own threads. The main
- * thread pools and decodes nothing: it waits for input, signals and frames, gives events to the
- * App, and lays out and draws the screens. src/README.md draws the way of a key. */
+/* The live display: terminal and window on the main thread, the engine on threads of its own. The
+ * main thread never pools or decodes. It waits for input, signals and frames, gives events to the
+ * App, and draws the screens. src/README.md draws the way of a key. */
 #pragma once
 
 #include "src/app/app.h"
@@ -15,11 +15,11 @@ typedef struct {
     bool no_window, no_terminal, no_mouse;
 } LoopOptions;
 
-/* How the display ended, when the terminal is as it was before. */
+/* How the display ended. The terminal is then as it was before. */
 typedef struct {
     int signal;        /* that ended it, else 0: the caller then dies of the same signal */
     bool threads_left; /* some still compute: the process can only be left with _exit() */
 } LoopEnd;
 
-/* Runs until the user quits. */
+/* Runs the display until the user quits. */
 bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err);

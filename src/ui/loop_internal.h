@@ -24,7 +24,7 @@ typedef struct {
     int64_t moments;         /* number of these moments */
 } ScreenPace;
 
-/* All zero: nothing measured yet. */
+/* Measures how fast keys are answered. All zero: nothing was measured yet. */
 typedef struct {
     PaceKey waiting[PACE_WAITING];
     int waiting_count;
@@ -35,25 +35,24 @@ typedef struct {
     ScreenPace screens[SCREEN_COUNT];
 } PaceMeter;
 
-/* A key arrived. All screens of the mask `open` are to answer. Further keys, with PACE_WAITING keys
- * waiting already, are not measured. */
+/* Notes a key that the screens of `open` are to answer. Beyond PACE_WAITING keys none is noted. */
 void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned open);
 
-/* `screen` has just shown the frame that answers `request`, of moment `time_s` of the world. */
+/* Notes that `screen` shows the frame of `request`, and the moment `time_s` of the world. */
 void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request, double time_s);
 
-/* Whether showing the frame of `request` on `screen` would answer a key. */
+/* Whether a key is answered when `screen` shows the frame of `request`. */
 bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t request);
 
-/* No key waits for a closed screen. */
+/* Lets no key wait for a closed screen. */
 void pace_closed(PaceMeter *meter, Screen screen);
 
-/* Median and 99th percentile of the latest keys, moments a second, time to the first picture. */
+/* Returns the times of the latest keys and of the first picture, and moments a second. */
 Pace pace_figures(const PaceMeter *meter);
 
 /* ---- slow.c: a picture that takes long ------------------------------------------------------- */
 
-/* The keys that wait for a picture; all zero: none does. */
+/* The keys that wait for a picture. All zero: no key waits. */
 typedef struct {
     uint64_t request; /* that the newest of them asked for; 0: none waits */
     int scene;        /* its position in the menu, */
@@ -64,20 +63,20 @@ typedef struct {
     double shown_ms; /* and all stages of its pipeline; 0: none yet */
 } SlowMeter;
 
-/* A key asked for a picture of the scene. */
+/* Notes that a key asked for a picture of the scene. */
 void slow_asked(SlowMeter *meter, int scene, bool loads, uint64_t request, double now_ms);
 
-/* The picture of `request` came. */
+/* Notes that the picture of `request` came. */
 void slow_answered(SlowMeter *meter, uint64_t request, double now_ms);
 
-/* The frame on the screens. */
+/* Notes the scene and the times of the frame on the screens. */
 void slow_shown(SlowMeter *meter, const LiveData *live);
 
-/* "computing dense: map, 1.2 s of about 3"; "" while nothing takes long. `doing`: the stage. */
+/* Writes "computing dense: map, 1.2 s of about 3"; "": nothing takes long. `doing`: the stage. */
 void slow_text(const SlowMeter *meter, const Menu *scenes, const char *doing, double now_ms,
                char *text, size_t size);
 
-/* Milliseconds until that text is to be shown or changes; INFINITY: nothing waits. */
+/* Returns the milliseconds until that text appears or changes; INFINITY: no key waits. */
 double slow_in_ms(const SlowMeter *meter, double now_ms);
 
 typedef struct Writer Writer; /* loop_pictures.c */
@@ -125,8 +124,8 @@ unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u <<
 /* Carries out the screens' part of the events and notes so far. */
 void loop_serve(Loop *loop);
 
-/* The same after a key or a click that came at `arrived_ms`, or later, and after the mouse moved:
- * their frames may take long. Keys are timed. */
+/* Does the same as loop_serve after a key or a click at `arrived_ms`, or after a move of the mouse.
+ * Their frames may take long. Only keys are timed. */
 void loop_serve_key(Loop *loop, double arrived_ms);
 void loop_serve_mouse(Loop *loop);
 
@@ -140,14 +139,15 @@ void loop_read_keys(Loop *loop);
 bool loop_open_window(Loop *loop); /* false: there is none, the log says why */
 void loop_read_window(Loop *loop);
 
-/* Tooltips: shows those that are due. Milliseconds until the next one; INFINITY: none waits. */
+/* loop_tips shows the tooltips that are due. loop_tips_in_ms returns the milliseconds until the
+ * next one; INFINITY: none. */
 void loop_tips(Loop *loop);
 double loop_tips_in_ms(const Loop *loop);
 
-/* Draws the dirty screens, each at most once in a few milliseconds. */
+/* Draws the screens that need drawing, each at most once in a few milliseconds. */
 void loop_draw(Loop *loop);
 
-/* Milliseconds until a dirty screen may be drawn; INFINITY: none is dirty. */
+/* Returns the milliseconds until a screen that needs drawing may be drawn; INFINITY: none does. */
 double loop_draw_in_ms(const Loop *loop);
 
 /* ---- loop_plain.c: lines where there is no terminal ------------------------------------------ */
@@ -160,9 +160,9 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
 bool loop_open_writer(Loop *loop, Err *err);
 
-/* Finishes the waiting pictures. False: that took longer than `patience_ms`; *left pictures are
- * missing, and the process can only be left with _exit(). `error`: the reason of an unwritten
- * picture that nobody was told of; "": none. */
+/* Finishes the waiting pictures. Returns false where `patience_ms` was too short: *left pictures
+ * are missing, and only _exit() can end the process. `error` receives an error that was never
+ * reported, else "". */
 bool loop_close_writer(Loop *loop, double patience_ms, int *left, char *error, size_t size);
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */

@@ -1,5 +1,5 @@
 /* Snapshots and recordings of the live display. A thread of its own compresses and writes the PNG
- * files, because that takes longer than a frame may. */
+ * files, which takes longer than a frame may. */
 #include "src/base/data.h"
 #include "src/base/worker.h"
 #include "src/ui/loop_internal.h"
@@ -47,7 +47,7 @@ static void write_item(const Item *item, Message *message) {
         err_line(&err, message->text, MESSAGE_SIZE);
 }
 
-/* Under the lock. Where too many wait, an error takes the place of the newest. */
+/* Queues a message, under the lock. In a full queue an error replaces the newest message. */
 static void leave_message(Writer *writer, const Message *message) {
     if (writer->message_count < WAITING_MAX)
         writer->messages[writer->message_count++] = *message;
@@ -90,7 +90,7 @@ bool loop_open_writer(Loop *loop, Err *err) {
     return true;
 }
 
-/* The oldest message that nobody took yet; false: none. */
+/* Takes the oldest message from the queue. Returns false where the queue is empty. */
 static bool take_message(Writer *writer, Message *message) {
     worker_lock(&writer->worker);
     bool waits = writer->message_count > 0;
@@ -126,7 +126,7 @@ bool loop_close_writer(Loop *loop, double patience_ms, int *left, char *error, s
     return true;
 }
 
-/* Takes the image over. Waits while the queue is full: no frame of a recording is dropped. */
+/* Takes the image over and queues it. Waits while the queue is full, so that no frame is lost. */
 static void writer_put(Writer *writer, Image *image, const char *path) {
     worker_lock(&writer->worker);
     while (writer->count == WAITING_MAX)
@@ -171,7 +171,7 @@ void loop_snapshot(Loop *loop) {
     write_picture(loop, &bare, name);
 }
 
-/* Each recording gets a new folder, so that no older frames are overwritten. */
+/* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */
 void loop_recording(Loop *loop) {
     loop->recording[0] = '\0';
     for (int i = 1; loop->app.state.recording && i < MAX_RECORDINGS; i++) {
@@ -202,7 +202,7 @@ void loop_record_frame(Loop *loop) {
     write_picture(loop, &loop->app.state, path);
 }
 
-/* Of a recording only its first error is told. */
+/* Logs the messages of the writer. Only the first error of a recording is logged. */
 void loop_take_messages(Loop *loop) {
     Message message;
     char text[512];

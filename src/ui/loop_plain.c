@@ -1,5 +1,5 @@
-/* The live display without a terminal: words from standard input, a line each, and lines of the log
- * as answers. */
+/* The live display without a terminal. It reads words from standard input, one a line, and answers
+ * with lines of the log. */
 #include "src/base/clock.h"
 #include "src/state/glossary.h"
 #include "src/ui/lesson_text.h"
@@ -22,7 +22,7 @@ static void put_line(const char *text) {
     putchar('\n');
 }
 
-/* The newest line of the log, and before it those that came since the last time. */
+/* Prints the lines that the log got since the last call, the newest last. */
 static void print_line(Loop *loop) {
     const Log *log = &loop->app.state.log;
     const LogLine *line = &log->lines[0];
@@ -38,7 +38,7 @@ static void print_line(Loop *loop) {
 }
 
 /* Prints the newest line of the log when its figures are known. A line whose figures take long is
- * printed without them, and again with them. */
+ * printed twice: at once without them, then with them. */
 static void print_log(Loop *loop) {
     uint64_t open = loop->app.state.log.lines[0].open;
     bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
@@ -48,15 +48,15 @@ static void print_log(Loop *loop) {
     print_line(loop);
 }
 
-/* A word that comes before the figures of the one before must not cost that one its answer. */
+/* Prints the answer to a word before the next word is read, even without its figures. */
 static void print_before_next(Loop *loop) {
     print_line(loop);
     loop->told = 0;
     loop->said_ms = clock_ms();
 }
 
-/* What the program is, and which words work; on a terminal also why there is no dashboard. */
-static void greet(Loop *loop) {
+/* Says what the program is, which words work, and on a terminal why there is no dashboard. */
+static void print_greeting(Loop *loop) {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     const char *reason = terminal ? term_impossible() : NULL;
     if (!loop->greeted && reason)
@@ -68,7 +68,7 @@ static void greet(Loop *loop) {
     loop->greeted = true;
 }
 
-/* Tells people what the first figures wait for. */
+/* Says what the first figures wait for. */
 static void say_what_waits(Loop *loop) {
     if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
         return;
@@ -109,7 +109,7 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
-/* "show accuracy": the panel as text. */
+/* Prints a panel as text, for the word "show accuracy". */
 static void print_panel(const Loop *loop, const char *name) {
     const Picture *picture = app_picture(&loop->app);
     const LiveData *live = app_live(&loop->app);
@@ -128,8 +128,8 @@ static void print_panel(const Loop *loop, const char *name) {
     free(text);
 }
 
-/* The words that open a screen of the terminal print their text instead. With on or off they mean
- * the screen of the window. */
+/* Prints the text of a word that would open a screen of the terminal. Returns false for other
+ * words, and for on and off, which mean the window's screen. */
 static bool print_text_of(const Loop *loop, const char *line) {
     char word[16] = "", argument[64] = "";
     sscanf(line, "%15s %63[^\n]", word, argument);
@@ -149,7 +149,7 @@ static bool print_text_of(const Loop *loop, const char *line) {
     return true;
 }
 
-/* A page of text is printed when its figures are there, and closed. */
+/* Prints an open page of text when its figures are known, and closes the page. */
 static void print_page(Loop *loop) {
     App *app = &loop->app;
     Err unused;
@@ -162,7 +162,7 @@ static void print_page(Loop *loop) {
     app_close_lesson(app, &unused);
 }
 
-static void use_line(Loop *loop) {
+static void carry_out_line(Loop *loop) {
     Err err;
     loop->line[loop->line_length] = '\0';
     loop->line_length = 0;
@@ -180,15 +180,15 @@ void loop_read_lines(Loop *loop) {
     loop->input_ended = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
     for (ssize_t i = 0; i < n; i++)
         if (block[i] == '\n')
-            use_line(loop);
+            carry_out_line(loop);
         else if (loop->line_length + 1 < sizeof loop->line)
             loop->line[loop->line_length++] = block[i];
     if (loop->input_ended && loop->line_length)
-        use_line(loop);
+        carry_out_line(loop);
 }
 
 /* Whether all figures of the selection are known, or waiting for them has become pointless. */
-static bool settled(const Loop *loop) {
+static bool figures_settled(const Loop *loop) {
     const LiveData *live = app_live(&loop->app);
     const LiveKernel *row = live_kernel(live, loop->app.state.job.config.kernel);
     const LiveAccuracy *accuracy = &live->accuracy[loop->app.state.job.config.dtype];
@@ -210,11 +210,11 @@ void loop_print_plain(const Loop *loop) {
 }
 
 void loop_plain_step(Loop *loop) {
-    greet(loop);
+    print_greeting(loop);
     say_what_waits(loop);
     print_log(loop);
     print_page(loop);
-    if (loop->input_ended && !loop->window && settled(loop)) {
+    if (loop->input_ended && !loop->window && figures_settled(loop)) {
         print_line(loop);
         loop->quit = true;
     }

@@ -1,4 +1,4 @@
-/* The screens of the live display: reads keys and mouse from terminal and window, draws both. */
+/* The screens of the live display: reads keys and mouse of terminal and window, draws both. */
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
 #include "src/view/draw/pen.h"
@@ -13,7 +13,7 @@ enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the n
 
 /* ---- tooltips -------------------------------------------------------------------------------- */
 
-/* The log row of the terminal takes the tooltip. */
+/* Shows the tooltip in the terminal's row of the log. */
 static void say_tip(Loop *loop, const char *text) {
     if (strcmp(text, loop->app.state.tip) == 0)
         return;
@@ -130,7 +130,7 @@ static void draw_terminal(Loop *loop) {
                    loop->app.frame->live.job.time_s);
 }
 
-/* A click on a figure that is no control: the log tells where the figure comes from. */
+/* Answers a click on a figure that is no control: the log says where the figure comes from. */
 static void answer_click(Loop *loop, const TermPointer *was, const MouseReport *report) {
     const LiveData *live = app_live(&loop->app);
     char text[ORIGIN_TEXT_MAX];
@@ -143,8 +143,8 @@ static void answer_click(Loop *loop, const TermPointer *was, const MouseReport *
     }
 }
 
-/* A click is answered as a key is. The wheel and a drag only cause one drawing, for all events that
- * came. */
+/* Reads a report of the mouse. A click is answered as a key is. Wheel and drag cause one drawing
+ * for all events that came. */
 static void read_mouse(Loop *loop) {
     Event event;
     MouseReport report = term_mouse(loop->term);
@@ -250,15 +250,16 @@ static bool stop_for_key(void *context) {
     return loop->gave_way;
 }
 
-/* A drawing of the window stops when a key arrives. Two drawings are finished nevertheless: one
- * that answers a key, and one after a stopped drawing. Keys held down must not stop the world. */
+/* Returns the rule that stops a drawing of the window when a key arrives. Two drawings are never
+ * stopped: one that answers a key, and one after a stopped drawing. Held keys must not stop the
+ * world. */
 static GiveUp give_up_drawing(Loop *loop) {
     bool owed =
         loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
     return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
 }
 
-/* False: stopped because of a key. */
+/* Draws the window. Returns false where a key stopped the drawing. */
 static bool draw_window(Loop *loop) {
     const GiveUp give_up = give_up_drawing(loop);
     Err err;

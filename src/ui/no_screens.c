@@ -1,5 +1,5 @@
-/* In place of term.c in builds without ncurses, and of sdl_window.c in builds without SDL: terminal
- * and window cannot be opened, with the reason. */
+/* Replaces term.c in builds without ncurses, and sdl_window.c in builds without SDL. Terminal and
+ * window cannot be opened; the functions say why. */
 #include "config.h"
 
 #include "src/ui/sdl_window.h"

@@ -13,24 +13,24 @@ void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned op
         meter->waiting[meter->waiting_count++] = (PaceKey){arrived_ms, request, open};
 }
 
-static bool answers(const PaceKey *key, Screen screen, uint64_t request) {
+static bool frame_answers_key(const PaceKey *key, Screen screen, uint64_t request) {
     return key->request <= request && key->screens & 1u << screen;
 }
 
 bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t request) {
     for (int i = 0; i < meter->waiting_count; i++)
-        if (answers(&meter->waiting[i], screen, request))
+        if (frame_answers_key(&meter->waiting[i], screen, request))
             return true;
     return false;
 }
 
-/* Marks keys as answered by the screen. Those that all screens have answered leave the queue; at
- * `now_ms` they are timed, where it is not 0. */
-static void answer(PaceMeter *meter, Screen screen, uint64_t request, double now_ms) {
+/* Marks waiting keys as answered by the screen. A key that all screens have answered leaves the
+ * queue. Its time is measured at `now_ms`; 0: it is not measured. */
+static void mark_answered(PaceMeter *meter, Screen screen, uint64_t request, double now_ms) {
     int left = 0;
     for (int i = 0; i < meter->waiting_count; i++) {
         PaceKey key = meter->waiting[i];
-        if (answers(&key, screen, request))
+        if (frame_answers_key(&key, screen, request))
             key.screens &= ~(1u << screen);
         if (key.screens)
             meter->waiting[left++] = key;
@@ -41,11 +41,11 @@ static void answer(PaceMeter *meter, Screen screen, uint64_t request, double now
 }
 
 void pace_closed(PaceMeter *meter, Screen screen) {
-    answer(meter, screen, UINT64_MAX, 0);
+    mark_answered(meter, screen, UINT64_MAX, 0);
     meter->screens[screen] = (ScreenPace){.started = false};
 }
 
-static void move(ScreenPace *pace, double time_s, double now_ms) {
+static void count_moment(ScreenPace *pace, double time_s, double now_ms) {
     double gap = now_ms - pace->shown_ms;
     if (pace->started && pace->time_s == time_s)
         return;
@@ -60,8 +60,8 @@ static void move(ScreenPace *pace, double time_s, double now_ms) {
 
 void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request, double time_s) {
     double now_ms = clock_ms();
-    move(&meter->screens[screen], time_s, now_ms);
-    answer(meter, screen, request, now_ms);
+    count_moment(&meter->screens[screen], time_s, now_ms);
+    mark_answered(meter, screen, request, now_ms);
     bool all = true;
     for (int i = 0; i < SCREEN_COUNT; i++)
         all = all && (meter->screens[i].started || !(open >> i & 1));

@@ -42,7 +42,7 @@ static bool write_text(const Script *script, const char *name, Err *err) {
     return ok;
 }
 
-/* Draws the screen, and writes it as the next frame, text and PNG. */
+/* Draws the screen and writes the next frame, as text and as PNG. */
 static bool write_frame(Script *script, Err *err) {
     const App *app = &script->app;
     char name[32];
@@ -88,19 +88,19 @@ bool script_serve(Script *script, Err *err) {
     return !(bits & STEP_SNAPSHOT) || write_snapshot(script, err);
 }
 
-static bool step(Script *script, const Event *event, Err *err) {
+static bool apply_event(Script *script, const Event *event, Err *err) {
     app_step(&script->app, event);
     return script_serve(script, err);
 }
 
-/* Refuses the line that is read now. */
-static bool refuse(const Script *script, const char *what, Err *err) {
+/* Reports an error in the script's current line. Returns false. */
+static bool refuse_line(const Script *script, const char *what, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%.200s:%d", script->options->file, script->line);
     return err_set(err, ERR_FAILED, where, "", "%s", what);
 }
 
-/* "", "S" or "S N". */
+/* Parses the arguments of `tick`: "", "S" or "S N". */
 static bool parse_tick(const char *rest, double *seconds, int *count) {
     char first[32] = "0.1", second[32] = "1", more[2], *end, *count_end;
     if (sscanf(rest, "%31s %31s %1s", first, second, more) > 2)
@@ -115,9 +115,10 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     double seconds;
     int count;
     if (!parse_tick(rest, &seconds, &count))
-        return refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
+        return refuse_line(script, "tick takes seconds, at least 0, and how often, at least 1",
+                           err);
     for (int i = 0; i < count; i++) {
-        if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err))
+        if (!apply_event(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err))
             return false;
         app_quiz_pass(&script->app, seconds);
         if (!write_frame(script, err) || !script_lesson_tick(script, err))
@@ -126,7 +127,7 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     return true;
 }
 
-/* Columns and rows; `format` ends with what must not follow. */
+/* Parses columns and rows. The end of `format` reads what must not follow. */
 static bool parse_size(const char *text, const char *format, int *columns, int *rows) {
     char more[2];
     return sscanf(text, format, columns, rows, more) == 2 && *columns >= 1 && *rows >= 1 &&
@@ -136,9 +137,9 @@ static bool parse_size(const char *text, const char *format, int *columns, int *
 static bool use_size(Script *script, const char *rest, Err *err) {
     int columns, rows;
     if (!parse_size(rest, "%d %d %1s", &columns, &rows))
-        return refuse(script, "size takes columns and rows, each from 1 to 1000", err);
+        return refuse_line(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
-           step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
+           apply_event(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
                        err);
 }
 
@@ -146,29 +147,29 @@ static bool use_key(Script *script, const char *rest, Err *err) {
     char name[16], more[2];
     int32_t key = sscanf(rest, "%15s %1s", name, more) == 1 ? keys_named(name) : 0;
     if (!app_key(&script->app, key))
-        return refuse(script, "key takes the name of one key that means something", err);
+        return refuse_line(script, "key takes the name of one key that means something", err);
     return script_serve(script, err);
 }
 
-/* The mouse over a pixel of a camera view, by the camera's number. */
+/* Puts the mouse over a pixel of a camera view, from the camera's number and the pixel. */
 static bool use_pixel(Script *script, const char *rest, Err *err) {
     const BevShape *shape = &app_live(&script->app)->frame.shape;
     int camera, x, y;
     char more[2];
     if (sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) != 3 || camera < 0 || x < 0 || y < 0 ||
         camera >= shape->cameras || x >= shape->feat_w || y >= shape->feat_h)
-        return refuse(script, "pixel takes a camera from 0, a column and a row of its features",
-                      err);
+        return refuse_line(script,
+                           "pixel takes a camera from 0, a column and a row of its features", err);
     int64_t pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
-    return step(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
+    return apply_event(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
 }
 
-/* One line of text on the next frames; without text no line. */
+/* Sets the line of text on the next frames; an empty text removes it. */
 static bool use_say(Script *script, const char *rest, Err *err) {
     rest += strspn(rest, " \t");
     char *caption = script->app.state.caption;
     if (strlen(rest) >= sizeof script->app.state.caption)
-        return refuse(script, "say takes one line of text, at most 199 bytes", err);
+        return refuse_line(script, "say takes one line of text, at most 199 bytes", err);
     snprintf(caption, sizeof script->app.state.caption, "%s", rest);
     return true;
 }
@@ -176,7 +177,7 @@ static bool use_say(Script *script, const char *rest, Err *err) {
 static bool use_control(Script *script, const char *line, Err *err) {
     Err why = {0};
     if (!app_words(&script->app, line, &why))
-        return refuse(script, why.what, err);
+        return refuse_line(script, why.what, err);
     return script_serve(script, err);
 }
 
@@ -189,7 +190,7 @@ bool script_lesson_input(Script *script, const LessonInput *input, Err *err) {
 
 bool script_answer(Script *script, const char *rest, Err *err) {
     if (!script->app.desk.open)
-        return refuse(script, "answer: no lesson is open; lesson NAME opens one", err);
+        return refuse_line(script, "answer: no lesson is open; lesson NAME opens one", err);
     return script_lesson_input(script, &(LessonInput){.kind = INPUT_ANSWER, .text = rest}, err);
 }
 
@@ -221,7 +222,7 @@ bool script_use_line(Script *script, char *line, Err *err) {
     return use_control(script, line, err);
 }
 
-/* The frames that a script will write. */
+/* Returns the number of frames that a script will write. */
 static int count_frames(const char *text) {
     int frames = 0;
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -236,14 +237,14 @@ static int count_frames(const char *text) {
     return frames;
 }
 
-static bool play(Script *script, char *text, Err *err) {
+static bool play_script(Script *script, char *text, Err *err) {
     progress_plan(count_frames(text));
     for (char *line; !script->quit && (line = strsep(&text, "\n"));) {
         script->line++;
         if (!script_use_line(script, line, err))
             return false;
     }
-    return script->frames > 0 || refuse(script, "no tick in it: no frame was written", err);
+    return script->frames > 0 || refuse_line(script, "no tick in it: no frame was written", err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -270,9 +271,9 @@ bool script_open(Script *script, const ScriptOptions *options, Err *err) {
     script->cells.color = !options->no_color;
     if (!app_open(&script->app, &options->app, &engine, err))
         return false;
-    return step(script,
-                &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows},
-                err);
+    return apply_event(
+        script, &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows},
+        err);
 }
 
 void script_close(Script *script) {
@@ -289,7 +290,7 @@ bool script_run(const ScriptOptions *options, Err *err) {
     const char *path = strcmp(options->file, "-") ? options->file : "/dev/stdin";
     bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
               make_folder(options->frames, err) && script_open(script, options, err) &&
-              play(script, text, err);
+              play_script(script, text, err);
     free(text);
     script_close(script);
     free(script);

@@ -26,7 +26,7 @@ typedef struct {
     bool ascii, no_color;
 } ScriptOptions;
 
-/* "200x60" into columns and rows, each 1 to 1000. */
+/* Parses "200x60" into columns and rows, each 1 to 1000. */
 bool script_size(const char *text, int *columns, int *rows, Err *err);
 
 bool script_run(const ScriptOptions *options, Err *err);

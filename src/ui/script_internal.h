@@ -1,5 +1,4 @@
-/* What scripts and lessons as text share. Private to src/ui: script.c, lesson_text.c, and the test
- * that takes every lesson. */
+/* What scripts and lessons as text share. Private to both and to the test of lessons. */
 #pragma once
 
 #include "src/ui/script.h"
@@ -14,21 +13,21 @@ typedef struct {
     bool quit;
 } Script;
 
-/* Opens everything and renders the first frame. Close it with script_close, also after an error. */
+/* Opens everything and renders the first frame. script_close must follow, also after an error. */
 bool script_open(Script *script, const ScriptOptions *options, Err *err);
 void script_close(Script *script);
 
-/* Carries out the effects of events and inputs so far. Their error is the line's error. */
+/* Carries out the effects of events and inputs so far. An error of theirs is returned. */
 bool script_serve(Script *script, Err *err);
 
-/* A line as scripts have it, with its comment. */
+/* Carries out one line of a script, which may end with a comment. */
 bool script_use_line(Script *script, char *line, Err *err);
 
 /* Writes a picture into the folder of the frames. */
 bool script_write_image(const Script *script, const char *name, Image *image, Err *err);
 
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err);
-/* `answer ...` */
+/* Gives `rest`, the text after `answer`, to the lesson's question. */
 bool script_answer(Script *script, const char *rest, Err *err);
-/* A frame of an animation is over. */
+/* Ends one frame of an animation. */
 bool script_lesson_tick(Script *script, Err *err);

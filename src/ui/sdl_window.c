@@ -27,8 +27,8 @@ struct SdlWindow {
     const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
-/* SDL is loaded when a window is opened: it brings 45 libraries, and a command without a window
- * would take twice as long to start. */
+/* SDL is loaded when a window is opened. Its 45 libraries would double the start-up time of a
+ * command without a window. */
 /* clang-format off */
 #define SDL_FUNCTIONS(F) F(CreateRenderer) F(CreateSystemCursor) F(CreateTexture) F(CreateWindow) \
     F(DestroyRenderer) F(DestroyTexture) F(DestroyWindow) F(FreeCursor) F(GetCurrentVideoDriver) \
@@ -73,7 +73,7 @@ static bool sdl_failed(const char *what, Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, sdl.GetError());
 }
 
-/* Without a display SDL chooses a driver that shows nothing. */
+/* Whether SDL's driver shows anything. Without a display SDL chooses one that shows nothing. */
 static bool driver_shows(void) {
     const char *driver = sdl.GetCurrentVideoDriver();
     bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
@@ -96,8 +96,8 @@ static bool start_sdl(Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
 }
 
-/* The display's density, of 96 dots an inch, in quarters; 1 where it is not known or not dense. A
- * television may claim anything. */
+/* Returns the display's density as a multiple of 96 dots an inch, in quarters. An unknown or low
+ * density gives 1. The result is bounded, because televisions may claim anything. */
 double sdl_window_density(double dpi) {
     const double usual_dpi = 96, most = 3;
     return fmax(1, fmin(floor(4 * dpi / usual_dpi + 0.1) / 4, most));
@@ -109,7 +109,7 @@ static double density_of(int display) {
     return known ? sdl_window_density(dpi) : 1;
 }
 
-/* The usual size, at most that of the screen. */
+/* Returns the window's first size: the usual size, at most that of the screen. */
 static void start_size(int *w, int *h) {
     SDL_Rect usable;
     double scale = density_of(0);
@@ -129,8 +129,8 @@ static bool open_window(SdlWindow *window, const char *title, Err *err) {
     if (!window->window)
         return sdl_failed("cannot be opened", err);
     sdl.SetWindowMinimumSize(window->window, WINDOW_MIN_EDGE, WINDOW_MIN_EDGE);
-    /* The picture is made on the CPU: handing over finished pixels needs no 3D driver, which would
-     * be emulated where there is no GPU and could fail together with one. */
+    /* The picture is made on the CPU. Handing finished pixels over needs no 3D driver, which would
+     * be emulated without a GPU and could fail together with one. */
     window->renderer = sdl.CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
     return window->renderer || sdl_failed("nothing can be drawn", err);
 }
@@ -186,15 +186,15 @@ void sdl_window_fullscreen(SdlWindow *window, bool on) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* The window's pixels in one of SDL's points: above 1 where the system scales windows itself. */
+/* Returns the window's pixels in one of SDL's points: above 1 where the system scales windows. */
 static double pixels_a_point(const SdlWindow *window, int w) {
     int points_w, points_h;
     sdl.GetWindowSize(window->window, &points_w, &points_h);
     return points_w > 0 ? (double)w / points_w : 1;
 }
 
-/* The size in pixels; returns pixels a unit: by the display's density, and the text's size that the
- * user chose. */
+/* Returns the pixels in a unit of the picture, from the display's density and the user's size of
+ * text. *w and *h receive the window's size in pixels. */
 static double pixel_size(const SdlWindow *window, const State *state, int *w, int *h) {
     if (sdl.GetRendererOutputSize(window->renderer, w, h) < 0)
         sdl.GetWindowSize(window->window, w, h);
@@ -219,7 +219,7 @@ static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     return window->texture || sdl_failed("no texture", err);
 }
 
-/* The outline of what lies under the mouse, and its tooltip where the mouse has rested. */
+/* Draws the outline of what lies under the mouse, and its tooltip where the mouse has rested. */
 static void draw_over(SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
     double scale = pixel_size(window, state, &w, &h);
@@ -237,8 +237,8 @@ static void draw_over(SdlWindow *window, const State *state, const LiveData *liv
     cairo_destroy(cr);
 }
 
-/* Shows the picture, with what belongs to the mouse over it. */
-static void present(SdlWindow *window, const State *state, const LiveData *live) {
+/* Shows the picture, with outline and tooltip over it. */
+static void present_picture(SdlWindow *window, const State *state, const LiveData *live) {
     cairo_surface_t *shown = window->hover.over ? window->over : window->surface;
     if (!window->texture)
         return;
@@ -251,7 +251,7 @@ static void present(SdlWindow *window, const State *state, const LiveData *live)
     sdl.RenderPresent(window->renderer);
 }
 
-/* The mouse moved, or other things lie under it now. */
+/* Updates what lies under the mouse. Returns true where that changed. */
 static bool look_under(SdlWindow *window, double x, double y) {
     bool changed = hover_move(&window->hover, &window->spots, x, y);
     bool points = spots_at(&window->spots, x, y) || spots_on_time(&window->spots, x, y);
@@ -263,7 +263,7 @@ static bool look_under(SdlWindow *window, double x, double y) {
 
 void sdl_window_tip(SdlWindow *window, const State *state, const LiveData *live, double now_ms) {
     if (hover_due(&window->hover, now_ms))
-        present(window, state, live);
+        present_picture(window, state, live);
 }
 
 double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms) {
@@ -272,7 +272,7 @@ double sdl_window_tip_in_ms(const SdlWindow *window, double now_ms) {
 
 void sdl_window_tip_end(SdlWindow *window, const State *state, const LiveData *live) {
     if (hover_end(&window->hover))
-        present(window, state, live);
+        present_picture(window, state, live);
 }
 
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
@@ -291,7 +291,7 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
     window->spots = spots;
     if (window->hover.over)
         look_under(window, window->hover.x, window->hover.y);
-    present(window, state, live);
+    present_picture(window, state, live);
     return true;
 }
 
@@ -325,7 +325,7 @@ static const struct {
     {SDLK_PAGEDOWN, KEYCODE_PAGE_DOWN, KEYCODE_PAGE_DOWN},
 };
 
-/* With Ctrl. */
+/* Keys with a meaning together with Ctrl. */
 static const struct {
     SDL_Keycode code;
     int32_t key;
@@ -339,7 +339,8 @@ static const struct {
     {SDLK_KP_MINUS, KEYCODE_CTRL_MINUS},
 };
 
-/* Keys without a character. All others come as text, in the keyboard layout of the user. */
+/* Returns the code of a key without a character, else NO_KEY. Other keys come as text, in the
+ * user's keyboard layout. */
 static int32_t special_key(const SDL_Keysym *symbol) {
     if (symbol->mod & KMOD_CTRL)
         for (size_t i = 0; i < sizeof control_keys / sizeof *control_keys; i++)
@@ -353,7 +354,7 @@ static int32_t special_key(const SDL_Keysym *symbol) {
     return 0;
 }
 
-/* The first character of typed text, UTF-8. */
+/* Returns the first character of typed UTF-8 text. */
 static int32_t first_character(const char *text) {
     const unsigned char *p = (const unsigned char *)text;
     static const unsigned char masks[] = {0x7f, 0, 0x1f, 0x0f, 0x07};
@@ -447,7 +448,7 @@ static bool move(SdlWindow *window, const WindowLayout *layout, const State *sta
         break;
     }
     if (look_under(window, x, y))
-        present(window, state, live);
+        present_picture(window, state, live);
     int64_t pixel = window_pixel_at(layout, state, &live->frame, x, y);
     *event = pixel >= 0 ? (Event){.kind = EVENT_PIXEL, .x = (double)pixel}
                         : at_cell(EVENT_HOVER, layout, x, y);

@@ -1,5 +1,4 @@
-/* A picture that takes long: the stage that it waits for, and its expected time; see
- * loop_internal.h. */
+/* A picture that takes long: its stage and its expected time; see loop_internal.h. */
 #include "src/ui/loop_internal.h"
 
 #include <math.h>
@@ -30,15 +29,15 @@ void slow_shown(SlowMeter *meter, const LiveData *live) {
             meter->shown_ms += live->stages_us[stage].value * 1e-3;
 }
 
-/* The work that a scene's first picture takes, in proportion; 0: unknown. Rays, points of the map
- * and pooling all grow with the points of the frustum. */
+/* Returns the work of a scene's first picture, as a number of frustum points; 0: unknown. Rays,
+ * points of the map and pooling all grow with that number. */
 static double work_of(const Menu *scenes, int scene) {
     const Preset *preset = preset_find(menu_name(scenes, scene));
     return preset ? preset->feat_w * preset->feat_h / preset->depth_step_m : 0;
 }
 
-/* The time of the last first picture of this scene. For a new scene, in proportion to the shown
- * one. 0: unknown. */
+/* Returns the expected time of a picture: the last time of this scene. For a new scene the time of
+ * the shown scene is scaled by the work. 0: unknown. */
 static double about_ms(const SlowMeter *meter, const Menu *scenes) {
     double took = meter->took_ms[meter->loads][meter->scene];
     double shown = work_of(scenes, meter->shown_scene), work = work_of(scenes, meter->scene);

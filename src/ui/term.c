@@ -1,7 +1,7 @@
-/* The terminal through ncurses, which knows its type and sends what has changed. ncurses writes to
- * a file descriptor of its own: rescue.c puts /dev/null in its place when the program is to end
- * while the terminal does not read. What resets the terminal is prepared once, as one text, and
- * written by rescue_restore whatever ends the display. */
+/* The terminal through ncurses, which knows the type of the terminal and sends only changes.
+ * ncurses writes to a file descriptor of its own. When the program is to end while the terminal
+ * does not read, rescue.c puts /dev/null there. The bytes that reset the terminal are prepared
+ * once. rescue_restore writes them, whatever ends the display. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term.h"
 
@@ -21,10 +21,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Modes of xterm that ncurses does not set. The mouse, each by itself for terminals that know only
- * some: 1000 press and release, 1002 also moves while pressed, 1006 as numbers. 1003, moves at any
- * time, only where the terminal answers that it has them; tmux has them and does not answer. 2026:
- * the screen is shown only when a drawing is complete; other terminals ignore it. */
+/* Modes of xterm that ncurses does not set. Each mode of the mouse is set by itself, for terminals
+ * that know only some: 1000 reports press and release, 1002 also moves while pressed, 1006 writes
+ * numbers. Mode 1003, moves at any time, is set only where the terminal says that it knows it.
+ * (tmux knows it and does not say so.) Mode 2026 shows a drawing only when it is complete; other
+ * terminals ignore it. */
 static const char mouse_on[] = "\033[?1000h\033[?1002h\033[?1006h";
 static const char moves_asked[] = "\033[?1003$p", moves_on[] = "\033[?1003h";
 static const char mouse_off[] = "\033[?1006l\033[?1003l\033[?1002l\033[?1000l";
@@ -71,7 +72,8 @@ const char *term_impossible(void) {
     return why ? reason : NULL;
 }
 
-/* Some terminals set COLORFGBG: it ends with the number of the background colour. */
+/* Whether the background is light, by the variable COLORFGBG of some terminals: it ends with the
+ * number of the background colour. */
 static bool is_light(void) {
     const char *colors = getenv("COLORFGBG"), *last = colors ? strrchr(colors, ';') : NULL;
     return last && (!strcmp(last, ";7") || !strcmp(last, ";15"));
@@ -97,7 +99,7 @@ static bool choose_colors(Term *term, TermColor color, Err *err) {
     return true;
 }
 
-/* Bytes for the terminal. */
+/* A buffer of bytes for the terminal. */
 typedef struct {
     char text[RESCUE_RESET_MAX];
     size_t length;
@@ -105,38 +107,37 @@ typedef struct {
 
 static Bytes bytes, reset; /* that tputs collects; that give the terminal back */
 
-static int keep(int byte) {
+static int keep_byte(int byte) {
     if (bytes.length < sizeof bytes.text)
         bytes.text[bytes.length++] = (char)byte;
     return byte;
 }
 
-/* Those that the type of terminal has. */
-static void keep_capability(const char *capability) {
+/* Collects the bytes of a capability, where this type of terminal has it. */
+static void keep_capability_bytes(const char *capability) {
     if (has(capability))
-        tputs(tigetstr(capability), 1, keep);
+        tputs(tigetstr(capability), 1, keep_byte);
 }
 
-/* Prepares the bytes that give the terminal back: inside a signal handler nothing can be looked
- * up. */
-static void arm(const Term *term, int rows) {
+/* Prepares the bytes that reset the terminal, because a signal handler cannot look them up. */
+static void prepare_reset(const Term *term, int rows) {
     bytes.length = 0;
     if (term->xterm)
-        tputs(drawing_ends, 1, keep);
+        tputs(drawing_ends, 1, keep_byte);
     if (term->pixels == PIXELS_KITTY)
-        tputs(pixels_remove, 1, keep);
+        tputs(pixels_remove, 1, keep_byte);
     else if (term->pixels != PIXELS_OFF) /* ends a picture that was cut */
-        tputs("\033\\", 1, keep);
+        tputs("\033\\", 1, keep_byte);
     if (term->mouse)
-        tputs(mouse_off, 1, keep);
-    keep_capability("rmkx");
-    keep_capability("cnorm");
-    keep_capability("op");
-    keep_capability("sgr0");
-    keep_capability("rmcup");
+        tputs(mouse_off, 1, keep_byte);
+    keep_capability_bytes("rmkx");
+    keep_capability_bytes("cnorm");
+    keep_capability_bytes("op");
+    keep_capability_bytes("sgr0");
+    keep_capability_bytes("rmcup");
     if (!has("rmcup")) /* below what was drawn */
-        tputs(tparm(tigetstr("cup"), (long)rows - 1, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L), 1, keep);
-    tputs("\r\n", 1, keep);
+        tputs(tparm(tigetstr("cup"), (long)rows - 1, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L), 1, keep_byte);
+    tputs("\r\n", 1, keep_byte);
     reset = bytes;
     rescue_arm(STDOUT_FILENO, &term->modes, reset.text, reset.length, fileno(term->out),
                term->capture.memory, term->capture.errors);
@@ -150,8 +151,8 @@ static bool read_size(int *columns, int *rows) {
     return known;
 }
 
-/* ncurses allocates memory for whatever size a terminal claims. Where that size makes no sense, the
- * size of the type is taken. */
+/* Starts ncurses, which allocates memory for whatever size a terminal claims. A size that makes no
+ * sense is replaced by the size of the terminal's type. */
 static bool start_ncurses(Term *term) {
     struct winsize size = {.ws_col = 0};
     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
@@ -169,24 +170,23 @@ static bool start_ncurses(Term *term) {
     return true;
 }
 
-/* Sequences that ncurses does not send, between its drawings. An error needs no report: poll()
- * tells. */
+/* Sends a sequence that ncurses does not know. Errors need no report: poll() will tell. */
 static void send_mode(const Term *term, bool wanted, const char *text) {
     if (wanted && term->xterm)
         data_write_all(fileno(term->out), text, strlen(text));
 }
 
-/* Questions, and which answers they ask for. */
-static void ask(Term *term, const char *questions, unsigned answers) {
+/* Sends questions to the terminal, and expects the kinds `answers`. */
+static void ask_terminal(Term *term, const char *questions, unsigned answers) {
     send_mode(term, true, questions);
     if (term->xterm)
         answers_ask(&term->keys.reader, answers, clock_ms());
 }
 
-/* ncurses ends its drawing. Its farewell and its next greeting go nowhere: they would set the
- * user's palette back. Until ncurses 6.4 and 6.5 have been left once, they write at every move of
- * the cursor. */
-static void leave(void) {
+/* Ends the drawing of ncurses. Its farewell and its next greeting are discarded, because they would
+ * reset the user's palette. ncurses 6.4 and 6.5 write them at every move of the cursor until they
+ * have been left once. */
+static void leave_ncurses(void) {
     rescue_divert();
     endwin();
     doupdate();
@@ -197,51 +197,51 @@ static bool in_tmux(void) {
     return socket && *socket;
 }
 
-/* tmux and screen place text only, and do not say what their terminal can. */
+/* Whether tmux or screen runs in between: they place only text, and do not name their terminal. */
 static bool in_multiplexer(void) {
     const char *type = getenv("TERM"), *session = getenv("STY");
     return in_tmux() || (session && *session) || !strncmp(type, "tmux", 4) ||
            !strncmp(type, "screen", 6);
 }
 
-/* Pictures that a multiplexer is sent must be its own: tmux has learnt sixel. */
+/* Asks how pictures can be sent. A multiplexer may know sixel, but no other protocol. */
 static void ask_for_pixels(Term *term, Pixels wanted) {
     bool impossible = !term->xterm || !term->colors || (in_multiplexer() && wanted != PIXELS_SIXEL);
     term->pixels = impossible ? PIXELS_OFF : wanted;
     term->keys.answers.waits = term->pixels == PIXELS_AUTO;
     term->asked_ms = clock_ms();
     if (term->pixels == PIXELS_AUTO)
-        ask(term, pixels_ask, ANSWER_KITTY | ANSWER_NAME | ANSWER_SIZE | ANSWER_DEVICE);
+        ask_terminal(term, pixels_ask, ANSWER_KITTY | ANSWER_NAME | ANSWER_SIZE | ANSWER_DEVICE);
     else if (term->pixels != PIXELS_OFF)
-        ask(term, pixels_ask_size, ANSWER_SIZE);
-    arm(term, getmaxy(stdscr));
+        ask_terminal(term, pixels_ask_size, ANSWER_SIZE);
+    prepare_reset(term, getmaxy(stdscr));
 }
 
-/* Modes, the other screen, no cursor. */
-static void take_over(Term *term) {
+/* Takes the terminal over: its modes, the alternate screen, and no cursor. */
+static void take_over_terminal(Term *term) {
     dup2(STDOUT_FILENO, fileno(term->out));
     reset_prog_mode();
     bytes.length = 0;
-    keep_capability("smcup");
-    keep_capability("smkx");
-    keep_capability("civis");
-    keep_capability("sgr0");
+    keep_capability_bytes("smcup");
+    keep_capability_bytes("smkx");
+    keep_capability_bytes("civis");
+    keep_capability_bytes("sgr0");
     if (term->mouse)
-        tputs(mouse_on, 1, keep);
+        tputs(mouse_on, 1, keep_byte);
     term->keys.moves = in_tmux();
     term->moves = term->mouse && term->keys.moves;
     if (term->moves)
-        tputs(moves_on, 1, keep);
+        tputs(moves_on, 1, keep_byte);
     data_write_all(fileno(term->out), bytes.text, bytes.length);
     if (term->mouse && !term->moves)
-        ask(term, moves_asked, ANSWER_MODE);
+        ask_terminal(term, moves_asked, ANSWER_MODE);
     term_resized(term);
 }
 
-/* Unsent bytes are not worth waiting for. */
-static void give_back(Term *term) {
+/* Gives the terminal back. Bytes that were not sent yet are dropped. */
+static void give_back_terminal(Term *term) {
     rescue_restore(STDOUT_FILENO, &term->modes, reset.text, reset.length);
-    leave();
+    leave_ncurses();
     rescue_disarm();
     capture_end(&term->capture);
 }
@@ -260,7 +260,7 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
         free(term);
         return false;
     }
-    /* The Linux console has kmous, but neither another screen nor these modes. */
+    /* The Linux console has kmous, but neither an alternate screen nor these modes. */
     term->xterm = (has("XM") || has("kmous")) && has("smcup");
     term->mouse = mouse && term->xterm;
     term->pixels = PIXELS_OFF;
@@ -270,18 +270,18 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
         return err_set(err, ERR_FAILED, "terminal", "set TERM", "ncurses cannot start");
     }
     term_resized(term);
-    leave();
+    leave_ncurses();
     if (term->colors)
         start_color();
     leaveok(stdscr, TRUE);
     term_keys_open(&term->keys);
-    take_over(term);
+    take_over_terminal(term);
     ask_for_pixels(term, pixels);
     *out = term;
     return true;
 }
 
-/* Answers that are still on their way must not become input of the shell. */
+/* Waits for answers that are still on their way: they must not become input of the shell. */
 static void await_answers(Term *term) {
     enum { ANSWER_MS = 200 };
     struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -298,7 +298,7 @@ void term_close(Term *term) {
     if (!term)
         return;
     await_answers(term);
-    give_back(term);
+    give_back_terminal(term);
     term_keys_close(&term->keys);
     delscreen(term->screen);
     fclose(term->out);
@@ -308,8 +308,8 @@ void term_close(Term *term) {
 }
 
 void term_resume(Term *term) {
-    leave();
-    take_over(term);
+    leave_ncurses();
+    take_over_terminal(term);
 }
 
 void term_redraw(Term *term) {
@@ -320,11 +320,11 @@ void term_redraw(Term *term) {
 
 void term_suspend(Term *term) {
     Err err;
-    give_back(term);
+    give_back_terminal(term);
     rescue_stop();
     tcgetattr(STDIN_FILENO, &term->modes);
     capture_begin(&term->capture, &err); /* on failure messages only disturb the screen */
-    take_over(term);
+    take_over_terminal(term);
 }
 
 void term_size(const Term *term, int *columns, int *rows) {
@@ -338,15 +338,16 @@ void term_resized(Term *term) {
     if (read_size(&columns, &rows))
         resizeterm(rows, columns);
     term_size(term, &columns, &rows);
-    arm(term, rows);
+    prepare_reset(term, rows);
     term_redraw(term);
     if (term_pixels(term, false, &columns, &rows))
-        ask(term, pixels_ask_size, ANSWER_SIZE); /* of another font */
+        ask_terminal(term, pixels_ask_size, ANSWER_SIZE); /* of another font */
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* The theme sets its own background: few terminals tell whether theirs is light or dark. */
+/* Returns the number of an ink's colour. The theme sets its own background, because few terminals
+ * tell whether theirs is light. */
 static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     Rgb color = ink_color(ink, light, paper);
     bool picture = ink & INK_RGB && term->colors >= 256;
@@ -356,8 +357,8 @@ static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     return palette_nearest(picture ? palette_vivid(color) : color, term->colors);
 }
 
-/* The pair of ink and paper. Eight colours have no greys: text or a bar that would get the colour
- * of the background gets another one. */
+/* Returns the colour pair of ink and paper. Eight colours have no greys: an ink that would get the
+ * colour of the background gets another one. */
 static int pair_of(const Term *term, const CellStyle *style, bool light) {
     enum { BLUE = 4, CYAN = 6 };
     if (!term->colors)
@@ -388,8 +389,8 @@ static bool same_cell(const Cell *a, const Cell *b) {
            a->style.paper == b->style.paper && a->style.attributes == b->style.attributes;
 }
 
-/* Where the old screen cannot be compared with `cells`, everything is new. */
-static bool start_over(Term *term, const Cells *cells, bool *everything, Err *err) {
+/* Begins with an empty screen, and sets *everything, where the old one does not fit `cells`. */
+static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, Err *err) {
     Cells *shown = &term->shown;
     *everything = !shown->cells || shown->columns != cells->columns ||
                   shown->rows != cells->rows || shown->light != cells->light;
@@ -431,8 +432,8 @@ static bool same_image(const Image *a, const Image *b) {
            (!a->w || !memcmp(a->rgba, b->rgba, 4 * (size_t)a->w * (size_t)a->h));
 }
 
-/* A picture that is hidden or has moved. kitty's goes by itself; of the others all that they lay
- * over is written again. */
+/* Removes a picture that is hidden or has moved. kitty removes its own. The other protocols need
+ * all cells under the picture written again. */
 static bool remove_image(Term *term, const Image *image, Area place) {
     bool gone = term->image.w && (!image->w || !same_area(term->place, place));
     if (gone && term->pixels == PIXELS_KITTY)
@@ -460,7 +461,7 @@ static bool send_image(Term *term, Image *image, Area place, Err *err) {
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-/* Hands ncurses the cells that have changed; returns whether there are any. */
+/* Hands ncurses the cells that have changed. Returns whether there are any. */
 static bool put_cells(Term *term, const Cells *cells, bool everything) {
     bool changed = false;
     for (int y = 0; y < cells->rows; y++)
@@ -479,7 +480,7 @@ static bool put_cells(Term *term, const Cells *cells, bool everything) {
 
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
     bool everything, removed = remove_image(term, image, place), ok = true;
-    if (!start_over(term, cells, &everything, err)) {
+    if (!clear_if_unknown(term, cells, &everything, err)) {
         image_free(image);
         return false;
     }
@@ -503,14 +504,14 @@ bool term_is_full(const Term *term) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Whether an answer has changed how pictures are drawn. */
+/* Takes the terminal's answers. Returns whether they changed how pictures are drawn. */
 static bool take_answers(Term *term) {
     Pixels chosen = pixels_choose(term->pixels, &term->keys.answers);
     if (chosen == term->pixels && !term->keys.answers.resized)
         return false;
     term->pixels = chosen;
     term->keys.answers.resized = false;
-    arm(term, getmaxy(stdscr));
+    prepare_reset(term, getmaxy(stdscr));
     return chosen != PIXELS_AUTO && chosen != PIXELS_OFF;
 }
 

@@ -12,13 +12,13 @@ static void owe_nothing(AnswerReader *reader) {
     reader->escape_given = false;
 }
 
-static void begin(AnswerReader *reader, bool escape) {
+static void begin_answer(AnswerReader *reader, bool escape) {
     reader->at = ANSWER_ESCAPE;
     reader->no_escape = !escape;
     reader->lone_escape = false;
 }
 
-static void add(AnswerReader *reader, int code) {
+static void add_to_answer(AnswerReader *reader, int code) {
     reader->at = ANSWER_BODY;
     if (reader->length + 1 == sizeof reader->text)
         return;
@@ -26,8 +26,9 @@ static void add(AnswerReader *reader, int code) {
     reader->text[reader->length] = '\0';
 }
 
-/* What is held was typed: it comes back, but the body of an answer does not. */
-static int give_up(AnswerReader *reader, int codes[ANSWERS_CODES]) {
+/* Ends the wait for an answer. Returns the held codes, which were typed, but not an answer's
+ * body. */
+static int give_up_answer(AnswerReader *reader, int codes[ANSWERS_CODES]) {
     int count = 0;
     if (reader->at <= ANSWER_INTRODUCED && !reader->no_escape)
         codes[count++] = reader->lone_escape ? ANSWERS_ESCAPE : ESCAPE;
@@ -38,7 +39,7 @@ static int give_up(AnswerReader *reader, int codes[ANSWERS_CODES]) {
     return count;
 }
 
-static int complete(AnswerReader *reader, int letter) {
+static int complete_answer(AnswerReader *reader, int letter) {
     const unsigned answered = letter == 'c'   ? ANSWER_DEVICE
                               : letter == 'y' ? ANSWER_MODE
                               : letter == 't' ? ANSWER_SIZE
@@ -58,15 +59,15 @@ static bool introduces(const AnswerReader *reader, int code) {
            (code == '_' && reader->owed & ANSWER_KITTY);
 }
 
-/* The first sign behind the introducer of each answer. */
-static bool goes_on(const AnswerReader *reader, int code) {
+/* Whether the code is the first sign of an answer that is owed, behind its introducer. */
+static bool continues_answer(const AnswerReader *reader, int code) {
     return reader->introducer == '['
                ? (code == '?' && reader->owed & (ANSWER_DEVICE | ANSWER_MODE)) ||
                      (code == '6' && reader->owed & ANSWER_SIZE)
                : code == (reader->introducer == 'P' ? '>' : 'G');
 }
 
-/* A letter behind a pause is a key, unless an answer ends with it. */
+/* Whether the letter ends the sequence. After a pause, a letter that ends no answer is a key. */
 static bool ends_sequence(const AnswerReader *reader, int code) {
     bool last = reader->text[0] == '?' ? code == 'c' || code == 'y' : code == 't';
     return last || (code >= '@' && code <= '~' && !reader->alone);
@@ -75,15 +76,15 @@ static bool ends_sequence(const AnswerReader *reader, int code) {
 static int take_body(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
     bool string = reader->introducer != '[';
     if (code == ESCAPE && !string)
-        begin(reader, true);
+        begin_answer(reader, true);
     else if (code == ESCAPE)
         reader->at = ANSWER_STRING_ENDS;
     else if (string && code == BELL)
-        *letter = complete(reader, reader->introducer);
+        *letter = complete_answer(reader, reader->introducer);
     else if (!string && ends_sequence(reader, code))
-        *letter = complete(reader, code);
+        *letter = complete_answer(reader, code);
     else if (code >= ' ' && code < (string ? CHARACTERS : '@'))
-        add(reader, code);
+        add_to_answer(reader, code);
     else { /* a key in between */
         codes[0] = code;
         return 1;
@@ -91,15 +92,15 @@ static int take_body(AnswerReader *reader, int code, int codes[ANSWERS_CODES], i
     return 0;
 }
 
-/* Whether nobody types what is held: the code is a key between two pieces. */
+/* Whether the code is a key that was typed between two pieces of an answer. */
 static bool is_between(const AnswerReader *reader, int code) {
     return reader->alone && (reader->at == ANSWER_STRING_ENDS
                                  ? code != '\\' && !introduces(reader, code)
                                  : reader->at == ANSWER_INTRODUCED && !reader->lone_escape &&
-                                       !reader->no_escape && !goes_on(reader, code));
+                                       !reader->no_escape && !continues_answer(reader, code));
 }
 
-static int take(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
+static int take_code(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
     int count = 0;
     if (is_between(reader, code)) {
         codes[0] = code;
@@ -108,27 +109,27 @@ static int take(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *l
     if (reader->at == ANSWER_BODY)
         return take_body(reader, code, codes, letter);
     if (reader->at == ANSWER_STRING_ENDS) {
-        *letter = complete(reader, reader->introducer);
+        *letter = complete_answer(reader, reader->introducer);
         if (code == '\\')
             return 0;
-        begin(reader, true); /* another sequence cuts the string */
+        begin_answer(reader, true); /* another sequence cuts the string */
     }
     if (reader->at == ANSWER_NONE && reader->escape_given && introduces(reader, code))
-        begin(reader, false);
+        begin_answer(reader, false);
     if (reader->at == ANSWER_ESCAPE && introduces(reader, code)) {
         reader->at = ANSWER_INTRODUCED;
         reader->introducer = code;
         return 0;
     }
-    if (reader->at == ANSWER_INTRODUCED && goes_on(reader, code)) {
+    if (reader->at == ANSWER_INTRODUCED && continues_answer(reader, code)) {
         reader->length = 0;
-        add(reader, code);
+        add_to_answer(reader, code);
         return 0;
     }
     if (reader->at)
-        count = give_up(reader, codes);
+        count = give_up_answer(reader, codes);
     if (code == ESCAPE)
-        begin(reader, true);
+        begin_answer(reader, true);
     else
         codes[count++] = code;
     return count;
@@ -143,13 +144,13 @@ int answers_take(AnswerReader *reader, int code, double now_ms, int codes[ANSWER
     reader->alone |= nothing;
     reader->lone_escape |= nothing && reader->at == ANSWER_ESCAPE;
     if (reader->at && now_ms >= (held ? reader->since_ms + ANSWERS_HOLD_MS : reader->until_ms))
-        count = give_up(reader, codes);
+        count = give_up_answer(reader, codes);
     if (!reader->at && (!reader->owed || now_ms >= reader->until_ms))
         owe_nothing(reader);
     if (nothing)
         return count;
     bool answers = reader->owed || reader->at;
-    int typed = answers ? take(reader, code, codes + count, letter) : 1;
+    int typed = answers ? take_code(reader, code, codes + count, letter) : 1;
     if (!answers)
         codes[count] = code;
     if (!typed) {

@@ -1,6 +1,6 @@
-/* The terminal's answers to the program's own questions, put together from pieces: over a network
- * an answer may stop anywhere, also behind its Escape, and none of it may act as a key. Without a
- * terminal and without a clock: the caller hands over each code that was read, and the time. */
+/* Puts the terminal's answers to the program's questions together from pieces. Over a network an
+ * answer may pause anywhere, also behind its Escape. No piece may act as a key. The reader has no
+ * terminal and no clock: the caller hands over each code and the time. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ enum {
     ANSWERS_CODES = 5        /* the most codes that come back at once */
 };
 
-/* All zero: nothing was asked. */
+/* The reader of answers. All zero: nothing was asked. */
 typedef struct {
     unsigned owed;
     double until_ms; /* nothing is owed from then on */
@@ -41,8 +41,9 @@ typedef struct {
 
 void answers_ask(AnswerReader *reader, unsigned kinds, double now_ms);
 
-/* Takes a code of ncurses, or ANSWERS_NOTHING. Returns the number of codes that are no part of an
- * answer, in the order in which they came. *letter: the letter that ends the CSI answer or
- * introduces the string that is complete now, with reader->text until the next call; 0: none is. */
+/* Takes a code of ncurses, or ANSWERS_NOTHING. Returns the number of codes that belong to no
+ * answer, in their order. *letter receives the letter that ends a complete CSI answer or
+ * introduces a complete string; 0: no answer is complete. reader->text holds the answer until
+ * the next call. */
 int answers_take(AnswerReader *reader, int code, double now_ms, int codes[ANSWERS_CODES],
                  int *letter);

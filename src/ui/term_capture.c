@@ -1,4 +1,4 @@
-/* Standard error while the terminal shows the display. */
+/* Captures standard error while the terminal shows the display. */
 #include "src/base/rescue.h"
 #include "src/ui/term_internal.h"
 
@@ -12,7 +12,7 @@
 
 enum { CAPTURE_MAX = 1 << 20 }; /* bytes; a library that writes without end must not fill memory */
 
-/* Does nothing where standard error is not a terminal: there it disturbs no screen. */
+/* Begins the capture. A standard error that is no terminal disturbs no screen and is left alone. */
 bool capture_begin(Capture *capture, Err *err) {
     *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
     if (!isatty(STDERR_FILENO))

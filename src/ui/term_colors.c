@@ -1,4 +1,4 @@
-/* Any colour as the nearest one that a terminal has. */
+/* Finds the colour of the terminal that is nearest to any colour. */
 #include "src/ui/term_internal.h"
 
 /* The 256 colours of xterm: 16 system colours, a cube of 6 x 6 x 6, 24 greys. Users redefine the
@@ -13,13 +13,13 @@ static const Rgb system_colors[16] = {
     {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255},
 };
 
-/* Weighted like the sensitivity of the eye: green counts most. */
-static int distance(Rgb a, Rgb b) {
+/* Returns the distance of two colours, weighted like the eye's sensitivity: green counts most. */
+static int color_distance(Rgb a, Rgb b) {
     int r = a.r - b.r, g = a.g - b.g, blue = a.b - b.b;
     return 3 * r * r + 6 * g * g + blue * blue;
 }
 
-/* The highest step of the cube, but the last, that is not above a level. */
+/* Returns the highest step of the cube, except the last, that is not above a level. */
 static int step_below(uint8_t level) {
     int step = 0;
     while (step + 2 < CUBE_EDGE && level >= cube_levels[step + 1])
@@ -31,15 +31,16 @@ static int luma(Rgb color) {
     return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
 }
 
-/* A distance that keeps hues. By plain distance a grey is often nearest to a muted colour, and the
- * picture would turn grey. So the difference to the grey of the same brightness counts more. */
+/* Returns a distance that keeps hues. By plain distance a muted colour is often nearest to a grey,
+ * and the picture would turn grey. So the difference to the grey of the same brightness counts
+ * more. */
 static int pale_distance(Rgb a, Rgb b) {
     int bright = luma(a) - luma(b);
     int red = a.r - b.r - bright, blue = a.b - b.b - bright;
     return 2 * bright * bright + 2 * red * red + blue * blue;
 }
 
-/* The best of the cube's eight corners around the colour and the grey that is as bright. */
+/* Returns the best of the cube's eight corners around the colour and the grey of its brightness. */
 static int nearest_256(Rgb color) {
     int level = (luma(color) - 4) / 10, grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
     uint8_t shade = (uint8_t)(8 + 10 * grey);
@@ -62,7 +63,7 @@ int palette_nearest(Rgb color, int colors) {
         return nearest_256(color);
     int best = 0, count = colors < 16 ? 8 : 16;
     for (int i = 1; i < count; i++)
-        if (distance(color, system_colors[i]) < distance(color, system_colors[best]))
+        if (color_distance(color, system_colors[i]) < color_distance(color, system_colors[best]))
             best = i;
     return best;
 }
@@ -83,12 +84,13 @@ int palette_tensor(Ink ink, bool light) {
     }
 }
 
-static uint8_t away(int level, int grey) {
+static uint8_t away_from_grey(int level, int grey) {
     int far = grey + 3 * (level - grey) / 2;
     return (uint8_t)(far < 0 ? 0 : far > 255 ? 255 : far);
 }
 
 Rgb palette_vivid(Rgb color) {
     int grey = luma(color);
-    return (Rgb){away(color.r, grey), away(color.g, grey), away(color.b, grey)};
+    return (Rgb){away_from_grey(color.r, grey), away_from_grey(color.g, grey),
+                 away_from_grey(color.b, grey)};
 }

@@ -1,5 +1,5 @@
-/* What the files of the terminal share: colours, standard error, keys. Private to src/ui/term*.c,
- * palette.c and the tests of these parts. */
+/* What the files of the terminal share: colours, standard error, keys. Private to src/ui/term*.c
+ * and the tests of these parts. */
 #pragma once
 
 #include "kernels/err.h"
@@ -14,20 +14,20 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
+/* Returns the number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
 
-/* The number of a tensor's ink among 8 or 16 colours, of which the nearest ones are not all
- * different; -1: it is no tensor's. */
+/* Returns the number of a tensor's ink among 8 or 16 colours, where the nearest colours of several
+ * tensors are equal; -1: the ink is no tensor's. */
 int palette_tensor(Ink ink, bool light);
 
-/* The colour with half again as much saturation: pictures keep their hues in few colours. */
+/* Returns the colour with 1.5 times its saturation: pictures keep their hues in few colours. */
 Rgb palette_vivid(Rgb color);
 
 /* ---- term_capture.c -------------------------------------------------------------------------- */
 
-/* Standard error would disturb the screen: it is collected in memory, its last line is shown in the
- * log, and all of it is written out when the terminal is the shell's again. */
+/* Captures standard error in memory, because it would disturb the screen. The log shows its last
+ * line. All of it is written out when the shell has the terminal again. */
 typedef struct {
     int memory; /* what stderr points to while captured; -1: not captured */
     int errors; /* the real standard error */
@@ -36,10 +36,10 @@ typedef struct {
 
 bool capture_begin(Capture *capture, Err *err);
 
-/* Puts standard error back and copies to it what was captured. */
+/* Restores standard error, and copies to it what was captured. */
 void capture_end(Capture *capture);
 
-/* The last line that was captured since the last call; false: none. */
+/* Writes the last line that was captured since the last call. Returns false where there is none. */
 bool capture_line(Capture *capture, char *line, size_t size);
 
 /* ---- term_keys.c: from what ncurses reads to keys -------------------------------------------- */
@@ -56,13 +56,13 @@ typedef struct {
     PixelAnswers answers;   /* about pictures */
 } TermKeys;
 
-/* After newterm; standard input is the terminal. */
+/* term_keys_open must come after newterm; standard input is the terminal. */
 enum { ESCAPE_MS = 25 }; /* Escape is a key of its own where nothing comes within this time */
 void term_keys_open(TermKeys *typed);
 void term_keys_close(TermKeys *typed);
 
-/* The next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with typed->mouse; 0:
- * none is waiting. Sequences that mean no key here (Alt, focus, paste, answers, reports of other
- * buttons, and those that are wrong or in the old form) are passed over. Waits only for the end of
- * a sequence that has begun. */
+/* Returns the next key, a code of src/state/keys.h, or TERM_MOUSE (src/ui/term.h) with
+ * typed->mouse; 0: none is waiting. Sequences without a meaning here are passed over: Alt, focus,
+ * paste, answers, other buttons, malformed or old reports. Waits only for the end of a sequence
+ * that has begun. */
 int32_t term_keys_next(TermKeys *typed, double now_ms);

@@ -28,7 +28,7 @@ enum { ESCAPE = 0x1b, BELL = 7, SEQUENCE_MS = 250, REPORT_MS = 2000 };
 _Static_assert(ANSWERS_NOTHING == ERR, "a code that ncurses returns");
 enum { PASTE_BEGINS = KEY_OPEN, PASTE_ENDS = KEY_CLOSE }; /* keys of no keyboard */
 
-/* A key: the code of ncurses, the code here, and the sequences of all terminals, without Escape. */
+/* A key: its code in ncurses, its code here, and its sequences in all terminals, without Escape. */
 static const struct {
     int code;
     int32_t key;
@@ -105,9 +105,8 @@ static void take_answer(TermKeys *typed, int letter, const char *text) {
     pixels_answer(&typed->answers, letter, text);
 }
 
-/* The next byte or code of ncurses, or ANSWERS_ESCAPE, behind the answers that are owed; ERR:
- * nothing comes within `ms`. */
-static int next(TermKeys *typed, int ms) {
+/* Returns the next code that belongs to no answer, or ANSWERS_ESCAPE; ERR: none within `ms`. */
+static int next_code(TermKeys *typed, int ms) {
     struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
     int code = 0, letter;
     while (!typed->count && code != ERR) {
@@ -125,7 +124,7 @@ static int next(TermKeys *typed, int ms) {
     return code;
 }
 
-static void give_back(TermKeys *typed, int code) {
+static void give_back_code(TermKeys *typed, int code) {
     if (code == ERR)
         return;
     assert(typed->count < (int)(sizeof typed->codes / sizeof code));
@@ -135,9 +134,9 @@ static void give_back(TermKeys *typed, int code) {
 
 /* ---- the mouse ------------------------------------------------------------------------------- */
 
-/* "<0;10;20M": button, column and row from 1, M or m for release. Bits of the button: 4, 8 and 16
- * are Shift, Alt and Control, which do not matter, 32 says that the mouse moved, 64 that it is the
- * wheel. False: it is none, or of another button. */
+/* Parses "<0;10;20M": button, column and row (from 1), M for press or m for release. Bits of the
+ * button: 4, 8 and 16 are Shift, Alt and Control and are ignored; 32 means a move, 64 the wheel.
+ * Returns false for other text, and for reports of other buttons. */
 static bool parse_report(const char *text, char letter, MouseReport *report) {
     enum { MENU = 2, NONE = 3, KEYS = 4 | 8 | 16, MOVED = 32, WHEEL_UP = 64, WHEEL_DOWN = 65 };
     int button, column, row, used = 0;
@@ -165,64 +164,64 @@ static bool parse_report(const char *text, char letter, MouseReport *report) {
 
 /* ---- sequences that ncurses does not know ---------------------------------------------------- */
 
-/* Reads parameters, up to the letter that ends them, into `text`; parameters beyond its size are
- * lost. A key or a control character among them stays to be read. Returns the letter; ERR: none. */
+/* Reads parameters into `text`, up to the letter that ends them, and returns that letter; ERR: none
+ * came. Parameters beyond `size` are lost. A key or a control character among them stays to be
+ * read. */
 static int read_parameters(TermKeys *typed, char *text, size_t size) {
     size_t length = 0;
     int code;
     text[0] = '\0';
-    while ((code = next(typed, text[0] == '<' ? REPORT_MS : SEQUENCE_MS)) >= ' ' && code < '@')
+    while ((code = next_code(typed, text[0] == '<' ? REPORT_MS : SEQUENCE_MS)) >= ' ' && code < '@')
         if (length + 1 < size) {
             text[length++] = (char)code;
             text[length] = '\0';
         }
     if (code >= '@' && code <= '~')
         return code;
-    give_back(typed, code);
+    give_back_code(typed, code);
     return ERR;
 }
 
-/* Behind ESC [. */
+/* Reads the rest of a sequence after ESC [. Returns its key; NO_KEY: it means none. */
 static int32_t read_csi(TermKeys *typed) {
     enum { OLD_REPORT_BYTES = 3 };
     char text[128]; /* the answer to DA1 may be long */
     int letter = read_parameters(typed, text, sizeof text);
     if (letter == '[' && !text[0]) /* a function key of the Linux console that is none here */
-        next(typed, SEQUENCE_MS);
+        next_code(typed, SEQUENCE_MS);
     for (int i = 0; letter == 'M' && !text[0] && i < OLD_REPORT_BYTES; i++)
-        next(typed, SEQUENCE_MS);
+        next_code(typed, SEQUENCE_MS);
     take_answer(typed, letter, text);
     bool report = text[0] == '<' && (letter == 'M' || letter == 'm');
     return report && parse_report(text, (char)letter, &typed->mouse) ? TERM_MOUSE : 0;
 }
 
-/* A string ends with BEL, with ESC \, or where another sequence or key begins. It may be an answer.
- */
+/* Reads a string, up to BEL, ESC \, or the begin of a sequence or key. It may be an answer. */
 static void read_string(TermKeys *typed, int introducer) {
     char text[32] = "";
     size_t length = 0;
     int code;
-    while ((code = next(typed, SEQUENCE_MS)) >= 0 && code != BELL && code != ESCAPE &&
+    while ((code = next_code(typed, SEQUENCE_MS)) >= 0 && code != BELL && code != ESCAPE &&
            code < KEY_MIN)
         if (length + 1 < sizeof text)
             text[length++] = (char)code;
     pixels_answer(&typed->answers, introducer, text);
-    if (code == ESCAPE && (code = next(typed, SEQUENCE_MS)) != '\\') {
-        give_back(typed, code);
+    if (code == ESCAPE && (code = next_code(typed, SEQUENCE_MS)) != '\\') {
+        give_back_code(typed, code);
         code = ESCAPE;
     }
     if (code == ESCAPE || code == ANSWERS_ESCAPE || code >= KEY_MIN)
-        give_back(typed, code);
+        give_back_code(typed, code);
 }
 
 static void skip_paste(TermKeys *typed) {
     int code;
     do
-        code = next(typed, REPORT_MS);
+        code = next_code(typed, REPORT_MS);
     while (code != ERR && code != PASTE_ENDS);
 }
 
-/* One character in the encoding of the locale; 0: the bytes are none. */
+/* Reads one character in the encoding of the locale; 0: the bytes are no character. */
 static int32_t read_character(TermKeys *typed, int code) {
     wchar_t character = 0;
     mbstate_t state = {0};
@@ -231,8 +230,8 @@ static int32_t read_character(TermKeys *typed, int code) {
         char byte = (char)code;
         used = code < KEY_MIN ? mbrtowc(&character, &byte, 1, &state) : (size_t)-1;
         if (used == (size_t)-1 && !first)
-            give_back(typed, code);
-        if (used != (size_t)-2 || (code = next(typed, SEQUENCE_MS)) == ERR)
+            give_back_code(typed, code);
+        if (used != (size_t)-2 || (code = next_code(typed, SEQUENCE_MS)) == ERR)
             break;
     }
     return used != 1               ? 0
@@ -241,10 +240,10 @@ static int32_t read_character(TermKeys *typed, int code) {
                                : (int32_t)character;
 }
 
-/* After Escape. ncurses has waited ESCAPE_MS: without a successor Escape is a key. */
+/* Reads what follows an Escape. ncurses waited ESCAPE_MS: an Escape without successor is a key. */
 static int32_t read_escape(TermKeys *typed) {
     char text[32];
-    int code = next(typed, 0), after;
+    int code = next_code(typed, 0), after;
     switch (code) {
     case ERR:
         typed->escaped = true;
@@ -262,35 +261,35 @@ static int32_t read_escape(TermKeys *typed) {
         read_string(typed, code);
         return 0;
     case ESCAPE: /* a key of several bytes with Alt; else the first Escape is a key */
-        after = next(typed, 0);
-        give_back(typed, after);
+        after = next_code(typed, 0);
+        give_back_code(typed, after);
         if (after != '[' && after != 'O') {
-            give_back(typed, ESCAPE);
+            give_back_code(typed, ESCAPE);
             return KEYCODE_ESCAPE;
         }
         read_escape(typed);
         return 0;
     default: /* a key with Alt; but ':' is typed: the word behind it must not act as keys */
         if (typed->late || code == ':')
-            give_back(typed, code);
+            give_back_code(typed, code);
         else
             read_character(typed, code);
         return typed->late || code == ':' ? KEYCODE_ESCAPE : 0;
     }
 }
 
-/* Behind an Escape that was a key and '[': a report whose Escape came so long before is put
- * together again. */
+/* Reads what follows a '[' after an Escape that was taken for a key. A report of the mouse that
+ * came in two pieces is put together. */
 static int32_t read_late(TermKeys *typed) {
-    int less = next(typed, 0), digit = less == '<' ? next(typed, 0) : ERR;
-    give_back(typed, digit);
-    give_back(typed, less);
+    int less = next_code(typed, 0), digit = less == '<' ? next_code(typed, 0) : ERR;
+    give_back_code(typed, digit);
+    give_back_code(typed, less);
     return digit >= '0' && digit <= '9' ? read_csi(typed) : '[';
 }
 
 int32_t term_keys_next(TermKeys *typed, double now_ms) {
     typed->now_ms = now_ms;
-    for (int code; (code = next(typed, 0)) != ERR;) {
+    for (int code; (code = next_code(typed, 0)) != ERR;) {
         bool escaped = typed->escaped;
         typed->escaped = code == ANSWERS_ESCAPE;
         if (code == PASTE_BEGINS)

@@ -9,7 +9,7 @@ static bool at_pixel(const DashSpots *spots, const MouseReport *report, Event *e
     return pixel >= 0;
 }
 
-/* The middle of a sign. */
+/* Drags the time bar. A sign of the terminal stands for the time at its middle. */
 static bool drag_time(const DashSpots *spots, const MouseReport *report, const State *state,
                       Event *event) {
     *event = (Event){.kind = EVENT_COMMAND,
@@ -39,8 +39,8 @@ static bool press(TermPointer *pointer, const MouseReport *report, const DashSpo
     return true;
 }
 
-/* The first click on a cell puts the cursor there; the next click on that cell pins it or releases
- * it. */
+/* Handles a click on a cell. The first puts the cursor there; the next pins or releases the
+ * cell. */
 static bool click_cell(const MouseReport *report, const DashSpots *spots, const State *state,
                        Event *event) {
     *event = (Event){.kind = EVENT_HOVER, .on = true};

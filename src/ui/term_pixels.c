@@ -25,7 +25,7 @@ const char pixels_remove[] = "\033\\\033_Ga=d,d=I," KITTY_NUMBER ",q=2\033\\";
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* Terminals that show inline images of iTerm2, by the start of the answer to CSI > q. */
+/* Whether the terminal shows inline images of iTerm2. `name` is its answer to CSI > q. */
 static bool shows_inline(const char *name) {
     static const char *const names[] = {">|iTerm2", ">|WezTerm", ">|mintty"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -34,7 +34,7 @@ static bool shows_inline(const char *name) {
     return false;
 }
 
-/* "6;height;width", of sizes that a character can have. */
+/* Reads the answer "6;height;width". Sizes that no character can have are ignored. */
 static void read_size(PixelAnswers *answers, const char *text) {
     enum { LEAST = 4, MOST = 128 };
     int w, h;
@@ -71,7 +71,7 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers) {
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-/* The cells of the raster, sharp squares. */
+/* Paints the cells of the raster as sharp squares. */
 static void paint_raster(Image *image, const DashSpots *spots, const BevPicture *bev, double wipe) {
     double left = bev->image.w - spots->y_hi, step_x = (spots->y_hi - spots->y_lo) / image->w;
     double top = bev->image.h - spots->x_hi, step_y = (spots->x_hi - spots->x_lo) / image->h;
@@ -99,8 +99,7 @@ static bool is_sign(const Cell *cell) {
     return cell->glyph != 0x2580 || !(cell->style.ink & INK_RGB);
 }
 
-/* A sign on the colour of the picture leaves the pixels round it as they are; a text covers them.
- */
+/* Paints a sign over the picture. A sign without a background of its own hides no other pixels. */
 static void paint_sign(Image *image, const Image *signs, const Cells *cells, int x, int y) {
     int w = image->w / cells->columns, h = image->h / cells->rows;
     int from_w = signs->w / cells->columns, from_h = signs->h / cells->rows;
@@ -114,7 +113,7 @@ static void paint_sign(Image *image, const Image *signs, const Cells *cells, int
         }
 }
 
-/* `over`: the cells of the place alone, half blocks blanked. */
+/* Paints the signs over the picture. `over`: the cells of `place`, without half blocks. */
 static bool paint_signs(Image *image, const Cells *cells, Area place, Cells *over) {
     enum { LETTER_H = 18 }; /* of cells_image at scale 1 */
     Image signs;
@@ -166,7 +165,7 @@ typedef struct {
     int16_t slots[SIXEL_SLOTS]; /* a hash table: number of the colour + 1; 0: free */
 } SixelMap;
 
-/* The number of the colour; -1: too many colours. */
+/* Returns the number of the colour in the map; -1: the map has no room for another colour. */
 static int sixel_color(SixelMap *map, uint32_t color) {
     uint32_t slot = color * 2654435761u >> 20;
     for (; map->slots[slot]; slot = (slot + 1) % SIXEL_SLOTS)
@@ -179,7 +178,8 @@ static int sixel_color(SixelMap *map, uint32_t color) {
     return map->count++;
 }
 
-/* A number a pixel; `bits` of each channel are left out. False: too many colours. */
+/* Writes the colour's number for each pixel, without the lowest `bits` bits of each channel.
+ * Returns false where there are too many colours. */
 static bool sixel_index(const Image *image, int bits, SixelMap *map, uint8_t *numbers) {
     uint32_t mask = (0xffu >> bits << bits) * 0x010101u;
     *map = (SixelMap){.count = 0};
@@ -202,7 +202,7 @@ static void put_run(FILE *out, int count, int sign) {
             fputc(sign, out);
 }
 
-/* One colour of a band: a sign a column, whose bits are its six rows. */
+/* Writes one colour of a band: one sign for each column, whose bits are its six rows. */
 static void put_color(FILE *out, const uint8_t *band, int w, int rows, int color, int last) {
     int run = 0, before = 0;
     fprintf(out, "#%d", color);
@@ -243,7 +243,7 @@ static void put_sixel(FILE *out, const Image *image, const SixelMap *map, const 
     fputs("\033\\", out);
 }
 
-/* Where a picture has more colours than a terminal, near ones become one. */
+/* Writes a picture as sixel. Where a picture has too many colours, similar ones become one. */
 static bool encode_sixel(FILE *out, const Image *image) {
     uint8_t *numbers = malloc((size_t)image->w * (size_t)image->h);
     SixelMap map;

@@ -1,6 +1,6 @@
 /* The BEV in a terminal as a picture of true pixels: kitty's graphics protocol, inline images of
- * iTerm2, sixel. Nothing is assumed: the terminal is asked, and half blocks stand until it has
- * answered. */
+ * iTerm2, or sixel. The terminal is asked which one it takes. Until it answers, half blocks are
+ * drawn. */
 #pragma once
 
 #include "src/view/bev/bev_picture.h"
@@ -9,31 +9,31 @@
 
 typedef enum { PIXELS_AUTO, PIXELS_KITTY, PIXELS_ITERM, PIXELS_SIXEL, PIXELS_OFF } Pixels;
 
-/* What the terminal has answered so far; `waits`: not all yet; `resized`: the cells, until the
- * reader takes note. */
+/* What the terminal has answered so far. `waits`: answers are missing. `resized`: the size of a
+ * cell has changed, and the reader has not noticed yet. */
 typedef struct {
     bool waits, kitty, iterm, sixel, resized;
     int cell_w, cell_h; /* pixels of a character cell; 0: unknown */
 } PixelAnswers;
 
-/* The questions. Every terminal answers the last one of pixels_ask (DA1): then nothing more comes.
- */
+/* The questions. Every terminal answers DA1, the last one of pixels_ask. */
 extern const char pixels_ask[], pixels_ask_size[];
 
-/* Removes the picture of kitty's protocol; first it ends a string that was cut. */
+/* Removes the picture of kitty's protocol, after ending a string that was cut. */
 extern const char pixels_remove[];
 
-/* The letter that ends a CSI answer or introduces a string, and what stands between. */
+/* Takes the letter that ends a CSI answer or introduces a string, and the text in between. */
 void pixels_answer(PixelAnswers *answers, int letter, const char *text);
 
-/* AUTO: not known yet. OFF: half blocks. */
+/* Returns how pictures are sent. AUTO: not known yet. OFF: half blocks. */
 Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 
-/* The picture in the place of `spots->bev`, with cells of cell_w x cell_h pixels and the signs that
- * stand over it; blanks its cells. False: half blocks stay, with nothing to free. */
+/* Composes the picture in the place of `spots->bev`, with cells of cell_w x cell_h pixels and the
+ * signs that stand over it, and blanks its cells. Returns false where half blocks stay; nothing is
+ * to be freed then. */
 bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev, double wipe,
                     int cell_w, int cell_h, Image *image);
 
-/* The bytes, malloc'd, that show the image at `place` and leave the cursor where it was. */
+/* Returns bytes (malloc'd) that show the image at `place` and leave the cursor where it was. */
 bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, size_t *length,
                    Err *err);

@@ -473,6 +473,9 @@ static char *many(const char *row, int times) {
     return text;
 }
 
+/* A row that shows one line of source. A question takes 3 of them, a lesson takes 400. */
+#define SOURCE "source kernels/bevpool.h \"BevMap\" 1\n"
+
 static void test_large_files(void) {
     static const struct {
         const char *row;
@@ -481,7 +484,12 @@ static void test_large_files(void) {
     } large[] = {{"say x", 401, "more than 400 steps"},
                  {"say xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
                   1000, "at most 65536"},
-                 {"ask q\nnumber 1 2\nexpect 1 within 0", 41, "more than 40 questions"}};
+                 {"ask q\nnumber 1 2\nexpect 1 within 0", 41, "more than 40 questions"},
+                 {"ask q\nnumber 1 2\nexpect 1 within 0\n" SOURCE SOURCE SOURCE SOURCE, 1,
+                  "x.lesson:8: more than 3 sources"},
+                 {"ask q\nnumber 1 2\nexpect 1 within 0\n" SOURCE SOURCE SOURCE
+                  "say x\n" SOURCE SOURCE SOURCE SOURCE SOURCE SOURCE SOURCE SOURCE SOURCE,
+                  34, "more than 400 sources"}};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         char line[800], *text = many(large[i].row, large[i].times);
         bool refused = !parse(text, &err);
