@@ -30,27 +30,27 @@ static int64_t one_each(const BevShape *shape, int64_t point, uint64_t *state) {
     return point < shape->nx * shape->ny ? point : -1;
 }
 
-/* Points in the first and the last cell only. */
+/* Puts points into the first and the last cell only. */
 static int64_t both_ends(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)point;
     return random_bits(state) & 1 ? 0 : shape->nx * shape->ny - 1;
 }
 
-/* Like a real rig: most cells have few points, some have many, and a third of the points are
- * outside. */
+/* Spreads points as a real rig does. Most cells get few points, some get many. A third of the
+ * points lie outside the grid. */
 static int64_t ragged(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)point;
     double u = random_unit(state);
     return random_below(state, 3) ? (int64_t)(u * u * u * (double)(shape->nx * shape->ny)) : -1;
 }
 
-/* 2,000 points in one cell, the others ragged. */
+/* Puts 2,000 points into one cell and spreads the others as ragged() does. */
 static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
     return point % 2 == 0 && point < 4000 ? 3 : ragged(shape, point, state);
 }
 
-/* As on a level rig: the pixels of an image column at one depth share a cell, and neighbouring
- * columns share cells. */
+/* Spreads points as a level rig does. All pixels of an image column at one depth share a cell. Four
+ * neighbouring columns share their cells. */
 static int64_t columns(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)state;
     int64_t bin = point / (shape->feat_w * shape->feat_h) % shape->depth_bins;
@@ -114,9 +114,10 @@ static int by_cell(const void *a, const void *b) {
     return (x->rank_depth > y->rank_depth) - (x->rank_depth < y->rank_depth);
 }
 
-/* The point's cell with weight 1, or the four cells from there to the upper right that exist. */
-static int64_t touch(const BevShape *shape, BevAlign align, int64_t cell, int64_t point,
-                     uint64_t *state, Touch *touches) {
+/* Lists the cells that a point contributes to and returns their number. In nearest align this is
+ * `cell` with weight 1. In bilinear it is `cell` and its upper and right neighbours in the grid. */
+static int64_t list_touches(const BevShape *shape, BevAlign align, int64_t cell, int64_t point,
+                            uint64_t *state, Touch *touches) {
     if (align == BEV_NEAREST) {
         touches[0] = (Touch){(int32_t)cell, (int32_t)point, 1};
         return 1;
@@ -141,7 +142,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     for (int64_t point = 0; touches && point < frustum; point++) {
         int64_t cell = c->cell(shape, point, state);
         if (cell >= 0)
-            count += touch(shape, align, cell, point, state, touches + count);
+            count += list_touches(shape, align, cell, point, state, touches + count);
     }
     bool ok = touches ? scatter_allocate(map, count, 0, align != BEV_NEAREST, err)
                       : err_set(err, ERR_FAILED, c->name, "", "out of memory");
@@ -159,13 +160,13 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     return ok && scatter_find_intervals(map, err);
 }
 
-/* ---- maps from the flagship's rig ------------------------------------------------------------ */
+/* ---- maps from the canonical rig ------------------------------------------------------------- */
 
 static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap *map, Err *err) {
     Scene scene;
     if (!scene_load(c->config ? c->name : preset_world, &scene, err))
         return false;
-    if (!c->config) { /* all_outside: a small grid where the camera does not look */
+    if (!c->config) { /* case all_outside: the small grid lies where no camera looks */
         scene.rig.camera_count = 1;
         scene.rig.grid.x_min_m += 1000;
         scene.rig.grid.x_max_m += 1000;
@@ -179,7 +180,7 @@ static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap 
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-/* Depths as a softmax gives them, few large and many small; features of both signs. */
+/* Draws depths as a softmax gives them, few large and many small. Features have both signs. */
 static bool draw_features(CaseData *data, uint64_t *state) {
     const BevShape *s = &data->shape;
     int64_t pixels = s->cameras * s->feat_h * s->feat_w;
@@ -195,8 +196,8 @@ static bool draw_features(CaseData *data, uint64_t *state) {
     return true;
 }
 
-/* Three of four image columns of a bin have no depth, and of the others one pixel in two. */
-static void thin_out(CaseData *data, uint64_t *state) {
+/* Sets most depths to 0: three of four image columns of each bin, and half of the other pixels. */
+static void thin_out_depths(CaseData *data, uint64_t *state) {
     const BevShape *s = &data->shape;
     int64_t bins = s->cameras * s->depth_bins, pixels = s->feat_h * s->feat_w;
     for (int64_t bin = 0; bin < bins; bin++)
@@ -219,7 +220,7 @@ bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t see
     if (ok && !draw_features(data, &state))
         ok = err_set(err, ERR_FAILED, c->name, "", "out of memory");
     if (ok && c->sparse)
-        thin_out(data, &state);
+        thin_out_depths(data, &state);
     if (!ok)
         case_free(data);
     return ok;

@@ -1,5 +1,5 @@
-/* The cases that kernels are judged on, those of this program and those of a learner: corner cases,
- * and the published configurations. */
+/* The cases that judge kernels of this program and of learners. They are corner cases and the
+ * published configurations. */
 #pragma once
 
 #include "src/scene/scene.h"
@@ -9,8 +9,8 @@ typedef struct {
     BevShape shape;
     /* The cell of frustum point `point`, or -1. NULL: the map comes from the canonical rig. */
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
-    bool crowded;         /* many points per cell: two threads are likely to add to the same one */
-    const Preset *config; /* one of the published configurations; NULL: a corner case */
+    bool crowded;         /* cells have many points: threads are likely to add to the same cell */
+    const Preset *config; /* the published configuration; NULL: a corner case */
     bool sparse;          /* most depths are 0, many of them in whole image columns */
 } Case;
 
@@ -25,16 +25,16 @@ typedef struct {
     Features features;
 } CaseData;
 
-/* Divides the channels of a published configuration where only the result matters. */
+/* The channel_divisor of tests that look at the result alone, not at the time. */
 enum { CASE_SHORTENED = 16 };
 
-/* Draws map and features from `seed` and the case's name alone, so that a case is the same whatever
- * ran before it. `channel_divisor` > 1 thins out the channels of a published configuration. */
+/* Draws map and features from `seed` and the case's name alone, so that a case does not depend on
+ * earlier cases. The channels of a published configuration are divided by `channel_divisor`. */
 bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t seed, CaseData *data,
                 Err *err);
 void case_free(CaseData *data);
 
-/* A map of the cells flagged in `bad` (nx * ny), 'x' bad and '.' good, x forward up and y to the
- * left as in the pictures, at most `columns` x `rows` characters, lines end with a newline. The
- * caller frees it; NULL without memory. */
+/* Returns a text picture of the cells flagged in `bad` (nx * ny): 'x' is bad, '.' is good. As in
+ * the pictures x points up and y to the left. The text has at most `rows` lines of at most
+ * `columns` characters. The caller frees it. NULL: out of memory. */
 char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows);

@@ -57,8 +57,8 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
     return -1;
 }
 
-/* The problem with its original values in place of the encoded ones. */
-static BevProblem original_of(const HostProblem *problem) {
+/* Returns the problem with its original FP32 values in place of the encoded ones. */
+static BevProblem original_problem(const HostProblem *problem) {
     BevProblem original = problem->view;
     BevTensor *const tensors[] = {&original.depth, &original.feat, &original.grad_out};
     const float *const values[] = {problem->features.depth, problem->features.feat,
@@ -72,7 +72,7 @@ static BevProblem original_of(const HostProblem *problem) {
 }
 
 double *fp64_of(const HostProblem *problem, Err *err) {
-    const BevProblem *view = &problem->view, original = original_of(problem);
+    const BevProblem *view = &problem->view, original = original_problem(problem);
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
     size_t count = 0;
     for (int i = bev_outputs(view, outputs); i-- > 0;)

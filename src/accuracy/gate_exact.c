@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many powers of two each factor of a product may span, so that the sum of the longest interval
- * needs no more significant bits than the accumulator has: 24 for FP32, else the 11 of a half,
- * because kernels may add in halves. Signs are random, so sums stay well below the limit even where
+/* The powers of two that each factor of a product may span. The sum of the longest interval must
+ * not need more significant bits than the accumulator has: 24 for FP32, otherwise the 11 of a half,
+ * because kernels may add in halves. Signs are random, so sums stay well below the limit, even if
  * the longest interval leaves less than one bit for each factor. */
 typedef struct {
     int weight, depth, feat;
-    int grad; /* backward, of grad_out */
+    int grad; /* the span of grad_out, backward only */
 } Span;
 
 static int64_t longest_interval(const BevMap *map) {
@@ -24,8 +24,8 @@ static int64_t longest_interval(const BevMap *map) {
     return longest > 1 ? longest : 1;
 }
 
-/* A factor spans at most three powers of two. */
-static int limited(int value) {
+/* Limits a span to 0 to 3 powers of two. */
+static int limited_span(int value) {
     enum { MOST = 3 };
     return value < 0 ? 0 : value > MOST ? MOST : value;
 }
@@ -35,17 +35,17 @@ static Span span_of(BevDtype dtype, const BevMap *map) {
     int left = significant - (int)ceil(log2((double)longest_interval(map)));
     Span span = {.weight = map->weights ? 1 : 0};
     left -= span.weight;
-    span.depth = limited(left / 2);
-    span.feat = limited(left - span.depth);
+    span.depth = limited_span(left / 2);
+    span.feat = limited_span(left - span.depth);
     return span;
 }
 
-/* 2^-k, k in [0, span]. */
+/* Returns 2^-k, with k random in [0, span]. */
 static float random_power(uint64_t *state, int span) {
     return ldexpf(1, -(int)random_below(state, span + 1));
 }
 
-/* Whole numbers from -2^span to 2^span, never 0. */
+/* Returns a random whole number from -2^span to 2^span, but never 0. */
 static float random_whole(uint64_t *state, int span) {
     float sign = random_bits(state) & 1 ? -1.0f : 1.0f;
     return sign * (float)(1 + random_below(state, 1 << span));
@@ -97,12 +97,13 @@ static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
     }
 }
 
-/* The sum of the digits of `number` in base 4. Its remainder by 4 has no period. */
+/* Returns the sum of the digits of `number` in base 4. Its remainder by 4 has no period. */
 static int digit_sum(int64_t number) {
     return number ? (int)(number % 4) + digit_sum(number / 4) : 0;
 }
 
-/* Powers of two other than 1: a kernel that forgets a scale, or applies it twice, fails. */
+/* Sets scales to powers of two. Most are not 1, so that a kernel fails if it forgets a scale or
+ * applies it twice. */
 static void set_scales(BevProblem *view, Span span) {
     if (bev_dtypes[view->feat.dtype].bits < 16)
         view->feat.scale = 4;
@@ -117,7 +118,7 @@ static void set_scales(BevProblem *view, Span span) {
     view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[view->out.dtype].largest)));
 }
 
-static bool own_weights(HostProblem *problem, int span, uint64_t *state) {
+static bool draw_weights(HostProblem *problem, int span, uint64_t *state) {
     BevMap *map = &problem->view.map;
     if (!map->weights)
         return true;
@@ -130,7 +131,7 @@ static bool own_weights(HostProblem *problem, int span, uint64_t *state) {
 
 /* ---- view ------------------------------------------------------------------------------------ */
 
-/* Logits whose softmax is a power of two: of each pixel 1, 2 or 4 neighbouring bins are 0. */
+/* Fills logits whose softmax is a power of two: 1, 2 or 4 neighbouring bins of each pixel are 0. */
 static void fill_logits(const BevTensor *depth, const BevShape *s, uint64_t *state) {
     int64_t pixels = s->feat_h * s->feat_w;
     int powers = s->depth_bins < 2 ? 0 : s->depth_bins < 4 ? 1 : 2;
@@ -148,12 +149,12 @@ static void fill_logits(const BevTensor *depth, const BevShape *s, uint64_t *sta
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
+/* Signs are random, so a sum of n terms stays below 6 sqrt(n) times the largest term. */
 static int bits_of_sum(int64_t terms) {
     return (int)ceil(log2(fmin((double)terms, 6 * sqrt((double)terms))));
 }
 
-/* So that gradients, too, have no more significant bits than their format has. Signs are random: a
- * sum of n terms stays below 6 sqrt(n) of the largest. */
+/* Chooses the spans so that gradients need no more significant bits than their format has. */
 static Span backward_span(const BevProblem *view, const int32_t *terms) {
     int significant = view->dtype == BEV_FP32 ? 24 : view->dtype == BEV_FP16 ? 11 : 8;
     int64_t depths = view->depth.row_len, rows = depths + view->feat.rows;
@@ -166,18 +167,18 @@ static Span backward_span(const BevProblem *view, const int32_t *terms) {
     int depth_left = significant - bits_of_sum(of_depth) - span.weight;
     int feat_left = significant - bits_of_sum(of_feat) - span.weight;
     int least = depth_left < feat_left ? depth_left : feat_left;
-    span.grad = limited(least / 2);
-    span.feat = limited(depth_left - span.grad);
-    span.depth = limited(feat_left - span.grad);
+    span.grad = limited_span(least / 2);
+    span.feat = limited_span(depth_left - span.grad);
+    span.depth = limited_span(feat_left - span.grad);
     return span;
 }
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-static bool fill(HostProblem *problem, Span span, uint64_t *seed, Err *err) {
+static bool fill_problem(HostProblem *problem, Span span, uint64_t *seed, Err *err) {
     BevProblem *view = &problem->view;
     float *row = malloc((size_t)view->shape.channels * sizeof *row);
-    bool ok = (row && own_weights(problem, span.weight, seed)) ||
+    bool ok = (row && draw_weights(problem, span.weight, seed)) ||
               err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
     if (ok) {
         set_scales(view, span);
@@ -192,7 +193,7 @@ static bool fill(HostProblem *problem, Span span, uint64_t *seed, Err *err) {
 
 static bool fill_backward(HostProblem *problem, uint64_t *seed, Err *err) {
     int32_t *terms = problem_turn_backward(problem, err) ? gate_terms(&problem->view, err) : NULL;
-    bool ok = terms && fill(problem, backward_span(&problem->view, terms), seed, err);
+    bool ok = terms && fill_problem(problem, backward_span(&problem->view, terms), seed, err);
     free(terms);
     return ok;
 }
@@ -203,7 +204,7 @@ static bool exact_problem(HostProblem *problem, const BevShape *shape, BevDirect
     if (!problem_init(problem, shape, dtype, align, map, err))
         return false;
     bool ok = direction == BEV_BACKWARD ? fill_backward(problem, &seed, err)
-                                        : fill(problem, span_of(dtype, map), &seed, err);
+                                        : fill_problem(problem, span_of(dtype, map), &seed, err);
     if (!ok)
         problem_free(problem);
     return ok;
@@ -231,11 +232,11 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
 
 /* ---- equality -------------------------------------------------------------------------------- */
 
-enum { EXACT_COLUMNS = 64 }; /* that are encoded at a time, in memory on the stack */
+enum { EXACT_COLUMNS = 64 }; /* columns that are encoded at a time, on the stack */
 
-/* FP64 values of a row as the output's format has them. */
-static void as_stored(const BevTensor *out, const double *reference, int64_t count,
-                      double stored[EXACT_COLUMNS]) {
+/* Rounds `count` FP64 values of a row to the output's format. */
+static void round_to_format(const BevTensor *out, const double *reference, int64_t count,
+                            double stored[EXACT_COLUMNS]) {
     float values[EXACT_COLUMNS];
     uint32_t codes[EXACT_COLUMNS];
     BevTensor row = *out;
@@ -264,7 +265,7 @@ static bool judge_row(const void *context, const GateOutput *output, int64_t row
     for (int64_t c = 0; c < out->row_len; c++) {
         int64_t left = out->row_len - c, i = c % EXACT_COLUMNS;
         if (i == 0)
-            as_stored(out, reference + c, left < EXACT_COLUMNS ? left : EXACT_COLUMNS, want);
+            round_to_format(out, reference + c, left < EXACT_COLUMNS ? left : EXACT_COLUMNS, want);
         double got = bev_tensor_at(out, row, c);
         /* Equal values have equal bits, except for the sign of zero. */
         bad |= gate_count_element(result, pooled, row, c, got, want[i], 0,
@@ -286,8 +287,8 @@ bool gate_passes(const GateResult *result, const BevMap *map) {
 
 /* ---- the adjoint identity -------------------------------------------------------------------- */
 
-/* Σ a·b over two tensors of the same number of elements. */
-static double dot(const BevTensor *a, const BevTensor *b) {
+/* Returns Σ a·b over two tensors with the same number of elements. */
+static double tensor_dot(const BevTensor *a, const BevTensor *b) {
     double sum = 0;
     for (int64_t i = 0; i < a->rows * a->row_len; i++)
         sum += bev_tensor_at(a, i / a->row_len, i % a->row_len) *
@@ -295,9 +296,9 @@ static double dot(const BevTensor *a, const BevTensor *b) {
     return sum;
 }
 
-/* The common part of a pixel's bins changes no depth, so the gradients of its logits add up to 0.
- * The magnitudes of these sums. */
-static double sums_of_pixels(const BevShape *s, const BevTensor *grad) {
+/* Adding the same number to all logits of a pixel changes no depth. The gradients of a pixel's
+ * logits thus add up to 0. Returns the magnitudes of these sums, added up over all pixels. */
+static double logit_gradient_sums(const BevShape *s, const BevTensor *grad) {
     double all = 0;
     int64_t pixels = s->feat_h * s->feat_w;
     for (int64_t i = 0; i < s->cameras * pixels; i++) {
@@ -318,7 +319,8 @@ static bool all_exact(const BevTensor *out, const double *reference) {
     for (int64_t i = 0; i < total; i++) {
         int64_t left = total - i;
         if (i % EXACT_COLUMNS == 0)
-            as_stored(out, reference + i, left < EXACT_COLUMNS ? left : EXACT_COLUMNS, stored);
+            round_to_format(out, reference + i, left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
+                            stored);
         if (stored[i % EXACT_COLUMNS] != reference[i])
             return false;
     }
@@ -342,10 +344,11 @@ bool gate_adjoint(const BevProblem *problem, const void *codes, const double *re
             pooled[i] * bev_tensor_at(&problem->grad_out, i / problem->grad_out.row_len,
                                       i % problem->grad_out.row_len);
     free(pooled);
-    adjoint->depth = problem->stage == BEV_VIEW
-                         ? adjoint->pooled + sums_of_pixels(&problem->shape, &outputs[0].tensor)
-                         : dot(&problem->depth, &outputs[0].tensor);
-    adjoint->feat = dot(&problem->feat, &outputs[1].tensor);
+    adjoint->depth =
+        problem->stage == BEV_VIEW
+            ? adjoint->pooled + logit_gradient_sums(&problem->shape, &outputs[0].tensor)
+            : tensor_dot(&problem->depth, &outputs[0].tensor);
+    adjoint->feat = tensor_dot(&problem->feat, &outputs[1].tensor);
     bool same = adjoint->pooled == adjoint->depth && adjoint->pooled == adjoint->feat;
     if (exact)
         adjoint->verdict = same ? GATE_PASS : GATE_FAIL;

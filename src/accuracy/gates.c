@@ -15,7 +15,7 @@ int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outpu
     int64_t first_row = 0, first_value = 0;
     for (int i = 0; i < count; i++) {
         BevTensor tensor = *tensors[i];
-        tensor.data = (void *)codes; /* nobody writes to it */
+        tensor.data = (void *)codes; /* gates only read the codes */
         codes = codes ? (const char *)codes + bev_tensor_bytes(&tensor) : NULL;
         if (tensor.rows == 1 && problem->direction == BEV_BACKWARD) { /* grad_depth: by elements */
             tensor.rows = tensor.row_len;
@@ -40,9 +40,9 @@ int64_t gate_values(const BevProblem *problem) {
     return outputs[last].first_value + outputs[last].tensor.rows * outputs[last].tensor.row_len;
 }
 
-/* A logit's gradient contains all depths of its pixel: its terms are the most of a bin, and the
- * bins. A pixel without points has none. */
-static void join_bins(const BevShape *s, int32_t *terms) {
+/* Sets the terms of logits' gradients, which contain all depths of their pixel. They have the most
+ * terms of the pixel's bins, and one term a bin. Pixels without points have no terms. */
+static void set_logit_terms(const BevShape *s, int32_t *terms) {
     int64_t pixels = s->feat_h * s->feat_w;
     for (int64_t i = 0; i < s->cameras * pixels; i++) {
         int32_t *first = terms + i / pixels * s->depth_bins * pixels + i % pixels, most = 0;
@@ -66,7 +66,7 @@ int32_t *gate_terms(const BevProblem *problem, Err *err) {
             terms[problem->depth.row_len + map->ranks_feat[t]]++;
         }
     if (terms && problem->direction == BEV_BACKWARD && problem->stage == BEV_VIEW)
-        join_bins(&problem->shape, terms);
+        set_logit_terms(&problem->shape, terms);
     return terms;
 }
 
@@ -101,7 +101,7 @@ bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t c
     return true;
 }
 
-/* Two outputs' results as one: counts are added, figures are those of the worse one. */
+/* Joins the results of two outputs. Counts are added; the other figures are the worse output's. */
 static GateResult worse_result(GateResult a, GateResult b) {
     bool fails = a.verdict == GATE_FAIL || b.verdict == GATE_FAIL;
     bool first = a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
@@ -145,7 +145,8 @@ typedef struct {
     bool whole;              /* sums of whole numbers, exact in FP32 below 2^24 */
 } Rounding;
 
-/* The largest finite magnitude of a tensor's values, or the distance of its finite values. */
+/* Returns the largest finite magnitude of a tensor's values (`magnitude`), or the difference of its
+ * largest and its smallest finite value. */
 static double finite_range(const BevTensor *tensor, bool magnitude) {
     double least = INFINITY, most = -INFINITY;
     for (int64_t row = 0; row < tensor->rows; row++)
@@ -160,15 +161,15 @@ static double finite_range(const BevTensor *tensor, bool magnitude) {
     return most < least ? 0 : magnitude ? most : most - least;
 }
 
-/* F of gates.h. */
+/* Returns the F of gates.h. */
 static double largest_feature(const BevProblem *problem) {
     bool backward = problem->direction == BEV_BACKWARD;
     return finite_range(backward ? &problem->grad_out : &problem->feat, true);
 }
 
-/* Backward the gradient of a logit has two depths and a stored gradient of a depth in each
- * product. */
-static void add_view(Rounding *r, const BevProblem *problem, bool of_logits) {
+/* Adds the terms of stage VIEW to the bound. Each product in a logit's gradient has two depths and
+ * a stored gradient of a depth. */
+static void add_view_rounding(Rounding *r, const BevProblem *problem, bool of_logits) {
     const BevDtypeInfo *depth = &bev_dtypes[problem->depth.dtype];
     double x = 1.4427 * finite_range(&problem->depth, false) / problem->view.temperature;
     r->u_view = depth->unit_roundoff + (16 + 4 * x) * 0x1p-24;
@@ -198,11 +199,12 @@ static Rounding rounding_of(const BevProblem *problem, const GateOutput *which,
         .whole = bev_is_whole(problem->dtype) && !problem->map.weights && accumulate == BEV_FP32,
     };
     if (problem->stage == BEV_VIEW)
-        add_view(&rounding, problem, problem->direction == BEV_BACKWARD && which->first_row == 0);
+        add_view_rounding(&rounding, problem,
+                          problem->direction == BEV_BACKWARD && which->first_row == 0);
     return rounding;
 }
 
-/* `unit`: what one is worth in a sum of whole numbers. */
+/* Returns gate A's bound of an element. `unit` is the value of 1 in a sum of whole numbers. */
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms, double unit) {
     double sum =
         ((terms + 4) * r->u_acc + r->u_view) * abs_sum + terms * (r->eta_acc + r->eta_view);
@@ -211,8 +213,8 @@ static double bound_of(const Rounding *r, double want, double abs_sum, int32_t t
     return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;
 }
 
-/* |error| / bound. Where `want` overflows the output format, its overflow value is right instead.
- * Infinite where `got` is NaN or infinite and should not be, or is not NaN and should be. */
+/* Returns |error| / bound. If `want` overflows the output format, the format's overflow value is
+ * correct. The ratio is infinite if `got` is wrongly NaN, wrongly infinite, or wrongly a number. */
 static double error_ratio(const Rounding *r, double got, double want, double bound) {
     if (isnan(want))
         return INFINITY;
@@ -225,7 +227,7 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
-/* What gate A takes, and the constants of its bound for each output. */
+/* The inputs of gate A, and the constants of its bound for each output. */
 typedef struct {
     const BevProblem *problem;
     const double *reference, *abs_sum;
@@ -273,17 +275,17 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
 
-/* One rounding is off by at most u of its value, evenly distributed: u / sqrt(3) on average. Depth,
- * feature and output are rounded, so an output of one product is off by about u; the errors of many
- * products cancel to about half of that. The worst rel_l2 over the shipped scenes and
- * configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8, 0.09 in NVFP4, whose blocks share a
- * scale, 0.12 in INT8, whose output has steps of equal size, and 0.01 where that output is FP16
- * (0.07 on voxelize, whose weights span decades: it fails). Between the half seconds that tests
- * judge INT8 goes to 0.16 in bilinear, and fails. FP32 pays for the order of
- * summation only, which grows with the interval: 2e-7. The limits are twice these values, for FP32
- * five times, for INT8 with an FP16 output four times, and for INT8 a quarter more, so that scales
- * of another scene fail. The cosine's limit is lower than needed: an error at right angles to the
- * result costs 1 - rel_l2^2 / 2. */
+/* A rounding changes a value by at most u times the value, on average by u / sqrt(3). Depth,
+ * feature and output are rounded: an output of one product changes by about u. The errors of many
+ * products cancel to about half of that.
+ * The worst rel_l2 over the shipped scenes and configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04
+ * in FP8 and 0.09 in NVFP4, whose blocks share a scale. In INT8, whose output has steps of equal
+ * size, it is 0.12. With an FP16 output it is 0.01, but 0.07 on voxelize, whose weights span
+ * decades: voxelize fails. Tests judge every half second; between them INT8 in bilinear reaches
+ * 0.16 and fails. FP32 pays only for the order of summation, up to 2e-7.
+ * Most limits are twice these values, that of FP32 five times, that of INT8 with an FP16 output
+ * four times. That of INT8 is a quarter more, so that scales of another scene fail. The limit of
+ * the cosine is lower than needed: an error at right angles costs 1 - rel_l2^2 / 2. */
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
@@ -292,12 +294,13 @@ const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
     [BEV_INT8_FP16] = LIMITS(4e-2),
 };
 
-/* How many times the limits backward of stage VIEW may take. A depth has its logit's rounding times
- * logit / temperature, here up to 40. The gradient of a feature has it once, at worst 1.3 times the
- * limits of the shipped scenes; that of a logit, a difference besides, 8 times. */
+/* Backward of stage VIEW may exceed the limits by these factors, for logits and for features. A
+ * depth carries the rounding of its logit, times logit / temperature, here up to 40. On the shipped
+ * scenes gradients of features reach 1.3 times the limits. Those of logits, which are differences,
+ * reach 8 times. */
 static const double view_slack[BEV_MAX_OUTPUTS] = {16, 2};
 
-/* What underflow of FP32 may take of each term, in any format. */
+/* Returns the largest loss of a term by underflow of FP32, in any format. */
 static double underflow_of(const BevProblem *problem, bool of_logits) {
     if (problem->stage == BEV_POOL)
         return bev_dtypes[BEV_FP32].smallest;
@@ -307,9 +310,9 @@ static double underflow_of(const BevProblem *problem, bool of_logits) {
     return 0x1p-126 * fmax(feature, 1);
 }
 
-/* Adds one element, of a cell with or without points. `want` is FP64 over the original inputs. */
-static void compare(FormatError *error, bool pooled, double got, double want, int64_t cell,
-                    int64_t channel) {
+/* Adds one element to the error. `pooled`: its row has terms. `want` is the FP64 value. */
+static void compare_element(FormatError *error, bool pooled, double got, double want, int64_t cell,
+                            int64_t channel) {
     if (!isfinite(want)) {
         error->left_out++;
         error->finite_count += isfinite(got);
@@ -334,13 +337,13 @@ static void compare(FormatError *error, bool pooled, double got, double want, in
     error->dot += got * want;
 }
 
-/* Values that are not finite where FP64 is, or finite where FP64 is not. */
+/* Returns the number of outputs that are finite where FP64 is not, or the other way round. */
 static int64_t wrong_kind(const FormatError *error) {
     return error->nan_count + error->inf_count + error->finite_count;
 }
 
-/* The figures that the sums give. */
-static void conclude(FormatError *error) {
+/* Computes rel_l2 and cosine from the sums. */
+static void conclude_error(FormatError *error) {
     if (!error->judged) {
         error->max_abs = error->rel_l2 = error->cosine = NAN;
         return;
@@ -351,12 +354,12 @@ static void conclude(FormatError *error) {
     error->atol_1e2 = error->max_abs <= 1e-2 && !wrong_kind(error);
 }
 
-/* Squares of one channel. */
+/* Sums of squares over one channel. */
 typedef struct {
     double error2, want2;
 } ChannelSums;
 
-/* Of channels that are not zero everywhere. NULL, and none: NaN. */
+/* Returns the root mean square of the channels' rel_l2. NaN: all channels are 0, or no memory. */
 static double channels_error(const ChannelSums *sums, int64_t channels) {
     double sum = 0;
     int64_t count = 0;
@@ -368,7 +371,7 @@ static double channels_error(const ChannelSums *sums, int64_t channels) {
     return count ? sqrt(sum / (double)count) : NAN;
 }
 
-/* Gate B's figures of one output; the arrays begin with it. */
+/* Returns gate B's figures of one output. The arrays begin at this output. */
 static FormatError error_of(const GateOutput *output, const double *fp64_original,
                             const int32_t *terms, double underflow) {
     FormatError error = {.output = output->name, .slack = 1, .worst_cell = -1, .worst_channel = -1};
@@ -380,20 +383,20 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
             double want = fp64_original[row * tensor->row_len + c];
             if (fabs(want) <= terms[row] * underflow && fabs(got) <= terms[row] * underflow)
                 got = want = 0;
-            compare(&error, terms[row] > 0, got, want, row, c);
+            compare_element(&error, terms[row] > 0, got, want, row, c);
             if (sums && isfinite(got) && isfinite(want)) {
                 sums[c].error2 += (got - want) * (got - want);
                 sums[c].want2 += want * want;
             }
         }
-    conclude(&error);
+    conclude_error(&error);
     error.channels_l2 = channels_error(sums, tensor->row_len);
     free(sums);
     return error;
 }
 
-/* The worse of two outputs: the one with more values of the wrong kind, else with the larger error,
- * each by its limits. What was left out is that of both. */
+/* Returns the worse of two outputs: that with more values of the wrong kind, otherwise that with
+ * the larger error in relation to its limits. `left_out` counts both outputs. */
 static FormatError worse_error(const FormatError *a, const FormatError *b) {
     int64_t wrong_a = wrong_kind(a), wrong_b = wrong_kind(b);
     double of_a = a->rel_l2 / a->slack, of_b = b->rel_l2 / b->slack;
@@ -431,10 +434,10 @@ void format_error_by_class(const BevProblem *problem, const void *codes,
             (FormatError){.output = "out", .slack = 1, .worst_cell = -1, .worst_channel = -1};
     for (int64_t row = 0; row < out.rows; row++)
         for (int64_t c = 0; class[row] < count && c < out.row_len; c++)
-            compare(&errors[class[row]], points[row] > 0, bev_tensor_at(&out, row, c),
-                    fp64_original[row * out.row_len + c], row, c);
+            compare_element(&errors[class[row]], points[row] > 0, bev_tensor_at(&out, row, c),
+                            fp64_original[row * out.row_len + c], row, c);
     for (int i = 0; i < count; i++)
-        conclude(&errors[i]);
+        conclude_error(&errors[i]);
 }
 
 void format_error_add(FormatError *all, const FormatError *part) {
@@ -456,7 +459,7 @@ void format_error_add(FormatError *all, const FormatError *part) {
     all->got2 += part->got2;
     all->want2 += part->want2;
     all->dot += part->dot;
-    conclude(all);
+    conclude_error(all);
 }
 
 GateVerdict gate_format(BevDtype dtype, const FormatError *error) {

@@ -1,5 +1,5 @@
-/* The three accuracy gates: is the kernel right, what does the number format cost, is every point
- * there. */
+/* The three accuracy gates. Gate A asks whether the kernel is correct, gate B what the number
+ * format costs, and gate C whether every point is in its cell. */
 #pragma once
 
 #include "src/scene/problem.h"
@@ -8,56 +8,57 @@ typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 
 /* ---- what gates compare ------------------------------------------------------------------------
  *
- * Gates judge all outputs of a problem, one after the other in the order of bev_outputs; so lie the
- * codes (as session_read gives them), the FP64 values and the flags that they take. A row is what
- * one number of terms belongs to: forward the channels of a cell, whose points are the terms;
- * backward one element of grad_depth (channels times its points), and the channels of a pixel in
- * grad_feat (its points). */
+ * Gates judge all outputs of a problem, in the order of bev_outputs. Codes (as session_read gives
+ * them), FP64 values and flags have the same order. The elements of a row have the same number of
+ * terms. Forward a row is a cell, and its points are the terms. In grad_depth a row is one element,
+ * with channels times its points terms. In grad_feat a row is a pixel, and its points are the
+ * terms. */
 
-/* Rows and elements of all outputs of the problem. */
+/* Return the number of rows and of elements of all outputs of the problem. */
 int64_t gate_rows(const BevProblem *problem);
 int64_t gate_values(const BevProblem *problem);
 
-/* The number of terms of each row, gate_rows long, which every gate needs. The caller frees it.
- * NULL with an error: out of memory. */
+/* Returns the number of terms of each row (gate_rows), which every gate needs. The caller frees the
+ * array. NULL with an error: out of memory. */
 int32_t *gate_terms(const BevProblem *problem, Err *err);
 
-/* FP64 over the stored inputs, gate_values long: bev_reference, or bev_reference_backward. abs_sum
- * (may be NULL) receives S. */
+/* Computes the outputs in FP64 over the stored inputs, with bev_reference or
+ * bev_reference_backward. `abs_sum` receives the S of gate A and may be NULL. Both arrays have
+ * gate_values elements. */
 void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
 
-/* Gates A and C check each element. Rows without a term must be zero. Such rows prove nothing: a
- * gate passes only if it judged, in every output, at least one element of a row with terms. Of two
- * outputs the result names the worse one. */
+/* The result of gate A or C, which check each element. Rows without a term must be zero. Such rows
+ * prove nothing: a gate passes only if every output has a checked element in a row with terms. If a
+ * problem has two outputs, the figures of an element are those of the worse output. */
 typedef struct {
     GateVerdict verdict;
-    const char *output;    /* output of the next figures: "out", "grad_depth", "grad_feat" */
-    int64_t checked, bad;  /* elements, of all outputs */
-    int64_t judged;        /* of those checked: in rows with terms, and the FP64 value is no NaN */
-    int64_t nan_both;      /* NaN in the output and in FP64: right, but nothing was compared */
-    int64_t cell, channel; /* row and column of the first bad element; -1: none */
-    double got, want, bound; /* at the first bad element */
+    const char *output;      /* the worse output: "out", "grad_depth" or "grad_feat" */
+    int64_t checked, bad;    /* numbers of elements of all outputs */
+    int64_t judged;          /* checked elements of rows with terms whose FP64 value is not NaN */
+    int64_t nan_both;        /* elements that are NaN in FP64 too: correct, but not compared */
+    int64_t cell, channel;   /* row and column of the first bad element; -1: none is bad */
+    double got, want, bound; /* values of the first bad element */
     double worst_ratio;      /* gate A: the largest |e| / bound of all elements */
 } GateResult;
 
 /* The error of an output against FP64 over the original FP32 inputs. Elements whose FP64 value is
- * not finite are left out of the errors and counted: the output must not be finite there either.
- * Where no row with terms has a finite value, nothing was compared, and the three errors are NaN.
- * Of two outputs it is that of the worse one, but `left_out` is that of both. */
+ * not finite are counted and left out of the errors. The output must not be finite there either. If
+ * no row with terms has a finite FP64 value, the three errors are NaN. If a problem has two
+ * outputs, the error is that of the worse one, but `left_out` counts both. */
 typedef struct {
     const char *output;
     double max_abs, rel_l2, cosine;
-    double largest;     /* magnitude of the FP64 values compared */
-    double channels_l2; /* of rel_l2 of each channel: root of the mean square. A small channel
-                           counts as much as a large one. Of parts: the worst one's. By class: 0 */
-    int64_t judged;                    /* elements compared in rows with terms */
+    double largest;     /* the largest magnitude of the compared FP64 values */
+    double channels_l2; /* root mean square of the channels' own rel_l2, where small channels weigh
+                           as much as large ones; of several grids the worst; by class 0 */
+    int64_t judged;     /* compared elements of rows with terms */
     int64_t left_out;                  /* elements whose FP64 value is NaN or infinite */
-    int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
-    int64_t finite_count;              /* in the output, where the FP64 value is not finite */
-    bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
+    int64_t nan_count, inf_count;      /* outputs that are NaN or infinite, but finite in FP64 */
+    int64_t finite_count;              /* outputs that are finite, but not in FP64 */
+    bool atol_1e2;                     /* the published tolerance holds: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
-    double slack;                      /* how many times the format's limit rel_l2 may be */
-    double error2, got2, want2, dot;   /* the sums that rel_l2 and cosine are made of */
+    double slack;                      /* the format's limits may be exceeded by this factor */
+    double error2, got2, want2, dot;   /* sums over elements, for rel_l2 and cosine */
 } FormatError;
 
 /* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
@@ -96,7 +97,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad);
 
-/* Where the first bad element is: "cell 7 channel 2", "grad_depth element 81". */
+/* Writes the place of the first bad element: "cell 7 channel 2", "grad_depth element 81". */
 void gate_describe_place(const GateResult *result, char *text, size_t size);
 
 /* Gate B, format: format_error compares outputs with `fp64_original` (gate_values), FP64 over the
@@ -106,8 +107,8 @@ void gate_describe_place(const GateResult *result, char *text, size_t size);
  * counts of values that are finite where they should not be, or the other way round, must be 0. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
-/* As format_error, for each class of cells, forward only: errors[class[cell]] for classes below
- * `count`. */
+/* Computes format_error for each class of cells, forward only. `class` has the class of each cell,
+ * and `errors` the error of classes below `count`. */
 void format_error_by_class(const BevProblem *problem, const void *codes,
                            const double *fp64_original, const int32_t *points,
                            const uint8_t *class, FormatError *errors, int count);
@@ -133,7 +134,7 @@ bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, 
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
 
-/* Adds the result of another grid of that size. */
+/* Adds the error of another grid of the same size. */
 void format_error_add(FormatError *all, const FormatError *part);
 
 /* The adjoint identity, which needs no reference for the gradients: backward is the transpose of
@@ -153,6 +154,6 @@ typedef struct {
 bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
                   GateAdjoint *adjoint, Err *err);
 
-/* Whether the verdict is right for a kernel that is also tried on maps without points: there
- * nothing is judged, and an output of zeros is right. */
+/* Whether a kernel passes the gate on this map. On a map without points no element is judged, and
+ * an output of zeros passes. */
 bool gate_passes(const GateResult *result, const BevMap *map);

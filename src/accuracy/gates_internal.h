@@ -1,20 +1,20 @@
-/* What the gates share: the outputs of a problem, and the counting of results. */
+/* The gates share this header: the outputs of a problem, and the counting of elements. */
 #pragma once
 
 #include "src/accuracy/gates.h"
 
-/* One output as read back. `tensor` has the gates' rows: those of grad_depth are its elements. */
+/* One output as it was read back. In grad_depth each element is a row of `tensor`. */
 typedef struct {
     const char *name;
     BevTensor tensor;
-    int64_t first_row, first_value; /* of all rows and values of the problem's outputs */
+    int64_t first_row, first_value; /* places in arrays of all outputs' rows and values */
 } GateOutput;
 
-/* The outputs of a problem; their number. `codes` NULL: shapes only. */
+/* Lists the outputs of a problem and returns their number. `codes` may be NULL: no data. */
 int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outputs);
 
-/* Counts an element of a row with (`pooled`) or without terms; `ratio` > 1 is bad. Notes the first
- * bad one. Returns whether it is bad. */
+/* Counts an element. `pooled`: its row has terms. A `ratio` above 1 is bad, and the first bad
+ * element is noted. Returns whether the element is bad. */
 bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel, double got,
                         double want, double bound, double ratio);
 

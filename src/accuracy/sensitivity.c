@@ -14,11 +14,11 @@ typedef struct {
     void (*emit)(const SensitivityRow *, void *);
     void *context;
     const BevDtype *mixed;
-    double *want, *got;  /* the grid in FP64: of the original values, of the decoded ones */
-    float *depth, *feat; /* decoded */
+    double *want, *got;  /* the grid in FP64, of the original and of the decoded values */
+    float *depth, *feat; /* the decoded tensors */
     float *values;       /* the grid that is judged */
-    float *group;        /* some of its channels, and those of `want` */
-    double *group_want;
+    float *group;        /* a group of channels of `values` */
+    double *group_want;  /* the same channels of `want` */
     int32_t *terms;
 } Sensitivity;
 
@@ -57,7 +57,7 @@ static bool arrays_init(Sensitivity *all, const HostProblem *problem, Err *err) 
     return true;
 }
 
-/* The errors of a grid in FP32 with so many channels. */
+/* Returns the error of a grid in FP32 with `channels` channels. */
 static FormatError error_of(const BevProblem *problem, int64_t channels, const float *values,
                             const double *want, const int32_t *terms) {
     BevProblem judged = *problem;
@@ -66,7 +66,7 @@ static FormatError error_of(const BevProblem *problem, int64_t channels, const f
     return format_error(&judged, values, want, terms);
 }
 
-/* Each group of channels by itself: pooling keeps channels apart. */
+/* Emits a row for each group of channels. Pooling does not mix channels. */
 static void emit_groups(const Sensitivity *all, const BevProblem *problem, SensitivityRow row) {
     const int64_t channels = problem->out.row_len, rows = problem->out.rows;
     const double bytes = row.bytes / (double)channels;
@@ -86,12 +86,13 @@ static void emit_groups(const Sensitivity *all, const BevProblem *problem, Sensi
     }
 }
 
-/* The three tensors as stored. */
+/* The three tensors as they are stored. */
 typedef struct {
     const BevTensor *of[TENSOR_ALL];
 } Stored;
 
-static void describe(const Stored *stored, SensitivityRow *row) {
+/* Fills in the formats and the bytes of the row's tensors. */
+static void describe_tensors(const Stored *stored, SensitivityRow *row) {
     for (int i = 0; i < TENSOR_ALL; i++) {
         BevDtype dtype = stored->of[i]->dtype;
         row->stored[i] = i != TENSOR_OUTPUT && bev_is_whole(dtype) ? BEV_INT8 : dtype;
@@ -100,7 +101,7 @@ static void describe(const Stored *stored, SensitivityRow *row) {
     }
 }
 
-/* Pools with the tensor as stored. The stored output's memory takes its codes. */
+/* Pools with the row's tensor decoded, and all others as they were. `out` receives output codes. */
 static void pool_with(const Sensitivity *all, const HostProblem *problem, const BevTensor *out,
                       SensitiveTensor tensor) {
     const BevProblem *view = &problem->view;
@@ -123,7 +124,7 @@ static void pool_with(const Sensitivity *all, const HostProblem *problem, const 
     }
 }
 
-/* What every row of a moment and format has. */
+/* Returns a row with the fields that do not depend on the result. */
 static SensitivityRow row_of(const char *scene, const Workload *workload, const BevProblem *view,
                              SensitiveTensor tensor) {
     SensitivityRow row = {.scene = scene,
@@ -137,11 +138,11 @@ static SensitivityRow row_of(const char *scene, const Workload *workload, const 
     return row;
 }
 
-/* Pools, judges and emits the row, and the groups of features or output. */
+/* Pools, judges and emits a row. Emits the groups of channels of features and output, too. */
 static void emit_row(const Sensitivity *all, const HostProblem *problem, const Stored *stored,
                      SensitivityRow row) {
     const BevProblem *view = &problem->view;
-    describe(stored, &row);
+    describe_tensors(stored, &row);
     pool_with(all, problem, stored->of[TENSOR_OUTPUT], row.tensor);
     row.error = error_of(view, view->out.row_len, all->values, all->want, all->terms);
     row.grid2 = row.error.want2;
@@ -150,8 +151,8 @@ static void emit_row(const Sensitivity *all, const HostProblem *problem, const S
         emit_groups(all, view, row);
 }
 
-static bool visit(void *context, const char *scene, Workload *workload, const HostProblem *problem,
-                  Err *err) {
+static bool visit_problem(void *context, const char *scene, Workload *workload,
+                          const HostProblem *problem, Err *err) {
     const Sensitivity *run = context;
     const BevProblem *view = &problem->view;
     const Stored stored = {{&view->depth, &view->feat, &view->out}};
@@ -163,7 +164,7 @@ static bool visit(void *context, const char *scene, Workload *workload, const Ho
     return ok;
 }
 
-/* The row of TENSOR_MIXED. `problem` has the features' format. */
+/* Emits the row of TENSOR_MIXED. `problem` has the features' format. */
 static bool visit_mixed(void *context, const char *scene, Workload *workload,
                         const HostProblem *problem, Err *err) {
     const Sensitivity *run = context;
@@ -190,6 +191,6 @@ bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
     BenchPlan once = *plan;
     if (mixed)
         once.dtypes = 1u << mixed[TENSOR_FEATURES];
-    return plan_each_problem(plan, visit, &run, err) &&
+    return plan_each_problem(plan, visit_problem, &run, err) &&
            (!mixed || plan_each_problem(&once, visit_mixed, &run, err));
 }

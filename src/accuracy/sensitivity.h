@@ -1,13 +1,13 @@
-/* What the number format of one tensor costs by itself. The tensor is encoded and decoded with the
- * scales of the problem, all else stays FP32, and sums are FP64: no kernel is needed, and no
- * rounding but that of the tensor is in the figures. */
+/* The cost of the number format of one tensor alone. The tensor is encoded and decoded with the
+ * scales of the problem. The other tensors stay FP32, and sums are FP64. No kernel runs, and the
+ * figures have no other rounding than that of the tensor. */
 #pragma once
 
 #include "src/accuracy/gates.h"
 #include "src/run/bench.h"
 
-/* TENSOR_ALL: the three together, as a kernel of the format stores them; TENSOR_MIXED: together,
- * each as a format of its own stores it. */
+/* TENSOR_ALL stands for all three tensors in one format, as a kernel stores them. In TENSOR_MIXED
+ * each of the three tensors has a format of its own. */
 typedef enum {
     TENSOR_DEPTH,
     TENSOR_FEATURES,
@@ -24,22 +24,22 @@ enum { SENSITIVITY_GROUP = 16 }; /* channels */
 typedef struct {
     const char *scene;
     double time_s;
-    BevDtype dtype;              /* of TENSOR_MIXED that of the features */
-    BevDtype stored[TENSOR_ALL]; /* what the format has for each tensor */
+    BevDtype dtype;              /* the format; in TENSOR_MIXED that of the features */
+    BevDtype stored[TENSOR_ALL]; /* the number format in which each tensor is stored */
     BevAlign align;
-    char scales[64]; /* by which the format is scaled: ranges_label() */
+    char scales[64]; /* the label of the format's scales: ranges_label() */
     SensitiveTensor tensor;
-    int64_t first_channel, channels; /* of a group; channels 0: the whole tensor */
-    FormatError error;               /* of a group: of its channels, against these alone */
+    int64_t first_channel, channels; /* the group of channels; channels 0: the whole tensor */
+    FormatError error;               /* the error of the grid, or of the group's channels */
     int64_t grid_channels;
     double grid2; /* sum of the squares of the whole grid in FP64 */
-    double bytes; /* as stored */
+    double bytes; /* bytes of the tensor or group as stored */
 } SensitivityRow;
 
-/* Calls `row` for each moment, format and tensor of the plan; after features and output for each
- * group of their channels, whose errors reach these channels of the grid alone. Of the plan it uses
- * scenes, moments, dtypes, aligns and workload. `mixed`, unless NULL: formats of depth, features
- * and output, which make a further row of each moment. */
+/* Calls `row` for each moment, format and tensor of the plan. After features and output follow the
+ * groups of their channels, which have errors in these channels of the grid alone. The plan's
+ * kernels and timing options are not used. `mixed` may be NULL. It has formats of depth, features
+ * and output, which make a further row for each moment. */
 bool sensitivity_run(const BenchPlan *plan, const BevDtype *mixed,
                      void (*row)(const SensitivityRow *row, void *context), void *context,
                      Err *err);

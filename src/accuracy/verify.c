@@ -16,18 +16,18 @@ const char *const verdict_names[] = {
 
 enum { EXACT_SEED = 2026 };
 
-/* The references for a kernel's outputs. */
+/* The problems, references and outputs that the gates compare. */
 typedef struct {
-    const BevProblem *problem;   /* of gates A and B; the caller's */
-    HostProblem exact;           /* of gate C; empty where it has been judged */
+    const BevProblem *problem;   /* the problem of gates A and B; the caller owns it */
+    HostProblem exact;           /* the problem of gate C; empty if gate C has been judged */
     double *reference, *abs_sum; /* FP64 over the stored inputs, and gate A's S */
     double *fp64_original;       /* FP64 over the original inputs */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
-    int32_t *terms;              /* of each row; `exact` has the same map */
-    const Grid *grid;            /* of the cells; NULL: none */
-    uint8_t *class;              /* of each cell; NULL: unknown */
+    int32_t *terms;              /* terms of each row, the same for both problems */
+    const Grid *grid;            /* the grid of the cells; NULL: not known */
+    uint8_t *class;              /* class of each cell; NULL: not known */
     void *codes, *again;         /* the outputs of two runs as read back */
-    size_t code_bytes;           /* of each */
+    size_t code_bytes;           /* the size of each output */
 } Gates;
 
 static void gates_free(Gates *gates) {
@@ -42,7 +42,7 @@ static void gates_free(Gates *gates) {
     free(gates->again);
 }
 
-/* The two references, on a core each. */
+/* Computes the references of gates A and C, each on a core. */
 static void take_references(Gates *gates, bool exact) {
 #pragma omp parallel sections num_threads(bev_threads())
     {
@@ -54,7 +54,7 @@ static void take_references(Gates *gates, bool exact) {
     }
 }
 
-/* `exact`: gate C is judged too. */
+/* Allocates and computes all references. `exact`: gate C will be judged, too. */
 static bool gates_init(Gates *gates, const HostProblem *host, bool exact, Err *err) {
     const BevProblem *problem = &host->view;
     *gates = (Gates){.problem = problem, .fp64_original = fp64_of(host, err)};
@@ -85,9 +85,9 @@ static bool run_once(Session *session, void *codes, Err *err) {
            session_read(session, codes, err);
 }
 
-/* Runs `kernel` once, or, if `again` is given, twice. */
-static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes, void *again,
-                char *skipped, Err *err) {
+/* Runs the kernel and reads `codes`. Runs it a second time for `again`, unless that is NULL. */
+static bool run_kernel(const BevKernel *kernel, const BevProblem *problem, void *codes, void *again,
+                       char *skipped, Err *err) {
     Session *session = NULL;
     bool ok = session_open_or_skip(&session, kernel, problem, skipped, err);
     ok = ok &&
@@ -96,7 +96,7 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
     return ok;
 }
 
-/* Gates A and B on the kernel's output, on a core each. */
+/* Runs gates A and B on the kernel's output, each on a core. */
 static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
     const BevProblem *view = gates->problem;
     const void *codes = gates->codes;
@@ -124,10 +124,10 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
         row->class = (WorldClass)gates->class[row->format.worst_cell];
 }
 
-/* Gate C and the adjoint. */
+/* Runs the kernel on the exact problem, then gate C and the adjoint identity. */
 static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *exact = &gates->exact.view;
-    if (!run(kernel, exact, gates->codes, NULL, row->skipped, err))
+    if (!run_kernel(kernel, exact, gates->codes, NULL, row->skipped, err))
         return false;
     if (row->skipped[0])
         return true;
@@ -137,12 +137,12 @@ static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
            gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
 }
 
-/* `judged`: the row has the verdict of gate C. */
+/* Runs all gates of a kernel. `judged`: the row already has the verdicts of judge_exact. */
 static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, VerifyRow *row,
                         Err *err) {
     const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
-    if (!run(kernel, view, gates->codes, gates->again, row->skipped, err))
+    if (!run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err))
         return false;
     if (row->skipped[0])
         return true;
@@ -164,8 +164,7 @@ bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *
     return ok;
 }
 
-/* Gate C and the adjoint depend on the kernel, the format and the map alone: moments that share a
- * map share the verdict. */
+/* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
 typedef struct {
     KernelConfig config;
     BevShape shape;
@@ -239,7 +238,7 @@ static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates,
     return true;
 }
 
-/* Classes of the cells, by the FP64 grid; unknown where features are no embedding. */
+/* Finds the classes of the cells from the FP64 grid. Only an embedding as features has classes. */
 static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
     const BevTensor *out = &gates->problem->out;
     const Embedding *embedding = &workload->seen->embedding;

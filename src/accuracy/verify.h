@@ -1,5 +1,4 @@
-/* Runs the three gates, and backward the adjoint identity, over kernels, formats and aligns of
- * scenes. */
+/* Runs the gates, and backward the adjoint identity, over kernels, formats and aligns of scenes. */
 #pragma once
 
 #include "src/accuracy/gates.h"
@@ -8,21 +7,21 @@
 typedef struct {
     const char *scene;
     KernelConfig config;
-    char scales[64];            /* by which the format is scaled: ranges_label() */
-    char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then empty */
+    char scales[64];            /* the label of the format's scales: ranges_label() */
+    char skipped[REFUSAL_SIZE]; /* why the kernel was skipped, or ""; no figure follows then */
     GateResult kernel;          /* gate A */
     FormatError format;         /* figures of gate B */
     GateVerdict format_verdict;
     GateResult exact;    /* gate C */
-    GateAdjoint adjoint; /* on gate C's problem; forward it is skipped */
+    GateAdjoint adjoint; /* judged on gate C's problem; skipped forward */
     BevShape shape;
-    double time_s;       /* the moment */
+    double time_s;       /* the time of the moment in the scene */
     double at_m[2];      /* centre of the cell with the largest error; NaN: not known */
-    WorldClass class;    /* of the cell with the largest error; CLASS_COUNT: unknown */
-    /* forward, of cells of each class; judged 0: none, unknown */
+    WorldClass class;    /* class of the cell with the largest error; CLASS_COUNT: unknown */
+    /* The errors of each class of cells, forward only. `judged` is 0 where none is known. */
     FormatError by_class[CLASS_COUNT];
     bool same_bits;      /* a second run on gate A's problem gave the same output */
-    bool passed; /* all gates and the identity, and same_bits where the kernel is deterministic */
+    bool passed;         /* gates and identity pass, and a deterministic kernel has same_bits */
 } VerifyRow;
 
 typedef struct {
@@ -30,14 +29,13 @@ typedef struct {
 } VerifyCount;
 
 /* Calls `row` for each result in the order scene, moment, direction, align, dtype, kernel. Kernels
- * that are wrong on purpose are judged where the plan names kernels; a kernel that refuses a
- * problem is a skipped row. Of the plan it uses scenes, moments, kernels, where, dtypes, aligns and
- * workload. Where moments share a map, gate C and the adjoint, which depend on nothing else, run at
- * the first of them. */
+ * that are wrong on purpose are judged only if the plan names kernels. A kernel that refuses a
+ * problem is a skipped row. The plan's timing options are not used. If moments share a map, gate C
+ * and the adjoint run at the first of these moments only. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 
-/* All gates of one kernel on an encoded problem. */
+/* Runs all gates of one kernel on an encoded problem. */
 bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err);
 
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

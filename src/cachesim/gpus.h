@@ -36,8 +36,7 @@ const Gpu *gpu_find(const char *name);
  * longest such title wins. NULL: no title fits. */
 const Gpu *gpu_of_device(const char *device_name);
 
-/* Returns the clock of the multiprocessors, computed from the FP32 rate. A GPU without a published
- * FP32 rate gets a usual clock. */
+/* Returns the clock of the multiprocessors: from the FP32 rate, or a usual clock without a rate. */
 double gpu_clock_ghz(const Gpu *gpu);
 
 /* Returns the facts of a GPU that bev_v3_choose() and the estimates of kernels/ take. */

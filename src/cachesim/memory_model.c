@@ -231,7 +231,6 @@ double model_work(const BevShape *shape) {
            (double)shape->channels;
 }
 
-/* Whether the row at `place` belongs to the set `kernels` and takes the problem. */
 static bool is_replayed(const BevProblem *problem, unsigned kernels, int place) {
     return kernels >> place & 1 && !bev_refuses(traced_kernel(place), problem);
 }

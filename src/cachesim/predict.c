@@ -223,8 +223,7 @@ double predict_latency_us(const Prediction *prediction, double factor) {
     return sqrt(squares) + prediction->launch_us;
 }
 
-/* Returns the mean logarithm of published over predicted latencies. It is positive where the
- * predictions are too short. */
+/* Returns the mean of log(published / predicted), which is positive for too short predictions. */
 static double mean_log_ratio(const Prediction *predictions, const double *known_us, int count,
                              double factor) {
     double sum = 0;

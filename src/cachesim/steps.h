@@ -132,9 +132,8 @@ typedef struct {
  * NULL if they can be. */
 const char *steps_unavailable(const BevKernel *kernel, const BevProblem *problem);
 
-/* Records the steps of the chosen warps. The problem has host pointers. ERR_USAGE: the cell, block
- * or warp does not exist, or the warp owns no work. Free the result with steps_free, after a
- * failure, too. */
+/* Records the steps of the chosen warps on host pointers. ERR_USAGE: the cell, block or warp does
+ * not exist, or the warp owns no work. Call steps_free after a failure, too. */
 bool steps_record(const BevKernel *kernel, const BevProblem *problem, const StepChoice *choice,
                   Steps *steps, Err *err);
 void steps_free(Steps *steps);

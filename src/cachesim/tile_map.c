@@ -82,7 +82,6 @@ static void find_empty_cells(const BevProblem *problem, uint8_t *used, TileMap *
             map->empty[at++] = (int32_t)cell;
 }
 
-/* Allocates the map and fills it from the draft. False: out of memory. */
 static bool fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;

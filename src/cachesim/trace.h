@@ -84,8 +84,7 @@ typedef struct {
     StepRecorder *recorder;
 } TraceWatch;
 
-/* Replays and counts the accesses of a row. The problem has host pointers. *reuse receives the
- * analysis of the accesses that reach L2, unless `reuse` is NULL; the caller ends or frees it.
- * `watch` may be NULL. */
+/* Replays and counts the accesses of a row on host pointers. *reuse receives the analysis of the
+ * accesses that reach L2, which the caller ends or frees. `reuse` and `watch` may be NULL. */
 bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   TraceCounts *counts, Reuse **reuse, Err *err);

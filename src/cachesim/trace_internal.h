@@ -117,8 +117,7 @@ void memory_span(Instruction *instruction, int64_t byte, int64_t bytes);
 Instruction memory_adding(Memory *memory, int sm, Place place, int instructions);
 
 /* Counts additions of some lanes to `asked` bytes from offset `byte` on. `adds` of the instructions
- * request each sector of the first `bytes` bytes. The other bytes merge with those of lanes before.
- */
+ * request the sectors of the first `bytes` bytes. The other bytes merge with earlier lanes'. */
 void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t bytes, int adds);
 
 /* Counts a step of a warp. */
@@ -135,9 +134,8 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
 
 typedef struct Launch Launch;
 
-/* The recorder sees the instructions of the warps that it chooses, in the order in which each warp
- * issues them. The recorder's functions are cold: a replay without a recorder then loses no time.
- */
+/* The recorder sees the instructions of the warps that it chooses, in the order of each warp. Its
+ * functions are cold: a replay without a recorder then loses no time. */
 #define COLD __attribute__((cold))
 
 /* Tells the recorder that a launch begins. False: the recorder wants none of its warps. */

@@ -177,7 +177,6 @@ static void count_line(Instruction *in) {
     in->line_missed = in->kind != REUSE_READ;
 }
 
-/* Counts a sector that L1 does not serve. */
 static void count_l1_miss(Instruction *in, uint32_t sector) {
     if (!in->line_missed)
         in->memory->shares[in->sm].lines += 1 - HIT_LINE;
@@ -266,8 +265,7 @@ void memory_step(Memory *memory, int sm) {
     memory->shares[sm].steps++;
 }
 
-/* Estimates the instructions of a multiprocessor, to find the busiest one. The estimate must not
- * depend on the GPU. */
+/* Estimates the instructions of a multiprocessor. The estimate must not depend on the GPU. */
 static double share_work(const Memory *memory, const MemoryShare *share) {
     return share->steps * (memory->access->point_instructions + memory->access->tile) +
            share->others;

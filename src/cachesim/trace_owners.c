@@ -1,5 +1,5 @@
-/* Kernels whose threads own points, splats, intervals, cells or pieces: which thread owns what, and
- * the launches. */
+/* Replays kernels whose threads own points, splats, intervals, cells or pieces. This file deals the
+ * owners to threads and runs the launches. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -10,7 +10,7 @@
 
 /* ---- BEV Align's splats ---------------------------------------------------------------------- */
 
-/* Points in the order of their depths: next[d] is where the next one with depth rank d goes. */
+/* Sorts points by their depth ranks. next[d] is the place of the next point with depth rank d. */
 static void order_points(const BevMap *map, int64_t depths, int32_t *next, int32_t *order) {
     for (int64_t t = 0; t < map->points; t++)
         next[map->ranks_depth[t] + 1]++;
@@ -20,7 +20,7 @@ static void order_points(const BevMap *map, int64_t depths, int32_t *next, int32
         order[next[map->ranks_depth[t]]++] = (int32_t)t;
 }
 
-/* Neighbours of equal ranks, four at most, are one splat. */
+/* Joins neighbours with equal ranks to splats of at most four points. */
 static void join_points(const BevMap *map, const int32_t *order, Splats *splats) {
     Splat *last = NULL;
     for (int64_t i = 0; i < map->points; i++) {
@@ -52,8 +52,8 @@ static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
 
-/* Instructions of a warp beside those of its points, as disassembled: it finds its cells and
- * stores; in a round of the join it may put sums down or add others to its own. */
+/* Instructions of a warp outside of its steps, counted in the disassembly. The warp finds its cells
+ * and stores. In each round of the join it may put its sums down, or add others to its own. */
 enum {
     PIECE_INSTRUCTIONS = 145,
     ROUND_INSTRUCTIONS = 17,
@@ -61,8 +61,8 @@ enum {
     ADD_INSTRUCTIONS = 33
 };
 
-/* Workers [from, to) are a warp's. Their block joins for as many rounds as its first cell needs,
- * which has the most parts: as join_parts() in kernels/cuda/v4/v4.cuh. */
+/* Returns these instructions of the warp with workers [from, to). The first cell of its block has
+ * the most parts and decides the rounds, as in join_parts() of kernels/cuda/v4/v4.cuh. */
 static int piece_instructions(const Pieces *pieces, int64_t block, int64_t from, int64_t to) {
     int instructions = PIECE_INSTRUCTIONS;
     for (int half = pieces->workers[block].parts / 2; half >= 1; half /= 2) {
@@ -79,20 +79,20 @@ static int piece_instructions(const Pieces *pieces, int64_t block, int64_t from,
     return instructions;
 }
 
-/* `rows` workers a block, a power of two: as many as a cell gets at most. `interval_of` has the
- * interval of each cell, or -1. */
+/* Deals cells to workers. `rows`, a power of two, is the number of workers of a block, and the most
+ * that a cell can have. `interval_of` has the interval of each cell, or -1. */
 static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, int rows,
                         Pieces *pieces, Err *err) {
     const BevMap *map = &problem->map;
     int64_t cells = problem->shape.nx * problem->shape.ny, owner = 0;
     int portion = piece_points(map->points, problem->shape.channels);
-    int largest = class_of(rows, 1, rows); /* 2^largest workers are `rows` */
-    /* A cell has a worker, or fewer than two for every eight points. */
+    int largest = class_of(rows, 1, rows); /* 2^largest is `rows` */
+    /* A cell has one worker, or fewer than two workers for every PIECE_POINTS points. */
     size_t most = (size_t)cells + (size_t)map->points / PIECE_POINTS * 2;
     *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
     if (!pieces->workers)
         return err_set(err, ERR_FAILED, "V4's pieces", "", "no memory for %zu workers", most);
-    for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: no points, last */
+    for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: empty cells */
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = interval_of[cell];
             int own =
@@ -159,8 +159,7 @@ static int32_t steps_of(const Segment *segment) {
     return (segment->end - segment->start + segment->stride - 1) / segment->stride;
 }
 
-/* Finds the owners of a warp's threads. Without `whole` owners, a block's first thread has the
- * owner after that of the last thread of the block before. */
+/* Finds the owners of a warp's threads. Blocks share owners unless access->whole is set. */
 static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     const OwnersReplay *replay = opaque;
     Warp *warp = state;
@@ -275,7 +274,7 @@ static void place_arrays(OwnersReplay *replay) {
     replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT, "splat weights"};
 }
 
-/* Whole ones; V4's pieces want a power of two. */
+/* Returns the number of whole owners of a block. V4's pieces need a power of two. */
 static int owners_a_block(const OwnersReplay *replay) {
     int fit = replay->access->block / replay->lanes, count = 1;
     if (replay->access->owner != BEV_OWNS_PIECE)
@@ -329,7 +328,7 @@ static Launch plan_launch(OwnersReplay *replay) {
                     .touches = warp_touches};
 }
 
-/* The clear, the kernel, and where sums have a workspace of their own, the encoding. */
+/* Runs the clear, the kernel, and the encoding if sums have a workspace of their own. */
 static bool run_launches(OwnersReplay *replay, Err *err) {
     const BevProblem *problem = replay->problem;
     size_t out = bev_tensor_bytes(&problem->out);

@@ -1,9 +1,9 @@
-/* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. In
- * one turn a warp does what it can do without waiting for another load: it finds its tile and reads
- * the map of its first step, does a step, adds the sums of another warp, or stores. Where a tile
- * has two blocks, the second one is taken to be there last. Left out: that blocks of 128 channels
- * (FP32: 64) read their cells after their steps, what warps without a tile read, and the counters
- * by which two blocks meet. */
+/* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A
+ * turn is the work of a warp between two waits for loads. A warp finds its tile and reads the map
+ * of its first step, does a step, adds the sums of another warp, or stores. If a tile has two
+ * blocks, the replay assumes that the second one ends last. It leaves out that blocks of 128
+ * channels (FP32: 64) read their cells after their steps. The reads of warps without a tile, and
+ * the counters by which two blocks meet, are left out as well. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -15,12 +15,12 @@ typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_MEET, TURN_STORE, TURN_CLEA
 
 typedef struct {
     Turn next;
-    int turns; /* so far */
-    TraceWaits loads; /* turns that read */
-    int joins; /* still to come */
+    int turns;        /* turns so far */
+    TraceWaits loads; /* turns whose reads missed L1 */
+    int joins;        /* joins that still follow */
     int first_channel, part, parts;
-    int64_t tile; /* a warp that clears: its first empty cell */
-    int32_t step, next_step, end; /* step: the one whose map it has read */
+    int64_t tile;                 /* the tile; of a warp that clears, the first empty cell */
+    int32_t step, next_step, end; /* step: the warp has read the map of this step */
 } TileWarp;
 
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
     TileMap map;
     Place feat, scales, depth, transposed, work, cells, slabs, entries, weight_rows, weights, out,
         halves, empty;
-    int channels; /* of a block */
+    int channels; /* channels of a block */
     int feat_bits, out_bytes, depth_bytes;
 } TilesReplay;
 
@@ -39,12 +39,12 @@ static int64_t least(int64_t a, int64_t b) {
 
 /* ---- reads ---------------------------------------------------------------------------------- */
 
-/* All lanes ask for the same bytes, or each for a share. */
+/* Either all lanes request the same bytes, or each lane requests a share. */
 static const StepLanes all_the_same = {.count = WARP, .stride = 1, .same = true};
 static const StepLanes shares = {.count = WARP, .stride = 1};
 
-/* Lanes 4 g ... 4 g + 3, of cells g and g + 8 of the tile. */
-static StepLanes of_cell(int g) {
+/* Returns lanes 4 g ... 4 g + 3, which hold cells g and g + 8 of the tile. */
+static StepLanes lanes_of_cell(int g) {
     return (StepLanes){.first = (int8_t)(g * QUADS), .count = QUADS, .stride = 1};
 }
 
@@ -55,7 +55,7 @@ static void read_once(TilesReplay *replay, int sm, Place place, StepLanes lanes,
     memory_span(&in, byte, bytes);
 }
 
-/* One word for each of a tile's cells, in two instructions. */
+/* Reads one word for each cell of a tile, in two instructions. */
 static void read_by_cell(TilesReplay *replay, int sm, Place place, int64_t row) {
     for (int half = 0; half < 2; half++)
         read_once(replay, sm, place, shares, (row * TILE_CELLS + half * HALF) * INDEX,
@@ -69,7 +69,7 @@ static void read_map(TilesReplay *replay, int sm, int64_t step) {
         read_by_cell(replay, sm, replay->weight_rows, step);
 }
 
-/* Where a slab of a feature column begins: camera, first image row, image column. */
+/* The place of a slab: camera, first image row, image column. */
 typedef struct {
     int64_t camera, row, w;
 } Slab;
@@ -80,8 +80,8 @@ static Slab slab_of(const TilesReplay *replay, int64_t column) {
     return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
 }
 
-/* Instruction i reads `count` channels from c on of eight image rows, each by four lanes: their
- * codes, or their block scales. */
+/* Replays instruction i of the reads of channels [c, c + count) of a slab. It reads eight image
+ * rows, each by four lanes: their codes, or their block scales (`scales`). */
 static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int count,
                       bool scales) {
     const BevShape *s = &replay->problem->shape;
@@ -93,7 +93,7 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
                           s->feat_w +
                       slab.w;
         row = least(row, last);
-        in.lanes = of_cell(k);
+        in.lanes = lanes_of_cell(k);
         if (scales)
             memory_span(&in, (row * s->channels + c) / BEV_BLOCK,
                         (count + BEV_BLOCK - 1) / BEV_BLOCK);
@@ -111,20 +111,20 @@ static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int cou
     }
 }
 
-/* Channels of four lanes' loads, side by side. */
-static int chunk_of(const TilesReplay *replay) {
+/* Returns the number of channels that four lanes load side by side. */
+static int chunk_channels(const TilesReplay *replay) {
     return QUADS * v4_lane_channels(replay->problem->dtype);
 }
 
 static void read_features(TilesReplay *replay, int sm, Slab slab, int first_channel) {
     for (int c = 0, count; c < replay->channels; c += count) {
-        count = (int)least(replay->channels - c, chunk_of(replay));
+        count = (int)least(replay->channels - c, chunk_channels(replay));
         read_channels(replay, sm, slab, first_channel + c, count);
     }
 }
 
-/* Reads depths from (camera, bin, h, w) without a transpose: each lane loads one, in instruction i
- * that of image row 4i + q. */
+/* Reads depths from (camera, bin, h, w), without a transpose. In instruction i lane q of a cell
+ * loads one depth, that of image row 4i + q. */
 static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t *entries) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
@@ -143,7 +143,7 @@ static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t
     }
 }
 
-/* The same from (camera, w, slab, bin, place): four rows a lane, q and every fourth after it. */
+/* Reads depths from the transpose (camera, w, slab, bin, place). Lane q loads rows q, q + 4 ... */
 static void read_transposed(TilesReplay *replay, int sm, int64_t column, const uint32_t *entries) {
     int64_t at = column * replay->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
@@ -163,7 +163,7 @@ static void read_weights(TilesReplay *replay, int sm, const int32_t *rows) {
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, sm, replay->weights);
         for (int g = 0; g < HALF; g++) {
-            in.lanes = of_cell(g);
+            in.lanes = lanes_of_cell(g);
             memory_span(&in, (int64_t)rows[half * HALF + g] * SLAB * FLOAT, SLAB * FLOAT);
         }
     }
@@ -189,18 +189,19 @@ static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab sl
                                .last = (int16_t)(warp->first_channel + replay->channels),
                                .row = (int8_t)row,
                                .column = (int8_t)k,
-                               .lanes = of_cell(k % HALF)};
+                               .lanes = lanes_of_cell(k % HALF)};
             if (entry >> row & 1)
                 recorder_point(replay->memory->recorder, &point);
         }
     }
 }
 
-static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
+/* Replays a step, and reads the map of the warp's next step. */
+static void replay_step(TilesReplay *replay, int sm, TileWarp *warp) {
     const TileMap *map = &replay->map;
     int64_t slot = (int64_t)warp->step * TILE_CELLS;
     Slab slab = slab_of(replay, map->columns[warp->step]);
-    if (warp->turns == 1) /* the warp knows its tile since the turn before */
+    if (warp->turns == 1) /* the warp has found its tile in the turn before */
         read_by_cell(replay, sm, replay->cells, warp->tile);
     if (replay->memory->recorder)
         show_points(replay, warp, slab);
@@ -217,16 +218,16 @@ static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
     warp->next_step += warp->parts;
 }
 
-/* Four lanes write a cell's channels, in chunks as they are loaded. */
+/* Stores a tile. Four lanes write the channels of a cell, in the chunks of their loads. */
 static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     for (int half = 0; half < 2; half++) {
         const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
         for (int c = 0, count; c < replay->channels; c += count) {
-            count = (int)least(replay->channels - c, chunk_of(replay));
+            count = (int)least(replay->channels - c, chunk_channels(replay));
             Instruction in = memory_write(replay->memory, sm, replay->out);
             for (int g = 0; g < HALF; g++) {
-                in.lanes = of_cell(g);
+                in.lanes = lanes_of_cell(g);
                 if (cells[g] >= 0)
                     memory_span(&in, cells[g] * row + (warp->first_channel + c) * replay->out_bytes,
                                 count * replay->out_bytes);
@@ -235,7 +236,7 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
     }
 }
 
-/* All sums of a warp, to or from where the blocks of its tile meet. */
+/* Writes a warp's sums to the workspace in which the two blocks of a tile meet, or reads them. */
 static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int half, bool reads) {
     int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
     int64_t reduction = warp->tile * replay->map.passes + warp->first_channel / replay->channels;
@@ -248,7 +249,7 @@ static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int hal
     }
 }
 
-/* The first warp of each block of a pair. */
+/* Replays the first warp of a block of a pair: writes its sums; the last block adds the other's. */
 static void reduce_blocks(TilesReplay *replay, int sm, TileWarp *warp) {
     bool last = warp->part > 0;
     move_sums(replay, sm, warp, last, false);
@@ -256,7 +257,7 @@ static void reduce_blocks(TilesReplay *replay, int sm, TileWarp *warp) {
         move_sums(replay, sm, warp, 0, true);
 }
 
-/* A warp's empty cells, 16 bytes a lane and instruction. */
+/* Clears a warp's empty cells. Each lane of an instruction writes 16 bytes. */
 static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
     const TileMap *map = &replay->map;
     int64_t count = least(map->empties - warp->tile, WARP);
@@ -281,14 +282,14 @@ static const StepPhase turn_phases[] = {
     [TURN_MEET] = PHASE_MEET,   [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
 };
 
-/* The turns of a warp with finished sums of its own; joins are over when none are left. */
-static Turn after_joins(const TileWarp *warp) {
+/* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
+static Turn turn_after_steps(const TileWarp *warp) {
     bool meets = warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
     return warp->joins ? TURN_JOIN : meets ? TURN_MEET : TURN_STORE;
 }
 
-/* Part 0 of a tile stores, of two blocks the part that meets the other last. */
-static bool stores(const TileWarp *warp) {
+/* Whether the warp stores its tile. Of two blocks the first part of the second block does. */
+static bool stores_tile(const TileWarp *warp) {
     return warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0);
 }
 
@@ -300,26 +301,26 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
-        /* Its first step has its own number. */
+        /* The worker's first step has the worker's number. */
         read_once(replay, sm, replay->work, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
         read_map(replay, sm, warp->step);
         warp->next = TURN_STEP;
         break;
     case TURN_STEP:
-        do_step(replay, sm, warp);
+        replay_step(replay, sm, warp);
         if (warp->step >= warp->end)
-            warp->next = after_joins(warp);
+            warp->next = turn_after_steps(warp);
         break;
     case TURN_JOIN:
         warp->joins--;
-        warp->next = after_joins(warp);
+        warp->next = turn_after_steps(warp);
         break;
     case TURN_MEET:
         reduce_blocks(replay, sm, warp);
         warp->next = TURN_STORE;
         break;
     case TURN_STORE:
-        if (stores(warp))
+        if (stores_tile(warp))
             store_tile(replay, sm, warp);
         last = true;
         break;
@@ -376,13 +377,13 @@ static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
 
 /* ---- transposing the depth ------------------------------------------------------------------- */
 
-/* A block takes 32 columns by TRANSPOSE_BINS bins of a slab: a warp gathers the 16 image rows of a
- * bin, four rows at once if a lane loads four columns; then the block writes, for each column, its
- * bins side by side. */
+/* A block transposes 32 columns by TRANSPOSE_BINS bins of a slab. Each warp gathers the 16 image
+ * rows of a bin, four rows at once if a lane loads four columns. Then the block writes the bins of
+ * each column side by side. */
 enum { TRANSPOSE_RESIDENT = 16 };
 
 typedef struct {
-    Slab slab; /* its first column */
+    Slab slab; /* the slab of the block's first column */
     int64_t columns, first_bin, bins;
     int number;
     bool gathered;
@@ -411,7 +412,7 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
     return true;
 }
 
-/* Columns that a lane loads at once, and so row groups that a warp's instruction reads. */
+/* Returns the number of columns that a lane loads at once: the row groups of an instruction. */
 static int columns_a_lane(const TilesReplay *replay) {
     return v4_across(replay->problem->shape.feat_w);
 }
@@ -435,8 +436,7 @@ static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) 
     }
 }
 
-/* The block writes words of 16 bytes, column after column. An instruction of its warps writes the
- * next ones, one a lane. */
+/* Writes words of 16 bytes, column after column, one a lane. The warps of a block take turns. */
 static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
@@ -528,9 +528,9 @@ static bool run_launches(TilesReplay *replay, Err *err) {
     return ok;
 }
 
-/* Warp instructions of a turn in FP32, where features are split into parts: on average over steps
- * and the shorter turns between them, fitted to the times in samples/experiments/v4.md
- * when a warp had one short turn more. */
+/* Returns the warp instructions of a turn in FP32, where features are split into parts. The number
+ * is an average over steps and the shorter turns between them. It was fitted to the times in
+ * samples/experiments/v4.md, when a warp had one more short turn. */
 static double fp32_instructions(int channels) {
     return 90 + 3.2 * channels;
 }

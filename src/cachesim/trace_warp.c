@@ -1,26 +1,26 @@
-/* The accesses of a warp. Its owners read their own records, then for each point the indices, the
- * depth and the features. Sums are added in memory with each point, or stored from registers at the
+/* Replays the accesses of a warp. Its owners read their records, and for each point the indices,
+ * the depth and the features. Owners add to sums in memory with each point, or store sums at the
  * end. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
 
-/* All threads of an owner ask for the same bytes. */
-static StepLanes together(const Segment *segment) {
+/* Returns the lanes of an owner, which all request the same bytes. */
+static StepLanes lanes_together(const Segment *segment) {
     return (StepLanes){.first = segment->lane, .count = segment->lanes, .stride = 1, .same = true};
 }
 
-/* Its threads ask for a share each. */
-static StepLanes in_shares(const Segment *segment) {
+/* Returns the lanes of an owner, which request a share of the bytes each. */
+static StepLanes lanes_in_shares(const Segment *segment) {
     return (StepLanes){.first = segment->lane, .count = segment->lanes, .stride = 1};
 }
 
-/* One element of `bytes` for each owner; elements below 0: none. */
+/* Reads an element of `bytes` bytes for each owner. An owner with element -1 reads none. */
 static void read_elements(OwnersReplay *replay, int sm, const Warp *warp, Place array,
                           const int32_t *element, int64_t bytes) {
     Instruction in = memory_read(replay->memory, sm, array);
     for (int s = 0; s < warp->count; s++) {
-        in.lanes = together(&warp->segments[s]);
+        in.lanes = lanes_together(&warp->segments[s]);
         if (element[s] >= 0)
             memory_span(&in, element[s] * bytes, bytes);
     }
@@ -31,9 +31,9 @@ static void read_words(OwnersReplay *replay, int sm, const Warp *warp, Place arr
     read_elements(replay, sm, warp, array, element, INDEX);
 }
 
-/* Channels of each owner's row, at `row_byte` (below 0: none), by an instruction that takes `width`
- * channels of `bits` a lane, from channel `part` of every tile on. Lanes that take whole tiles are
- * neighbours. */
+/* Replays an instruction that reads or writes a part of each owner's row, which begins at
+ * `row_byte` (below 0: no row). A lane takes `width` channels of `bits` bits, from channel `part`
+ * of its tile on. Lanes that take whole tiles are neighbours. */
 static void warp_rows(const OwnersReplay *replay, Instruction *in, const Warp *warp,
                       const int64_t *row_byte, int part, int width, int bits) {
     for (int s = 0; s < warp->count; s++) {
@@ -41,7 +41,8 @@ static void warp_rows(const OwnersReplay *replay, Instruction *in, const Warp *w
         if (row_byte[s] < 0)
             continue;
         int step = width == replay->tile ? segment->last - segment->first : replay->tile;
-        StepLanes lanes = width == replay->tile ? in_shares(segment) : one_lane(segment->lane);
+        StepLanes lanes =
+            width == replay->tile ? lanes_in_shares(segment) : one_lane(segment->lane);
         for (int c = segment->first + part; c < segment->last; c += step, lanes.first++) {
             int end = width == replay->tile ? segment->last : c + width;
             if (end > segment->last)
@@ -59,7 +60,7 @@ static void read_scales(OwnersReplay *replay, int sm, const Warp *warp, const in
     for (int s = 0; s < warp->count; s++) {
         int64_t from = warp->segments[s].first / BEV_BLOCK;
         int64_t to = (warp->segments[s].last - 1) / BEV_BLOCK + 1;
-        in.lanes = in_shares(&warp->segments[s]);
+        in.lanes = lanes_in_shares(&warp->segments[s]);
         if (row[s] >= 0)
             memory_span(&in, row[s] * blocks + from, to - from);
     }
@@ -77,8 +78,8 @@ static void read_features(OwnersReplay *replay, int sm, const Warp *warp, const 
         read_scales(replay, sm, warp, row);
 }
 
-/* Channels first: camera images of `channels` planes each, lanes a whole plane apart, so that each
- * has a sector of its own. */
+/* Reads features with channels first. A camera image has `channels` planes. Lanes read from
+ * different planes, so each lane touches a sector of its own. */
 static void read_feature_planes(OwnersReplay *replay, int sm, const Warp *warp,
                                 const int32_t *row) {
     int64_t pixels = replay->problem->shape.feat_h * replay->problem->shape.feat_w;
@@ -95,8 +96,8 @@ static void read_feature_planes(OwnersReplay *replay, int sm, const Warp *warp,
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Channels of the segment that no thread before it in the warp adds to as well: the loads and
- * stores of a plain += merge where cell and channel are the same, atomics do not. */
+/* Returns the end of the segment's channels that no thread before it in the warp adds to. The loads
+ * and stores of a plain += merge if cell and channel are the same. Atomics do not merge. */
 static int own_channels_end(const Warp *warp, int s) {
     int end = warp->segments[s].last;
     for (int before = s - 1; before >= 0 && end > warp->segments[s].first; before--) {
@@ -108,19 +109,19 @@ static int own_channels_end(const Warp *warp, int s) {
     return end;
 }
 
-/* Adds channels [first, last) of a segment to the sums of a cell, with one instruction for each of
- * a thread's channels: a sector is asked for by as many of them as have a channel in it. The
- * threads ask for all channels of the segment. */
+/* Adds channels [first, last) of a segment to the sums of a cell, with one instruction for each
+ * channel of a thread. An instruction requests the sectors in which it has a channel. The threads
+ * request all channels of the segment. */
 static void add_channels(const OwnersReplay *replay, Instruction *in, const Segment *segment,
                          int64_t cell, int last) {
     int floats = SECTOR / FLOAT, adds = replay->tile < floats ? replay->tile : floats;
-    in->lanes = in_shares(segment);
+    in->lanes = lanes_in_shares(segment);
     memory_add(in, (cell * replay->channels + segment->first) * FLOAT,
                (int64_t)(segment->last - segment->first) * FLOAT,
                (int64_t)(last - segment->first) * FLOAT, adds);
 }
 
-/* Adds what each segment has to the sums of its own cell: by a plain += or by atomics. */
+/* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. */
 static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
     const BevMap *map = &replay->problem->map;
     bool plain = replay->access->sums == BEV_SUMS_PLAIN;
@@ -159,7 +160,7 @@ void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
     }
     read_words(replay, sm, warp, replay->starts, interval);
     read_words(replay, sm, warp, replay->lengths, interval);
-    if (!by_cell) { /* the first point says which cell */
+    if (!by_cell) { /* the owner reads its cell from its first point */
         Place cells = replay->ranks_bev;
         cells.array = TRACE_OWNERS;
         memory_wait(replay->memory, NULL, 0);
@@ -169,23 +170,24 @@ void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Names the points of this step to the recorder; those with depth < 0 do not exist. */
+/* Names the points of this step to the recorder. An owner with depth -1 has no point left. */
 static void show_points(const OwnersReplay *replay, const Warp *warp, const int32_t *depth,
                         const int32_t *row, const int32_t *number) {
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         if (depth[s] >= 0)
-            recorder_point(replay->memory->recorder, &(StepPoint){.depth = depth[s],
-                                                                  .feat = row[s],
-                                                                  .cell = segment->cell,
-                                                                  .number = number[s],
-                                                                  .first = segment->first,
-                                                                  .last = segment->last,
-                                                                  .lanes = in_shares(segment)});
+            recorder_point(replay->memory->recorder,
+                           &(StepPoint){.depth = depth[s],
+                                        .feat = row[s],
+                                        .cell = segment->cell,
+                                        .number = number[s],
+                                        .first = segment->first,
+                                        .last = segment->last,
+                                        .lanes = lanes_in_shares(segment)});
     }
 }
 
-/* The same for splats: a point for each of their cells. */
+/* Names the points of the splats to the recorder: a point for each cell of a splat. */
 static void show_splats(const OwnersReplay *replay, const Warp *warp, const Splat *const *splat) {
     for (int s = 0; s < warp->count; s++)
         for (int j = 0; j < splat[s]->cells; j++)
@@ -196,10 +198,10 @@ static void show_splats(const OwnersReplay *replay, const Warp *warp, const Spla
                                         .number = splat[s]->point[j],
                                         .first = warp->segments[s].first,
                                         .last = warp->segments[s].last,
-                                        .lanes = in_shares(&warp->segments[s])});
+                                        .lanes = lanes_in_shares(&warp->segments[s])});
 }
 
-/* A warp's splats: a record of ten words each, then as many cells as it says. */
+/* Replays the splats of a warp. A splat is a record of ten words, with up to four cells. */
 static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
     const Splat *splat[WARP];
     int32_t depth[WARP], row[WARP], cells = 0;
@@ -216,7 +218,7 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
         Instruction in =
             memory_read(replay->memory, sm, rank ? replay->splat_ranks : replay->splat_weights);
         for (int s = 0; s < warp->count; s++) {
-            in.lanes = together(&warp->segments[s]);
+            in.lanes = lanes_together(&warp->segments[s]);
             memory_span(&in, (warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + word) * INDEX,
                         INDEX);
         }
@@ -234,7 +236,7 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
     }
 }
 
-/* Every owner's next point. */
+/* Replays the next point of every owner. */
 static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
     const BevMap *map = &replay->problem->map;
     int32_t point[WARP], depth[WARP], row[WARP];
@@ -275,7 +277,7 @@ void warp_step(OwnersReplay *replay, int sm, Warp *warp) {
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* A sector of an output plane is filled if all its cells have points. */
+/* Whether the kernel fills the sector of a cell in an output plane: all its cells have points. */
 static bool fills_sector(const OwnersReplay *replay, int64_t cell) {
     int64_t cells = replay->problem->shape.nx * replay->problem->shape.ny;
     int64_t a_sector = SECTOR * 8 / replay->out_bits, first = cell / a_sector * a_sector;
@@ -285,7 +287,7 @@ static bool fills_sector(const OwnersReplay *replay, int64_t cell) {
     return true;
 }
 
-/* Channels first: lanes are a whole plane apart. */
+/* Writes an output with channels first. Lanes are a whole plane apart. */
 static void write_planes(OwnersReplay *replay, int sm, const Warp *warp) {
     int64_t plane = replay->problem->shape.nx * replay->problem->shape.ny;
     Instruction in = memory_write(replay->memory, sm, replay->out);

@@ -1,5 +1,5 @@
-/* The articles' workflow for a sum that gathers and scatters, as findings: classify the
- * memory regime, remove redundant traffic, map it to the GPU, validate. */
+/* Writes the articles' workflow for gather-scatter sums as findings. Its four steps: classify the
+ * memory regime, remove redundant traffic, map the work to the GPU, validate. */
 #include "src/cachesim/findings.h"
 
 #include "kernels/clean.h"
@@ -12,7 +12,7 @@
 
 enum { LESSON_OPERATORS = 16, LESSON_WORKING_SET = 7 };
 
-/* What the steps look at. */
+/* The inputs of the steps. */
 typedef struct {
     const MemoryModel *model;
     const PredictedKernel *kernel;
@@ -22,7 +22,7 @@ typedef struct {
     int gpu;
     const GpuEdit *edit; /* NULL: none */
     const WorkflowScene *scene;
-    const BevKernel *row; /* as the command line calls it */
+    const BevKernel *row; /* the kernel's row, whose name the commands take */
 } Facts;
 
 static const char *const regime_texts[REGIME_COUNT] = {
@@ -31,7 +31,7 @@ static const char *const regime_texts[REGIME_COUNT] = {
     [REGIME_STREAMING] = "larger than L2, yet lookups may hit",
 };
 
-static void classify(const Facts *facts, Finding *step) {
+static void classify_regime(const Facts *facts, Finding *step) {
     double footprint = bev_footprint_total(facts->model->footprint);
     double gathered = bev_traffic_total(facts->model->gather), share = footprint / facts->l2_bytes;
     const char *regime = regime_texts[bev_regime(footprint, facts->l2_bytes)];
@@ -44,7 +44,7 @@ static void classify(const Facts *facts, Finding *step) {
              gathered / footprint, 100 * facts->prediction.hit_rate);
 }
 
-/* Of pooling: what is asked for more than once. */
+/* Step 2 of pooling: finds bytes that are requested more than once. */
 static void remove_repeats(const Facts *facts, Finding *step) {
     const BevTraffic *asked = &facts->kernel->requested;
     double footprint = bev_footprint_total(facts->model->footprint);
@@ -61,7 +61,7 @@ static void remove_repeats(const Facts *facts, Finding *step) {
              100 * (asked->out_read + asked->out_write) / all);
 }
 
-/* Of an operator: the depths of a cell are alike. */
+/* Step 2. In an operator the depths of a cell are equal, so their bytes are redundant. */
 static void remove_traffic(const Facts *facts, Finding *step) {
     if (facts->scene->of == WORKFLOW_POOLING) {
         remove_repeats(facts, step);
@@ -78,7 +78,7 @@ static void remove_traffic(const Facts *facts, Finding *step) {
              counts ? "count, and scale each count once" : "scale each sum once");
 }
 
-/* Which form the kernel of tiles takes; how many kernels were modelled. */
+/* Returns which form V4 takes, and counts the replayed kernels. */
 static const char *tiles_text(const MemoryModel *model, int *modelled) {
     const char *text = "V4 is not simulated here: not asked for, or not yet";
     *modelled = 0;
@@ -111,12 +111,12 @@ static void map_to_gpu(const Facts *facts, Finding *step) {
     snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
 }
 
-/* What Nsight Compute counts of the kernel's launches. */
+/* The counters that the Nsight Compute command reads. */
 static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
                                   COUNTER_L2_HITS, COUNTER_L2_MISSES};
 
-/* The launch to look at: one, in a range of its own. */
-static void once_command(const Facts *facts, char *text, size_t size) {
+/* Writes the command that launches the kernel once, in an NVTX range of its own. */
+static void write_once_command(const Facts *facts, char *text, size_t size) {
     char name[128];
     if (!clean_for_shell(facts->scene->name, name, sizeof name))
         snprintf(name, sizeof name, "SCENE");
@@ -125,10 +125,10 @@ static void once_command(const Facts *facts, char *text, size_t size) {
              bev_aligns[facts->model->align].name);
 }
 
-static void name_commands(const Facts *facts, Finding *step) {
+static void write_profiler_commands(const Facts *facts, Finding *step) {
     const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
     char once[240], range[128], metrics[200] = "";
-    once_command(facts, once, sizeof once);
+    write_once_command(facts, once, sizeof once);
     kernel_config_range(&config, facts->scene->name, range, sizeof range);
     for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
         used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s%s", i ? "," : "",
@@ -141,7 +141,7 @@ static void name_commands(const Facts *facts, Finding *step) {
              once);
 }
 
-static void validate(const Facts *facts, Finding *step) {
+static void validate_prediction(const Facts *facts, Finding *step) {
     const Prediction *p = &facts->prediction;
     snprintf(step->text, sizeof step->text,
              "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
@@ -153,14 +153,14 @@ static void validate(const Facts *facts, Finding *step) {
         "binds",
         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
         term_names[p->limiter]);
-    name_commands(facts, step);
+    write_profiler_commands(facts, step);
 }
 
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, const WorkflowScene *scene,
                 Finding steps[WORKFLOW_STEPS]) {
-    static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {classify, remove_traffic,
-                                                                           map_to_gpu, validate};
+    static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {
+        classify_regime, remove_traffic, map_to_gpu, validate_prediction};
     const Gpu on = model_gpu(model, gpu, edit);
     const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
     if (!predicted)

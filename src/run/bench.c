@@ -21,16 +21,16 @@ typedef struct {
     const BenchPlan *plan;
     const HostProblem *problem; /* the current problem */
     BenchRow row;               /* the next row to be emitted */
-    BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as V2 gets it */
-    Session *v2[BEV_CUDA + 1];  /* the direction's baseline (forward V2); NULL: none runs */
-    Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* its latest timing */
+    BevProblem v2_problem[BEV_CUDA + 1]; /* the problem as the baseline gets it */
+    Session *v2[BEV_CUDA + 1]; /* the baseline of the direction (forward V2); NULL: none */
+    Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* the baseline's latest timing */
     void (*emit)(const BenchRow *, void *);
     void *context;
 } Bench;
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
-/* Times V2 once more, with fewer samples, since this happens for every row. */
+/* Times the baseline once more. It takes few samples, because every row needs this. */
 static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *err) {
     TimingOptions options = timing_quick;
     options.single = bench->plan->timing.single;
@@ -38,10 +38,10 @@ static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *e
            session_time(bench->v2[where], cache, &options, &bench->last[where][cache], err);
 }
 
-/* The speed-up of the row, which was just timed. Its baseline is V2 timed before the row and after
- * it. Where another program came or went in between, the two timings differ, and the baseline did
- * not settle. V2's own row is its own baseline. */
-static bool compare(Bench *bench, Err *err) {
+/* Computes the speed-up of the row that was just timed. V2 was timed before the row and is timed
+ * again after it. If another program came or went in between, the two timings differ, and the
+ * baseline counts as not settled. V2 is its own baseline. */
+static bool compare_with_baseline(Bench *bench, Err *err) {
     BenchRow *row = &bench->row;
     BevWhere where = row->config.kernel->where;
     Timing *last = &bench->last[where][row->cache], before = *last;
@@ -66,7 +66,7 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
             continue;
         row->cache = (CacheState)cache;
         if (!session_time(session, row->cache, &bench->plan->timing, &row->timing, err) ||
-            !compare(bench, err))
+            !compare_with_baseline(bench, err))
             return false;
         double median_us = row->timing.median_us;
         row->effective_gbps = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
@@ -75,15 +75,15 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
     return true;
 }
 
-/* The problem as the kernel gets it. A view transform's grid has channels first, as the next
- * network takes it, where the kernel writes that. */
+/* Returns the problem as the kernel gets it. If a view transform's kernel can write channels first,
+ * the grid has channels first, as the next network takes it. */
 static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     BevProblem problem = bench->problem->view;
     problem.out_samples = problem.stage == BEV_VIEW && kernel->writes_first;
     return problem;
 }
 
-/* The baseline row of that stage and direction; NULL: none. */
+/* Returns the baseline row of the problem's stage and direction. NULL: there is none. */
 static const BevKernel *baseline_of(const BevProblem *problem, BevWhere where) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->is_baseline && bev_kernels[i]->where == where &&
@@ -93,7 +93,7 @@ static const BevKernel *baseline_of(const BevProblem *problem, BevWhere where) {
     return NULL;
 }
 
-/* What Nsight Compute and Nsight Systems look for. */
+/* Launches twice. The second launch is in an NVTX range, for Nsight Compute and Nsight Systems. */
 static bool run_once(Session *session, const char *range, Err *err) {
     bool ok = session_run(session, err);
 #ifdef HAVE_CUDA
@@ -162,7 +162,8 @@ static bool open_baselines(Bench *bench, Err *err) {
     return ok;
 }
 
-static bool time_ladder(Bench *bench, Err *err) {
+/* Times all kernels of the plan on the current problem. */
+static bool time_kernels(Bench *bench, Err *err) {
     bool ok = bench->plan->once || open_baselines(bench, err);
     for (int i = 0; ok && bev_kernels[i]; i++)
         if (plan_selects(bench->plan, bev_kernels[i]) &&
@@ -185,7 +186,7 @@ static bool time_problem(void *context, const char *scene, Workload *workload,
                             .channels = view->shape.channels,
                             .pruned = workload->maps[view->align]->intervals.pruned,
                             .map_us = workload->maps[view->align]->took_us};
-    return time_ladder(bench, err);
+    return time_kernels(bench, err);
 }
 
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), void *context,
@@ -196,7 +197,7 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
-static bool goes(const BenchPlan *plan, BevDirection direction) {
+static bool has_direction(const BenchPlan *plan, BevDirection direction) {
     unsigned directions = plan->directions ? plan->directions : 1u << BEV_FORWARD;
     return directions >> direction & 1;
 }
@@ -207,8 +208,8 @@ static bool has_stage(const BenchPlan *plan, BevStage stage) {
 }
 
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
-    return kernel->launch && (plan->where & 1u << kernel->where) && goes(plan, kernel->direction) &&
-           has_stage(plan, kernel->stage) &&
+    return kernel->launch && (plan->where & 1u << kernel->where) &&
+           has_direction(plan, kernel->direction) && has_stage(plan, kernel->stage) &&
            (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
@@ -238,15 +239,15 @@ static bool visit_moment(const BenchPlan *plan, const char *label, Workload *wor
                          PlanVisit *visit, void *context, Err *err) {
     for (int stage = 0; stage < BEV_STAGE_COUNT; stage++)
         for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-            if (goes(plan, (BevDirection)direction) && has_stage(plan, (BevStage)stage) &&
+            if (has_direction(plan, (BevDirection)direction) && has_stage(plan, (BevStage)stage) &&
                 !visit_direction(plan, label, workload, (BevDirection)direction, (BevStage)stage,
                                  visit, context, err))
                 return false;
     return true;
 }
 
-/* Moment `i` of `wanted`: of a clip that has more they are spread evenly over it. */
-static int moment_of(const Workload *workload, int i, int wanted) {
+/* Returns the number of the i-th of `wanted` moments, which are spread evenly over a clip. */
+static int spread_moment(const Workload *workload, int i, int wanted) {
     const int there = workload_moments(workload);
     bool spread = workload->loaded->scene.clip && there > wanted;
     return spread ? (int)((int64_t)i * there / wanted) : i;
@@ -259,7 +260,7 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
     int wanted = plan->moments ? plan->moments : workload->loaded->scene.clip ? there : 1;
     workload_label(&workload->job, scene, label, sizeof label);
     for (int i = 0; i < wanted && i < there; i++)
-        if (!workload_move(workload, moment_of(workload, i, wanted), err) ||
+        if (!workload_move(workload, spread_moment(workload, i, wanted), err) ||
             !visit_moment(plan, label, workload, visit, context, err))
             return false;
     return true;

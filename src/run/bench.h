@@ -5,22 +5,22 @@
 #include "src/run/session.h"
 #include "src/inputs/workload.h"
 
-/* What to time: sets as bit masks, and the options of all rows. */
+/* The selection of what to time, with sets as bit masks, and the options of all rows. */
 typedef struct {
     const char *const *scenes;
     int scene_count;
-    int moments; /* of each scene; of a clip as far as it has them, spread over it; 0: one, of a
-                    clip all */
+    int moments;       /* moments of each scene, spread over a clip; 0: all of a clip, one of other
+                    scenes */
     KernelSet kernels; /* 0: every kernel of `where` */
     unsigned where;    /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
     unsigned directions;         /* bits by BevDirection; 0: forward */
     unsigned stages;             /* bits by BevStage; 0: pool */
-    bool once;                   /* nothing is timed: a warm-up and one launch of each kernel, the
-                                    latter in an NVTX range where this build has CUDA */
+    bool once;                   /* launch each kernel twice and time nothing; the second launch has
+                                    an NVTX range if this build has CUDA */
     TimingOptions timing;
-    Job job; /* of all scenes */
-    const GradOutFile *grad_file; /* backward: instead of a random one; borrowed; or NULL */
+    Job job;                      /* the job of all scenes */
+    const GradOutFile *grad_file; /* backward: the grad_out, borrowed; NULL: a random one */
 } BenchPlan;
 
 typedef struct {
@@ -28,33 +28,31 @@ typedef struct {
     KernelConfig config;
     CacheState cache;
     int64_t channels, points, intervals;
-    Pruned pruned; /* of the map */
-    char range[128];            /* NVTX, of `once`; "": this build has none */
-    char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then meaningless */
+    Pruned pruned;              /* what pruning left out of the map */
+    char range[128];            /* the NVTX range of plan->once; "": none */
+    char skipped[REFUSAL_SIZE]; /* why the kernel was skipped, or ""; no figure follows then */
     Timing timing;
     double prepare_us, map_us;
-    double traffic_mb;      /* what the kernel requests (bev_traffic), 10^6 bytes */
-    double footprint_mb;    /* each array once, 10^6 bytes */
+    double traffic_mb;      /* bytes that the kernel requests (bev_traffic), in 10^6 bytes */
+    double footprint_mb;    /* bytes of each array, counted once, in 10^6 bytes */
     double effective_gbps;  /* traffic_mb / median */
-    Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
-                               after this row */
-    /* timing_ratio(&baseline, &timing); `baseline` is zero where there is none */
-    double speedup;
+    Timing baseline;        /* bev_baseline() on the same device (forward V2), timed right before
+                               and right after this row */
+    double speedup;         /* timing_ratio(&baseline, &timing); NaN without a baseline */
 } BenchRow;
 
-/* Calls `row` for each result in the order scene, direction, align, dtype, kernel,
- * cache. The baseline is timed beside every row, for the speed-up, but reported only if the plan
- * selects it. Stops at the first failure; a kernel that
- * does not support a problem, or refuses it, is a skipped row. */
+/* Calls `row` for each result in the order scene, direction, align, dtype, kernel, cache. The
+ * baseline is timed beside every row, but reported only if the plan selects it. A kernel that does
+ * not support a problem, or refuses it, is a skipped row. Stops at the first failure. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
 
 /* Whether the plan selects the kernel. */
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
 
-/* Calls `visit` for each problem that the plan selects, in the order scene, moment, direction,
- * align, dtype, until a call fails; problems of pooling come before views. Backward and of views,
- * formats that they do not have are left out. The arguments are valid during the call. */
+/* Calls `visit` for each problem that the plan selects, until a call fails. The order is scene,
+ * moment, stage, direction, align, dtype. Formats that backward or stage VIEW does not have are
+ * left out. The arguments are valid during the call. */
 typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
                        const HostProblem *problem, Err *err);
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);

@@ -4,16 +4,17 @@
 
 #include <math.h>
 
-static double share(double part, double rest) {
+static double share_of_sum(double part, double rest) {
     return part + rest > 0 ? part / (part + rest) : NAN;
 }
 
 double counters_l2_hit_rate(const Counters *counters) {
-    return share(counters->value[COUNTER_L2_HITS], counters->value[COUNTER_L2_MISSES]);
+    return share_of_sum(counters->value[COUNTER_L2_HITS], counters->value[COUNTER_L2_MISSES]);
 }
 
 double counters_l2_read_hit_rate(const Counters *counters) {
-    return share(counters->value[COUNTER_L2_READ_HITS], counters->value[COUNTER_L2_READ_MISSES]);
+    return share_of_sum(counters->value[COUNTER_L2_READ_HITS],
+                        counters->value[COUNTER_L2_READ_MISSES]);
 }
 
 double counters_dram_bytes(const Counters *counters) {
@@ -22,7 +23,7 @@ double counters_dram_bytes(const Counters *counters) {
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-/* `result` is a CUptiResult by its number: not every build has CUPTI's header. */
+/* A reason why CUPTI fails. `result` is a CUptiResult, as a number for builds without CUPTI. */
 typedef struct {
     int result;
     const char *what, *hint;

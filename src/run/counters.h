@@ -1,10 +1,10 @@
 /* The GPU's hardware counters for one launch, read by CUPTI's range profiler. CUPTI is loaded at
- * run time; if it, the permission or the chip's counters are missing, an Err says so in one line.
- * Builds without CUDA or CUPTI have the same functions, which fail.
+ * run time. An Err says in one line if CUPTI, the permission or the chip's counters are missing. In
+ * builds without CUDA or CUPTI the same functions fail.
  *
- * A launch is counted as a whole: all CUDA functions that it starts, and its clear, as in the
- * model. The caches are warm, as the launch before left them. No latency is taken: starting and
- * stopping the counters takes longer than a launch. */
+ * The counters cover a whole launch: all CUDA functions that it starts, and its clear. The caches
+ * are warm, as the launch before left them. No latency is measured, because starting and stopping
+ * the counters takes longer than a launch. */
 #pragma once
 
 #include "src/cachesim/metrics.h"
@@ -14,20 +14,21 @@
 extern "C" {
 #endif
 
-/* LIVE: the counters that one pass can read. FULL: all, in three passes (from Ampere on). */
+/* COUNTERS_LIVE has the counters that one pass can read. COUNTERS_FULL has all counters, which take
+ * three passes from Ampere on. */
 typedef enum { COUNTERS_LIVE, COUNTERS_FULL } CounterSet;
 
-/* Values by Counter. NaN: the chip does not count it, or it is not in the set. */
+/* Values by Counter. NaN: the chip or the set does not have the counter. */
 typedef struct {
     double value[COUNTER_COUNT];
 } Counters;
 
-/* Sectors found in the L2 / sectors looked up: of all accesses, and of the multiprocessors' reads.
- * NaN: not counted. */
+/* Return L2 hits / sectors looked up, for all accesses and for the multiprocessors' reads. NaN: not
+ * counted. */
 double counters_l2_hit_rate(const Counters *counters);
 double counters_l2_read_hit_rate(const Counters *counters);
 
-/* DRAM bytes read + written. NaN: not counted. */
+/* Returns DRAM bytes read + written. NaN: not counted. */
 double counters_dram_bytes(const Counters *counters);
 
 typedef struct CounterReader CounterReader;
@@ -37,12 +38,12 @@ typedef struct CounterReader CounterReader;
 bool counters_open(CounterReader **reader, CounterSet set, Err *err);
 void counters_close(CounterReader *reader); /* accepts NULL */
 
-/* Counts launches of a CUDA session: each pass warms up, then counts some launches; *counters are
- * the medians. Nothing else may run on the device meanwhile: it would be counted too. */
+/* Counts launches of a CUDA session. Each pass warms up, then counts some launches. *counters are
+ * the medians. Other work on the device would be counted, too, so no other work may run. */
 bool counters_read(CounterReader *reader, Session *session, Counters *counters, Err *err);
 
-/* How a set is counted on a chip ("GH100"): CUPTI's names (NULL: the chip has no such counter) and
- * the number of passes. Needs CUPTI, but no GPU. */
+/* Finds CUPTI's names of a set's counters on a chip ("GH100"), and the number of passes. A name of
+ * NULL: the chip has no such counter. This needs CUPTI, but no GPU. */
 bool counters_plan(const char *chip, CounterSet set, const char *names[COUNTER_COUNT], int *passes,
                    Err *err);
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The first core's name is in the first lines; needs no memory. */
+/* Reads the name of the first core, which is in the first lines. It allocates no memory. */
 static void read_cpu_name(char name[128]) {
     char text[1024], raw[128];
     int file = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
@@ -29,7 +29,7 @@ static void read_cpu_name(char name[128]) {
     clean_text(found ? raw : NULL, name, 128);
 }
 
-/* Only the GPU that this process already uses: opening one just for its name would take time. */
+/* Reads the GPU that this process already uses. Opening a GPU only for its name would take time. */
 static void read_gpu(Machine *machine) {
 #ifdef HAVE_CUDA
     DeviceInfo info;

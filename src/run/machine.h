@@ -1,16 +1,16 @@
-/* The machine that a measurement was taken on; every recorded result carries it. */
+/* The machine of a measurement. Every recorded result carries this description. */
 #pragma once
 
 #include <stdint.h>
 
 typedef struct {
-    char cpu[128];                            /* its name; "n/a": unknown */
-    int cores;                                /* that this process may run on */
-    int threads;                              /* that CPU kernels use */
+    char cpu[128];                            /* the CPU's name; "n/a": unknown */
+    int cores;                                /* cores that this process may run on */
+    int threads;                              /* threads that CPU kernels use */
     int64_t l2_bytes, l3_bytes, memory_bytes; /* 0: unknown */
     char system[128];                         /* kernel name, release and architecture */
     char compiler[128];
-    char version[32];          /* of bevscope */
+    char version[32];          /* the version of bevscope */
     char date[32];             /* UTC, "2026-11-20T21:18:33Z" */
     char gpu[128];             /* "" without a usable GPU */
     char driver[32], cuda[32]; /* versions; "" without a usable GPU */

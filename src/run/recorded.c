@@ -32,7 +32,7 @@ static void make_label(Recording *recording, const json_t *machine) {
                  (int)json_integer_value(json_object_get(machine, "threads")), date);
 }
 
-static double number(const json_t *object, const char *key) {
+static double number_of(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
@@ -42,14 +42,14 @@ static BevDirection direction_of(const json_t *object) {
     return name && !strcmp(name, bev_directions[BEV_BACKWARD].name) ? BEV_BACKWARD : BEV_FORWARD;
 }
 
-/* The number of channels; where the file has none, a configuration's own. */
+/* Returns the number of channels. If the file has none, it is that of the configuration. */
 static int64_t channels_of(const json_t *object, const char *scene) {
     const Preset *preset = preset_find(scene);
     const json_t *channels = json_object_get(object, "channels");
     return !channels && preset ? preset->channels : json_integer_value(channels);
 }
 
-/* Returns whether it is a row of results, or one of counters. */
+/* Reads a row. Returns whether it has a median, or, in the list `counted`, any counter. */
 static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     bool any = false;
     copy_text(row->scene, sizeof row->scene, object, "scene");
@@ -59,14 +59,14 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     copy_text(row->cache, sizeof row->cache, object, "cache");
     row->direction = direction_of(object);
     row->channels = channels_of(object, row->scene);
-    row->median_us = number(object, "median_us");
+    row->median_us = number_of(object, "median_us");
     row->unsettled = json_is_false(json_object_get(object, "settled"));
-    row->p95_us = number(object, "p95_us");
-    row->p99_us = number(object, "p99_us");
-    row->effective_gbps = number(object, "effective_gbps");
-    row->footprint_mb = number(object, "footprint_mb");
+    row->p95_us = number_of(object, "p95_us");
+    row->p99_us = number_of(object, "p99_us");
+    row->effective_gbps = number_of(object, "effective_gbps");
+    row->footprint_mb = number_of(object, "footprint_mb");
     for (int i = 0; i < COUNTER_COUNT; i++) {
-        row->counters.value[i] = number(object, counter_rows[i].key);
+        row->counters.value[i] = number_of(object, counter_rows[i].key);
         any = any || !isnan(row->counters.value[i]);
     }
     return (counted ? any : isfinite(row->median_us)) && row->scene[0] && row->kernel[0];

@@ -1,7 +1,7 @@
-/* Figures of other machines. Recorded: results of earlier runs on named machines, kept under
- * samples/recorded/ as `bench --format json` and `regime --counters --format json` write them; they
- * let a machine without a GPU show GPU figures. Published: latencies from the article. Screens
- * label them "recorded" and "published". */
+/* Figures of other machines. Recorded figures are results of earlier runs on named machines. The
+ * files in samples/recorded/ were written by `bench --format json` and `regime --counters --format
+ * json`. With them a machine without a GPU can show GPU figures. Published figures are latencies
+ * from the article. Screens label both kinds: "recorded", "published". */
 #pragma once
 
 #include "src/cachesim/limits.h"
@@ -13,21 +13,21 @@
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     BevDirection direction; /* forward where the file has none */
-    int64_t channels;       /* 0: not in the file, and no configuration */
+    int64_t channels;       /* 0: the file has none, and the scene is no configuration */
     double median_us, p95_us, p99_us;
-    bool unsettled; /* the file says so: no ratio is built on the median */
+    bool unsettled; /* the file says that the timing did not settle: no ratio uses the median */
     double effective_gbps, footprint_mb;
-    Counters counters; /* of one launch, caches warm */
+    Counters counters; /* the counters of one launch with warm caches */
 } RecordedRow;
 
 /* One file of results. */
 typedef struct {
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
-    char file[48];   /* its name without the folder */
+    char file[48];   /* the file's name without its folder */
     Limits limits;   /* limits that probes measured on the machine */
     RecordedRow *rows;
     int row_count;
-    RecordedRow *counted; /* rows with counters, and bench's median_us */
+    RecordedRow *counted; /* rows with counters, which have bench's median_us, too */
     int counted_count;
     Timeline *timelines;
     int timeline_count;
@@ -38,7 +38,7 @@ typedef struct {
     int count;
 } RecordedSet;
 
-/* Of a file of results, and what to do where a file is none. */
+/* The largest size of a file of results, and the hint of errors about such files. */
 enum { RECORDED_MAX_BYTES = 64 << 20 };
 extern const char recorded_hint[];
 
@@ -51,24 +51,25 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 bool recorded_load_samples(RecordedSet *set, Err *err);
 void recorded_free(RecordedSet *set);
 
-/* The row of a configuration on a scene with that many channels, with warm caches. `from` (may be
- * NULL) receives the row's recording. NULL if it was not recorded. */
+/* Returns the row of a configuration on a scene with `channels` channels and warm caches. NULL: it
+ * was not recorded. *from receives the row's recording; `from` may be NULL. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, const Recording **from);
 
-/* The same by the words that recordings use; `kernel` may be "clear", `cache` "single". */
+/* Returns a row as recorded_find does, by the words that recordings use. `kernel` may be "clear",
+ * and `cache` may be "single". */
 const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
                                 const char *kernel, BevDtype dtype, BevAlign align,
                                 const char *cache, const Recording **from);
 
-/* The recorded time lines, the first TIMELINES of them, with their labels. */
+/* Returns the first TIMELINES recorded time lines, with their labels. */
 Timelines recorded_timelines(const RecordedSet *set);
 
-/* The recorded limits of a GPU; all unknown if they were not recorded. */
+/* Returns the recorded limits of a GPU. All are unknown if none was recorded. */
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu);
 
-/* A latency that the article published, of its TensorRT plugins. Of the point counts only
- * canonical's was published: those of the other configurations are our definitions. */
+/* A latency of a TensorRT plugin that the article published. Of the configurations' point counts
+ * only that of canonical was published. The others are our definitions. */
 typedef struct {
     const char *gpu, *config; /* names of rows of gpus[] and presets[] */
     const char *column;       /* the article's name of the kernel: "V2+DO" */
@@ -79,13 +80,14 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* The published column that a row stands for, or NULL. `v3_choice` is the form of the published V3
- * on that GPU (NULL: unknown): that form stands for V3's column. */
+/* Returns the published column that a row stands for, or NULL. The form `v3_choice`, which V3 takes
+ * on the GPU, stands for V3's column. NULL: the form is not known. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
-/* The column that calibrates the model's chain: the kernel that waits for little else. */
+/* The column that calibrates the model's dependent loads. Its kernel waits for little else. */
 extern const char published_calibrated[];
 
-/* The published row of a configuration with its own number of channels, or NULL. */
+/* Returns the published row of a configuration, or NULL. `channels` must be the configuration's own
+ * number of channels. */
 const Published *published_find(const char *gpu, const char *config, int64_t channels,
                                 const char *column, BevDtype dtype);

@@ -28,9 +28,9 @@ struct Session {
     int prepared;                       /* their number; 0: the kernel has no prepare step */
 };
 
-static const double LONG_PREPARE_US = 5e3; /* far above the clock's noise: two runs are enough */
+static const double LONG_PREPARE_US = 5e3; /* longer steps run twice: noise is small in them */
 
-static bool prepare(Session *s, Err *err) {
+static bool run_prepare_step(Session *s, Err *err) {
     return s->backend->prepare(s->state, &s->prepare_us[s->prepared++], err);
 }
 
@@ -48,7 +48,7 @@ bool session_open(Session **session, const BevKernel *kernel, const BevProblem *
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
     s->backend = backend;
     bool opened = backend->open(&s->state, kernel, host, err);
-    if (!opened || (kernel->prepare && !prepare(s, err))) {
+    if (!opened || (kernel->prepare && !run_prepare_step(s, err))) {
         if (opened)
             backend->close(s->state);
         free(s);
@@ -83,10 +83,10 @@ void session_close(Session *session) {
 
 bool session_prepare_us(Session *session, double *us, Err *err) {
     Session *s = session;
-    /* A first run that is long may have been held up: the second one tells. */
+    /* A long first run may have been interrupted, so a second run always follows. */
     while (s->prepared && s->prepared < PREPARE_REPEATS &&
            (s->prepared == 1 || s->prepare_us[s->prepared - 1] < LONG_PREPARE_US))
-        if (!prepare(s, err))
+        if (!run_prepare_step(s, err))
             return false;
     *us = s->prepared ? timing_median(s->prepare_us, s->prepared) : 0;
     return true;

@@ -1,5 +1,6 @@
-/* A session runs one kernel on one problem, on the CPU or on a GPU: it holds the problem where the
- * kernel runs, prepares the kernel and launches it. Checks, timings and pictures all use it. */
+/* A session runs one kernel on one problem, on the CPU or on a GPU. It holds the problem on the
+ * kernel's device, prepares the kernel and launches it. Checks, timings and pictures use sessions.
+ */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -10,28 +11,28 @@ extern "C" {
 
 typedef struct Session Session;
 
-/* Copies `host`, which must outlive the session, to where `kernel` runs (the CPU uses it in place)
- * and runs the kernel's prepare step once. Fails with ERR_DEVICE if the device is missing, with
- * ERR_FAILED and the reason if the kernel does not support the problem (bev_unsupported). */
+/* Copies `host` to the kernel's device and runs the kernel's prepare step once. The CPU uses `host`
+ * in place, so `host` must outlive the session. Fails with ERR_DEVICE if the device is missing, and
+ * with ERR_FAILED if the kernel does not support the problem (bev_unsupported). */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
 enum { REFUSAL_SIZE = 512 }; /* bytes of a reason */
 
-/* The same for tables of many kernels: one that does not support the problem, or whose prepare step
- * refuses it (ERR_USAGE), gives true, no session and the reason in `skipped` (REFUSAL_SIZE bytes,
- * else left empty). */
+/* Opens a session for a row of a table. It does not fail if the kernel does not support the problem
+ * or if its prepare step refuses the problem (ERR_USAGE): *session is then NULL, and `skipped`
+ * (REFUSAL_SIZE bytes) has the reason. Otherwise `skipped` is empty. */
 bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevProblem *host,
                           char *skipped, Err *err);
 
 void session_close(Session *session); /* accepts NULL */
 
-/* The time of the kernel's prepare step, microseconds: the median of a few repetitions, or one run
- * if it takes milliseconds. 0 if the kernel has none. The first call repeats the step, beginning
- * with the run that opened the session; later calls give the same figure. */
+/* Gives the time of the kernel's prepare step in microseconds, or 0 if the kernel has none. It is
+ * the median of three runs, or of two if a run takes milliseconds. The first run is that of
+ * session_open. Later calls give the same figure. */
 bool session_prepare_us(Session *session, double *us, Err *err);
 
-/* Takes over the host problem's current depth, features, scales and, backward, grad_out. Map, shape
- * and formats must be those of session_open: the plan depends on them alone and is kept. The next
+/* Copies the host problem's current depth, features, scales and, backward, grad_out. Map, shape and
+ * formats must be those of session_open. The plan depends on these alone and is kept. The next
  * launch gives the same bits as a new session would. */
 bool session_update(Session *session, Err *err);
 
@@ -45,12 +46,12 @@ bool session_run(Session *session, Err *err);
  * bev_outputs. Channels come last, whatever layout the kernel writes. */
 bool session_read(Session *session, void *codes, Err *err);
 
-/* As session_output, without a copy where possible: *codes points to memory of the session or of
- * the host problem, valid until the next call on this session. */
+/* Gives the outputs as session_read, but without a copy where possible. *codes points to memory of
+ * the session or of the host problem. It is valid until the next call on this session. */
 bool session_output(Session *session, const void **codes, Err *err);
 
-/* Checks that no launch changed an input or wrote outside its buffers; false with an error if one
- * did. On the CPU only the workspace is checked: there the other arrays are the caller's own. */
+/* Checks that no launch changed an input or wrote outside its buffers. False with an error if one
+ * did. On the CPU only the workspace is checked, because the other arrays are the caller's. */
 bool session_inputs_untouched(Session *session, Err *err);
 
 /* One CUDA function (a __global__ function) as a launch of a kernel starts it. */
@@ -73,8 +74,8 @@ bool session_functions(Session *session, CudaFunction *functions, int capacity, 
 typedef struct {
     int samples;        /* how many to take; 100 by default */
     double min_warm_ms; /* length of the warm-up before the first sample */
-    double max_s;       /* stop after this long, but not before 5 samples are taken */
-    bool single;        /* CUDA: each sample is one launch from the host, waited for; no graph */
+    double max_s;       /* the time limit in seconds; at least 5 samples are taken */
+    bool single;        /* CUDA: a sample is one launch without a graph, and the host waits */
 } TimingOptions;
 
 extern const TimingOptions timing_default, timing_quick;
@@ -91,20 +92,20 @@ typedef struct {
     int inner; /* launches in each sample; its time is divided by them */
 } Timing;
 
-/* How many times as long as `b` takes `a`. NaN where one of them did not settle or is zero: no
- * ratio, verdict or exit status is built on such a figure. */
+/* Returns the time of `a` divided by the time of `b`. NaN: one of them did not settle or is zero.
+ * No verdict or exit status may depend on such a figure. */
 double timing_ratio(const Timing *a, const Timing *b);
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 
-/* Joins two timings of the same kernel. Both settled, and medians within the limit: a settled
- * average. Else the faster of the two, unsettled. */
+/* Joins two timings of the same kernel. If both settled and their medians differ by at most the
+ * limit, the result is a settled average. Otherwise it is the faster timing, not settled. */
 Timing timing_join(const Timing *a, const Timing *b);
 
-/* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the
- * timed part. On a GPU by CUDA graphs and events, on the CPU by the monotonic clock. A cold launch
- * is alone in its graph, whose start between the events takes 2.3 us more on an H200
- * (samples/experiments/model.md, *Cold caches*). */
+/* Times launches. Warm launches are back to back. Before a cold launch the caches are flushed; the
+ * flush is not timed. On a GPU CUDA graphs and events measure the time, on the CPU the monotonic
+ * clock. A cold launch is alone in its graph. The start of such a graph takes 2.3 us more on an
+ * H200 (samples/experiments/model.md, *Cold caches*). */
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err);
 

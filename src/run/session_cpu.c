@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 static const double SETTLE = 0.15;        /* a CPU shared with other programs drifts by less */
-static const double MIN_SAMPLE_US = 20;   /* the clock's cost is a small part of this */
-static const size_t MAX_FLUSH = 64 << 20; /* flushing more takes longer than a launch */
-enum { ALIGNMENT = 256, BAND = 256, BAND_BYTE = 0xa5 }; /* of the workspace, and behind it */
+static const double MIN_SAMPLE_US = 20;   /* reading the clock takes a small part of this time */
+static const size_t MAX_FLUSH = 64 << 20; /* flushing more bytes takes longer than a launch */
+enum { ALIGNMENT = 256, BAND = 256, BAND_BYTE = 0xa5 }; /* the workspace and its guard band */
 
 typedef struct {
     const BevKernel *kernel;
@@ -19,7 +19,7 @@ typedef struct {
     BevPlan *plan;
     unsigned char *workspace; /* the kernel's scratch, then a guard band; NULL: no scratch */
     size_t workspace_bytes;
-    void *codes; /* several outputs as one block, once session_output was called */
+    void *codes; /* all outputs in one block, made by session_output; NULL before */
 } State;
 
 /* ---- one launch ------------------------------------------------------------------------------ */
@@ -35,7 +35,7 @@ static void cpu_close(void *state) {
     free(s);
 }
 
-/* Gives the kernel the scratch that it asks for with its present plan. */
+/* Allocates the workspace that the kernel needs with its current plan. */
 static bool take_workspace(State *s, Err *err) {
     size_t bytes =
         s->kernel->workspace_bytes ? s->kernel->workspace_bytes(s->problem, s->plan) : 0;
@@ -99,8 +99,8 @@ static bool cpu_run(void *state, Err *err) {
     return s->kernel->launch(&problem, s->plan, NULL, err);
 }
 
-/* An output with channels first in the order of all others. */
-static void read_first(const BevProblem *problem, unsigned char *to) {
+/* Reads an output that has channels first, with channels last. */
+static void read_channels_first(const BevProblem *problem, unsigned char *to) {
     size_t element = (size_t)bev_dtypes[problem->out.dtype].bits / 8;
     int64_t channels = problem->shape.channels, cells = problem->out.rows / problem->out_samples;
     for (int64_t row = 0; row < problem->out.rows; row++) {
@@ -118,7 +118,7 @@ static bool cpu_read(void *state, void *codes, Err *err) {
     int count = bev_outputs(s->problem, outputs);
     unsigned char *to = codes;
     if (s->problem->direction == BEV_FORWARD && s->problem->out_samples) {
-        read_first(s->problem, to);
+        read_channels_first(s->problem, to);
         return true;
     }
     for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
@@ -150,22 +150,22 @@ static bool cpu_inputs_untouched(void *state, Err *err) {
 
 /* ---- timing ---------------------------------------------------------------------------------- */
 
-/* Twice the last-level cache if its size is known, at most MAX_FLUSH: with a larger cache, "cold"
- * means only that the cores' own caches are cold. */
+/* Returns twice the size of the last-level cache, but at most MAX_FLUSH, which also stands for an
+ * unknown size. With a larger cache, "cold" means that only the cores' own caches are cold. */
 static size_t flush_bytes(void) {
     long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     return cache > 0 && (size_t)cache < MAX_FLUSH / 2 ? (size_t)cache * 2 : MAX_FLUSH;
 }
 
-/* Every thread writes a part, so that the own caches of every core are flushed too. */
+/* Every thread writes a part, so that every core's own caches are flushed, too. */
 static void flush(unsigned char *bytes, size_t count) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (size_t i = 0; i < count; i += 64)
         bytes[i]++;
 }
 
-/* Launches for min_warm_ms, so that caches, clock frequency and threads are warm. *launch_us is the
- * time of one launch. */
+/* Launches for min_warm_ms, so that caches, clock frequency and threads are warm. *launch_us
+ * receives the time of one launch. */
 static bool warm_up(State *s, double min_warm_ms, double *launch_us, Err *err) {
     double start = clock_us(), elapsed = 0;
     int launches = 0;
@@ -186,7 +186,7 @@ typedef struct {
     unsigned char *flushed; /* memory to write before each sample; NULL: warm */
 } Timed;
 
-static bool sample(void *context, double *launch_us, Err *err) {
+static bool time_sample(void *context, double *launch_us, Err *err) {
     const Timed *t = context;
     if (t->flushed)
         flush(t->flushed, flush_bytes());
@@ -198,18 +198,18 @@ static bool sample(void *context, double *launch_us, Err *err) {
     return true;
 }
 
-/* How many launches make a sample long enough for the clock. */
+/* Returns the number of launches that make a sample long enough for the clock. */
 static int enough_launches(double launch_us) {
     return launch_us < MIN_SAMPLE_US ? (int)(MIN_SAMPLE_US / launch_us) + 1 : 1;
 }
 
-/* Chooses t->inner. The warm-up overestimates a launch: it reads the clock after each launch, and
- * may be interrupted. So does a sample of few launches. Samples that are not kept correct the
- * number, until one is at least half as long as it should be. */
+/* Chooses t->inner. The warm-up overestimates the time of a launch: it reads the clock after each
+ * launch, and it may be interrupted. A sample of few launches overestimates it, too. Samples that
+ * are not kept correct the number, until a sample is at least half as long as it should be. */
 static bool choose_inner(Timed *t, double launch_us, Err *err) {
     do {
         t->inner = enough_launches(launch_us);
-        if (!sample(t, &launch_us, err))
+        if (!time_sample(t, &launch_us, err))
             return false;
     } while (t->inner < enough_launches(launch_us) / 2);
     return true;
@@ -224,7 +224,7 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
         return err_set(err, ERR_FAILED, t.s->kernel->name, "", "out of memory");
     bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
               (t.flushed || choose_inner(&t, launch_us, err)) &&
-              timing_collect(options, start, SETTLE, sample, &t, timing, err);
+              timing_collect(options, start, SETTLE, time_sample, &t, timing, err);
     if (ok && timing_waited(clock_team_since_us(begun), clock_us() - start))
         timing->settled = false;
     timing->inner = t.inner;

@@ -1,4 +1,4 @@
-/* From the times of launches to a median, and to whether they settled. */
+/* Summarizes the times of launches: their median, and whether they settled. */
 #include "src/run/backend.h"
 
 #include "src/base/clock.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* By nearest rank. `sorted` has count >= 1 values; 0 < part <= 1. */
+/* Returns a percentile by nearest rank. `sorted` has count >= 1 values; 0 < part <= 1. */
 static double percentile(const double *sorted, int count, double part) {
     int rank = (int)ceil(part * count);
     return sorted[rank < 1 ? 0 : rank - 1];
@@ -25,8 +25,8 @@ double timing_median(double *values, int count) {
     return percentile(values, count, 0.5);
 }
 
-/* A median far above the least sample is mostly waiting, as for a core that another program has.
- * Such waits come in steps of the scheduler's clock, and differ little. */
+/* A median far above the least sample is mostly time spent waiting, for example for a core that
+ * another program has. Such waits last whole scheduler ticks and differ little from each other. */
 static const double MOST_OVER_LEAST = 3;
 
 void timing_summarize(double *samples_us, int count, double settle, Timing *timing) {
