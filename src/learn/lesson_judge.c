@@ -120,7 +120,7 @@ static bool read_number(LessonRun *run, const char *text) {
         run->number = number;
         size_t length = (size_t)(end - text);
         length = length < sizeof run->typed ? length : sizeof run->typed - 1;
-        memmove(run->typed, text, length); /* `text` may be what was typed */
+        memmove(run->typed, text, length); /* `text` may lie in run->typed */
         run->typed[length] = '\0';
         return true;
     }

@@ -1,16 +1,16 @@
-/* A lesson as it is taken: a state machine without clock, I/O and heap. The screens' loop, or a
- * script, asks what it wants and brings that:
+/* Runs a lesson: a state machine without clock, I/O and heap. The loop of the screens, or a script,
+ * asks what the machine wants and brings it:
  *
- *     while (!enough)
+ *     while (!lesson_run_ended(&run))
  *         switch (lesson_run_wants(&run)) {
  *         case LESSON_WANTS_RESET:   begin with a fresh State, then lesson_run_done(&run)
  *         case LESSON_WANTS_CONTROL: apply lesson_run_control(&run), then lesson_run_done(&run)
- *         case LESSON_WANTS_FIGURES: when they are of the newest job: lesson_run_figures(...)
+ *         case LESSON_WANTS_FIGURES: lesson_run_figures(...), with figures of the newest job
  *         case LESSON_WANTS_PAUSE:   after lesson_run_pause(&run) seconds: lesson_run_done(&run)
  *         case LESSON_WANTS_INPUT:   lesson_run_input(&run, ...) when the learner does something
  *         }
  *
- * To go back, the lesson is taken again from its beginning, without stops, to the page before. */
+ * To go back a page, the machine restarts the lesson and runs to that page without stops. */
 #pragma once
 
 #include "src/learn/lesson.h"

@@ -45,7 +45,7 @@ static inline int wrapped(int value, int count) {
 /* Returns the position in the control's list that a command picks: a neighbour of `now`, or the
  * value named by the argument. Returns -1, with a line in the log, where no value has that name. */
 int control_pick(State *state, const Command *command, int now);
-int control_find(const State *state, const Command *command); /* the same of an argument, silent */
+int control_find(const State *state, const Command *command); /* as control_pick, without a line */
 
 extern const char *const rounding_ideas[ROUNDING_COUNT]; /* what each does, in a few words */
 

@@ -57,12 +57,12 @@ typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why the kernel cannot run the selection, static text; NULL: it can */
     bool failed;         /* the kernel failed on the selection here */
-    bool being_timed;    /* its turn has come */
+    bool being_timed;    /* the kernel is timed at the moment */
     Reading median_us, p95_us, p99_us;
     double least_us, most_us;   /* of the measured medians of this problem so far; 0: none */
     bool unsettled;             /* the samples drifted: do not quote the figure */
     TimingProtocol protocol;    /* how a measured figure was timed */
-    bool beside_pictures;       /* of a series: pictures shared the cores */
+    bool beside_pictures;       /* a series was timed while pictures used cores */
     Reading effective_gbps;     /* requested bytes / median */
     /* Recorded latencies: of launches after a cache flush, of single launches from the host, and of
      * warm launches, which are kept beside a measured median. */
@@ -78,7 +78,7 @@ typedef struct {
     float history_us[LIVE_HISTORY]; /* medians, oldest first; the last one is the newest, */
     float history_min[LIVE_HISTORY]; /* and the minute of the program when it was measured */
     int history_count;
-    int history_step, history_left; /* so many medians for each one kept, and still to come */
+    int history_step, history_left; /* one of so many medians is kept; medians until the next */
 } LiveKernel;
 
 /* The speed-up: how many times as long as the selection the baseline takes. A measured one is the
@@ -88,7 +88,7 @@ typedef struct {
     Reading ratio;
     double least, most; /* of the measured ratios */
     int pairs;          /* measured so far */
-    bool scatter;       /* their ratios do */
+    bool scatter;       /* whether the ratios scatter widely */
     char recorded_on[96], recorded_file[48];
 } LiveSpeedup;
 
@@ -113,7 +113,7 @@ typedef struct {
     double rel_l2_limit;                         /* of gate B */
     int64_t nan_count, inf_count, left_out; /* FormatError */
     int64_t worst_cell;                     /* -1: none */
-    const char *output; /* backward: the gradient that the errors are of, static text; else NULL */
+    const char *output; /* backward: which gradient was judged, static text; else NULL */
     double time_s;      /* the moment of the world or clip that was judged */
 } LiveAccuracy;
 
@@ -141,7 +141,7 @@ typedef struct {
     /* L2 norms over the channels: of the selected kernel and format, and of FP64 over the original
      * inputs. NaN: unknown. */
     double value, fp64_original;
-    int64_t channel; /* where the two differ most; -1: unknown */
+    int64_t channel; /* the channel of the largest difference; -1: unknown */
     double channel_value, channel_fp64;
     int contribution_count; /* the largest depth * weight first */
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];

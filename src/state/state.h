@@ -1,13 +1,13 @@
-/* The state of the live display: plain values. state_step() is the only function that changes it;
- * it uses no clock, no I/O and no heap. A State may be copied with `=`.
+/* The state of the live display: plain values. Only state_step() changes the state; it
+ * uses no clock, no I/O and no heap. A State may be copied with `=`.
  *
  *     bits = state_step(&state, &event);
  *     if (bits & (STEP_RUN | STEP_LOOK))  hand the state to the engine
  *     if (bits & STEP_REDRAW)             draw again
  *
- * Every control adds one line to the log that says what it did. Where it changed the job, the line
- * is completed with what that changed ("FP8: footprint 10.2 to 6.1 MB, latency 8.0 to 7.1 us,
- * ..."), as soon as EVENT_FRAME brings the figures. */
+ * Every control adds one line to the log that says what it did. After a change of the job,
+ * EVENT_FRAME brings the new figures. They complete the line: "FP8: footprint 10.2 to 6.1 MB,
+ * latency 8.0 to 7.1 us, ...". */
 #pragma once
 
 #include "src/inputs/job.h"
@@ -72,7 +72,7 @@ typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
     double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
-    double max_abs_s; /* the moment whose error it is */
+    double max_abs_s;   /* the moment that max_abs belongs to */
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
 } Headline;
 
@@ -161,12 +161,12 @@ struct State {
 
     int view, view_before_error; /* positions in menu.views */
     int64_t channel;             /* the channel of VIEW_CHANNEL */
-    RgbChoice rgb;               /* those that VIEW_RGB shows */
+    RgbChoice rgb;               /* the channels of VIEW_RGB */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
     bool fill;                   /* cells of no mass among others are drawn, dimmer */
     Strip strip;
-    bool lidar;     /* its points over the strip */
+    bool lidar;     /* LiDAR points are drawn over the strip */
     unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
     int light;      /* theme: 0 dark, 1 light */
     bool bare;       /* a picture to keep: without log and key bar */
@@ -206,14 +206,14 @@ struct State {
     int undo_wish; /* with STEP_UNDO: how many steps */
     bool fullscreen;
     bool recording;
-    int64_t snapshots, recorded_frames; /* so far; part of file names */
+    int64_t snapshots, recorded_frames; /* numbers for file names */
     int columns, rows;                  /* of the terminal */
 
     LessonPane lesson;      /* what the lesson shows that runs now */
     LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
-    const BevKernel *before_bug; /* the kernel selected when one was planted; NULL: none was */
+    const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
 
     Pace pace; /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */

@@ -6,13 +6,13 @@
 
 /* What the mouse is over. All zero: the mouse is over nothing. */
 typedef struct {
-    bool over;  /* something does, in `box` */
-    bool told;  /* its tooltip is shown */
+    bool over;  /* the mouse is over something, in `box` */
+    bool told;  /* the tooltip is shown */
     bool fresh; /* the mouse has just come; since_ms is not set yet */
     Box box;
-    Origin figure;   /* in it, the last one under the mouse */
+    Origin figure;   /* the last figure in `box` that was under the mouse */
     double x, y;     /* of the mouse */
-    double since_ms; /* when it came */
+    double since_ms; /* when the mouse came */
 } Hover;
 
 /* Tells that the mouse is at (x, y), or that the drawing is new. Returns true where the outline, or

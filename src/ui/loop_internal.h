@@ -54,11 +54,11 @@ Pace pace_figures(const PaceMeter *meter);
 
 /* The keys that wait for a picture. All zero: no key waits. */
 typedef struct {
-    uint64_t request; /* that the newest of them asked for; 0: none waits */
+    uint64_t request; /* the frame of the newest waiting key; 0: none waits */
     int scene;        /* its position in the menu, */
     bool loads;       /* which must be loaded first */
     double since_ms;  /* when the first of them came */
-    double took_ms[2][APP_MAX_SCENES + 1]; /* the last one of each scene; [1]: loaded for it */
+    double took_ms[2][APP_MAX_SCENES + 1]; /* the last time of each scene; [1]: with loading it */
     int shown_scene; /* the scene on the screens, */
     double shown_ms; /* and all stages of its pipeline; 0: none yet */
 } SlowMeter;
@@ -90,17 +90,17 @@ typedef struct {
     PaceMeter pace;
     SlowMeter slow;
     Cells cells;
-    DashSpots spots; /* of the newest drawing of the terminal */
+    DashSpots spots; /* places in the newest drawing of the terminal */
     TermPointer pointer;
     Hover hover;                         /* in the terminal, in columns and rows */
-    bool term_dirty, window_dirty;       /* something new is to be drawn there */
+    bool term_dirty, window_dirty;       /* the screen must be drawn again */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
     bool quit;
     bool hung_up, input_ended;           /* of the terminal; of standard input */
     int signal;                          /* that asks to leave; 0: none */
     bool echoes;                         /* a key waits for its picture ... */
-    double echo_ms;                      /* ... and is shown without it from then on */
+    double echo_ms;                      /* ... until this time; then it is acknowledged */
     double start_ms, tick_ms, moment_ms; /* begin; last tick; next moment of the world */
     double polled_ms, pumped_ms;         /* ends of the last looks for keys: terminal, window */
     double typed_ms;                     /* later input from the terminal was typed after this

@@ -45,6 +45,7 @@ void pace_closed(PaceMeter *meter, Screen screen) {
     meter->screens[screen] = (ScreenPace){.started = false};
 }
 
+/* Counts a new moment of the world on the screen, and the time since the one before. */
 static void count_moment(ScreenPace *pace, double time_s, double now_ms) {
     double gap = now_ms - pace->shown_ms;
     if (pace->started && pace->time_s == time_s)

@@ -38,8 +38,8 @@ struct Term {
     SCREEN *screen;
     TermKeys keys;
     bool xterm;  /* understands the modes of xterm, */
-    bool mouse;  /* and is asked for mouse reports, */
-    bool moves;  /* those of moves, too */
+    bool mouse;  /* mouse reports are switched on, */
+    bool moves;  /* reports of moves, too */
     int colors;  /* 0: none, or none wanted */
     Cells shown; /* the screen as ncurses knows it; no cells: unknown */
     Pixels pixels;    /* how pictures are sent */
@@ -105,7 +105,7 @@ typedef struct {
     size_t length;
 } Bytes;
 
-static Bytes bytes, reset; /* that tputs collects; that give the terminal back */
+static Bytes bytes, reset; /* collected by tputs; the bytes that reset the terminal */
 
 static int keep_byte(int byte) {
     if (bytes.length < sizeof bytes.text)

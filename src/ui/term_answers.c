@@ -100,6 +100,7 @@ static bool is_between(const AnswerReader *reader, int code) {
                                        !reader->no_escape && !continues_answer(reader, code));
 }
 
+/* Adds the code to an answer, or begins one. Returns the number of codes that are keys. */
 static int take_code(AnswerReader *reader, int code, int codes[ANSWERS_CODES], int *letter) {
     int count = 0;
     if (is_between(reader, code)) {

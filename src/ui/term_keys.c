@@ -1,15 +1,15 @@
-/* From what ncurses reads to keys. ncurses knows the sequences of the terminal's type, and here of
- * other types as well: tmux, PuTTY and rxvt send some under foreign names. What it does not know it
- * hands over byte by byte. Sequences begin with Escape (ECMA-48):
+/* Turns what ncurses reads into keys. ncurses knows the sequences of the terminal's type. Those of
+ * other types are added, because tmux, PuTTY and rxvt send some under foreign names. ncurses hands
+ * unknown sequences over byte by byte. Sequences begin with Escape (ECMA-48):
  *
  *     ESC [ parameters letter     mouse, paste, answers     CSI
  *     ESC O letter                keys in application mode  SS3
  *     ESC ] P X ^ _ ... end       answers                   strings
  *
- * None of their letters may act as a key: a sequence is read to its end, and so is a key with Alt,
- * which comes as Escape and the key. Alt and ':' are Escape and ':', typed fast. The mouse is read
- * here: ncurses 6.4 waits without limit for the end of a report, reports no moves, and knows no
- * columns above 223 in tmux. */
+ * No letter of a sequence may act as a key, so a sequence is read to its end. A key with Alt comes
+ * as Escape and the key, and is skipped. Only Alt and ':' count as Escape and ':', typed fast. The
+ * mouse is read here, because ncurses 6.4 waits without limit for the end of a report, reports no
+ * moves, and knows no columns above 223 in tmux. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term_internal.h"
 

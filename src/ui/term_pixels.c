@@ -1,11 +1,10 @@
 /* Three protocols for pictures in a terminal:
  *
- *     kitty     ESC _ G keys ; base64 ESC \      PNG in chunks of 4096, an image has a number
- *     iTerm2    ESC ] 1337 ; File = ... : base64 BEL   PNG, cells are replaced
- *     sixel     ESC P q ... ESC \                bands of six rows, a colour after the other
+ *     kitty     ESC _ G keys ; base64 ESC \      PNG in chunks of 4096; images are numbered
+ *     iTerm2    ESC ] 1337 ; File = ... : base64 BEL   PNG that replaces cells
+ *     sixel     ESC P q ... ESC \                bands of six rows, colour by colour
  *
- * Of sixel and iTerm2 pictures nothing remains where text is written; kitty's lie above the text.
- */
+ * Text erases pictures of sixel and iTerm2. Pictures of kitty lie above the text. */
 #include "src/ui/term_pixels.h"
 
 #include "src/base/data.h"
