@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child: dies with its parent, prints nothing, runs none of its parent's exit functions. A pipe
- * takes PIPE_BUF bytes at once. */
+/* Runs in the child, which dies with its parent, prints nothing and runs no exit functions of its
+ * parent. A pipe takes PIPE_BUF bytes at once. */
 static void answer_parent(void (*work)(const void *context, void *answer), const void *context,
                           void *answer, size_t size, int to) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

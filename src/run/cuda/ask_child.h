@@ -1,4 +1,4 @@
-/* Calls into the driver's libraries in a process of its own: there they may hang or crash. */
+/* Calls the driver's libraries in a child process, where they may hang or crash. */
 #pragma once
 
 #include <stdbool.h>
@@ -6,9 +6,9 @@
 
 typedef enum { ASK_ANSWERED, ASK_HUNG, ASK_DIED, ASK_UNASKED } AskEnd;
 
-/* Runs work(context, answer) in a child and copies the `size` bytes that it writes to `answer`, at
- * most 4096 that hold no pointers. A child that has not answered within `ms` is killed and left
- * behind; it may sleep in the kernel, where nothing ends it. ASK_UNASKED: there is no child, and
- * errno says why. */
+/* Runs work(context, answer) in a child and copies its answer of `size` bytes to the parent. An
+ * answer has at most 4096 bytes and no pointers. A child that has not answered within `ms` is
+ * killed and not waited for, because it may sleep in the kernel. ASK_UNASKED: no child could be
+ * made, and errno says why. */
 AskEnd ask_child(void (*work)(const void *context, void *answer), const void *context, void *answer,
                  size_t size, int ms);

@@ -73,9 +73,9 @@ typedef std::vector<uint8_t> Bytes;
 
 struct Plan {
     CUpti_Profiler_Host_Object *host;
-    const char *names[COUNTER_COUNT];  // by Counter; NULL: not counted
+    const char *names[COUNTER_COUNT];  // CUPTI's names, by Counter; NULL: not counted
     std::vector<const char *> metrics; // the names that are not NULL
-    Bytes config;                      // for the profiler
+    Bytes config;                      // the configuration for the profiler
     int passes;
 };
 
@@ -121,7 +121,7 @@ bool schedule(Plan *plan, Err *err) {
     return true;
 }
 
-// `available`: the counters that the device offers; NULL: all that the chip has.
+// Plans the passes of a set. `available` has the counters that the device offers; NULL: all.
 bool plan_make(Plan *plan, const char *chip, const uint8_t *available, CounterSet set, Err *err) {
     CALL(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize, begin,
          .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip,
@@ -160,7 +160,7 @@ bool count_launch(CUpti_RangeProfiler_Object *profiler, int launch, Session *ses
     return true;
 }
 
-// Warms up and counts LAUNCHES launches. *last: CUPTI needs no further pass.
+// Warms up and counts LAUNCHES launches. *last is set if CUPTI needs no further pass.
 bool run_pass(CUpti_RangeProfiler_Object *profiler, Session *session, bool *last, Err *err) {
     CALL(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start, start,
          .pRangeProfilerObject = profiler);
@@ -187,7 +187,7 @@ bool collect(CUpti_RangeProfiler_Object *profiler, int passes, Session *session,
 struct CounterReader {
     Plan plan;
     CUpti_RangeProfiler_Object *profiler;
-    bool initialized; // the library; another one than CUPTI is not
+    bool initialized; // cuptiProfilerInitialize was called and succeeded
 };
 
 namespace {
@@ -212,7 +212,7 @@ bool begin_data(CounterReader *reader, Bytes *data, Err *err) {
     return true;
 }
 
-// *counters are medians over the launches.
+// Sets *counters to the medians over the launches.
 bool evaluate(const CounterReader *reader, const Bytes *data, Counters *counters, Err *err) {
     size_t count = reader->plan.metrics.size();
     std::vector<double> values(count * LAUNCHES), launch(count); // values: (counter, launch)

@@ -1,4 +1,4 @@
-// What the .cu files of this folder share: error handling and the inside of a session.
+// The .cu files of this folder share this header: error handling and the fields of a session.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
@@ -10,7 +10,7 @@
 
 // ---- the open device (device.cu) ---------------------------------------------------------------
 
-// Like TRY_CUDA, for code outside kernels/: also notices an error that ends CUDA for the process.
+// Like TRY_CUDA, for code outside kernels/. It also notices errors that end CUDA for the process.
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         if (!cuda_ok((call), "cuda", err))                                                         \
@@ -32,14 +32,13 @@ int device_index();
 
 // ---- sessions (session_cuda.cu, session_graph.cu) ----------------------------------------------
 
-// One array of a problem: its place in the arena, the host data it was filled with (NULL: an
-// output), and the pointer of CudaSession::problem that points to it.
+// One array of a problem in the arena.
 struct Buffer {
     size_t offset, bytes;
-    const void *source;
-    void **pointer;
-    const BevTensor *last; // the host's, channels last, of a tensor with channels first here
-    int64_t outer;         // and its samples
+    const void *source;    // the host data it is filled with; NULL: an output
+    void **pointer;        // the pointer in CudaSession::problem that points to the array
+    const BevTensor *last; // the host's tensor if channels come first here and last there; or NULL
+    int64_t outer;         // the number of samples of such a tensor
 };
 
 // The `state` of SessionBackend.
@@ -52,10 +51,10 @@ struct CudaSession {
     char *arena; // one allocation: guard, buffer, guard, buffer, ... guard
     size_t arena_bytes;
     std::vector<Buffer> buffers;
-    size_t value_buffers; // the first buffers: depth, features, grad_out; then map and outputs
-    char *other_order;    // on the device: a tensor in the other order of channels and rows
+    size_t value_buffers; // the first buffers: depth, features, grad_out; map and outputs follow
+    char *other_order;    // device memory for a tensor in the other order of channels and rows
     size_t other_order_bytes;
-    Staging staging;      // the outputs on the host, once session_output was called
+    Staging staging;      // the outputs on the host, made by session_output
     char *workspace;                   // the kernel's scratch, then a guard band; NULL: none
     size_t workspace_bytes;
 };
@@ -68,8 +67,8 @@ bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, 
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err);
 
-// Enqueues something on the session's stream. If it fails, the caller asks device_failed(), but
-// only after ending a capture in progress.
+// Enqueues work on the session's stream. After a failure the caller ends a capture in progress, and
+// then calls device_failed().
 using Enqueue = bool(CudaSession *s, Err *err);
 
 // Enqueues one launch of the kernel.

@@ -34,8 +34,7 @@ const DriverNeeds *driver_needs() {
     return &needs;
 }
 
-// Tells which conversions the code that runs on this GPU has as instructions; for
-// DeviceInfo::emulated.
+// Tells which formats this GPU's code converts by an instruction, for DeviceInfo::emulated.
 __global__ void compiled_kernel(int *hardware_fp8, int *hardware_fp4) {
     *hardware_fp8 = BEV_HARDWARE_FP8;
     *hardware_fp4 = BEV_HARDWARE_FP4;
@@ -47,9 +46,8 @@ int device_index() {
     return device.index;
 }
 
-// Every call after an error that ends CUDA returns that error, so waiting for a stream tells.
-// Waiting for the whole device would fail while another thread captures a graph, and break the
-// capture.
+// After an error that ends CUDA every call returns that error, so waiting for a stream shows it.
+// Waiting for the whole device would break the capture of a graph in another thread.
 bool device_failed(Err *err) {
     static std::mutex one_at_a_time;
     std::lock_guard<std::mutex> lock(one_at_a_time);
@@ -78,9 +76,9 @@ bool device_usable(Err *err) {
     return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
 }
 
-// Memory that a kernel's `prepare` frees stays in the device's memory pool up to this size: the
-// next `prepare` then need not ask the driver. The process owns the pool; the library never sets
-// this. The first allocation takes milliseconds, and no timed `prepare` should include them.
+// Keeps memory that a kernel's `prepare` frees in the device's memory pool, so that the next
+// `prepare` need not ask the driver. The process owns the pool, and the library never sets this.
+// The first allocation takes milliseconds, so it is made here and not in a timed `prepare`.
 static void keep_pool(int index) {
     uint64_t kept_bytes = 256 << 20;
     cudaMemPool_t pool;
@@ -157,7 +155,7 @@ void release(const Staging &staging) {
         cudaFreeHost(staging.memory);
 }
 
-// The smallest spare that fits and of which at least half is used; memory == NULL: there is none.
+// Takes the smallest spare that fits, if at least half of it is used. memory == NULL: none fits.
 Staging take_spare(size_t bytes) {
     std::lock_guard<std::mutex> locked(spares_lock);
     auto best = spares.end();
@@ -172,7 +170,7 @@ Staging take_spare(size_t bytes) {
     return found;
 }
 
-// Takes the oldest spare if there are more than SPARE_BYTES; memory == NULL: there are not.
+// Takes the oldest spare if the spares have more than SPARE_BYTES. memory == NULL: they have not.
 Staging take_surplus() {
     std::lock_guard<std::mutex> locked(spares_lock);
     size_t bytes = 0;

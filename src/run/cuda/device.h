@@ -1,6 +1,6 @@
-/* The GPU: opened once, described, probed, and host memory that it copies fast. Only kernels/,
+/* Opens, describes and probes the GPU, and gives host memory that it copies fast. Only kernels/,
  * src/run/cuda/, src/lib/ and src/scene/scatter_gpu.cu call CUDA. These functions exist only in
- * builds with CUDA. One binary serves machines with and without a driver: CUDA is not touched
+ * builds with CUDA. One binary serves machines with and without a driver: no CUDA call happens
  * before device_open has asked the driver library. */
 #pragma once
 
@@ -24,8 +24,8 @@ bool device_opened(void);
  * CUDA itself asks this first, on each thread. */
 bool device_usable(Err *err);
 
-/* Call this after every failed CUDA call, with its error: it notices one that ends CUDA for the
- * process, and adds that to `err`. Returns false. */
+/* Call this with the error of every failed CUDA call. If the error ends CUDA for the process, this
+ * is noted and added to `err`. Returns false. */
 bool device_failed(Err *err);
 
 typedef struct {
@@ -35,19 +35,19 @@ typedef struct {
     char pci[32];     /* "0000:1b:00.0"; "": unknown */
     int multiprocessors;
     int64_t l2_bytes, memory_bytes, free_bytes;
-    double dram_gbps;               /* by its data sheet; 0: unknown */
+    double dram_gbps;               /* from memory clock and bus width; 0: unknown */
     bool emulated[BEV_DTYPE_COUNT]; /* this GPU converts the format without an instruction for it */
 } DeviceInfo;
 
-/* Facts about the open device. */
+/* Reads the facts of the open device. */
 bool device_info(DeviceInfo *info, Err *err);
 
-/* Time of only clearing the output of `host`: a part of the launch of every kernel that writes only
- * cells with points. */
+/* Times clearing the output of `host`. Kernels that write only cells with points include such a
+ * clear in their launch. */
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err);
 
-/* Time of copying `bytes` from one place on the device to another: `bytes` read and written. */
+/* Times copying `bytes` bytes from one place on the device to another. */
 bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err);
 
 /* Measures those limits of the open device whose bits (1u << Limit) are set, with small kernels
@@ -64,8 +64,8 @@ typedef struct Staging {
     bool pinned; /* false: the system gave no pinned memory, and copies are slower */
 } Staging;
 
-/* Gives at least `bytes`. Pinning takes milliseconds, so memory that was given back is reused if it
- * fits. Any thread may call both. */
+/* staging_take gives at least `bytes` bytes. Pinning takes milliseconds, so memory that was given
+ * back is reused if it fits. Any thread may call both functions. */
 bool staging_take(Staging *staging, size_t bytes, Err *err);
 void staging_give(const Staging *staging);
 

@@ -21,7 +21,7 @@ bool find_function(void *library, const char *name, void *function) {
 
 static const char use_cpu[] = "install or update the NVIDIA driver, or use --device cpu";
 
-/* The few driver functions that answer the question, with the prototypes of the driver's ABI. */
+/* The driver functions that find a usable GPU, with the prototypes of the driver's ABI. */
 typedef struct {
     int (*init)(unsigned flags);
     int (*version)(int *version);
@@ -136,9 +136,9 @@ static void answer_question(const void *context, void *memory) {
 }
 
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
-    static bool asked; /* in a child; a second one could not use CUDA after this process does */
+    static bool asked; /* a child was asked; a child cannot use CUDA after this process does */
     static AskEnd end;
-    static int why; /* the child could not be asked */
+    static int why; /* the errno of ASK_UNASKED */
     int patience_ms = needs->patience_ms ? needs->patience_ms : PROBE_MS;
     const Question question = {index, needs};
     Answer answer = {.usable = false};
@@ -184,7 +184,7 @@ typedef struct {
     int (*reasons)(Device device, unsigned long long *bits);
 } Library;
 
-/* The last four are needed; each of the others may be missing. */
+/* Loads NVML. The last four functions are needed. Each of the others may be missing. */
 static bool load_nvml(Library *l) {
     l->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!l->handle)
@@ -194,7 +194,7 @@ static bool load_nvml(Library *l) {
     find_function(l->handle, "nvmlDeviceGetTemperature", &l->temperature);
     find_function(l->handle, "nvmlDeviceGetPowerUsage", &l->power);
     find_function(l->handle, "nvmlDeviceGetEnforcedPowerLimit", &l->power_limit);
-    /* The second name is that before R535. */
+    /* Drivers before R535 know the second name only. */
     if (!find_function(l->handle, "nvmlDeviceGetCurrentClocksEventReasons", &l->reasons))
         find_function(l->handle, "nvmlDeviceGetCurrentClocksThrottleReasons", &l->reasons);
     return find_function(l->handle, "nvmlInit_v2", &l->init) &&

@@ -1,6 +1,6 @@
-/* Facts from the NVIDIA driver's libraries, loaded at run time and without the CUDA runtime:
- * whether there is a usable GPU, and if not, why; the driver's version; the clocks, temperature and
- * power of a GPU at work. */
+/* Facts from the NVIDIA driver's libraries, which are loaded at run time, without the CUDA runtime.
+ * They say whether a GPU is usable, and why not. They also give the driver's version and the
+ * clocks, temperature and power of a GPU at work. */
 #pragma once
 
 #include "kernels/err.h"
@@ -18,13 +18,13 @@ bool find_function(void *library, const char *name, void *function);
 
 typedef struct {
     int needed_version; /* CUDA version that the driver must support, 1000 * major + 10 * minor */
-    const int *capabilities; /* of the compiled code, 10 * major + minor; ascending, 0 at the end */
-    int patience_ms;         /* how long its start may take; 0: 10 s */
+    const int *capabilities; /* of compiled code: 10 * major + minor, ascending; 0 ends the list */
+    int patience_ms;         /* the longest time that the driver's start may take; 0: 10 s */
 } DriverNeeds;
 
-/* True if GPU `index` exists and code for it was compiled; *version is the CUDA version that the
- * driver supports. Else ERR_DEVICE with one line that tells apart: no driver, driver too old,
- * driver does not start, no such GPU, no code for this GPU. */
+/* Checks that GPU `index` exists and that code for it was compiled. *version receives the CUDA
+ * version that the driver supports. False: ERR_DEVICE with one line that says which is missing: the
+ * driver, a newer driver, a driver that starts, the GPU, or code for it. */
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 
 /* Writes the installed driver's own version, "580.159.03", to `text`; "": unknown. */
@@ -39,7 +39,7 @@ typedef struct {
 
 extern const Sensors sensors_unknown;
 
-/* Names the reasons: "none", "thermal, power cap". */
+/* Writes the names of the reasons: "none", "thermal, power cap". */
 void throttle_text(unsigned long long reasons, char *text, size_t size);
 
 typedef struct Nvml Nvml;
@@ -49,7 +49,7 @@ typedef struct Nvml Nvml;
  * start; everything is unknown then. */
 Nvml *nvml_open(const char *pci);
 
-/* Waits a moment for a call in progress; a thread that hangs is left behind. Accepts NULL. */
+/* Waits a second for a call in progress. A thread that hangs is left behind. Accepts NULL. */
 void nvml_close(Nvml *nvml);
 
 /* Copies the latest answers to *sensors. Returns how often NVML was asked so far, 0 before the

@@ -35,7 +35,7 @@ static void *load_driver(Driver *driver, Err *err) {
     return NULL;
 }
 
-/* The functions that load and launch. */
+/* Finds the functions that load and launch a kernel. */
 static bool load_launcher(Driver *driver, Err *err) {
     void *library = load_driver(driver, err);
     if (!library)
@@ -87,7 +87,8 @@ static bool load_compiler(Compiler *compiler, Err *err) {
                    "libnvrtc.so was not found");
 }
 
-/* What a pair of functions, of a size and of the bytes, says; NULL: nothing. A zero follows. */
+/* Returns the bytes that `get` writes, with a zero behind them. `size_of` gives their number. NULL:
+ * there are none. */
 static char *fetch(int (*size_of)(void *, size_t *), int (*get)(void *, char *), void *program,
                    size_t *bytes) {
     char *text = NULL;

@@ -1,5 +1,5 @@
-/* Compiles a CUDA kernel while the program runs, and launches it: libnvrtc and libcuda, loaded when
- * they are needed. */
+/* Compiles a CUDA kernel while the program runs, and launches it. libnvrtc and libcuda are loaded
+ * when they are needed. */
 #pragma once
 
 #include "kernels/err.h"
@@ -9,7 +9,7 @@
 typedef struct {
     char *image; /* machine code for the first GPU; NULL: not compiled */
     size_t bytes;
-    char *log; /* what the compiler said; may be NULL */
+    char *log; /* the compiler's messages; may be NULL */
 } NvrtcResult;
 
 /* Compiles `source` for the first GPU. Messages name it `name`; headers are looked for in the

@@ -1,5 +1,5 @@
-// The best that this GPU can do. Each kernel here does one thing: reads, multiplies and adds, or
-// waits for one load after the other. The fastest of a few runs counts.
+// Measures the limits of this GPU. Each kernel here does one thing: it reads, it multiplies and
+// adds, or it waits for one load after the other. The fastest of a few runs counts.
 #include "src/run/cuda/cuda_internal.cuh"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr int LOADS = 8;                                   // in flight, per thr
 constexpr int64_t CHUNK = THREADS * LOADS * sizeof(uint4); // what a block reads at a time
 constexpr int64_t READ_BYTES = int64_t(4) << 30;           // read by one launch
 
-// Blocks read `turns` chunks in all, around the buffer again and again. The number of chunks is no
+// The blocks read `turns` chunks in all and go round the buffer. The number of chunks is no
 // multiple of the number of blocks, so every chunk is read by multiprocessors all over the chip, on
 // both sides of a partitioned L2. Loads bypass L1.
 __global__ void __launch_bounds__(THREADS)
@@ -190,7 +190,7 @@ struct Probe {
         return true;
     }
 
-    // As many blocks as the device holds at the same time.
+    // Returns the number of blocks that the device holds at the same time.
     template <typename Kernel> int grid(Kernel kernel) {
         int resident = 1;
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, 0);
@@ -238,8 +238,8 @@ struct Probe {
         return true;
     }
 
-    // Share of the latencies that are below a limit.
-    double below(double limit) {
+    // Returns the share of the latencies that are below a limit.
+    double share_below(double limit) {
         auto found = std::lower_bound(sorted.begin(), sorted.end(), uint32_t(limit));
         return double(found - sorted.begin()) / double(sorted.size());
     }
@@ -267,7 +267,7 @@ struct Probe {
             read(size, 4 * size);
             if (!chase(false, size, err))
                 return false;
-            *mb = std::max(*mb, double(size) * below((hit + miss) / 2) * 1e-6);
+            *mb = std::max(*mb, double(size) * share_below((hit + miss) / 2) * 1e-6);
         }
         return true;
     }

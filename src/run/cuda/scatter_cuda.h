@@ -1,4 +1,4 @@
-/* The builder of scatter_gpu.h on the open device. Only in builds with CUDA. */
+/* The builder of scatter_gpu.h on the open device. It exists only in builds with CUDA. */
 #pragma once
 
 #include "src/run/cuda/device.h"
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What scatter_gpu.h says, after device_usable(); errors go to device_failed(). */
+/* These do the same as scatter_gpu.h, after device_usable(). Errors go to device_failed(). */
 bool scatter_cuda_open(ScatterGpu **builder, const Rig *rig, BevAlign align, Err *err);
 void scatter_cuda_close(ScatterGpu *builder); /* accepts NULL */
 bool scatter_cuda_build(ScatterGpu *builder, const Rig *rig, uint32_t camera_mask, BevMap *map,

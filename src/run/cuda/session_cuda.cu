@@ -1,5 +1,5 @@
-// Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the outputs
-// copied back.
+// Sessions on the GPU. They hold a problem's buffers with guard bands between them, launch kernels
+// and copy the outputs back.
 #include "kernels/codec.h"
 #include "kernels/cuda/transpose.h"
 #include "src/base/clock.h"
@@ -19,7 +19,7 @@ size_t round_up(size_t bytes) {
     return (bytes + GUARD - 1) / GUARD * GUARD;
 }
 
-// Of an element; only formats with whole bytes lie with channels first.
+// Returns the bytes of an element. Only formats of whole bytes have tensors with channels first.
 size_t code_bytes(const BevTensor *tensor) {
     return bev_dtypes[tensor->dtype].bits / 8;
 }
@@ -35,7 +35,7 @@ bool first_out(const CudaSession *s, const BevTensor *output) {
     return output == &s->problem.out && (s->kernel->channels_first || s->host->out_samples);
 }
 
-// Adds a buffer for `pointer` to the arena; no source and not the output: none is needed.
+// Adds a buffer for `pointer` to the arena. An input without a source needs no buffer.
 template <typename T>
 void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool output = false) {
     if (!source && !output)
@@ -45,7 +45,7 @@ void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool o
     s->arena_bytes = offset + round_up(bytes) + GUARD;
 }
 
-// Places a tensor of the host; `outer` > 0: with channels first, in so many samples.
+// Places a tensor of the host. With `outer` > 0 it has channels first, in `outer` samples.
 void place_tensor(CudaSession *s, BevTensor *tensor, const BevTensor *host, int64_t outer) {
     place(s, &tensor->data, host->data,
           bev_code_bytes(host->dtype, host->rows, host->row_len));
@@ -88,7 +88,7 @@ void plan_arena(CudaSession *s) {
     place_output(s, &p->grad_feat);
 }
 
-// Memory on the device for a tensor in the other order of channels and rows.
+// Allocates device memory for a tensor in the other order of channels and rows.
 bool take_other_order(CudaSession *s, size_t bytes, Err *err) {
     if (bytes <= s->other_order_bytes)
         return true;
@@ -128,7 +128,7 @@ bool fill_arena(CudaSession *s, Err *err) {
     return upload(s, s->buffers.size(), err);
 }
 
-// Gives the kernel the scratch that it asks for with its present plan.
+// Allocates the workspace that the kernel needs with its current plan.
 bool take_workspace(CudaSession *s, Err *err) {
     size_t bytes =
         s->kernel->workspace_bytes ? s->kernel->workspace_bytes(&s->problem, s->plan) : 0;
@@ -206,8 +206,8 @@ bool run(void *state, Err *err) {
     return true;
 }
 
-// An output with channels first in the order of all others: of a grid (c, cell) -> (cell, c), of
-// features likewise, camera by camera.
+// Transposes an output that has channels first: a grid from (c, cell) to (cell, c), features
+// likewise, camera by camera.
 bool transpose_output(CudaSession *s, const BevTensor *output, Err *err) {
     int64_t outer = output == &s->problem.grad_feat ? s->problem.shape.cameras : 1;
     if (!take_other_order(s, bev_tensor_bytes(output), err))
@@ -247,7 +247,7 @@ bool output(void *state, const void **codes, Err *err) {
     return read(s, s->staging.memory, err);
 }
 
-// Whether nothing was written behind the workspace.
+// Sets *whole to whether the band behind the workspace is unchanged.
 bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
     char band[GUARD];
     *whole = true;

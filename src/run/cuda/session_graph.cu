@@ -12,7 +12,7 @@
 
 namespace {
 
-// Captures `count` times what `enqueue` enqueues; nothing runs. The caller destroys *graph.
+// Captures the work of `count` calls of `enqueue`. No work runs. The caller destroys *graph.
 bool capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err) {
     TRY(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
     bool ok = true;
@@ -111,7 +111,7 @@ void timed_free(Timed *t) {
     cudaFree(t->flush);
 }
 
-// Time from the start event to the stop event, of one of `launches`.
+// Gives the time from the start event to the stop event, divided by `launches`.
 bool elapsed_us(const Timed *t, int launches, double *us, Err *err) {
     float ms;
     TRY(cudaEventSynchronize(t->stop));
@@ -120,8 +120,8 @@ bool elapsed_us(const Timed *t, int launches, double *us, Err *err) {
     return true;
 }
 
-// Launches back to back for min_warm_ms, so that clocks and caches are warm; *launch_us is the time
-// of one launch. Fast launches are timed in batches.
+// Launches back to back for min_warm_ms, so that clocks and caches are warm. *launch_us receives
+// the time of one launch. Fast launches are timed in batches.
 bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
     constexpr int BATCH = 10;
     double begun = clock_us();
@@ -163,7 +163,7 @@ bool sample_graph(void *context, double *us, Err *err) {
     return elapsed_us(t, t->inner, us, err);
 }
 
-// One launch by the host's clock, waited for: the time that a caller without graphs sees.
+// Times one launch by the host's clock, and waits for it: a caller without graphs sees this time.
 bool sample_single(void *context, double *us, Err *err) {
     Timed *t = (Timed *)context;
     if (t->flush)
