@@ -21,6 +21,7 @@ out=$(mkdir -p "${OUT:-.}" && cd "${OUT:-.}" && pwd)
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 export BEVSCOPE_DATA=${BEVSCOPE_DATA:-$source}
+export TAP_SLOW=${TAP_SLOW:-3} # more than 2^31 elements
 # A build from another machine may bring the libraries that it needs.
 [ -d "$build/lib" ] && export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # Of the first GPU: 9.0 -> 90, and 12.0 -> 120f, which has the conversions that plain 120 lacks.

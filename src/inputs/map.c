@@ -122,7 +122,8 @@ static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give
 static bool map_serves(const BuiltMap *a, const BuiltMap *b) {
     return a->scene == b->scene && a->align == b->align &&
            moments_share_map(scene_of(a), scene_of(b), a->align) &&
-           a->camera_mask == b->camera_mask && a->evenness == b->evenness && prune_equal(&a->prune, &b->prune) &&
+           a->camera_mask == b->camera_mask && a->evenness == b->evenness &&
+           prune_equal(&a->prune, &b->prune) &&
            a->pruned_by == b->pruned_by && a->rig.grid.truncate == b->rig.grid.truncate &&
            same_errors(a, b);
 }

@@ -51,7 +51,8 @@ static void forget_moment(Moments *moments, int number) {
 static int shown_last(const Moments *moments) {
     int found = -1;
     for (int i = 0; i < moments->clip->count; i++)
-        if (moments->there[i] && (found < 0 || shown_after(moments, i) > shown_after(moments, found)))
+        if (moments->there[i] &&
+            (found < 0 || shown_after(moments, i) > shown_after(moments, found)))
             found = i;
     return found;
 }

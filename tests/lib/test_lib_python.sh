@@ -59,6 +59,7 @@ END
 tap_ok $? "bevscope export"
 compared "$python" numpy
 found=
+TAP_SLOW=$((5 * ${TAP_SLOW:-1})) # each PyTorch compiles
 for python in ${TORCH_PYTHON:-} ${ONNX_PYTHON:-} python3 /usr/bin/python3; do
     torch=$("$python" -c 'import numpy, torch; print(torch.__file__)' 2>/dev/null) || continue
     case "$found" in *"$torch"*) continue ;; esac

@@ -260,5 +260,6 @@ tap_time() {
     tap_ms=$((($(date +%s%N) - tap_begun) / 1000000))
     tap_name=${0##*/}
     printf '# suite %s %d.%02d s\n' "${tap_name%.sh}" $((tap_ms / 1000)) $((tap_ms % 1000 / 10))
-    [ "${RING:-}" = hard ] || [ $tap_ms -lt $((120000 * ${TAP_SLOW:-1})) ] || exit 1
+    [ "${RING:-}" = hard ] || [ $tap_ms -lt $((120000 * ${TAP_SLOW:-1})) ] ||
+        { echo "Bail out! took longer than two minutes" && exit 1; }
 }

@@ -1,5 +1,6 @@
-/* Whatever ends the live display, the terminal is as it was before: limits of the shell, a terminal that does not read, sizes beyond all sense, standard
- * files that are closed. And it ends soon, whatever it computes. */
+/* Whatever ends the live display, the terminal is as it was before: limits of the shell, a terminal
+ * that does not read, sizes beyond all sense, standard files that are closed. And it ends soon,
+ * whatever it computes. */
 #include "tests/support/load.h"
 #include "tests/support/pty_check.h"
 
