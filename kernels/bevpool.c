@@ -435,6 +435,7 @@ bool bev_traffic_counts(const BevKernel *kernel) {
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
     if (kernel->direction == BEV_BACKWARD)
         return bev_traffic(kernel, problem).index;
+    /* V4 reads arrays that it has made of the ranks. */
     if (bev_traffic_counts(kernel))
         return v4_rank_bytes(kernel, problem);
     return access_rank_bytes(&kernel->access, problem);

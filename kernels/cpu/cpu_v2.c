@@ -75,6 +75,8 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     return true;
 }
 
+/* Each tile reads indices, depths and weights again; a feature belongs to one tile. The output is
+ * cleared, which bev_gather_traffic counts, and then written once an interval. */
 static BevTraffic bytes(const BevProblem *problem) {
     int out_bits = bev_dtypes[problem->out.dtype].bits;
     int64_t channels = problem->shape.channels, tiles = (channels + TILE - 1) / TILE;

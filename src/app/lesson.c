@@ -315,7 +315,8 @@ static int scene_of(const Lesson *lesson, const Menu *scenes) {
     return -1;
 }
 
-/* At once on the lesson's own scene: no figures of another scene come between. */
+/* Begins the lesson and changes to its scene in one step, so that no figures of another scene are
+ * shown in between. A lesson that names no scene takes first_scene. */
 static void begin(App *app) {
     const Menu *scenes = &app->state.menu.scenes;
     int scene = scene_of(&app->desk.lesson, scenes);

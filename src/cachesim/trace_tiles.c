@@ -103,6 +103,8 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
     }
 }
 
+/* Replays the reads of channels [c, c + count) of a slab's rows. A lane loads 16 bytes twice: of a
+ * row, and of the row 8 below. NVFP4 has its block scales read, too. */
 static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int count) {
     for (int i = 0; i < 2; i++) {
         read_rows(replay, sm, slab, i, c, count, false);
@@ -436,7 +438,8 @@ static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) 
     }
 }
 
-/* Writes words of 16 bytes, column after column, one a lane. The warps of a block take turns. */
+/* Replays the writes of the transposed columns, in words of 16 bytes. Each lane writes one word;
+ * the warps of the block take the groups of 32 words in rotation. */
 static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;

@@ -154,7 +154,8 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
-/* Changes a GPU by the options. The title names other changes than the L2. */
+/* Changes a GPU by the options. The title names the changes, but not that of the L2, whose size
+ * tables and charts show themselves. */
 static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
     const GpuEdit all = {options->l2_mb, options->dram_gbps, (double)options->sms,
                          options->clock_ghz};

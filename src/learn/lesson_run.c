@@ -91,7 +91,8 @@ static const LessonStep *step_now(const LessonRun *run) {
     return run->step < page->first + page->count ? &run->lesson->steps[run->step] : NULL;
 }
 
-/* Whether the step's text or value needs figures. Pages without a stop show no texts. */
+/* Whether a step needs measured or modelled figures: a LET always does, a text does where it has a
+ * figure in braces to fill in. A quiet run shows no texts. */
 static bool needs_figures(const LessonRun *run, const LessonStep *step) {
     return step->kind == LESSON_LET ||
            (!is_quiet(run) && (step->kind == LESSON_SAY || step->kind == LESSON_QUESTION) &&
@@ -104,7 +105,8 @@ static void add_term(PaneText *pane, const GlossaryRow *row) {
     pane_add(pane, PANE_TERM, false, text);
 }
 
-/* Carries out a step that needs neither a control nor figures. */
+/* Puts a step onto the page; `text` has its figures filled in already. Steps that use a control
+ * and LETs are carried out elsewhere. A question is the last line, after its sources. */
 static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
     if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, text);

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* Of the selection, at this moment of the world: other formats are not checked. */
+/* Checks the accuracy of the selection's format at this moment of the world, unless it is known. A
+ * script checks no other format: what is stale of the others becomes unknown. */
 static bool check_accuracy(Engine *engine, Err *err) {
     const KernelConfig *config = &engine->now.state.job.config;
     LiveAccuracy *accuracy = engine->now.live.accuracy;

@@ -10,7 +10,8 @@ static void sorted_ratios(const Pairs *pairs, double sorted[PAIRS_KEPT]) {
     sort_ascending(sorted, pairs->count);
 }
 
-static bool scatter(const double *sorted, int count) {
+/* Whether the middle half of the ratios spreads by more than MIDDLE. */
+static bool ratios_scatter(const double *sorted, int count) {
     return sorted[count - 1 - count / 4] > MIDDLE * sorted[count / 4];
 }
 
@@ -29,7 +30,7 @@ void pairs_add(Pairs *pairs, bool is_baseline, double us) {
     pairs->half_us = 0;
     sorted_ratios(pairs, sorted);
     if (pairs->count == PAIRS_KEPT ||
-        (pairs->count >= PAIRS_ENOUGH && !scatter(sorted, pairs->count)))
+        (pairs->count >= PAIRS_ENOUGH && !ratios_scatter(sorted, pairs->count)))
         pairs->told = true;
 }
 
@@ -39,7 +40,7 @@ bool pairs_fill(const Pairs *pairs, LiveSpeedup *speedup) {
     if (count < PAIRS_ENOUGH)
         return false;
     sorted_ratios(pairs, sorted);
-    speedup->scatter = scatter(sorted, count);
+    speedup->scatter = ratios_scatter(sorted, count);
     if (!pairs->told)
         return false;
     speedup->ratio = reading((sorted[(count - 1) / 2] + sorted[count / 2]) / 2, SOURCE_MEASURED);

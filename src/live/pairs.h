@@ -14,7 +14,8 @@ typedef struct {
     bool told; /* there is a ratio: it stays, though doubtful at times */
 } Pairs;
 
-/* Adds a figure. Two of the same side: the newer one counts. */
+/* Adds a time of the baseline or of the selection. Two of different sides in a row are a pair and
+ * make a ratio; of two of the same side the newer one counts. */
 void pairs_add(Pairs *pairs, bool is_baseline, double us);
 
 /* Median, range and number; the median is doubtful where the ratios scatter. False: there are fewer

@@ -71,7 +71,8 @@ typedef struct {
     int64_t channels;
 } RecordedScene;
 
-/* Those of these inputs, which no recording has where the map is not the scene's own. */
+/* Returns the recorded scene of these inputs: none where their map is not the scene's own, as with
+ * a calibration error. */
 RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs);
 
 /* Fills in what was recorded of live->kernel, with warm caches; unknown where nothing was. */

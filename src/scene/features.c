@@ -303,6 +303,8 @@ static bool refuse_no_memory(const BevShape *shape, Err *err) {
                    (size_t)(shape->cameras * shape->feat_h * shape->feat_w));
 }
 
+/* Prepares a rendering: the embedding, the worlds as the cameras see them, and room for the depth's
+ * mass of (camera, row, bin). */
 static bool render_open(Render *render, Err *err) {
     const FeaturesRequest *request = render->request;
     const Frustum *frustum = &request->rig->frustum;

@@ -29,10 +29,13 @@ typedef struct {
     int64_t done;          /* number of cameras that are read */
 } Images;
 
-/* Whether the images are padded to the largest one. The file must have their own sizes. */
+/* Whether the images are padded to the size of the largest one. False if the file does not say
+ * their own sizes. */
 static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *images) {
     int h = 0, w = 0;
-    for (int i = 0; arrays_has(reader, ARRAY_OWN_SIZE) && i < rig->camera_count; i++) {
+    if (!arrays_has(reader, ARRAY_OWN_SIZE))
+        return false;
+    for (int i = 0; i < rig->camera_count; i++) {
         const ImageCut *own = &rig->cameras[i].cut;
         h = own->image_h > h ? own->image_h : h;
         w = own->image_w > w ? own->image_w : w;

@@ -61,8 +61,9 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
     return row;
 }
 
-/* Writes the label of a side. Where the stand-in is the selection's own kernel, it pooled the
- * baseline, and the selection's label does not mention it. */
+/* Writes the label of a side. A stand-in pools in place of a kernel that cannot run, and the label
+ * of that side ends with its name: "(by V2)". If the stand-in is the selection's own kernel, that
+ * side is the baseline. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;

@@ -260,8 +260,8 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
  * picture. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
-/* Returns the mark of a format that was judged on other values than the picture shows: "~" before a
- * change, "*" at another moment, else "". */
+/* Returns the mark of a format that was judged on other values than the picture shows: "~" if it
+ * was judged before the newest change, "*" if at another moment of the world, else "". */
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 
 /* Writes the moment: "t 3.20 s", or "moment 2 of 40" for a clip. */

@@ -55,7 +55,8 @@ int model_want(Sheet *sheet, const PanelData *data, int width) {
     return rows + MODEL_WORDS;
 }
 
-/* "V2 CHW, recorded: H200, 2026-11-20". */
+/* Writes "V2 CHW, recorded: H200, 2026-11-20" of a label such as "NVIDIA H200, ..., 2026-11-20". A
+ * GPU that is known has its short title, another one the label's text up to the comma. */
 static void timeline_note(const PanelData *data, char *text, size_t size) {
     const BevKernel *row = model_row(data->live->job.config.kernel);
     const Timeline *t = timeline_find(&data->live->model->timelines, data->state->scene.name,
@@ -66,10 +67,9 @@ static void timeline_note(const PanelData *data, char *text, size_t size) {
     }
     const Gpu *gpu = gpu_of_device(t->label);
     const BevKernel *kernel = bev_kernel_find(t->kernel);
-    const char *date = strrchr(t->label, ' ');
+    const char *device = gpu ? gpu->title : t->label, *date = strrchr(t->label, ' ');
     snprintf(text, size, "%s, recorded: %.*s,%s", kernel ? kernel->title : t->kernel,
-             gpu ? 40 : (int)strcspn(t->label, ","),
-             gpu ? gpu->title : t->label, date ? date : "");
+             (int)strcspn(device, ","), device, date ? date : "");
 }
 
 void model_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -28,8 +28,9 @@ Sheet sheet_magnified(const Sheet *sheet, Area area, int times) {
 
 /* ---- what is where -------------------------------------------------------------------------- */
 
-/* A quiet sheet only notes the rows. */
-static bool is_quiet(Sheet *sheet, int y, int h) {
+/* A quiet sheet is laid out to learn its height, and draws nothing: its bottom grows to y + h.
+ * Returns whether the sheet is quiet; the caller then draws nothing. */
+static bool note_if_quiet(Sheet *sheet, int y, int h) {
     if (sheet->quiet && y + h > sheet->bottom)
         sheet->bottom = y + h;
     return sheet->quiet;
@@ -70,7 +71,7 @@ int sheet_width(const Sheet *sheet, const char *text) {
 
 static int put_text(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
                     const char *text) {
-    if (is_quiet(sheet, y, 1))
+    if (note_if_quiet(sheet, y, 1))
         return min_int(sheet_width(sheet, text), w);
     int used = sheet->back->text(sheet, x, y, w, style, align, text);
     if (has_digit(text))
@@ -83,7 +84,7 @@ int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *t
 }
 
 void sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text) {
-    if (!is_quiet(sheet, y, 1))
+    if (!note_if_quiet(sheet, y, 1))
         put_text(sheet, x, y, w, style, ALIGN_RIGHT, text);
 }
 
@@ -124,7 +125,7 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text) {
         char line[512];
         int length = row == area.h - 1 ? (int)strlen(text) : sheet_fit(sheet, text, area.w);
         snprintf(line, sizeof line, "%.*s", length, text);
-        if (!is_quiet(sheet, area.y + row, 1))
+        if (!note_if_quiet(sheet, area.y + row, 1))
             sheet_text(sheet, area.x, area.y + row, area.w, cell_style(ink), line);
         text += length;
         text += *text == ' ';
@@ -144,7 +145,7 @@ void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line) {
 }
 
 Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
-    if (!is_quiet(sheet, area.y, 1))
+    if (!note_if_quiet(sheet, area.y, 1))
         sheet->back->title(sheet, area, title, note);
     if (sheet->origin.topic != ORIGIN_NONE)
         sheet_figure(sheet, (Area){area.x, area.y, area.w, 1});
@@ -154,7 +155,7 @@ Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note) {
 /* ---- marks ---------------------------------------------------------------------------------- */
 
 void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
-    if (!is_quiet(sheet, y, 1))
+    if (!note_if_quiet(sheet, y, 1))
         sheet->back->sign(sheet, x, y, glyph, style);
 }
 
@@ -169,7 +170,7 @@ void sheet_paper(Sheet *sheet, Area area, Ink paper) {
 
 void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
                  double scale, double limit) {
-    if (is_quiet(sheet, y, 1) || w <= 0 || scale <= 0)
+    if (note_if_quiet(sheet, y, 1) || w <= 0 || scale <= 0)
         return;
     sheet->back->stack(sheet, (Area){x, y, w, 1}, segments, count, scale, limit);
     sheet_figure(sheet, (Area){x, y, w, 1});
@@ -254,7 +255,7 @@ static void put_cell(const Table *table, int column, const char *text, bool figu
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;
     OriginTopic topic = sheet->origin.topic;
-    if (!table_has(table, column) || is_quiet(sheet, table->y, 1))
+    if (!table_has(table, column) || note_if_quiet(sheet, table->y, 1))
         return;
     if (table->topics && table->topics[column])
         sheet->origin.topic = table->topics[column];
