@@ -1,7 +1,7 @@
 /* Published facts of GPUs, for predictions on GPUs that are not in this machine. On a real device
  * the driver gives these facts.
  *
- * To add a GPU, add one row to gpus.c, anywhere after the first two. The key u and `--list` show
+ * To add a GPU, add one row to gpus.c, anywhere after the first two. The key U and `--list` show
  * GPUs in the order of the rows. Then run `make goldens`: some tests' pictures list all GPUs.
  * A GPU of your own needs no code: describe it in a file for --gpu-file (below). */
 #pragma once

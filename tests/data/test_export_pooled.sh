@@ -117,6 +117,6 @@ judge.refused(1)'
 tap_expect 2 'no file is named' export toy
 tap_expect 2 'add --pooled' export toy a.npz --dtype fp16
 tap_expect 2 'call it once for each' export toy a.npz --align nearest,bilinear
-tap_expect 2 'none in FP8' export toy --pooled a.npy --dtype fp8 --direction backward
-tap_expect 2 'computes gradients' export toy --pooled a.npy --kernel grad_reference
+tap_expect 2 'none in FP8' export toy --device cpu --pooled a.npy --dtype fp8 --direction backward
+tap_expect 2 'computes gradients' export toy --device cpu --pooled a.npy --kernel grad_reference
 tap_done
