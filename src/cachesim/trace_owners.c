@@ -112,7 +112,7 @@ enum { CLEAR_BYTES = 16 };
 
 /* ---- warps ----------------------------------------------------------------------------------- */
 
-/* Returns the points [start, end) that an owner adds up for its channels first to last, each of them
+/* Returns the points [start, end) that an owner adds up for its channels first to last, each one
  * `stride` behind the one before. A cell without points has none, and a splat is one step. */
 static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, int last) {
     const BevMap *map = &replay->problem->map;
