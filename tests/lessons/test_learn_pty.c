@@ -1,11 +1,10 @@
 /* A lesson in the live display on a terminal: typed answers, a verdict, other controls meanwhile,
  * closing and opening, progress. */
+#include "src/base/data.h"
+#include "tests/support/folder.h"
 #include "tests/support/pty_check.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/learn_pty.XXXXXX", lesson[64], state[64], progress[96];
+static char lesson[64], state[64], progress[96];
 
 static const char text[] = "title Trial\nscene toy\nsay Twelve points are here.\n"
                            "ask How many points are inside?\nnumber 1 100 points\n"
@@ -13,20 +12,13 @@ static const char text[] = "title Trial\nscene toy\nsay Twelve points are here.\
                            "ask Which of them is it?\nchoose this if true\nchoose that\n"
                            "animate temperature 1 2 4 0.05\nsay That was all.\n";
 
-static bool write_lesson(void) {
-    FILE *file = fopen(lesson, "w");
-    bool ok = file && fputs(text, file) >= 0;
-    return file && fclose(file) == 0 && ok;
-}
-
 static bool progress_says(const char *line) {
-    char got[256] = "";
-    FILE *file = fopen(progress, "r");
-    bool ok = file && fgets(got, sizeof got, file) && !strcmp(got, line);
-    if (file)
-        fclose(file);
+    char *got = NULL;
+    size_t length;
+    bool ok = data_read(progress, 256, &got, &length, NULL) && !strcmp(got, line);
     if (!ok)
-        tap_note("progress: %s", got);
+        tap_note("progress: %s", got ? got : "none");
+    free(got);
     return ok;
 }
 
@@ -84,11 +76,12 @@ static void test_small(Pty *pty) {
 
 TAP_WAITING_SUITE(learn_pty) {
     Pty pty;
-    tap_need(mkdtemp(folder) != NULL, "a folder");
+    folder_open();
     snprintf(lesson, sizeof lesson, "%s/trial.lesson", folder);
     snprintf(state, sizeof state, "XDG_STATE_HOME=%s", folder);
     snprintf(progress, sizeof progress, "%s/bevscope/progress", folder);
-    tap_need(write_lesson() && start(&pty, 120, 40), "the program starts");
+    put(lesson, text);
+    tap_need(start(&pty, 120, 40), "the program starts");
     test_lesson(&pty);
     pty_end(&pty);
     tap_need(start(&pty, 80, 24), "the program starts again");
@@ -96,7 +89,7 @@ TAP_WAITING_SUITE(learn_pty) {
     pty_end(&pty);
     unlink(lesson);
     unlink(progress);
-    *strrchr(progress, '/') = '\0';
-    rmdir(progress);
-    rmdir(folder);
+    unlink(in_folder("bevscope/missed"));
+    rmdir(in_folder("bevscope"));
+    folder_close();
 }

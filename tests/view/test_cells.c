@@ -39,15 +39,13 @@ static void test_contrast(void) {
 }
 
 static void test_image(void) {
-    Image a = {0}, b = {0};
+    Image image = {0};
     Err err;
     begin(120, 40);
     draw();
-    bool ok = cells_image(&cells, 1, &a, &err) && cells_image(&cells, 1, &b, &err);
-    tap_ok(ok && a.w == 1080 && a.h == 720, "a picture of 9 x 18 pixels a cell");
-    tap_ok(ok && !memcmp(a.rgba, b.rgba, (size_t)a.w * (size_t)a.h * 4), "the same one every time");
-    image_free(&a);
-    image_free(&b);
+    bool ok = cells_image(&cells, 1, &image, &err);
+    tap_ok(ok && image.w == 1080 && image.h == 720, "a picture of 9 x 18 pixels a cell");
+    image_free(&image);
 }
 
 SCREEN_SUITE(cells) {

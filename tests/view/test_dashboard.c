@@ -48,15 +48,6 @@ static void test_faults(void) {
                "a camera that is off is named");
 }
 
-/* The lesson stands there where nothing else needs the room. */
-static void test_idea(void) {
-    begin(200, 60);
-    seen(shows("The idea of V4") && shows(state.job.config.kernel->idea),
-         "a tall screen has the idea of the selection");
-    begin(80, 24);
-    seen(!shows("The idea of") && shows("Kernels"), "a small one keeps its figures");
-}
-
 static void test_unknown(void) {
     begin(200, 60);
     live_init(&live);
@@ -77,13 +68,10 @@ static void test_unknown(void) {
 
 static void test_labels(void) {
     begin(200, 60);
-    seen(shows("r recorded") && shows("~ stale") && shows("? unsettled") && shows("measured"),
-         "marks are explained where they stand");
-    begin(200, 60);
     for (int i = 0; i < live.kernel_count; i++)
         live.kernels[i].median_us.stale = live.kernels[i].unsettled = false;
     live.kernels[3].median_us.source = SOURCE_MEASURED;
-    seen(!shows("recorded") && !shows("stale") && !shows("unsettled"), "and only where they stand");
+    seen(!shows("recorded") && !shows("stale") && !shows("unsettled"), "marks are explained only where they stand");
     begin(200, 60);
     snprintf(live.error_text, sizeof live.error_text, "CUDA error 700: illegal address");
     seen(shows("CUDA error 700: illegal address"), "a problem is shown");
@@ -111,7 +99,6 @@ SCREEN_SUITE(dashboard) {
     test_forms();
     test_faults();
     test_narrow();
-    test_idea();
     test_unknown();
     test_labels();
     test_counters();
@@ -160,20 +147,6 @@ static void test_glossary(void) {
     }
 }
 
-/* A larger screen has all columns that a smaller one has. */
-static void test_accuracy_columns(void) {
-    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}, {200, 60}};
-    int complete = 0;
-    for (int i = 0; i < 4; i++) {
-        begin(sizes[i][0], sizes[i][1]);
-        draw_after("page dashboard");
-        complete += shows("max abs") && shows("at 1e-2");
-        draw_after("page both");
-        complete += i == 0 || !shows("Accuracy of") || (shows("max abs") && shows("at 1e-2"));
-    }
-    tap_ok(complete == 8, "the accuracy keeps its columns (%d)", complete);
-}
-
 /* The height at which each panel is gone, from the tallest screen down. */
 static void test_folding(void) {
     static const char *const titles[] = {"Pipeline,",        "Intervals",       "Accuracy of",
@@ -194,18 +167,10 @@ static void test_folding(void) {
            gone[2], gone[3], gone[4], gone[5]);
 }
 
-static void test_small_kernel_table(void) {
-    begin(80, 24);
-    seen_after("page dashboard", shows(" V4 ") && shows(" V2  "),
-               "where not all kernels fit, selection and baseline are there");
-}
-
 SCREEN_SUITE(dashboard_sizes) {
     test_all_sizes(2);
     test_glossary();
-    test_accuracy_columns();
     test_folding();
-    test_small_kernel_table();
 }
 
 SCREEN_HARD_SUITE(dashboard_all_sizes) {

@@ -1,6 +1,6 @@
 /* Figures of made-up scenes of every shape: no two texts overlap and none leaves the page;
  * directions are right, what is unknown says so, what is broken is counted; strips of gradients;
- * PNG and SVG: the same spec gives the same bytes, and a reader understands them. */
+ * a reader understands PNG and SVG. That they are the same twice: tests/cli/test_cli.sh. */
 #include "src/base/ref.h"
 #include "src/scene/scatter.h"
 #include "src/view/figure/figure.h"
@@ -80,7 +80,7 @@ static const char long_name[] =
     "a name that goes on and on, as names from exported experiments do, with a checkpoint, a date "
     "and a configuration in it, and no end in sight even here";
 
-static void add_cameras(const Case *c) {
+static void add_rig_and_world(const Case *c) {
     Rig *rig = &subject.rig;
     rig->camera_count = c->cameras;
     rig->frustum = (Frustum){704, 256, 44, 16, 1, 60, 1, {0}};
@@ -94,9 +94,6 @@ static void add_cameras(const Case *c) {
     }
     rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny, 1, 0};
     subject.live.frame.rig = rig;
-}
-
-static void add_world(void) {
     subject.solids[0] = (Solid){.kind = SOLID_BOX,
                                  .class = CLASS_CAR,
                                  .center_m = {12, 4},
@@ -205,10 +202,8 @@ static void open_case(const Case *c) {
                                 .live = &subject.live,
                                 .title = c->has & LONG_NAMES ? long_name : "Street intersection",
                                 .table = c->has & TABLE};
-    if (c->cameras) {
-        add_cameras(c);
-        add_world();
-    }
+    if (c->cameras)
+        add_rig_and_world(c);
     if (c->has & STRIP)
         add_strip(c);
     add_maps(c);
@@ -424,25 +419,15 @@ TAP_SUITE(figure_backward) {
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-static void test_same_pixels(const Case *c, double scale) {
-    Image first = {0}, second = {0};
-    uint8_t *png = NULL, *again = NULL;
-    size_t length = 0, length_again = 0;
+static void test_size(const Case *c, double scale) {
+    Image image = {0};
     open_case(c);
     subject.spec.scale = scale;
-    bool drawn = pictured() && figure_image(&subject.spec, &first, NULL) &&
-                 figure_image(&subject.spec, &second, NULL) &&
-                 image_png(&first, &png, &length, NULL) &&
-                 image_png(&second, &again, &length_again, NULL);
-    tap_ok(drawn && length == length_again && !memcmp(png, again, length),
-           "%s at scale %g: same PNG twice", c->name, scale);
+    tap_ok(pictured() && figure_image(&subject.spec, &image, NULL), "%s: drawn as pixels", c->name);
     if (laid_out("%s: its layout", c->name))
-        tap_ok(first.w == lround(layout.w * scale) && first.h == lround(layout.h * scale),
-               "%s: %d x %d pixels are the page times the scale", c->name, first.w, first.h);
-    free(png);
-    free(again);
-    image_free(&first);
-    image_free(&second);
+        tap_ok(image.w == lround(layout.w * scale) && image.h == lround(layout.h * scale),
+               "%s: %d x %d pixels are the page times the scale", c->name, image.w, image.h);
+    image_free(&image);
 }
 
 /* Tags that nest and attributes in quotes: what a reader must be able to rely on. */
@@ -493,14 +478,11 @@ static bool laid_out_in(const char *svg) {
 }
 
 static void test_svg(const Case *c) {
-    uint8_t *svg = NULL, *again = NULL;
-    size_t length = 0, length_again = 0;
+    uint8_t *svg = NULL;
+    size_t length = 0;
     open_case(c);
-    bool drawn = pictured() && figure_file(&subject.spec, true, &svg, &length, NULL) &&
-                 figure_file(&subject.spec, true, &again, &length_again, NULL);
+    bool drawn = pictured() && figure_file(&subject.spec, true, &svg, &length, NULL);
     if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
-        tap_ok(length == length_again && !memcmp(svg, again, length), "%s: same SVG twice",
-               c->name);
         tap_ok(length > 100 && !memcmp(svg, "<?xml", 5) &&
                    well_formed((char *)svg, (char *)svg + length),
                "%s: well-formed", c->name);
@@ -511,7 +493,6 @@ static void test_svg(const Case *c) {
                "%s: carries the grid as a picture", c->name);
     }
     free(svg);
-    free(again);
 }
 
 static void test_failures(void) {
@@ -526,8 +507,8 @@ static void test_failures(void) {
 }
 
 TAP_SUITE(figure_bytes) {
-    test_same_pixels(&cases[0], 1);
-    test_same_pixels(&cases[5], 0.6);
+    test_size(&cases[0], 1);
+    test_size(&cases[5], 0.6);
     test_svg(&cases[0]);
     test_svg(&cases[5]);
     test_failures();

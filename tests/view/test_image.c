@@ -1,22 +1,13 @@
 /* Pictures of pixels: PNG that another reader understands, sizes, scaling. */
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"
+#include "tests/scene/zipmaker.h"
 #include "tests/support/stb_png.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
 static uint32_t big_endian(const uint8_t *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static uint32_t crc32(const uint8_t *p, size_t length) {
-    uint32_t crc = ~0u;
-    for (size_t i = 0; i < length; i++) {
-        crc ^= p[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return ~crc;
 }
 
 /* Goes through the chunks; returns how many have the right CRC, or -1. */
@@ -26,7 +17,7 @@ static int chunks_valid(const uint8_t *png, size_t length) {
     while (at + 12 <= length) {
         size_t size = big_endian(png + at);
         if (size > length - at - 12 ||
-            crc32(png + at + 4, size + 4) != big_endian(png + at + 8 + size))
+            crc32_of(png + at + 4, size + 4) != big_endian(png + at + 8 + size))
             return -1;
         chunks++;
         at += 12 + size;
@@ -34,28 +25,21 @@ static int chunks_valid(const uint8_t *png, size_t length) {
     return at == length ? chunks : -1;
 }
 
-static void paint_test_image(Image *image, bool translucent) {
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++)
-            image_set(image, x, y, (Rgb){(uint8_t)(7 * x), (uint8_t)(13 * y), (uint8_t)(x * y)});
-    if (translucent)
-        image->rgba[3] = 40;
-}
-
 static void test_png(bool translucent) {
     const char *kind = translucent ? "with alpha" : "opaque";
     Image image;
     Err err;
-    uint8_t *png, *again;
-    size_t length, length_again;
+    uint8_t *png;
+    size_t length;
     if (!tap_ok(image_init(&image, 37, 23, &err), "%s: a picture", kind))
         return;
-    paint_test_image(&image, translucent);
-    bool encoded =
-        image_png(&image, &png, &length, &err) && image_png(&image, &again, &length_again, &err);
-    if (!tap_ok(encoded, "%s: encodes", kind))
+    for (int y = 0; y < image.h; y++)
+        for (int x = 0; x < image.w; x++)
+            image_set(&image, x, y, (Rgb){(uint8_t)(7 * x), (uint8_t)(13 * y), (uint8_t)(x * y)});
+    if (translucent)
+        image.rgba[3] = 40;
+    if (!tap_ok(image_png(&image, &png, &length, &err), "%s: encodes", kind))
         return;
-    tap_ok(length == length_again && !memcmp(png, again, length), "%s: same bytes twice", kind);
     tap_ok(length > 33 && !memcmp(png, "\x89PNG\r\n\x1a\n", 8), "%s: signature", kind);
     tap_ok(!memcmp(png + 12, "IHDR", 4) && big_endian(png + 16) == 37 &&
                big_endian(png + 20) == 23 && png[24] == 8 && png[25] == (translucent ? 6 : 2),
@@ -70,7 +54,6 @@ static void test_png(bool translucent) {
     png[20]++;
     tap_ok(chunks_valid(png, length) < 0, "%s: a broken header is noticed", kind);
     free(png);
-    free(again);
     image_free(&image);
 }
 

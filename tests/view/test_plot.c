@@ -1,4 +1,4 @@
-/* Charts: every text has a place, values where they belong, the same bytes twice. */
+/* Charts: every text has a place, values where they belong. */
 #include "src/view/chart/chart.h"
 #include "tests/view/page_texts.h"
 #include "tests/view/view_check.h"
@@ -123,22 +123,7 @@ static void test_bars(void) {
     image_free(&image);
 }
 
-static void test_same_bytes(void) {
-    PlotSeries series[2];
-    ChartSpec spec = lines_spec(series);
-    uint8_t *a, *b;
-    size_t a_length, b_length;
-    tap_ok(plot_file(&spec, true, &a, &a_length, &err) &&
-               plot_file(&spec, true, &b, &b_length, &err) && a_length == b_length &&
-               !memcmp(a, b, a_length),
-           "the same chart gives the same SVG");
-    tap_ok(a_length > 1000 && strstr((char *)a, "<svg"), "which is one");
-    free(a);
-    free(b);
-}
-
 TAP_SUITE(plot) {
     test_lines();
     test_bars();
-    test_same_bytes();
 }
