@@ -71,7 +71,8 @@ static void test_labels(void) {
     for (int i = 0; i < live.kernel_count; i++)
         live.kernels[i].median_us.stale = live.kernels[i].unsettled = false;
     live.kernels[3].median_us.source = SOURCE_MEASURED;
-    seen(!shows("recorded") && !shows("stale") && !shows("unsettled"), "marks are explained only where they stand");
+    seen(!shows("recorded") && !shows("stale") && !shows("unsettled"),
+         "marks are explained only where they stand");
     begin(200, 60);
     snprintf(live.error_text, sizeof live.error_text, "CUDA error 700: illegal address");
     seen(shows("CUDA error 700: illegal address"), "a problem is shown");

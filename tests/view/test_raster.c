@@ -125,7 +125,8 @@ TAP_SUITE(raster_fill) {
     const double full = rgb_contrast(rgb_hex(0xfde725), panel_theme.background);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double light = centre_of(VIEW_NORM, true, cases[i].cells);
-        tap_ok(cases[i].drawn ? light > 3 && light < full : light == 1, "case %zu: the centre is %s",
+        tap_ok(cases[i].drawn ? light > 3 && light < full : light == 1,
+               "case %zu: the centre is %s",
                i, cases[i].drawn ? "drawn, dimmer than those around it" : "at an edge: empty");
         tap_ok(centre_of(VIEW_NORM, false, cases[i].cells) == 1 &&
                    centre_of(VIEW_POINTS, true, cases[i].cells) == 1,
