@@ -233,7 +233,7 @@ static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
     return ok;
 }
 
-/* ---- the way back ---------------------------------------------------------------------------- */
+/* ---- the backward pass ----------------------------------------------------------------------- */
 
 /* Whether the cell is part of the loss; a cell with NaN is. */
 static bool is_inside(const float *row, int64_t channels) {

@@ -51,30 +51,27 @@ void scene_model_close(SceneModel *model) {
     *model = (SceneModel){0};
 }
 
-/* Whether a recorded row was taken on the model's problem, in that number format. */
-static bool is_recorded(const SceneModel *model, BevDtype dtype, const RecordedRow *row) {
+bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
     const BevProblem *problem = &model->problem.view;
     return workload_as_calibrated(&model->workload) && !strcmp(row->scene, model->label) &&
            (!row->channels || row->channels == problem->shape.channels) &&
-           !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+           !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
            !strcmp(row->align, bev_aligns[problem->align].name);
-}
-
-bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
-    return is_recorded(model, model->problem.view.dtype, row);
 }
 
 /* Returns the recorded latency. NaN: it was not recorded on that GPU. */
 static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
                           const BevKernel *kernel, BevDtype dtype, CacheState cache) {
-    for (int i = 0; i < chosen->recorded.count; i++) {
-        const Recording *recording = &chosen->recorded.recordings[i];
-        for (int j = 0; chosen_recorded_on(recording, gpu) && j < recording->row_count; j++) {
-            const RecordedRow *row = &recording->rows[j];
-            if (!strcmp(row->kernel, kernel->name) && !strcmp(row->cache, cache_names[cache]) &&
-                is_recorded(model, dtype, row))
-                return row->median_us;
-        }
+    const BevProblem *problem = &model->problem.view;
+    for (int i = 0; workload_as_calibrated(&model->workload) && i < chosen->recorded.count; i++) {
+        const RecordedSet one = {&chosen->recorded.recordings[i], 1};
+        const RecordedRow *row =
+            chosen_recorded_on(one.recordings, gpu)
+                ? recorded_row(&one, model->label, problem->shape.channels, kernel->name, dtype,
+                               problem->align, cache_names[cache], NULL)
+                : NULL;
+        if (row)
+            return row->median_us;
     }
     return NAN;
 }

@@ -122,6 +122,10 @@ typedef struct {
     Pruned pruned;
 } MapIntervals;
 
+/* Returns whether the job leaves the cameras and the grid's rounding as the scene has them. Delays
+ * change no map. */
+bool inputs_as_calibrated(const Scene *scene, const Job *job);
+
 /* Counts the intervals of a map with `cells` cells. */
 MapIntervals map_intervals(const BevMap *map, int64_t cells);
 
@@ -129,6 +133,7 @@ typedef struct BuiltMap {
     LoadedScene *scene;
     Moment *moment; /* of a clip: the moment with this rig or map; NULL: the scene's own */
     BevAlign align;
+    bool as_calibrated; /* inputs_as_calibrated() */
     double evenness;
     Prune prune;
     SeenFeatures *pruned_by; /* pruning compared these depths; NULL: nothing is pruned */

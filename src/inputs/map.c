@@ -70,20 +70,20 @@ static const Scene *scene_of(const BuiltMap *built) {
     return built->moment ? &built->moment->scene : &built->scene->scene;
 }
 
-static bool as_calibrated(const BuiltMap *built) {
-    const Scene *scene = scene_of(built);
-    if (scene->has_rig && built->rig.grid.truncate != scene->rig.grid.truncate)
-        return false;
-    for (int i = 0; i < built->rig.camera_count; i++)
-        if (!camera_error_keeps_map(&built->errors[i]) || !(built->camera_mask >> i & 1))
+bool inputs_as_calibrated(const Scene *scene, const Job *job) {
+    Grid grid = scene->rig.grid;
+    if (!scene->has_rig)
+        return true;
+    for (int i = 0; i < scene->rig.camera_count; i++)
+        if (!camera_error_keeps_map(&job->camera_errors[i]) || !(job->camera_mask >> i & 1))
             return false;
-    return true;
+    return !grid_use_rounding(&grid, job->rounding);
 }
 
 /* Makes the map of the rig, or takes the scene's own, copied if it is to be changed. */
 static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
-    bool own = scene_has_map(scene, built->align) && as_calibrated(built);
+    bool own = scene_has_map(scene, built->align) && built->as_calibrated;
     built->borrowed = own && !built->evenness;
     if (built->borrowed)
         built->map = scene->map;
@@ -108,7 +108,7 @@ static bool prune_points(BuiltMap *built, Pruned *pruned, Err *err) {
 static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     Pruned pruned = {.points = 0};
-    built->changed = !as_calibrated(built) || built->evenness || !prune_is_off(&built->prune);
+    built->changed = !built->as_calibrated || built->evenness || !prune_is_off(&built->prune);
     if (!(built->whole ? prune_points(built, &pruned, err)
                        : build_whole(built, maker, give_up, err)) ||
         !scatter_even(&built->map, built->evenness, err))
@@ -146,6 +146,7 @@ static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
     BuiltMap want = {.scene = features->scene,
                      .moment = features->moment,
                      .align = job->config.align,
+                     .as_calibrated = inputs_as_calibrated(scene, job),
                      .evenness = job->evenness,
                      .prune = job->prune,
                      .pruned_by = prune_is_off(&job->prune) ? NULL : features};

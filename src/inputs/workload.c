@@ -128,13 +128,7 @@ Rig workload_rig(const Workload *workload) {
 }
 
 bool workload_as_calibrated(const Workload *workload) {
-    const Job *job = &workload->job;
-    const Rig *rig = &workload->scene->rig;
-    Grid grid = rig->grid;
-    bool changed = workload->scene->has_rig && grid_use_rounding(&grid, job->rounding);
-    for (int i = 0; i < rig->camera_count; i++)
-        changed |= !camera_error_keeps_map(&job->camera_errors[i]) || !(job->camera_mask >> i & 1);
-    return !changed;
+    return inputs_as_calibrated(workload->scene, &workload->job);
 }
 
 bool workload_as_recorded(const Workload *workload) {

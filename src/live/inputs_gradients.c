@@ -1,4 +1,4 @@
-/* The way back: problems whose kernels compute gradients, and what the panels say of them.
+/* The backward pass: problems whose kernels compute gradients, and what the panels say of them.
  *
  * The loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
  * gradient with respect to the grid is the pooled features in these cells; the selected kernel
