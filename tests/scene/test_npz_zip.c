@@ -17,8 +17,7 @@ static size_t entry_at(Buffer archive, int i) {
 
 #define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
-/* Members of 100 bytes; of an encrypted one 12 are a header. Newer versions of libzip refuse a stored
- * member of two sizes as they open the archive. */
+/* Members of 100 bytes. A newer libzip itself refuses a stored member of two sizes. */
 static const struct {
     const char *title, *name;
     int method, flags;
