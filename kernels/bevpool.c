@@ -86,10 +86,7 @@ const BevKernel *bev_baseline(BevWhere where, BevDirection direction) {
 }
 
 const char *bev_unavailable(const BevKernel *kernel) {
-    if (kernel->launch)
-        return NULL;
-    return kernel->model_only ? "is a model only: there is no code for it"
-                              : "needs a build with CUDA";
+    return kernel->launch ? NULL : "needs a build with CUDA";
 }
 
 const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem) {
@@ -251,7 +248,7 @@ static void add_sums_traffic(const BevAccess *access, const BevProblem *problem,
     double points = (double)problem->map.points, channels = (double)problem->shape.channels;
     double cells = (double)(problem->shape.nx * problem->shape.ny), adds = points * channels;
     double sums = cells * channels * WORD;
-    bool workspace = !access->stays && problem->out.dtype != BEV_FP32;
+    bool workspace = problem->out.dtype != BEV_FP32;
     if (access->merges)
         adds = cells_of_blocks(&problem->map, access->block) * channels;
     traffic->atomics = access->sums == BEV_SUMS_ATOMIC ? adds : 0;

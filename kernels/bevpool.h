@@ -258,7 +258,6 @@ typedef struct {
     int owner_bytes;        /* index bytes that an owner reads before its points */
     bool merges;            /* a block adds once for all its points of one cell */
     bool clears;            /* the kernel clears the output first */
-    bool stays;             /* the FP32 sums are the output itself and are never encoded */
     bool evict_first;       /* the output is stored with the cache hint "evict first" */
     bool halves;            /* sums are kept in half2 where the format's values fit a half */
     /* Memory-level parallelism of the loop over points, as disassembled for 9.0: points whose
@@ -292,7 +291,6 @@ typedef struct BevKernel {
     bool is_baseline;        /* other rows are compared with this row. The live display begins with
                                 the baseline of POOL. One per backend and direction; of views, one
                                 forward */
-    bool model_only;         /* the row has accesses for the simulator and no code */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32. Sums
                                              of INT8 codes are exact: in FP32 below 2^24, in
@@ -333,7 +331,7 @@ typedef struct BevKernel {
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
     /* Writes every element of the outputs, zeros included. On CUDA it only enqueues on `stream` (a
      * cudaStream_t) and never synchronises. It never falls back to another kernel. NULL: this build
-     * (CUDA) or every build (model_only) lacks the code. */
+     * has no CUDA. */
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
     /* Returns the traffic. NULL: the traffic follows from `access`. Callers use bev_traffic(). */
     BevTraffic (*bytes)(const BevProblem *problem);

@@ -14,15 +14,14 @@
 /* clang-format off */
 #define ROWS(ROW)                                                                                  \
     ROW(reference) ROW(cpu_race) ROW(cpu_atomic)                                                   \
-    ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3) ROW(cpu_v4)                                             \
+    ROW(cpu_v2) ROW(cpu_v2_bevdet) ROW(cpu_v2_do) ROW(cpu_v3) ROW(cpu_v4)                          \
     ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
-    ROW(v2_tiles) ROW(v2_chw) ROW(v2) ROW(v2_do)                                                   \
-    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3) ROW(v3_compact)                               \
-    ROW(v4)                                                                                        \
+    ROW(v2) ROW(v2_chw) ROW(v2_bevdet) ROW(v2_do)                                                  \
+    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3) ROW(v3_compact) ROW(v4)                              \
     ROW(grad_reference) ROW(cpu_grad_owner) ROW(cpu_grad_v4)                                       \
-    ROW(grad_atomic) ROW(grad_block) ROW(grad_v2) ROW(grad_owner) ROW(grad_v4)                     \
-    ROW(view_reference) ROW(cpu_view_v2) ROW(cpu_view_v4) ROW(cpu_view)                            \
-    ROW(view_v2) ROW(view_v4) ROW(view)                                                            \
+    ROW(grad_atomic) ROW(grad_block) ROW(grad_v2_bevdet) ROW(grad_owner) ROW(grad_v4)              \
+    ROW(view_reference) ROW(cpu_view_v2_bevdet) ROW(cpu_view_v4) ROW(cpu_view)                     \
+    ROW(view_v2_bevdet) ROW(view_v4) ROW(view)                                                     \
     ROW(grad_view_reference) ROW(cpu_grad_view) ROW(grad_view)
 /* clang-format on */
 

@@ -44,6 +44,15 @@ void cpu_plan_free(BevPlan *plan) {
     free(plan);
 }
 
+bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem;
+    return cpu_plan_new(plan, sizeof(int), "a kernel's plan", err);
+}
+
+int cpu_plan_threads(const BevPlan *plan) {
+    return *(const int *)plan;
+}
+
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums) {
     int64_t count = threads * sums_stride(problem->shape.channels) +
                     decoded_floats(&problem->depth) + decoded_floats(&problem->feat) + own_sums;
@@ -164,4 +173,58 @@ void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out) {
         CpuRun run = empty->runs[i];
         memset((char *)out->data + (size_t)run.first * row_bytes, 0, (size_t)run.count * row_bytes);
     }
+}
+
+/* ---- sums in memory -------------------------------------------------------------------------- */
+
+size_t cpu_sums_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, cpu_plan_threads(plan),
+                           problem->out.rows * problem->out.row_len);
+}
+
+void cpu_sums_add(const CpuStage *stage, const BevMap *map, int64_t t, int64_t first,
+                  int64_t count) {
+    float depth = stage->depth[map->ranks_depth[t]];
+    if (map->weights)
+        depth *= map->weights[t];
+    const float *feat = stage->feat + map->ranks_feat[t] * stage->channels + first;
+    float *sums = stage->own_sums + map->ranks_bev[t] * stage->channels + first;
+    for (int64_t c = 0; c < count; c++) {
+        float term = depth * feat[c];
+#pragma omp atomic update
+        sums[c] += term;
+    }
+}
+
+bool cpu_sums_launch(const BevProblem *problem, const BevPlan *plan, CpuAddPoints *add) {
+    const CpuStage laid_out = cpu_stage(problem, cpu_plan_threads(plan)), *stage = &laid_out;
+    int64_t channels = stage->channels, cells = problem->out.rows;
+#pragma omp parallel num_threads(stage->threads)
+    {
+        cpu_stage_fill(stage, problem);
+#pragma omp for schedule(static)
+        for (int64_t i = 0; i < cells * channels; i++)
+            stage->own_sums[i] = 0;
+        add(stage, &problem->map);
+#pragma omp barrier
+#pragma omp for schedule(static)
+        for (int64_t cell = 0; cell < cells; cell++)
+            cpu_store_sums(problem, cell, 0, channels, stage->own_sums + cell * channels);
+    }
+    return true;
+}
+
+BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, bool sums) {
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    int64_t channels = problem->shape.channels, passes = (channels + tile - 1) / tile;
+    double terms = (double)problem->map.points * (double)channels;
+    double outputs = (double)problem->out.rows * (double)channels;
+    traffic.index *= (double)passes;
+    traffic.depth *= (double)passes;
+    traffic.weight *= (double)passes;
+    if (sums) {
+        traffic.out_read = (terms + outputs) * sizeof(float);
+        traffic.out_write += (terms + outputs) * sizeof(float);
+    }
+    return traffic;
 }

@@ -31,6 +31,10 @@ typedef struct {
 bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err);
 void cpu_plan_free(BevPlan *plan); /* frees a plan that owns no other memory */
 
+/* Makes a plan that holds the number of threads and nothing else. Returns that number. */
+bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err);
+int cpu_plan_threads(const BevPlan *plan);
+
 /* Returns the bytes of workspace that a stage takes for a team of `threads`, with `own_sums` floats
  * for the kernel itself. */
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums);
@@ -60,6 +64,21 @@ float *cpu_sums(const CpuStage *stage);
 /* Sets every cell of `out` to zero, which is code 0 in every format. On return all cells are
  * zero. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
+
+/* FP32 sums in memory, (cell, c), to which all threads add by atomics. They are own_sums. */
+size_t cpu_sums_bytes(const BevProblem *problem, const BevPlan *plan);
+
+/* Adds channels [first, first + count) of point t to the sums. Each addition is one atomic. */
+void cpu_sums_add(const CpuStage *stage, const BevMap *map, int64_t t, int64_t first,
+                  int64_t count);
+
+/* Runs a launch in one team: clears the sums, calls `add` in each thread, encodes the sums. */
+typedef void CpuAddPoints(const CpuStage *stage, const BevMap *map);
+bool cpu_sums_launch(const BevProblem *problem, const BevPlan *plan, CpuAddPoints *add);
+
+/* Returns the traffic of a kernel that passes over all points once for each `tile` channels. With
+ * `sums` each point reads and writes FP32 sums, which are cleared before and encoded after. */
+BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, bool sums);
 
 /* The cells without points, as runs of neighbours, for kernels that write each cell once. */
 typedef struct {

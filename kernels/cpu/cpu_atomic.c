@@ -23,61 +23,21 @@
  *         threads meet in almost every cell, and wait. */
 #include "kernels/cpu/cpu.h"
 
-struct BevPlan {
-    int threads;
-};
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem;
-    return cpu_plan_new(plan, sizeof **plan, "cpu_atomic", err);
-}
-
-/* Returns the workspace bytes; the kernel's own floats are its sums (cell, c). */
-static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, plan->threads, problem->out.rows * problem->out.row_len);
-}
-
-static void add_point(const BevMap *map, const CpuStage *stage, int64_t t) {
-    int64_t channels = stage->channels;
-    float depth = stage->depth[map->ranks_depth[t]];
-    if (map->weights)
-        depth *= map->weights[t];
-    const float *feat = stage->feat + map->ranks_feat[t] * channels;
-    float *sums = stage->own_sums + map->ranks_bev[t] * channels;
-    for (int64_t c = 0; c < channels; c++) {
-        float term = depth * feat[c];
-#pragma omp atomic update
-        sums[c] += term;
-    }
+/* Each thread of the team calls it, and takes its run of points. */
+static void add_points(const CpuStage *stage, const BevMap *map) {
+#pragma omp for schedule(static)
+    for (int64_t t = 0; t < map->points; t++)
+        cpu_sums_add(stage, map, t, 0, stage->channels);
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
-    int64_t channels = stage->channels, cells = problem->out.rows;
-#pragma omp parallel num_threads(stage->threads)
-    {
-        cpu_stage_fill(stage, problem);
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < cells * channels; i++)
-            stage->own_sums[i] = 0;
-#pragma omp for schedule(static)
-        for (int64_t t = 0; t < problem->map.points; t++)
-            add_point(&problem->map, stage, t);
-#pragma omp for schedule(static)
-        for (int64_t cell = 0; cell < cells; cell++)
-            cpu_store_sums(problem, cell, 0, channels, stage->own_sums + cell * channels);
-    }
-    return true;
+    return cpu_sums_launch(problem, plan, add_points);
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    double terms = (double)problem->map.points * (double)problem->shape.channels;
-    double outputs = (double)problem->out.rows * (double)problem->out.row_len;
-    traffic.out_read = (terms + outputs) * sizeof(float);
-    traffic.out_write += (terms + outputs) * sizeof(float);
-    traffic.atomics = terms;
+    BevTraffic traffic = cpu_passes_traffic(problem, problem->shape.channels, true);
+    traffic.atomics = (double)problem->map.points * (double)problem->shape.channels;
     return traffic;
 }
 
@@ -86,7 +46,7 @@ const BevKernel kernel_cpu_atomic = {
     .name = "cpu_atomic", .title = "ATOMIC",
     .idea = "As RACE, but an addition is one step: nothing is lost, and every addition waits.",
     .counterpart = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
+    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = cpu_sums_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -32,18 +32,10 @@
 
 enum { TILE = 8, THREADS = 4 };
 
-struct BevPlan {
-    int threads;
-};
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem;
-    return cpu_plan_new(plan, sizeof **plan, "cpu_race", err);
-}
-
 /* Returns the workspace bytes; the kernel's own floats are its sums (real thread, cell, TILE). */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, plan->threads, plan->threads * problem->out.rows * TILE);
+    int threads = cpu_plan_threads(plan);
+    return cpu_stage_bytes(problem, threads, threads * problem->out.rows * TILE);
 }
 
 /* A simulated thread. Between its read and its write it holds a point and the sum that it read. */
@@ -115,7 +107,7 @@ static void pool_tile(const BevProblem *problem, const CpuStage *stage, int64_t 
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
+    const CpuStage laid_out = cpu_stage(problem, cpu_plan_threads(plan)), *stage = &laid_out;
     int64_t cells = problem->out.rows;
 #pragma omp parallel num_threads(stage->threads)
     {
@@ -129,16 +121,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    int64_t channels = problem->shape.channels, tiles = (channels + TILE - 1) / TILE;
-    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    double terms = (double)problem->map.points * (double)channels;
-    double outputs = (double)problem->out.rows * (double)channels;
-    traffic.index *= (double)tiles;
-    traffic.depth *= (double)tiles;
-    traffic.weight *= (double)tiles;
-    traffic.out_read = (terms + outputs) * sizeof(float);
-    traffic.out_write += (terms + outputs) * sizeof(float);
-    return traffic;
+    return cpu_passes_traffic(problem, TILE, true);
 }
 
 /* clang-format off */
@@ -147,7 +130,7 @@ const BevKernel kernel_cpu_race = {
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
     .counterpart = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .wrong_on_purpose = true,
-    .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
+    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -1,100 +1,54 @@
-/* cpu_v2: the channel tiles of NVIDIA's V2 outside, inside the owner of an interval of BEVDet's.
+/* cpu_v2: channel tiles outside, atomics inside, as NVIDIA's article has V2.
  *
- * IDEA    Pool interval by interval instead of point by point: the sum of a cell stays in registers
- *         and the output is written once, not once a point. Channels are cut into tiles of 8,
- *         and the tile loop is the outermost: every tile reads the whole map again.
+ * IDEA    As `cpu_atomic`, but the channels are cut into tiles of 8, and the tile loop is the
+ *         outermost: each tile goes through all points again, and reads the indices again.
  *
- * WHO     A thread owns (tile, interval): 8 channels of one cell.
+ * WHO     A thread owns a run of points in each tile. Nobody owns a cell:
  *
  *             for each tile of 8 channels        tile 0   tile 1   ...   tile 9   (C = 80)
- *                 for each interval                 |        |              |
- *                     for each point                t        t              t     same t, again
+ *                 for each point                    t        t              t     same t, again
  *
  * MEMORY  Of a feature row of C values a tile uses 8; by the time the next tile wants the rest, the
- *         cache may have forgotten it. Outputs are written in pieces of 8 too. The grid is
- *         cleared first, since cells without points have no interval.
+ *         cache may have forgotten it. Sums as in `cpu_atomic`: FP32, a cache line for each tile.
  *
- * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices and n P depths instead of 12 P and P; P C
- *         features; cells C outputs for the clearing and intervals C for the sums. No atomics.
+ * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices and n P depths instead of 12 P and P. P C
+ *         atomics and features, sums as in `cpu_atomic`.
  *
- * LIMITS  More channels, more passes over the same indices: C = 256 reads them 32 times. A long
- *         interval keeps its thread busy while others have finished.
+ * LIMITS  More channels, more passes over the same indices. Two runs may differ in the last bits.
  *
- * TRY     Raise TILE to 16: by how much do the time and the traffic of `bench` fall? */
+ * TRY     Raise TILE to 80: how much of the time was indices, and how much was atomics? */
 #include "kernels/cpu/cpu.h"
 
 enum { TILE = 8 };
 
-struct BevPlan {
-    int threads;
-};
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem;
-    return cpu_plan_new(plan, sizeof **plan, "cpu_v2", err);
-}
-
-static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, plan->threads, 0);
-}
-
-/* Sums channels [first, first + width) of the points [start, end). 1 <= width <= TILE. */
-CPU_CLONES
-static void pool_tile(const BevMap *map, const CpuStage *stage, int64_t start, int64_t end,
-                      int64_t first, int64_t width, float sums[TILE]) {
-    for (int64_t c = 0; c < TILE; c++)
-        sums[c] = 0;
-    for (int64_t t = start; t < end; t++) {
-        float depth = stage->depth[map->ranks_depth[t]];
-        if (map->weights)
-            depth *= map->weights[t];
-        const float *feat = stage->feat + map->ranks_feat[t] * stage->channels + first;
-        cpu_add_scaled(sums, feat, depth, width);
+/* Each thread of the team calls it, and takes its run of points in each tile. */
+static void add_points(const CpuStage *stage, const BevMap *map) {
+    for (int64_t first = 0; first < stage->channels; first += TILE) {
+        int64_t left = stage->channels - first;
+#pragma omp for schedule(static) nowait
+        for (int64_t t = 0; t < map->points; t++)
+            cpu_sums_add(stage, map, t, first, left < TILE ? left : TILE);
     }
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const BevMap *map = &problem->map;
-    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
-#pragma omp parallel num_threads(stage->threads)
-    {
-        cpu_stage_fill(stage, problem);
-        cpu_clear(stage, &problem->out);
-        for (int64_t first = 0; first < stage->channels; first += TILE) {
-            int64_t left = stage->channels - first, width = left < TILE ? left : TILE;
-#pragma omp for schedule(dynamic, CPU_CHUNK) nowait
-            for (int64_t i = 0; i < map->intervals; i++) {
-                int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
-                float sums[TILE];
-                pool_tile(map, stage, start, end, first, width, sums);
-                cpu_store_sums(problem, map->ranks_bev[start], first, width, sums);
-            }
-        }
-    }
-    return true;
+    return cpu_sums_launch(problem, plan, add_points);
 }
 
-/* Each tile reads indices, depths and weights again; a feature belongs to one tile. The output is
- * cleared, which bev_gather_traffic counts, and then written once an interval. */
 static BevTraffic bytes(const BevProblem *problem) {
-    int out_bits = bev_dtypes[problem->out.dtype].bits;
-    int64_t channels = problem->shape.channels, tiles = (channels + TILE - 1) / TILE;
-    BevTraffic traffic = bev_gather_traffic(problem, out_bits);
-    traffic.index *= (double)tiles;
-    traffic.depth *= (double)tiles;
-    traffic.weight *= (double)tiles;
-    traffic.out_write += (double)problem->map.intervals * (double)channels * out_bits / 8;
+    BevTraffic traffic = cpu_passes_traffic(problem, TILE, true);
+    traffic.atomics = (double)problem->map.points * (double)problem->shape.channels;
     return traffic;
 }
 
 /* clang-format off */
 const BevKernel kernel_cpu_v2 = {
     .name = "cpu_v2", .title = "V2",
-    .idea = "V2 for CPUs: a thread owns a cell, 8 channels a pass; each pass reads the indices.",
+    .idea = "The article's: each tile of 8 channels is a pass over all points, by atomics.",
     .counterpart = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
+    .aligns = CPU_ALL_ALIGNS,
+    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = cpu_sums_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -1,8 +1,8 @@
-/* cpu_view_v2, cpu_view_v4: the view transform, one part after the other.
+/* cpu_view_v2_bevdet, cpu_view_v4: the view transform, one part after the other.
  *
  * IDEA    As a framework runs it: a softmax over the depth bins, the features transposed to
- *         channels last, V2 or V4, and the grid transposed to channels first. Each part is a loop
- *         that knows nothing of the others.
+ *         channels last, BEVDet's V2 or V4, and the grid transposed to channels first. Each part is
+ *         a loop that knows nothing of the others.
  *
  * WHO     A thread owns an image row of a camera in the softmax and in the first transposition, 64
  *         cells in the second.
@@ -25,7 +25,7 @@
 
 #include <math.h>
 
-extern const BevKernel kernel_cpu_v2, kernel_cpu_v4;
+extern const BevKernel kernel_cpu_v2_bevdet, kernel_cpu_v4;
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
@@ -116,19 +116,18 @@ static bool run_parts(const BevKernel *pools, const BevProblem *problem, const B
         (void)stream;                                                                              \
         return run_parts(&kernel_##pools, problem, plan, err);                                     \
     }
-PARTS_AROUND(cpu_v2)
+PARTS_AROUND(cpu_v2_bevdet)
 PARTS_AROUND(cpu_v4)
 
 /* clang-format off */
-const BevKernel kernel_cpu_view_v2 = {
-    .name = "cpu_view_v2", .title = "View V2",
-    .idea = "As a framework runs it, part by part: softmax, transposition, V2, transposition.",
-    .counterpart = "view_v2", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
+const BevKernel kernel_cpu_view_v2_bevdet = {
+    .name = "cpu_view_v2_bevdet", .title = "View V2 (BEVDet)",
+    .idea = "As a framework runs it: softmax, transposition, V2 (BEVDet), transposition.",
+    .counterpart = "view_v2_bevdet", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
-    .pools = "cpu_v2", .prepare = prepare_cpu_v2, .release = release_cpu_v2,
-    .workspace_bytes = workspace_cpu_v2,
-    .launch = launch_cpu_v2,
+    .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = release_cpu_v2_bevdet,
+    .workspace_bytes = workspace_cpu_v2_bevdet, .launch = launch_cpu_v2_bevdet,
 };
 
 const BevKernel kernel_cpu_view_v4 = {

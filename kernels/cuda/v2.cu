@@ -1,58 +1,52 @@
-/* IDEA    BEVPoolV2: a thread owns an output element and goes through the points of its interval.
- *         Nothing is shared, no atomics are needed, and the sum lives in a register. Channels are
- *         outside (the grid of threads), points inside (each thread's loop).
- * WHO     Thread i owns channel c = i % channels of interval i / channels.
+/* IDEA    V2 of the article, which "iterates over channel tiles outside the scatter loop": `atomic`
+ *         with the tiles of 8 channels outside the loop over points. BEVDet's V2 (`v2_bevdet`) is
+ *         another kernel: each interval has an owner there, and there are no atomics.
+ * WHO     A thread owns a point and 8 channels. A row of the grid is a tile, which goes through all
+ *         points again:
  *
- *             warp 0    interval 0, channels  0 .. 31   adds all points of interval 0
- *             warp 1    interval 0, channels 32 .. 63   adds them again
- *             warp 2    interval 0, channels 64 .. 79   and again, and begins interval 1
+ *             for each tile of 8 channels        tile 0   tile 1   ...   tile 9   (C = 80)
+ *                 for each point                    t        t              t     same t, again
  *
- * MEMORY  Channels last: 32 lanes read 32 neighbouring elements of one feature row, coalesced. All
- *         lanes read the same index and depth: one request, broadcast.
- * COST    Each warp that sums channels of an interval reads 8 bytes of indices and one depth a
- *         point: ceil(channels / 32) or one more, since warps lie across intervals. With the
- *         published tiles of 8 channels 12 bytes are read channels / 8 times (C = 80: 10 passes,
- *         25.1 MB where 2.51 MB would do). The output is cleared, then written once per interval.
- * LIMITS  Each lane loads single elements (2 bytes for FP16): many instructions for few bytes. A
- *         warp runs as long as its longest interval; a feature waits for its index, and only four
- *         points are under way.
- * TRY     `bench` it with 80 and 96 channels: at 96 every warp lies in one interval. Compare the
- *         index bytes with `v3_large_l2`. */
+ * MEMORY  Atomics add to FP32 sums in L2: V3's writes "avoid atomics relative to the V2-style
+ *         path". Lanes of a warp hold neighbouring points, so often 32 lanes add to one cell.
+ * COST    Tiles n = ceil(channels / 8). Per point 12 x n bytes of indices and n depths, per channel
+ *         a feature and an atomic. C = 80: 25.1 MB of indices where 2.51 MB would do.
+ * LIMITS  The article describes its kernel and does not show it: this one follows the text and the
+ *         byte counts. As with `atomic`, two runs may differ in the last bits.
+ * TRY     Compare it with `atomic`, where the tiles of a point are neighbouring threads: `bench
+ *         canonical -k atomic,v2`. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
-#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/sums.cuh"
 
 namespace {
 
-constexpr int THREADS = 256;
+constexpr int TILE = 8, THREADS = 256;
 
-template <BevDtype D, bool W> __global__ void v2_kernel(Pool pool) {
-    int c; // [0, channels)
-    int64_t i = divide(thread_number(), pool.channels, &c);
-    if (i >= pool.intervals)
+// blockIdx.y is the tile.
+template <BevDtype D, bool W, bool A> __global__ void v2_kernel(Pool pool, float *sums) {
+    int64_t t = thread_number(); // [0, points)
+    int c = (int)blockIdx.y * TILE;
+    if (t >= pool.points)
         return;
-    int start = pool.starts[i], end = start + pool.lengths[i];
-    float sum = 0.0f;
-    for (int t = start; t < end; t++)
-        sum += depth_at<D, W>(pool, t) * feat_at<D>(pool, pool.ranks_feat[t], c);
-    out_put<D>(pool, pool.ranks_bev[start], c, sum);
+    float d = depth_at<D, W>(pool, t), f[TILE];
+    feat8<D, A>(pool, pool.ranks_feat[t], c, f);
+    float *sum = sums + (int64_t)pool.ranks_bev[t] * pool.channels + c;
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        if (A || c + j < pool.channels)
+            atomicAdd(sum + j, d * f[j]);
 }
 
 bool v2_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
-    if (!out_clear(problem, "v2", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
-    int64_t threads = pool.intervals * pool.channels;
-    if (threads == 0)
-        return true;
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            v2_kernel<D, W><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool);
-        });
-    });
-    return cuda_ok(cudaGetLastError(), "v2", err);
+    const dim3 blocks(blocks_for(problem->map.points, THREADS),
+                      blocks_for(problem->shape.channels, TILE));
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+        v2_kernel<D, W, A><<<blocks, THREADS, 0, stream>>>(pool, sums);
+    };
+    return sums_launch(problem, "v2", stream, err, add);
 }
 
 } // namespace
@@ -61,13 +55,13 @@ bool v2_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *e
 /* clang-format off */
 CUDA_ROW(v2) = {
     .name = "v2", .title = "V2",
-    .idea = "A thread owns a channel of an interval: sums in registers, no atomics.",
-    .where = BEV_CUDA, .is_baseline = true, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true,
-    .access = {.owner = BEV_OWNS_INTERVAL, .tile = 1, .block = 256, .resident = 64, .load = 1,
-               .store = 1, .ranks = 2, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
-               .indices_ahead = 4, .indices_ahead_of = {0, 2, 2}, .in_flight = 4,
-               .point_instructions = 14},
-    .unsupported = channels_unsupported, .launch = ON_CUDA(v2_launch),
+    .idea = "The article's: each tile of 8 channels is a pass over all points, by atomics.",
+    .published = "V2", .where = BEV_CUDA, .is_baseline = true, .dtypes = BEV_DENSE_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
+               .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3,
+               .indices_ahead = 1, .in_flight = 1, .point_instructions = 24},
+    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .launch = ON_CUDA(v2_launch),
 };
 /* clang-format on */

@@ -1,7 +1,7 @@
-/* IDEA    V2 as inference plugins often ship it: features and output channels first, because that
- *         is how the network before it and the one after it lay out their tensors. The same loops
- *         as `v2`; only the addresses differ, so that coalescing can be seen.
- * WHO     Thread i owns channel c = i % channels of interval i / channels, as in `v2`.
+/* IDEA    BEVDet's V2 as inference plugins ship it: features and output channels first, because
+ *         that is how the network before it and the one after it lay out their tensors. The same
+ *         loops as `v2_bevdet`; only the addresses differ, so that coalescing can be seen.
+ * WHO     Thread i owns channel c = i % channels of interval i / channels, as in `v2_bevdet`.
  * MEMORY  feat (camera, c, h, w) and out (c, cell). Neighbouring lanes read elements h * w apart:
  *
  *             channels last    |c0 c1 c2 ... c31|             one or two 32-byte sectors a warp
@@ -9,8 +9,8 @@
  *
  *         The same on the way out: one sector for each element written.
  * COST    32 bytes of cache traffic for every feature and every output element, 16 times the data
- *         in FP16. Indices and depth as in `v2`, plus a division per point: which camera?
- * LIMITS  As `v2`. This kernel gets its tensors transposed before and gives its output transposed:
+ *         in FP16. Indices and depth as in `v2_bevdet`, plus a division per point.
+ * LIMITS  As `v2_bevdet`. This kernel gets its tensors transposed and gives its output transposed:
  *         whoever runs it transposes them outside the timed launch, as a network would have made
  *         them so in the first place.
  * TRY     Let the lanes of a warp hold 32 intervals and one channel instead. Writes become
@@ -67,7 +67,7 @@ bool v2_chw_launch(const BevProblem *problem, const BevPlan *, void *stream_, Er
 /* clang-format off */
 CUDA_ROW(v2_chw) = {
     .name = "v2_chw", .title = "V2 CHW",
-    .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own.",
+    .idea = "V2 (BEVDet), channels first, as plugins ship it: each lane touches its own sector.",
     .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .channels_first = true,
     .access = {.owner = BEV_OWNS_INTERVAL, .tile = 1, .block = 256, .resident = 64, .load = 1,

@@ -19,8 +19,8 @@
  *         for FP8 and INT8. On long intervals these therefore take longer: 115 and 125 us for
  *         FP16's 80 on canonical (H200). The division assumes ranks_feat = camera * h * w + pixel,
  *         which holds for every map built from a frustum; prepare checks it and refuses other maps.
- * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
- *         rig, where 80 threads share an interval, and on an even map. */
+ * TRY     Halve the threads a block and watch the tail. Then compare with `v2_bevdet` on the
+ *         canonical rig, where 80 threads share an interval, and on an even map. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

@@ -19,8 +19,8 @@
  *         that the rounding error does not grow with the interval; FP8 and NVFP4 depths are scaled
  *         by 2^-8 first, because 448 * 448 does not fit a half. FP32 and BF16 sum in FP32 (a
  *         bfloat16 sum would keep 8 bits). Five threads (C = 80) share an interval: the longest
- *         interval decides, more than in V2. A warp has seven or eight cells and goes on until the
- *         longest ends, so that on a real rig the fewer instructions a point are no fewer in all.
+ *         interval decides, more than in `v2_bevdet`. A warp has seven or eight cells and goes on
+ *         until the longest ends: on a real rig fewer instructions a point are no fewer in all.
  * TRY     Change CHUNK (v3.cuh) to 1 and to 1,000; watch gate A's worst ratio and the time. */
 #include "kernels/cuda/row.h"
 

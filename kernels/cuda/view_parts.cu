@@ -1,6 +1,6 @@
 /* IDEA    The view transform as a framework runs it, kernel by kernel: a softmax over the depth
- *         bins, the features transposed to channels last, V2 or V4, and the grid transposed to
- *         channels first. Each kernel is what one would write for it alone; nothing is fused.
+ *         bins, the features transposed to channels last, BEVDet's V2 or V4, and the grid
+ *         transposed to channels first. Each kernel is what one would write for it alone.
  * WHO     Softmax: a thread owns a pixel and goes down its bins three times. Transpositions: a
  *         block owns 32 x 32 elements.
  *
@@ -22,7 +22,7 @@
 #ifdef __CUDACC__
 #include "kernels/cuda/v4/tools.cuh"
 
-extern "C" const BevKernel kernel_v2, kernel_v4;
+extern "C" const BevKernel kernel_v2_bevdet, kernel_v4;
 
 namespace {
 
@@ -169,14 +169,14 @@ bool parts_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
 #endif
 
 /* clang-format off */
-CUDA_ROW(view_v2) = {
-    .name = "view_v2", .title = "View V2",
-    .idea = "As a framework runs it, kernel by kernel: softmax, transposition, V2, transposition.",
+CUDA_ROW(view_v2_bevdet) = {
+    .name = "view_v2_bevdet", .title = "View V2 (BEVDet)",
+    .idea = "As a framework runs it: softmax, transposition, V2 (BEVDet), transposition.",
     .where = BEV_CUDA, .stage = BEV_VIEW, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
-    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true, .pools = "v2",
+    .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true, .pools = "v2_bevdet",
     .unsupported = channels_unsupported,
-    .workspace_bytes = ON_CUDA(parts_workspace_bytes<kernel_v2>),
-    .launch = ON_CUDA(parts_launch<kernel_v2>),
+    .workspace_bytes = ON_CUDA(parts_workspace_bytes<kernel_v2_bevdet>),
+    .launch = ON_CUDA(parts_launch<kernel_v2_bevdet>),
 };
 
 CUDA_ROW(view_v4) = {

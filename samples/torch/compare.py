@@ -141,8 +141,8 @@ def compiled(p):
     return torch.compile(index_add(p), dynamic=False)
 
 
-def v2(p):
-    return lambda depth, feat: rows_of(bevpool.pool(depth, feat, p.map, kernel="v2"), p, False)
+def v2_bevdet(p):
+    return lambda depth, feat: rows_of(bevpool.pool(depth, feat, p.map, kernel="v2_bevdet"), p, False)
 
 
 def our_pool(p):
@@ -178,7 +178,7 @@ WAYS = {  # what the table says: (the way, what it needs, whether it goes backwa
     "embedding_bag": (embedding_bag, "torch", True, False),
     "CSR times dense": (csr, "torch", True, False),
     "torch.compile of index_add": (compiled, "torch", True, False),
-    "BEVDet's kernel (`v2`)": (v2, "cuda", False, False),
+    "BEVDet's kernel (`v2_bevdet`)": (v2_bevdet, "cuda", False, False),
     "np.add.reduceat": (reduceat, "numpy", False, False),
     "**bevpool.bev_pool_v2**": (our_v2, "any", True, True),
     "**bevpool.pool**": (our_pool, "any", True, True),

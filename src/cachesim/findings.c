@@ -253,7 +253,7 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
     const PredictedKernel *best = NULL;
     for (int i = 0; i < model->kernel_count; i++) {
         const PredictedKernel *other = &model->kernels[i];
-        if (!other->kernel || other->kernel->model_only || other->kernel->wrong_on_purpose)
+        if (!other->kernel || other->kernel->wrong_on_purpose)
             continue;
         Prediction p = model_predict(model, other, gpu, edit);
         if (best && !(p.latency_us < prediction->latency_us))

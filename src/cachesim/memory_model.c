@@ -126,9 +126,6 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         .gpu_count = count,
         .kernel_count = kernels,
     };
-    for (int i = 0; i < kernels; i++)
-        if (traced_kernel(i)->model_only)
-            model->rank_bytes[i] = bev_rank_bytes(traced_kernel(i), problem);
     for (int gpu = 0; gpu < count; gpu++) {
         model->gpus[gpu] = on[gpu];
         model->ceilings[gpu] = ceilings_of_data_sheet(&on[gpu]);

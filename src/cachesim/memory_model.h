@@ -74,7 +74,6 @@ typedef struct {
     ModelCeilings ceilings[MODEL_GPUS];
     int kernel_count;                       /* the number of rows whose accesses can be replayed */
     PredictedKernel kernels[MODEL_KERNELS]; /* by traced_place(row) */
-    double rank_bytes[MODEL_KERNELS];       /* index bytes by formula, for rows without code */
     ModelFormat formats[BEV_DTYPE_COUNT];
     Networks networks;   /* the networks on the network chart; the caller sets them */
     Timelines timelines; /* recorded time lines; the caller sets them */

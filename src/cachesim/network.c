@@ -66,7 +66,7 @@ bool network_read(const char *path, Network *network, Err *err) {
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &network_table, &fields, err);
     *network = fields.network;
     if (!network->kernel[0])
-        strcpy(network->kernel, "v2");
+        strcpy(network->kernel, "v2_bevdet");
     const StageFields *stages = fields.stages.items;
     for (int i = 0; ok && i < fields.stages.count; i++)
         network->part_ms[stages[i].part] += stages[i].ms;

@@ -54,7 +54,7 @@ static void count_passes(const BevProblem *problem, Profile *profile) {
         profile->cleared_bytes = bytes;
     if (access->sums)
         profile->cleared_bytes = elements * sizeof(float);
-    if (access->sums && !access->stays && problem->out.dtype != BEV_FP32) {
+    if (access->sums && problem->out.dtype != BEV_FP32) {
         profile->encoded = elements;
         profile->encoded_bytes = bytes;
     }

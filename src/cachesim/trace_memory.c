@@ -66,7 +66,7 @@ void slices_turn(Slices *slices) {
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* A line that L1 holds takes this part of the time of another line. This explains the time of
- * grad_v2 on an H200: its loads mostly hit L1 (samples/experiments/gradients.md). */
+ * grad_v2_bevdet on an H200: its loads mostly hit L1 (samples/experiments/gradients.md). */
 static const double HIT_LINE = 0.6;
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };

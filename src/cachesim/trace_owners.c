@@ -344,7 +344,7 @@ static bool run_launches(OwnersReplay *replay, Err *err) {
     if (!launch_run(&launch, memory, replay, err))
         return false;
     memory_launched(memory);
-    if (replay->access->sums && !replay->access->stays && problem->out.dtype != BEV_FP32) {
+    if (replay->access->sums && problem->out.dtype != BEV_FP32) {
         memory_pass(memory, replay->sums, REUSE_READ, sums, FLOAT);
         memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8);
     }

@@ -290,10 +290,9 @@ static void list_kernels(FILE *out) {
     fprintf(out, "\nKernels, in reading order%s:\n",
             all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
     for (int i = 0; bev_kernels[i]; i++)
-        fprintf(out, "  %-*s %-5s %-4s %-9s %s%s\n", width, bev_kernels[i]->name,
+        fprintf(out, "  %-*s %-5s %-4s %-9s %s\n", width, bev_kernels[i]->name,
                 where_names[bev_kernels[i]->where], bev_stages[bev_kernels[i]->stage].name,
-                bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea,
-                bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
+                bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea);
 }
 
 bool help_list(FILE *out, Err *err) {

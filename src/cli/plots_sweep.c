@@ -43,7 +43,7 @@ static void choose_kernels(Sweep *sweep) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->direction == BEV_FORWARD &&
             (bev_kernels[i]->is_baseline || is_default(bev_kernels[i]) ||
-             (bev_kernels[i]->published && !bev_kernels[i]->model_only)))
+             bev_kernels[i]->published))
             sweep->mask |= model_bits(bev_kernels[i]);
     for (int i = 0; i < KERNELS; i++)
         if (sweep->mask >> i & 1)

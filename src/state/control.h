@@ -117,7 +117,7 @@ unsigned control_steps_tick(State *state, double seconds);
  * "429,3,7". */
 ShortText state_steps_of(const State *state);
 
-/* Returns the kernels whose steps are shown: "own", "v2", "v2_chw,v2". */
+/* Returns the kernels whose steps are shown: "own", "v2", "v2,v2_do". */
 ShortText state_steps_pair(const State *state);
 
 /* Turns the pages of the help, or scrolls the text of a lesson. */

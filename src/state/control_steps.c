@@ -183,11 +183,11 @@ static const struct {
     const char *names, *idea;
 } pairs[] = {
     {"own", "the selection, and a pinned baseline"},
-    {"v2_tiles,v2_do", "channel tiles outside, or depth outer"},
-    {"v2_chw,v2", "channels first, or last"},
+    {"v2,v2_do", "channel tiles outside, or depth outer"},
+    {"v2_chw,v2_bevdet", "channels first, or last"},
     {"atomic,block_atomic", "an atomic each, or shuffles first"},
-    {"v2_tiles,block_atomic", "32 lanes at one sum, or a tree"},
-    {"v2,v4", "a point a step, or a small matrix"},
+    {"v2,block_atomic", "32 lanes at one sum, or a tree"},
+    {"v2_bevdet,v4", "a point a step, or a small matrix"},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -200,7 +200,7 @@ ShortText state_steps_pair(const State *state) {
     return pair;
 }
 
-/* Finds the kernels named by "v2" or "v2_chw,v2". "own" names none. Returns false where a name is
+/* Finds the kernels named by "v2" or "v2,v2_do". "own" names none. Returns false where a name is
  * unknown, or the kernel's accesses are not described. */
 static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
     char first[64], second[64] = "";
@@ -228,7 +228,7 @@ unsigned control_steps_pair(State *state, const Command *command) {
     }
     if (!find_kernels(names, kernels))
         return SAY(state, command->action,
-                   "steps-pair: '%s' is not own, a kernel, or two such as v2_chw,v2", names);
+                   "steps-pair: '%s' is not own, a kernel, or two such as v2,v2_do", names);
     control_steps_reset(state);
     memcpy(state->job.steps_kernels, kernels, sizeof kernels);
     SAY(state, command->action, "steps of %s%s%s", names, *idea ? ": " : "", idea);

@@ -135,9 +135,9 @@ const GlossaryRow glossary[] = {
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"twin", "", "The CUDA kernel of the same idea as a kernel of the CPU; its loops may differ. "
      "The model predicts it."},
-    {"V2", "as published, as shipped", "The baseline is V2 as shipped by BEVDet (v2): a thread a "
-     "channel of a cell; cpu_v2: 8 channels a pass. V2 CHW: channels first. As published by NVIDIA "
-     "(v2_tiles): 8 channels of a point, atomics."},
+    {"V2", "article, BEVDet", "Article (v2): a thread a point and 8 channels; it adds by "
+     "atomics, and each 8 channels read the indices again. BEVDet (v2_bevdet): a thread a channel "
+     "of a cell, no atomics. V2 CHW: channels first."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch; it is timed alone, on an H200 2.3 us more."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "

@@ -66,21 +66,21 @@ static const Recorded recorded[] = {
     {"canonical", "atomic", 253, false},
     {"canonical", "block_atomic", 46, false},
     {"canonical", "v2_chw", 126.7, false},
-    {"canonical", "v2", 39.0, false},
+    {"canonical", "v2_bevdet", 39.0, false},
     {"canonical", "v2_do", 80.6, false},
     {"canonical", "v3_small_l2", 80.5, false},
     {"canonical", "v3_large_l2", 27.5, false},
     {"small", "v2_chw", 84.1, true},
-    {"small", "v2", 31.2, true},
+    {"small", "v2_bevdet", 31.2, true},
     {"small", "v2_do", 77.7, true},
-    {"large", "v2", 47.7, true},
+    {"large", "v2_bevdet", 47.7, true},
     {"large", "v2_do", 76.5, true},
-    {"xlarge", "v2", 137.6, true},
+    {"xlarge", "v2_bevdet", 137.6, true},
     {"xlarge", "v2_do", 210.3, true},
     {"xlarge", "v3_large_l2", 91.7, false},
-    {"wide_c128", "v2", 41.0, true},
+    {"wide_c128", "v2_bevdet", 41.0, true},
     {"wide_c128", "v2_do", 72.9, true},
-    {"wide_c256", "v2", 58.0, true},
+    {"wide_c256", "v2_bevdet", 58.0, true},
     {"wide_c256", "v2_do", 82.8, true},
 };
 enum { RECORDED = sizeof recorded / sizeof *recorded };
@@ -141,7 +141,7 @@ static void test_counted(const BevProblem *problem) {
 /* Indices are read once by whoever needs them: the longest chain is the first to read all of its
  * own, one sector of 8 indices after the other. */
 static void test_cold_chain(const BevProblem *problem) {
-    const char *const kernels[] = {"v2", "v2_do", "v3_small_l2", "v3_large_l2", "v4"};
+    const char *const kernels[] = {"v2_bevdet", "v2_do", "v3_small_l2", "v3_large_l2", "v4"};
     const Gpu *h200 = gpu_find("h200");
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         Profile profile = profile_of(kernels[i], problem);
@@ -189,7 +189,7 @@ static void test_published(void) {
 
 /* DRAM bytes and hits where one line in eight is followed, beside all. */
 static void test_sampled(const BevProblem *problem) {
-    const char *const kernels[] = {"block_atomic", "v2", "v2_chw", "v3_large_l2", "v4"};
+    const char *const kernels[] = {"block_atomic", "v2_bevdet", "v2_chw", "v3_large_l2", "v4"};
     const TraceWatch sampled = {.one_in = TRACE_ONE_IN};
     double worst = 0, worst_hits = 0;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {

@@ -233,7 +233,7 @@ static void test_meetings(const BevProblem *problem) {
         ones[i] = 1;
     StepValues values = {ones, ones};
     Steps trees = record(bev_kernel_find("block_atomic"), problem, longest(problem));
-    Steps queues = record(bev_kernel_find("v2_tiles"), problem, longest(problem));
+    Steps queues = record(bev_kernel_find("v2"), problem, longest(problem));
     StepTree tree;
     bool right = ones != NULL, whole = false, queued = true;
     for (int n = 0; n < trees.step_count && right; n++) {
@@ -274,7 +274,7 @@ static void test_meetings(const BevProblem *problem) {
 
 static void test_refusals(const BevProblem *problem) {
     Steps steps;
-    const BevKernel *v2 = bev_kernel_find("v2");
+    const BevKernel *v2 = bev_kernel_find("v2_bevdet");
     StepChoice choices[] = {of_cell(problem->shape.nx * problem->shape.ny),
                             {.cell = -1, .block = 1 << 30, .warp = -1},
                             {.cell = -1, .block = 0, .warp = 31}};

@@ -31,24 +31,24 @@ static void test_formulas(const char *scene, const BevProblem *problem) {
 }
 
 static void test_published_index_traffic(const BevProblem *problem) {
-    TraceCounts tiles = count("v2_tiles", problem), once = count("atomic", problem);
+    TraceCounts tiles = count("v2", problem), once = count("atomic", problem);
     double points = (double)problem->map.points;
     tap_ok(tiles.read[TRACE_RANKS].bytes == 120 * points &&
                lround(tiles.read[TRACE_RANKS].bytes / 1e5) == 251,
-           "V2 as published, counted: ten passes over the ranks, 25.1 MB");
-    tap_ok(bev_rank_bytes(bev_kernel_find("v2_tiles"), problem) == 120 * points,
+           "V2 (article), counted: ten passes over the ranks, 25.1 MB");
+    tap_ok(bev_rank_bytes(bev_kernel_find("v2"), problem) == 120 * points,
            "and so says the kernel's formula");
     tap_ok(lround(12 * points / 1e4) == 251 &&
                once.read[TRACE_RANKS].bytes / points < 12 * 1.3 + 1e-9,
            "one pass is 2.51 MB");
     tap_ok(tiles.atomics == 80 * points && once.atomics == tiles.atomics,
            "and an addition for each point and channel");
-    TraceCounts v2 = count("v2", problem);
+    TraceCounts v2 = count("v2_bevdet", problem);
     tap_ok(v2.longest == 352 && once.longest == 1, "the longest chain is the longest interval");
 }
 
 static void test_coalescing(const BevProblem *problem) {
-    TraceCounts last = count("v2", problem), first = count("v2_chw", problem);
+    TraceCounts last = count("v2_bevdet", problem), first = count("v2_chw", problem);
     double per_last = last.read[TRACE_FEAT].sectors / last.read[TRACE_FEAT].requests;
     double per_first = first.read[TRACE_FEAT].sectors / first.read[TRACE_FEAT].requests;
     tap_ok(per_last > 1.5 && per_last < 2.5, "channels last: two sectors a request, not %.2f",
@@ -68,7 +68,7 @@ static void test_counted(const BevProblem *problem) {
         const char *kernel;
         double sectors;
     } counted[] = {
-        {"race", 6555583}, {"block_atomic", 3556097}, {"v2_chw", 7063653},      {"v2", 1120071},
+        {"race", 6555583}, {"block_atomic", 3556097}, {"v2_chw", 7063653}, {"v2_bevdet", 1120071},
         {"v2_do", 867218}, {"v3_small_l2", 1056351},  {"v3_large_l2", 1022873}, {"v4", 227596},
     };
     double sums = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels) / 8;

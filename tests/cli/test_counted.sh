@@ -17,7 +17,7 @@ regime toy >table 2>err
 tap_run 'a table of its own, with the machine' \
     grep -q '^recorded on NVIDIA H200, driver' table
 tap_run 'every row says recorded' \
-    grep -Eq '^v2 +fp16 +nearest +recorded +[01]\.[0-9]+ ' table
+    grep -Eq '^v2_bevdet +fp16 +nearest +recorded +[01]\.[0-9]+ ' table
 tap_run 'no complaint where the CPU was asked for' [ ! -s err ]
 
 regime toy -f json -o toy.json
@@ -50,7 +50,7 @@ for row, was in zip(shown, recorded):
 assert modelled >= 6, modelled
 PY
 
-regime toy -k v2 >named && ! sed -n '/^Hardware/,$p' named | grep -qE '^(v4|grad_v2) '
+regime toy -k v2 >named && ! sed -n '/^Hardware/,$p' named | grep -qE '^(v4|grad_v2_bevdet) '
 tap_ok $? 'named kernels alone'
 
 regime toy -f csv >csv
@@ -79,7 +79,7 @@ for row in file["counters"]:
     said, sectors = model.get(row["kernel"]), 10**6
     if row["scene"] != "toy" or not said or said["predicted_us"] is None:
         continue
-    row["l2_hit_sectors"] = round(sectors * said["l2_hit_rate_model"]) // (2 if row["kernel"] == "v2" else 1)
+    row["l2_hit_sectors"] = round(sectors * said["l2_hit_rate_model"]) // (2 if row["kernel"] == "v2_bevdet" else 1)
     row["l2_miss_sectors"] = sectors - row["l2_hit_sectors"]
     row["dram_read_bytes"] = said["dram_mb_model"] * 1e6 + (50e6 if row["kernel"] == "v4" else 0)
     row["dram_write_bytes"] = 0
@@ -93,7 +93,7 @@ rows=$(sed -n 's/.* points in [0-9]* of \([0-9]*\) rows.*/\1/p' doctored) others
 tap_ok $? 'the verdict counts the rows that agree'
 
 mkdir -p data/samples/recorded
-echo '{"machine": {"gpu": "X"}, "counters": [{"scene": "small", "kernel": "v2"}]}' \
+echo '{"machine": {"gpu": "X"}, "counters": [{"scene": "small", "kernel": "v2_bevdet"}]}' \
     >data/samples/recorded/empty.json
 BEVSCOPE_DATA=data "$BEVSCOPE" bench --recorded >/dev/null 2>err
 [ $? = 1 ] && grep -q 'empty.json.*no recorded result' err

@@ -42,7 +42,7 @@ tap_run 'a network from a file' "$BEVSCOPE" plot network toy --network network.j
 "$BEVSCOPE" regime toy --gpu a6000 -f json -o a6000.json
 tap_street street
 for l2 in 0.05:small 500:huge; do
-    "$BEVSCOPE" regime street.json -k v2_tiles --gpu a6000 --l2-mb ${l2%:*} -f json \
+    "$BEVSCOPE" regime street.json -k v2 --gpu a6000 --l2-mb ${l2%:*} -f json \
         -o "${l2#*:}.json"
 done
 "$BEVSCOPE" regime small -k v3_large_l2 --gpu pro6000 -f json -o published.json
@@ -62,7 +62,7 @@ for small, huge in zip(rows("small"), rows("huge")):
     assert small["regime"] == "streaming" and huge["regime"] == "resident"
 assert rows("published")[0]["published_us"] and rows("another")[0]["published_us"] is None, "another L2"
 (tiles,) = rows("small")
-assert tiles["kernel"] == "v2_tiles"
+assert tiles["kernel"] == "v2"
 assert round(tiles["ranks_mb"], 4) == round(tiles["ranks_formula_mb"], 4) == 0.0772
 PY
 

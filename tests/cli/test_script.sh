@@ -92,11 +92,6 @@ tap_has 'they say whose prediction they are, and that it is a model' model1/fram
     'V2 on H200 with 2 MiB of L2: [0-9.]+ ' 'model of the CUDA twin' @model1/frame-0002.txt \
     'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds'
 
-play v2 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' toy --size 200x60 &&
-    grep -qE 'L2 hits [0-9.]+ %; indices of V2 as published: [0-9.]+ [kM]?B' \
-        v2/frame-*.txt
-tap_ok $? 'V2 and V2 as published are two rows, each by its name'
-
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {
     printf '%b' "$1" >bad.keys

@@ -13,19 +13,19 @@ golden() { # NAME ARGUMENTS...
     tap_run "steps $*: the agreed text" diff "$file" "$name.txt"
 }
 
-golden v2 toy -k v2
+golden bevdet toy -k v2_bevdet
 golden v3 toy -k v3_large_l2 --cell 1,0
 golden atomic toy -k atomic --cell 0,1 --count 3
 golden v4 toy -k v4
 golden tiles canonical -k v4 --from 3 --count 2
-golden chw toy --channels 64 -k v2_chw,v2 --from 2 --count 2
-golden queue canonical -k v2_tiles,block_atomic --count 2
-golden passes canonical -k v2_tiles,v2_do --cell 125,100 --from 3 --count 1
-golden lane toy -k v2 --lane 17 --from 3 --count 1
+golden chw toy --channels 64 -k v2_chw,v2_bevdet --from 2 --count 2
+golden queue canonical -k v2,block_atomic --count 2
+golden passes canonical -k v2,v2_do --cell 125,100 --from 3 --count 1
+golden lane toy -k v2_bevdet --lane 17 --from 3 --count 1
 
 ! LC_ALL=C grep -q '[^ -~]' *.txt
 tap_ok $? 'in ASCII'
-[ "$(awk '{ if (length > most) most = length } END { print most }' v2.txt \
+[ "$(awk '{ if (length > most) most = length } END { print most }' bevdet.txt \
     v4.txt tiles.txt)" -le 80 ] &&
     [ "$(awk '{ if (length > most) most = length } END { print most }' chw.txt \
         queue.txt)" -le 160 ]
@@ -38,14 +38,14 @@ tap_ok $? 'the picture is a PNG, the same twice'
 
 tap_expect 2 'cells are 0,0 to 2,4' steps toy --cell 3,0
 tap_expect 2 'is not X,Y' steps toy --cell 3
-tap_expect 2 'no warp works on cell' steps toy -k v2 --cell 2,4
-tap_expect 2 'has blocks 0 to' steps toy -k v2 --block 99
-tap_expect 2 'a block has warps 0 to 7' steps toy -k v2 --block 0 --warp 9
+tap_expect 2 'no warp works on cell' steps toy -k v2_bevdet --cell 2,4
+tap_expect 2 'has blocks 0 to' steps toy -k v2_bevdet --block 99
+tap_expect 2 'a block has warps 0 to 7' steps toy -k v2_bevdet --block 0 --warp 9
 tap_expect 2 'only those of CUDA kernels' steps toy -k cpu_v2
 tap_expect 2 'choose v3_small_l2 or v3_large_l2' steps toy -k v3
-tap_expect 2 'steps 1 to 4' steps toy -k v2 --from 99
+tap_expect 2 'steps 1 to 4' steps toy -k v2_bevdet --from 99
 
-tap_keys steps.keys 'steps-at 2; kernel v2; steps on; tick 0; steps-at; steps-at 4; tick 0;
+tap_keys steps.keys 'steps-at 2; kernel v2_bevdet; steps on; tick 0; steps-at; steps-at 4; tick 0;
     steps-at -; baseline on; kernel v2_do; size 160 50; tick 0; kernel reference; tick 0;
     steps off; tick 0'
 live() { # FOLDER ARGUMENTS...
@@ -60,7 +60,7 @@ tap_ok $? 'in the live display: the same bytes twice'
 tap_has 'forward and back' one/frame-0001.txt 'step 1 of 4: find owners' @one/frame-0002.txt \
     'step 4 of 4: store sums' @one/frame-0003.txt 'step 3 of 4: points'
 tap_has 'the pinned baseline stands beside it' one/frame-0003.txt 'V2\+DO, cell 1,0' \
-    'V2, cell 1,0'
+    'V2 \(BEVDet\), cell 1,0'
 tap_has 'a kernel without steps says so' one/frame-0004.txt 'no twin on a GPU' @one/frame-0005.txt \
     '!Steps'
 live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' plain/*.txt
@@ -70,12 +70,12 @@ tap_ok $? 'in 80 x 24 its columns have their names'
 
 grep -q 'step 1 of .* pass 1 of 10' passes.txt || grep -q 'pass 2 of 10' passes.txt
 tap_ok $? 'the passes of channel tiles are counted'
-"$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >block.txt &&
+"$BEVSCOPE" steps canonical -k v2_bevdet,v2_do --block 2632 --warp 1 --count 2 >block.txt &&
     [ "$(grep -o 'cell 123,100' block.txt | wc -l)" -ge 2 ]
 tap_ok $? 'of a block, the second kernel follows the same cell'
 
-tap_keys run.keys 'kernel v2; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
-    tick 0.25; steps-pair v2_chw,v2; steps-at 2; tick 0; steps-of; tick 0; steps-of; steps-of;
+tap_keys run.keys 'kernel v2_bevdet; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
+    tick 0.25; steps-pair v2_chw,v2_bevdet; steps-at 2; tick 0; steps-of; tick 0; steps-of; steps-of;
     steps-at 2; tick 0; steps-pair own; page bev; steps-at 2; tick 0; page both; steps-of 99; tick 0'
 run() { # FOLDER ARGUMENTS...
     frames=$1
@@ -96,8 +96,8 @@ shows() { # FRAME TEXT FOLDER...
 shows 2 'step 2 of ' wide narrow
 shows 3 'step 3 of ' wide narrow
 shows 4 'step 2 of ' wide narrow
-shows 5 'V2 CHW, cell .*V2, cell' wide
-shows 5 'V2 so far: ' narrow
+shows 5 'V2 CHW, cell .*V2 (BEVDet), cell' wide
+shows 5 'V2 (BEVDet) so far: ' narrow
 shows 6 'steps of block 0' wide narrow
 shows 7 'lane 0)' narrow
 shows 8 'Camera front .* 1 point' wide narrow

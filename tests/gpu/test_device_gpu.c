@@ -93,7 +93,7 @@ static void *run_once(const BevKernel *kernel, const BevProblem *problem) {
 
 /* v2 and v2_chw add the same products in the same order. */
 static void test_layout(const BevProblem *problem) {
-    void *last = run_once(bev_kernel_find("v2"), problem);
+    void *last = run_once(bev_kernel_find("v2_bevdet"), problem);
     void *first = run_once(bev_kernel_find("v2_chw"), problem);
     tap_ok(last && first && !memcmp(last, first, bev_tensor_bytes(&problem->out)),
            "channels first gives the bits of channels last, %s", bev_dtypes[problem->dtype].name);
@@ -321,14 +321,14 @@ static void test_memory(const BevProblem *problem) {
     huge.shape.channels = 1024;
     huge.out.rows = (int64_t)1 << 30;
     huge.out.row_len = 1024;
-    bool opened = session_open(&session, bev_kernel_find("v2"), &huge, &err);
+    bool opened = session_open(&session, bev_kernel_find("v2_bevdet"), &huge, &err);
     session_close(session);
     char line[1024];
     err_line(&err, line, sizeof line);
     tap_note("%s", line);
     tap_ok(!opened && err.kind == ERR_DEVICE && strstr(line, "needs") && strstr(line, "are free"),
            "too little memory: says what is needed and what is free");
-    free(run_once(bev_kernel_find("v2"), problem));
+    free(run_once(bev_kernel_find("v2_bevdet"), problem));
     tap_ok(device_usable(&err), "and the device goes on");
 }
 
@@ -340,7 +340,7 @@ static void test_lasting_error(const BevProblem *problem) {
     broken.map.ranks_feat = malloc((size_t)broken.map.points * sizeof(int32_t));
     for (int64_t t = 0; t < broken.map.points; t++)
         broken.map.ranks_feat[t] = INT32_MAX;
-    bool ok = session_open(&session, bev_kernel_find("v2"), &broken, &err);
+    bool ok = session_open(&session, bev_kernel_find("v2_bevdet"), &broken, &err);
     tap_ok(ok_or_note(ok, &err), "a map that points outside is taken");
     ok = ok && !session_run(session, &err);
     char line[1024];
@@ -349,7 +349,7 @@ static void test_lasting_error(const BevProblem *problem) {
     tap_ok(ok && err.kind == ERR_DEVICE && strstr(line, "not used again"),
            "an illegal address: says that CUDA is not used again");
     session_close(session);
-    ok = session_open(&session, bev_kernel_find("v2"), problem, &later);
+    ok = session_open(&session, bev_kernel_find("v2_bevdet"), problem, &later);
     err_line(&later, line, sizeof line);
     tap_ok(!ok && strstr(line, "not used again"), "later sessions fail with the same reason");
     DeviceInfo info;

@@ -287,7 +287,7 @@ TAP_SUITE(lib_devices_broken) {
     int32_t far[] = {INT32_MAX, INT32_MAX}, zero[] = {0, 0}, one[] = {2};
     const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, 2};
     const BevpoolArrays arrays = {2, 1, far, far, zero, zero, one, NULL};
-    BevpoolOptions options = {.size = sizeof options, .channels = 8, .kernel = "v2"};
+    BevpoolOptions options = {.size = sizeof options, .channels = 8, .kernel = "v2_bevdet"};
     BevpoolMap *map, *other;
     BevpoolPlan *plan;
     fine(bevpool_map_from_arrays(&map, &shape, &arrays, 0, BEVPOOL_TRUST_MAP, &error), "a map");

@@ -64,7 +64,7 @@ def model(_sources, bevscope, query):
     scene, gpu = query.pop("scene"), query.pop("gpu")
     value = query.pop("value", "predicted_warm_us")
     if scene not in simulated:
-        command = [bevscope, "regime", scene, "--gpu", "a6000,pro6000", "-k", "v2_tiles,v2_do,v3_small_l2,v3_large_l2,v4", "--format", "csv"]
+        command = [bevscope, "regime", scene, "--gpu", "a6000,pro6000", "-k", "v2,v2_do,v3_small_l2,v3_large_l2,v4", "--format", "csv"]
         simulated[scene] = list(csv.DictReader(io.StringIO(subprocess.run(command, capture_output=True, text=True, check=True).stdout)))
     row = next((row for row in simulated[scene] if row["gpu"].replace(" ", "+") == gpu and fits(row, query)), None)
     return float(row[value]) if row and row[value] else None

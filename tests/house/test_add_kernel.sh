@@ -23,9 +23,8 @@ sed -e 's/kernel_cpu_v3 = {/kernel_toy = {/' -e 's/\.name = "cpu_v3"/.name = "to
     -e 's/\.title = "V3"/.title = "TOY"/' -e 's/\.counterpart = "[^"]*", //' \
     -e 's/\.idea = .*/.idea = "A kernel that a test adds.",/' \
     kernels/cpu/cpu_v3.c >"$tree/kernels/cpu/toy.c"
-sed -e 's/CUDA_ROW(v2)/CUDA_ROW(toy_gpu)/' -e 's/\.name = "v2"/.name = "toy_gpu"/' \
-    -e 's/\.title = "V2"/.title = "TOY GPU"/' -e 's/\.is_baseline = true, //' \
-    kernels/cuda/v2.cu >"$tree/kernels/cuda/toy_gpu.cu"
+sed -e 's/CUDA_ROW(v2_bevdet)/CUDA_ROW(toy_gpu)/' -e 's/\.name = "v2_bevdet"/.name = "toy_gpu"/' \
+    -e 's/\.title = "V2 (BEVDet)"/.title = "TOY GPU"/' kernels/cuda/v2_bevdet.cu >"$tree/kernels/cuda/toy_gpu.cu"
 sed -e 's/ROW(cpu_v4)/ROW(cpu_v4) ROW(toy)/' -e 's/ROW(v2_do)/ROW(v2_do) ROW(toy_gpu)/' \
     kernels/variants.c >"$tree/kernels/variants.c"
 changed=$(diff -rq kernels "$tree/kernels" | wc -l)

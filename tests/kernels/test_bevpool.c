@@ -15,7 +15,7 @@ static bool row_complete(const BevKernel *v) {
     bool launches = v->launch || v->where == BEV_CUDA;
     return v->name && v->name[0] && v->title && v->title[0] && v->idea && v->idea[0] && launches &&
            modelled && v->dtypes && v->aligns && !v->prepare == !v->release &&
-           !(v->model_only && v->launch) && !bev_unavailable(v) == (v->launch != NULL);
+           !bev_unavailable(v) == (v->launch != NULL);
 }
 
 /* How many rows of a backend and direction there are, of stage POOL, and are marked. */
@@ -178,7 +178,7 @@ static BevTraffic traffic_of(const char *name, const BevProblem *problem) {
 
 TAP_SUITE(bevpool_models) {
     BevProblem problem = canonical(BEV_FP16);
-    BevTraffic v2 = traffic_of("cpu_v2", &problem), v3 = traffic_of("cpu_v3", &problem);
+    BevTraffic v2 = traffic_of("cpu_v2_bevdet", &problem), v3 = traffic_of("cpu_v3", &problem);
     BevTraffic v2_do = traffic_of("cpu_v2_do", &problem), v4 = traffic_of("cpu_v4", &problem);
     tap_ok(is_mb(v2.index, 25.1, 1) && is_mb(v3.index, 2.51, 2),
            "index traffic: V2 25.1 MB, V3 2.51 MB");
@@ -195,5 +195,5 @@ TAP_SUITE(bevpool_models) {
                v2_do.out_write == v2.out_write,
            "V3 writes every cell once, V2 and V2+DO those with points twice");
     problem.out.row_len = problem.feat.row_len = problem.shape.channels = 7;
-    tap_ok(traffic_of("cpu_v2", &problem).index == 12.0 * 209009, "7 channels are one tile");
+    tap_ok(traffic_of("cpu_v2_bevdet", &problem).index == 12.0 * 209009, "7 channels are one tile");
 }

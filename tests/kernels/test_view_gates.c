@@ -170,6 +170,6 @@ TAP_SUITE(view_gates) {
     test_mistakes(BEV_BACKWARD, &data, BEV_BILINEAR);
     test_infinite_feature(&data);
     test_exponential("cpu_view");
-    test_exponential("cpu_view_v2");
+    test_exponential("cpu_view_v2_bevdet");
     case_free(&data);
 }

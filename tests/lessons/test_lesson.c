@@ -264,10 +264,10 @@ static const Sum sums[] = {
 /* One camera with two pixels and two bins, three points, four channels in FP16. */
 static const Sum of_gradients[] = {
     {"atomics(grad_atomic)", 3 * (4 + 1), NULL},
-    {"atomics(grad_v2)", 0, NULL},
-    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4) + 2 * 8, NULL},
-    {"requested(grad_v2, output)", 2 * 3 * 4 * 2, NULL},
-    {"requested(grad_v2, gradients)", 2 * (4 + 8) * 2, NULL},
+    {"atomics(grad_v2_bevdet)", 0, NULL},
+    {"requested(grad_v2_bevdet, indices)", 3 * (12 + 8 * 4) + 2 * 8, NULL},
+    {"requested(grad_v2_bevdet, output)", 2 * 3 * 4 * 2, NULL},
+    {"requested(grad_v2_bevdet, gradients)", 2 * (4 + 8) * 2, NULL},
     {"requested(v2, gradients)", 0, NULL},
     {"adjoint_grid", 3 + 3, NULL},
     {"adjoint_depth", 4 + 1, NULL},

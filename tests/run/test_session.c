@@ -176,7 +176,7 @@ static void test_every_input_guarded(const HostProblem *problem) {
 }
 
 static void test_threads(void) {
-    const char *const names[] = {"cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"};
+    const char *const names[] = {"cpu_v2_bevdet", "cpu_v2_do", "cpu_v3", "cpu_v4"};
     int before = omp_get_max_threads(), different = 0, runs = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         HostProblem problem = case_problem(&data, (BevDtype)dtype, BEV_NEAREST);

@@ -12,7 +12,7 @@ static void open_lesson(LessonPanel point) {
     PaneText *body = &pane->body;
     pane_add(
         body, PANE_TEXT, false,
-        "V2 as published works through the channels in tiles, and reads the indices of a point "
+        "V2 (article) works through the channels in tiles, and reads the indices of a point "
         "again for each of them.");
     pane_add(body, PANE_QUESTION, false, "Which kernel reads each index once?");
     pane_add(body, PANE_CHOICE, false, "1  V2, because its threads share the indices of a cell");
@@ -20,7 +20,7 @@ static void open_lesson(LessonPanel point) {
     pane_add(body, PANE_RIGHT, false, "Right: V2+DO");
     pane_add(body, PANE_SHOW, false, "V2 requests 25.1 MB, V2+DO 2.51 MB.");
     pane_add(body, PANE_WHY, false, "One pass over the points feeds all channels.");
-    pane_add(body, PANE_SOURCE, false, "kernels/cuda/v2.cu, line 36");
+    pane_add(body, PANE_SOURCE, false, "kernels/cuda/v2.cu, line 7");
     pane_add(body, PANE_CODE, false, "  36      for (int t = start; t < end; t++)");
     pane_add(body, PANE_KEYS, false, "Enter: next, (: back, B: close");
 }

@@ -102,9 +102,10 @@ static void test_pairs(void) {
     }
     tap_ok(pairs > 4, "every pair has two kernels with a record of accesses");
     tap_ok(state.job.steps_block < 0 && state.step_lane < 0, "another kernel has other blocks");
-    after("steps-pair v2_chw,v2", state.job.steps_kernels[1] == bev_kernel_find("v2"), "by name");
+    after("steps-pair v2_chw,v2_bevdet",
+          state.job.steps_kernels[1] == bev_kernel_find("v2_bevdet"), "by name");
     after("steps-pair v2,v9; steps-pair v2,v2_do,v4",
-          stands(ACTION_STEPS_PAIR, "v2_chw,v2") && strstr(said(), "is not own"),
+          stands(ACTION_STEPS_PAIR, "v2_chw,v2_bevdet") && strstr(said(), "is not own"),
           "unknown ones are refused");
     after("steps off", stands(ACTION_STEPS_PAIR, "own") && state.step_speed == 0, "off forgets it");
 }

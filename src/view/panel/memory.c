@@ -258,33 +258,17 @@ static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
         sheet_line(sheet, area, cell_style(INK_MUTED), text);
 }
 
-/* The row, without code here, of the article's kernel with that title: its place in the model, or
- * -1. */
-static int published_place(const char *title) {
-    const BevKernel *kernel;
-    for (int i = 0; (kernel = traced_kernel(i)); i++)
-        if (kernel->model_only && kernel->published && !strcmp(kernel->published, title))
-            return i;
-    return -1;
-}
-
-/* How many requests hit the predicted GPU's L2. Beside a kernel that the article has in another
- * form, the indices that its form reads. */
+/* How many requests hit the predicted GPU's L2. */
 static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[400], ranks[32], on[128], note[96] = "", sectors[48];
+    char line[400], on[128], sectors[48];
     if (!predicted)
         return;
-    int published = published_place(predicted->title);
-    if (published >= 0) {
-        megabytes(data->live->model->rank_bytes[published], ranks, sizeof ranks);
-        snprintf(note, sizeof note, "; indices of %s: %s", traced_kernel(published)->title, ranks);
-    }
     prediction_gpu(data->state, on, sizeof on);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%%s, %s", on,
-             100 * prediction_of(data->state, data->live, predicted).hit_rate, note, sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, %s", on,
+             100 * prediction_of(data->state, data->live, predicted).hit_rate, sectors);
     sheet_figures(sheet, area, INK_MUTED, line);
 }
 

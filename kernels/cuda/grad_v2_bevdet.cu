@@ -25,7 +25,7 @@
 
 namespace {
 
-constexpr char NAME[] = "grad_v2";
+constexpr char NAME[] = "grad_v2_bevdet";
 constexpr int THREADS = 256;
 
 template <BevDtype D, bool W> __global__ void grad_v2_kernel(Grad grad, PixelPoints points) {
@@ -89,8 +89,8 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
 }
 
 /* clang-format off */
-CUDA_ROW(grad_v2) = {
-    .name = "grad_v2", .title = "V2",
+CUDA_ROW(grad_v2_bevdet) = {
+    .name = "grad_v2_bevdet", .title = "V2 (BEVDet)",
     .idea = "Backward: a thread owns a pixel and its interval of points: "
             "no atomics, and few threads.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true,
