@@ -76,7 +76,7 @@ static const char *remedy_text(const Facts *facts) {
     switch (facts->prediction->limiter) {
     case TERM_DEPENDENT_LOADS:
         return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
-                                                         : "a shorter chain of steps";
+                                                         : "fewer steps in turn";
     case TERM_DRAM:
         return writes_most_dram_bytes(facts->prediction) ? "an output that stays in L2"
                                                          : "keeping in L2 what is read again";
@@ -138,10 +138,10 @@ static void find_limiter(const Facts *facts, Findings *findings) {
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
     unit_text(UNIT_US, p->latency_us / finding->gain, without, sizeof without);
     snprintf(finding->text, sizeof finding->text,
-             "%s binds, %s; latency %s: %s would give up to %.1f times", term_names[p->limiter],
-             own, all, remedy_text(facts), finding->gain);
-    snprintf(finding->brief, sizeof finding->brief, "%s binds; latency %s, without it %s",
-             term_names[p->limiter], all, without);
+             "%s (%s %s); latency %s: %s would give up to %.1f times", limit_names[p->limiter],
+             term_names[p->limiter], own, all, remedy_text(facts), finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%s; %s, %s if %s were free",
+             limit_names[p->limiter], all, without, term_names[p->limiter]);
     write_term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 
@@ -210,8 +210,8 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
     snprintf(finding->text, sizeof finding->text,
              "launch%s take%s %s of %s: without, at most %.1f times",
              facts->kernel->profile.encoded > 0 ? ", clear and encoding"
-             : more                           ? " and clear"
-                                              : "",
+             : more                             ? " and clear"
+                                                : "",
              more ? "" : "s", own, all, finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "launch %s of %s, %.1f times to gain", own, all,
              finding->gain);
@@ -266,8 +266,7 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
 
 static void find_faster_kernel(const Facts *facts, Findings *findings) {
     Prediction least;
-    const PredictedKernel *best =
-        findings_fastest(facts->model, facts->gpu, facts->edit, &least);
+    const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (!best || !(least.latency_us < facts->prediction->latency_us))
         return;
     Finding *finding = add_finding(findings, facts->prediction->latency_us / least.latency_us, 7);
@@ -279,8 +278,8 @@ static void find_faster_kernel(const Facts *facts, Findings *findings) {
              finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "%s takes %s, %.1f times to gain", best->title,
              us, finding->gain);
-    snprintf(finding->evidence, sizeof finding->evidence, "%s binds there, %.1f us (model)",
-             term_names[least.limiter], least.term_us[least.limiter]);
+    snprintf(finding->evidence, sizeof finding->evidence, "%s there: %s %.1f us (model)",
+             limit_names[least.limiter], term_names[least.limiter], least.term_us[least.limiter]);
 }
 
 /* ---- all findings ---------------------------------------------------------------------------- */

@@ -8,10 +8,10 @@
 enum { WORKFLOW_STEPS = 4, FINDINGS_MAX = 6 + WORKFLOW_STEPS };
 
 typedef struct {
-    char text[160];     /* "chain binds, 89.0 us; latency 108 us: cutting the longest interval would
-                           give 1.9 times" */
-    char brief[112];    /* "chain binds; latency 108 us, without it 57.2 us"; the brief text of a
-                           workflow step lacks its first word, such as "classify: " */
+    char text[160]; /* "latency-bound (dependent loads 89.0 us); latency 108 us: cutting the longest
+                       interval would give up to 1.9 times" */
+    char brief[112];    /* "latency-bound; 108 us, 57.2 us if dependent loads were free"; the brief
+                           text of a workflow step lacks its first word, such as "classify: " */
     char evidence[240]; /* the figures behind the finding, each with its source */
     char commands[2][480]; /* commands for the user to type; "": none */
     double gain; /* latency now / latency without the cost, above 1; 0: a step of a workflow */

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
+const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "dependent loads"};
+const char *const limit_names[TERM_COUNT] = {"limited by DRAM bandwidth", "limited by L2 bandwidth",
+                                             "issue-bound", "latency-bound"};
 
 /* Data sheets do not give these constants. They come from this program's probes on an H200 (`info
  * --probe`, run 1 in samples/experiments/model.md); more of them are in regime.h. On another GPU
@@ -24,7 +26,7 @@ static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364; /* sectors a cycle and multiprocessor */
 static const double ALL_BYTES = 1e15; /* the size of an L2 that keeps every line */
-static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
+static const double ENCODED = 1.57;   /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6;
 static const double CLEAR_US = 0.7, ALONE_US = 2.3;
@@ -191,9 +193,9 @@ static LatencyTerm limiter_of(const Prediction *p) {
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
     BevGpuFacts facts = gpu_facts(gpu);
     double loads = ceil((double)profile->tile / profile->counts.form->load);
-    double instructions = profile->counts.form->point_instructions + loads +
-                          profile->tile * bev_channel_instructions(profile->counts.form,
-                                                                   profile->dtype, &facts);
+    double instructions =
+        profile->counts.form->point_instructions + loads +
+        profile->tile * bev_channel_instructions(profile->counts.form, profile->dtype, &facts);
     if (profile->counts.step_instructions > 0)
         instructions = profile->counts.step_instructions;
     Prediction p = {.hit_rate = l2->hit_rate};

@@ -14,7 +14,10 @@
 
 /* TERM_DEPENDENT_LOADS is the time of the longest interval, whose loads wait for each other. */
 typedef enum { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_DEPENDENT_LOADS, TERM_COUNT } LatencyTerm;
-extern const char *const term_names[TERM_COUNT]; /* "DRAM", "L2", "issue", "chain" */
+extern const char *const term_names[TERM_COUNT]; /* "DRAM", "L2", "issue", "dependent loads" */
+
+/* What a kernel is whose longest term this is: "issue-bound", "latency-bound". */
+extern const char *const limit_names[TERM_COUNT];
 
 typedef struct {
     double hit_rate; /* L2 hits / sectors looked up, as counters count; NaN: no lookups */

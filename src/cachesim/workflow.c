@@ -87,8 +87,7 @@ static const char *tiles_text(const MemoryModel *model, int *modelled) {
         *modelled += row->kernel != NULL;
         if (!row->kernel || row->kernel->access.owner != BEV_OWNS_TILE)
             continue;
-        bool pieces =
-            row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
+        bool pieces = row->profile.counts.form && row->profile.counts.form->owner == BEV_OWNS_PIECE;
         text = pieces
                    ? "no columns that cells share: V4 takes pieces of cells, without tensor cores"
                    : "V4 finds columns that cells share: tiles on tensor cores";
@@ -104,8 +103,7 @@ static void map_to_gpu(const Facts *facts, Finding *step) {
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (best)
         unit_text(UNIT_US, least.latency_us, us, sizeof us);
-    snprintf(step->text, sizeof step->text,
-             "map: longest cell %lld points, median %lld: %s%s, %s",
+    snprintf(step->text, sizeof step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
              (long long)facts->lengths->longest, (long long)facts->lengths->median,
              best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "", us);
     snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
@@ -149,10 +147,9 @@ static void validate_prediction(const Facts *facts, Finding *step) {
     snprintf(
         step->evidence, sizeof step->evidence,
         "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
-        "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors, %s "
-        "binds",
+        "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors; %s",
         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
-        term_names[p->limiter]);
+        limit_names[p->limiter]);
     write_profiler_commands(facts, step);
 }
 

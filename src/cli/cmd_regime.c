@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-
 typedef struct {
     const Options *options;
     SceneModel models[MAX_FORMATS]; /* one model for each format and align */
@@ -141,7 +140,7 @@ static void print_findings(const Regime *regime, FILE *out) {
             "is; %s)\n\n",
             regime->options->kernel
                 ? "a faster kernel comes last"
-                : "of a kernel the largest gain, which another term than the binding one may have; "
+                : "of a kernel the largest gain, which another term than the longest may have; "
                   "with --kernel all of a kernel and their evidence");
     for (int i = 0; i < regime->model_count; i++)
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
@@ -170,8 +169,9 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         print_head(regime, &regime->models[i], out);
     }
     findings_first(regime->models, regime->model_count, &regime->chosen, out);
-    fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
-          "formula. Longest chain: the points that one owner goes through in turn, of V4 "
+    fputs("\nKernel traffic, the bytes that kernels ask for: counted along their access traces, "
+          "and by "
+          "formula. Longest sequence: the points that one owner adds one after the other, of V4 "
           "the turns of a warp: it finds its tile, takes steps, joins, stores. "
           "Owners: starts and lengths of intervals, of V4 its list of steps. Equal addresses of an "
           "owner's threads in one warp instruction count once. Sums read: of atomic additions, "
@@ -183,9 +183,11 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "it says so). Recorded: V3 and the form that it takes were timed apart. Published: other "
         "maps, through TensorRT: no test of the model. Regime: the footprint against L2, whichever "
         "kernel reads it. L2 hits: of all lookups, most of which read again what is in L2. DRAM: "
-        "what misses, and the output as far as L2 writes it back. Chain: a step takes longer where "
+        "what misses, and the output as far as L2 writes it back. Dependent loads: a step takes "
+        "longer where "
         "a thread adds more channels, divides (V2+DO) or loads fewer points ahead. Cold: what "
-        "nobody has read before comes from DRAM, and the chain waits for it; the launch is timed "
+        "nobody has read before comes from DRAM, and dependent loads wait for it; the launch is "
+        "timed "
         "alone, as bench --help says.",
         out);
     explain_l2_parts(&regime->chosen, out);
@@ -195,7 +197,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     print(&predictions, out);
     fputs(
         "\nThe model's latency: the terms overlap, so the root of the sum of the squares of DRAM, "
-        "L2, issue and chain, and then the "
+        "L2, issue and dependent loads, and then the "
         "launch with its clear and encoding.\n",
         out);
     bool whole = !traffic.out_of_memory && !predictions.out_of_memory;

@@ -78,7 +78,8 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
                cell_text(bev_regimes[bev_regime(bytes, gpu->l2_bytes)].name));
     report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : NULL));
     report_add(report, "model_us", "model us", 3, cell_real(best.latency_us));
-    report_add(report, "binds", "binds", 0, cell_text(kernel ? term_names[best.limiter] : NULL));
+    report_add(report, "limiter", "limited by", 0,
+               cell_text(kernel ? term_names[best.limiter] : NULL));
     static char over[48]; /* lives as long as the report */
     snprintf(over, sizeof over, "over %s", v2->name);
     report_add(report, "over_v2", over, 3, cell_real(v2_us / best.latency_us));

@@ -14,7 +14,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "--timing measured puts this moment's clock into the caption.",
      1, 1, cmd_snapshot},
     {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
-     "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says what "
+     "Gate A compares with FP64 over the quantised inputs and a bound for rounding, gate B says "
+     "what "
      "the number format costs against FP64 over the original inputs, gate C demands exact "
      "equality on data that every order of summation sums exactly. Backward, with a random "
      "gradient of the output, the same gates judge both gradients, and the adjoint identity holds "
@@ -46,7 +47,7 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
      "Follows the accesses of the CUDA kernels (not of those that leave points out) in the order "
      "of their blocks and warps, counts them, finds the hit rate of an L2 of every size, and "
-     "predicts DRAM bytes and the latency with its parts: DRAM, L2, issue and the longest chain. "
+     "predicts DRAM bytes and the latency with its parts: DRAM, L2, issue and dependent loads. "
      "All of it is a model and needs no GPU; recorded and published latencies stand beside it "
      "where known. With --counters, what the hardware counted stands beside it, and how many rows "
      "agree. Forward findings of pooling end with the four steps: classify, remove traffic, map, "

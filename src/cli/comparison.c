@@ -184,10 +184,10 @@ bool plot_published(const PlotRequest *request, Err *err) {
         note, sizeof note,
         "The article timed a TensorRT plugin. Calibrated: longest intervals times %.2f, one "
         "factor from its figures of V2+DO on the RTX PRO 6000 (%d size%s).\n"
-        "The model replays our map, whose longest intervals bind; the article's map is not "
+        "The model replays our map, whose longest intervals limit it; the article's map is not "
         "published.\n"
         "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. In the model its longest "
-        "interval binds, in the article DRAM does: agreement would prove nothing. "
+        "interval limits it, in the article DRAM: agreement would prove nothing. "
         "README and regime show the model without that factor.",
         comparison->calibration, comparison->calibrated_from,
         comparison->calibrated_from == 1 ? "" : "s", gpu_find("pro6000")->note);

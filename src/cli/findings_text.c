@@ -41,9 +41,9 @@ static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE 
         fputs(" no term stands out", out);
         return;
     }
-    fprintf(out, " %s binds, ", term_names[p->limiter]);
+    fprintf(out, " %s (%s ", limit_names[p->limiter], term_names[p->limiter]);
     text_put(own, out);
-    fputs("; wrong on purpose, no gain is told", out);
+    fputs("); wrong on purpose, so no gain is given", out);
 }
 
 static void print_kernel(const SceneModel *scene, const Finding *findings, int count,

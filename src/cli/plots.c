@@ -85,7 +85,7 @@ const PlotKind plot_kinds[] = {
     {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false,
      CHART_NONE, plot_sweep},
     {"dtype", "the parts of the latency for each number format", false, CHART_DTYPE, draw_dtype},
-    {"terms", "what binds each kernel on a GPU, the fastest first", true, CHART_TERMS, NULL},
+    {"terms", "what limits each kernel on a GPU, the fastest first", true, CHART_TERMS, NULL},
     {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
      CHART_NETWORK, NULL},
     {"timeline", "when launches begin and end: one by one, in a graph, with copies", false,

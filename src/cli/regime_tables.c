@@ -23,7 +23,7 @@ static void add_problem(Report *report, const SceneModel *model, const Predicted
     report_add(report, "channels", NULL, 0, cell_int(problem->shape.channels));
     report_add(report, "points", NULL, 0, cell_int(problem->map.points));
     report_add(report, "intervals", NULL, 0, cell_int(problem->map.intervals));
-    report_add(report, "longest_interval", "longest chain", 0,
+    report_add(report, "longest_interval", "longest sequence", 0,
                cell_int(kernel->profile.counts.longest));
     report_add(report, "footprint_mb", NULL, 4, cell_mb(footprint));
     report_add(report, "gather_traffic_mb", NULL, 4,
@@ -44,9 +44,9 @@ static void add_traffic(Report *report, const BevProblem *problem, const Predict
                cell_mb(read[TRACE_SUMS].bytes + 4 * atomics));
     report_add(report, "out_write_mb", "writes MB", 3,
                cell_mb(write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes));
-    report_add(report, "requested_mb", "requested MB", 4,
+    report_add(report, "kernel_traffic_mb", "kernel traffic MB", 4,
                cell_mb(bev_traffic_total(kernel->requested)));
-    report_add(report, "requested_formula_mb", "by formula", 4,
+    report_add(report, "kernel_traffic_formula_mb", "by formula", 4,
                cell_mb(bev_traffic_total(bev_traffic(kernel->kernel, problem))));
     report_add(report, "feat_sectors_per_request", "sectors/request", 3,
                cell_real(kernel->sectors_per_request));
@@ -59,15 +59,15 @@ static void add_terms(Report *report, const Prediction *p) {
     static const char *const keys[] = {[TERM_DRAM] = "dram_us",
                                        [TERM_L2] = "l2_us",
                                        [TERM_ISSUE] = "issue_us",
-                                       [TERM_DEPENDENT_LOADS] = "chain_us"};
+                                       [TERM_DEPENDENT_LOADS] = "dependent_loads_us"};
     static const char *const headings[] = {[TERM_DRAM] = "DRAM us",
                                            [TERM_L2] = "L2 us",
                                            [TERM_ISSUE] = "issue us",
-                                           [TERM_DEPENDENT_LOADS] = "chain us"};
+                                           [TERM_DEPENDENT_LOADS] = "dependent loads us"};
     for (int term = 0; term < TERM_COUNT; term++)
         report_add(report, keys[term], headings[term], 3, cell_real(p->term_us[term]));
     report_add(report, "launch_us", NULL, 3, cell_real(p->launch_us));
-    report_add(report, "binding", "binding", 0, cell_text(term_names[p->limiter]));
+    report_add(report, "limiter", "limited by", 0, cell_text(term_names[p->limiter]));
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(p->latency_us));
 }
 

@@ -155,7 +155,7 @@ static const char *without_formula(const BevKernel *kernel, const BevProblem *pr
     return refused ? refused : kernel->bytes || has_accesses ? NULL : "its accesses are not known";
 }
 
-static Reading requested(const FigureQuery *query) {
+static Reading kernel_traffic(const FigureQuery *query) {
     BevProblem problem;
     const BevKernel *kernel = kernel_of(query);
     if (!problem_of(query, &problem))
@@ -307,16 +307,16 @@ static Reading of_accuracy(const FigureQuery *query, double value) {
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* The words that rows of figures.inc use; its head explains them. */
-#define TIMED    true, true
-#define SET_UP   true, false
-#define MODELLED false, true
-#define PLAIN    false, false
+#define TIMED            true, true
+#define SET_UP           true, false
+#define MODELLED         false, true
+#define PLAIN            false, false
 #define ROW(field, what) recorded_figure(query, offsetof(LiveKernel, field), what)
-#define STATS    (query->live->intervals.stats)
-#define SHAPE    (query->live->frame.shape)
-#define PIXELS   (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
-#define ACCURACY (query->live->accuracy[dtype_of(query)])
-#define PASSES(gate) of_accuracy(query, ACCURACY.gate == LIVE_PASS)
+#define STATS            (query->live->intervals.stats)
+#define SHAPE            (query->live->frame.shape)
+#define PIXELS           (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
+#define ACCURACY         (query->live->accuracy[dtype_of(query)])
+#define PASSES(gate)     of_accuracy(query, ACCURACY.gate == LIVE_PASS)
 
 #define FIGURE(name, takes, measure, source, ...)                                                  \
     static Reading get_##name(const FigureQuery *query) {                                          \

@@ -38,7 +38,7 @@ static bool record(const FrameInputs *inputs, const KernelConfig *config, const 
     if ((named ? named : config->kernel)->direction == BEV_BACKWARD)
         snprintf(error_text, size, "the steps follow forward kernels only");
     else if (!kernel)
-        snprintf(error_text, size, "%s has no twin on a GPU, and so no steps",
+        snprintf(error_text, size, "%s has no CUDA kernel of its idea, and so no steps",
                  config->kernel->title);
     else if (steps_record(kernel, &problem, choice, steps, &err))
         return true;

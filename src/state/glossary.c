@@ -19,9 +19,6 @@ const GlossaryRow glossary[] = {
      "cpu_grad_owner), or what is pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
-    {"binds", "term, finding", "The longest term of the predicted latency: DRAM, L2, issue or "
-     "chain. They overlap: the root of the sum of their squares. A finding says what is gained "
-     "without it."},
     {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. "
      "A value is code times block scale times the tensor's scale, ideal if fitted to the frame."},
     {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "
@@ -31,9 +28,6 @@ const GlossaryRow glossary[] = {
      "gives for each feature pixel. Shape (camera, h, w, c), channels last."},
     {"ceiling", "", "The highest rate that a device was measured to reach, in GB/s: of its L2 "
      "where the footprint fits into it, else of its memory."},
-    {"chain", "dependent loads", "Dependent loads: first an index, then what it points to. The "
-     "longest interval's takes its time whatever the bandwidth: more where fewer points are loaded "
-     "ahead."},
     {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
      "Smaller ones give more threads, but each reads the indices again. A tile of V4 is another "
      "thing: 16 cells."},
@@ -41,6 +35,9 @@ const GlossaryRow glossary[] = {
      "call starts. Timing a graph leaves out most of what single launches cost."},
     {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
      "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
+    {"dependent loads", "", "Loads that wait for each other: first an index, then what it points "
+     "to. Those of the longest interval take their time whatever the bandwidth: more where fewer "
+     "points are loaded ahead."},
     {"depth bin", "", "One of the distances, along the camera's axis, at which the content of a "
      "feature pixel may be. The tensor depth has a probability for each; shape (camera, depth, h, "
      "w)."},
@@ -58,9 +55,9 @@ const GlossaryRow glossary[] = {
      "is 448. A tensor has one scale."},
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
      "pixel and a depth bin, placed around the vehicle by the calibration."},
-    {"gates", "gate, gate A, gate B, gate C, 1e-2", "Gate A: against FP64 over the stored inputs, "
-     "a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: equality on "
-     "exact sums. Published, no gate: above or within 1e-2."},
+    {"gates", "gate, gate A, gate B, gate C, 1e-2", "Gate A: against FP64 over the quantised "
+     "inputs, a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: equality "
+     "on exact sums. Published, no gate: above or within 1e-2."},
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
@@ -74,18 +71,25 @@ const GlossaryRow glossary[] = {
      "scatter map, from number interval_starts[i] on."},
     {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
      "instructions or the L1 lines that they touch, whichever takes longer."},
+    {"kernel traffic", "GB/s", "Bytes that a kernel's threads ask for, additions too; an owner's "
+     "equal addresses in a warp count once, caches not at all. GB/s: these over the median; of a "
+     "CPU kernel its own, not the CUDA kernel's."},
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
     {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
+    {"limited by", "latency-bound, issue-bound, term, finding", "The longest term of the predicted "
+     "latency: DRAM, L2, issue (issue-bound) or dependent loads (latency-bound). Terms overlap: "
+     "the root of the sum of their squares. Finding: the gain if one were free."},
     {"max abs", "rel L2, of channels", "Max abs: the largest error of a value. Rel L2: the norm "
      "of all errors over that of the right values; of channels: the same, each by itself."},
     {"median", "p99, noise", "Half of the samples (in a CUDA graph means of many launches) are "
      "below the median, 99 of 100 below p99. The width of the middle half over the median is the "
      "noise."},
-    {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
+    {"miss-ratio curve", "MRC", "MRC: the L2 miss rate of reads, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
     {"model", "predicted", "Predicted by cache simulation, a GPU's data sheet and rates "
-     "probed on an H200: not measured there, marked m."},
+     "probed on an H200: not measured there, marked m. Of a CPU kernel: the CUDA kernel of the "
+     "same idea."},
     {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
      "block scales and a scale of the tensor. Depth and output are then FP8."},
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
@@ -105,9 +109,6 @@ const GlossaryRow glossary[] = {
     {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
      "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is "
      "larger; what a kernel reads of it may still fit."},
-    {"requested", "GB/s", "Bytes that a kernel's threads ask for, additions too; an owner's "
-     "equal addresses in a warp count once, caches not at all. GB/s: these over the median; of a "
-     "CPU kernel its own, not its twin's."},
     {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "
      "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "
@@ -116,8 +117,8 @@ const GlossaryRow glossary[] = {
      "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
      "bytes: * several, . none."},
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
-     "drifting, on free cores. Marks of a source: no mark measured here, m model, r recorded on "
-     "another machine, p published, ? unsettled, b beside pictures, s single launches, ~ stale."},
+     "drifting, on free cores. Marks of a source: none measured here, m model, r recorded elsewhere, "
+     "p published, ? unsettled, b while rendering: noisy, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: "
      "nz slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
      "output nz times as large."},
@@ -133,8 +134,6 @@ const GlossaryRow glossary[] = {
      "kernel. In box: the share in the true box and half a cell around. Off: from the hit surface "
      "to the mass's centre, in m."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
-    {"twin", "", "The CUDA kernel of the same idea as a kernel of the CPU; its loops may differ. "
-     "The model predicts it."},
     {"V2", "article, BEVDet", "Article (v2): a thread a point and 8 channels; it adds by "
      "atomics, and each 8 channels read the indices again. BEVDet (v2_bevdet): a thread a channel "
      "of a cell, no atomics. V2 CHW: channels first."},

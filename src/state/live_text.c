@@ -32,7 +32,7 @@ Ladder ladder_of(const State *state, const LiveData *live) {
 
 /* Returns what the figure waits for, where kernels are timed and checked. */
 static const char *what_it_waits_for(const LiveData *live) {
-    return live->machine_busy ? "waits: machine busy" : "waits for its turn";
+    return live->machine_busy ? "CPU busy; Space pauses and measures" : "waits for its turn";
 }
 
 bool model_follows(const KernelConfig *config) {
@@ -99,7 +99,7 @@ static bool beside_pictures(const LiveKernel *row) {
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
     FigureSource source = row->median_us.source;
     const char *how = source != SOURCE_MEASURED            ? ""
-                      : beside_pictures(row)               ? " beside pictures"
+                      : beside_pictures(row)               ? " while rendering: noisy"
                       : row->unsettled                     ? ", unsettled"
                       : row->protocol == TIMING_BACKGROUND ? ", single launches"
                                                            : "";
@@ -124,8 +124,8 @@ void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t siz
     } marks[] = {{'r', "r recorded"},
                  {'~', "~ stale"},
                  {'s', "s single launches"},
-                 {'b', "b beside pictures"},
-                 {'?', machine_busy ? "? machine busy" : "? unsettled"}};
+                 {'b', "b while rendering: noisy"},
+                 {'?', machine_busy ? "? CPU busy" : "? unsettled"}};
     bool measured = false, there[128] = {false};
     for (int i = 0; i < ladder->count; i++) {
         const LiveKernel *row = ladder->kernels[i];
@@ -172,7 +172,7 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
 
 const char *model_whose(const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
-    return kernel && kernel->where == BEV_CPU ? "model of the CUDA twin" : "model";
+    return kernel && kernel->where == BEV_CPU ? "model of the CUDA kernel" : "model";
 }
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
@@ -207,7 +207,7 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
     }
     Prediction p = prediction_of(state, live, predicted);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    snprintf(text, size, "%s on %s: %s, %s binds", predicted->title, on, us, term_names[p.limiter]);
+    snprintf(text, size, "%s on %s: %s, %s", predicted->title, on, us, limit_names[p.limiter]);
 }
 
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {

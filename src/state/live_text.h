@@ -11,21 +11,21 @@ typedef struct {
     const LiveKernel *kernels[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
     int count;
     double longest_us; /* the slowest known kernel */
-    double scale_us; /* length of a full bar; slower kernels are cut off. 0: no figure is known */
+    double scale_us;   /* length of a full bar; slower kernels are cut off. 0: no figure is known */
 } Ladder;
 
 Ladder ladder_of(const State *state, const LiveData *live);
 
 /* Writes the source of the row's median and how it was timed: "measured", "measured, single
- * launches", "measured beside pictures", "measured, unsettled", "recorded, stale", "n/a". */
+ * launches", "measured while rendering: noisy", "measured, unsettled", "recorded, stale", "n/a". */
 void latency_origin(const LiveKernel *row, char *text, size_t size);
 
 /* The kinds of figures that can be unknown. */
 typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
 
-/* Returns in a few words why a figure of the row's kernel is unknown: "waits: machine busy",
- * "needs a GPU", "not recorded". `dtype` is the format of an accuracy. `row` NULL: no particular
- * kernel. */
+/* Returns in a few words why a figure of the row's kernel is unknown: "CPU busy; Space pauses and
+ * measures", "needs a GPU", "not recorded". `dtype` is the format of an accuracy. `row` NULL: no
+ * particular kernel. */
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype);
 
@@ -46,7 +46,7 @@ void speedup_origin(const LiveData *live, char *text, size_t size);
 const char *ladder_mark(const LiveKernel *row);
 
 /* Explains the marks that occur beside the medians: "measured, r recorded, ~ stale, ? unsettled".
- * While other programs use the cores, "?" means "machine busy". */
+ * While other programs use the cores, "?" means "CPU busy". */
 void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size);
 
 /* ---- a comparison ---------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
 
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 
-/* Returns "model", or for a CPU kernel's selection "model of the CUDA twin". */
+/* Returns "model", or for a CPU kernel's selection "model of the CUDA kernel". */
 const char *model_whose(const LiveData *live);
 
 /* Whether the memory model can follow the accesses of this selection, as of every forward
@@ -79,7 +79,7 @@ Prediction prediction_of(const State *state, const LiveData *live,
 /* Writes the predicted GPU: "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
 void prediction_gpu(const State *state, char *text, size_t size);
 
-/* Writes the latency and its limit: "V3 LARGE on RTX A6000: 41.2 us, the chain binds". */
+/* Writes the latency and its limit: "V3 LARGE on RTX A6000: 41.2 us, latency-bound". */
 void prediction_latency(const State *state, const LiveData *live, char *text, size_t size);
 
 /* Writes "3.8 sectors a request"; "n/a sectors a request" where no request was made. */
@@ -94,4 +94,3 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
 
 /* Whether the probed cell has points, all with probability 0. */
 bool live_probe_empty(const LiveProbe *probe);
-

@@ -1,4 +1,5 @@
-/* What limits a kernel by the memory model: with invented models, in which each term binds in turn.
+/* What limits a kernel by the memory model: with invented models, in which each term is the longest
+ * in turn.
  */
 #include "src/cachesim/findings.h"
 #include "tests/support/tap.h"
@@ -7,10 +8,8 @@
 
 static const BevKernel slow_bev = {
     .name = "slow", .title = "Slow", .where = BEV_CUDA, .access = {.owner = BEV_OWNS_INTERVAL}};
-static const BevKernel quick = {.name = "quick",
-                                .title = "Quick",
-                                .where = BEV_CUDA,
-                                .access = {.owner = BEV_OWNS_TILE}};
+static const BevKernel quick = {
+    .name = "quick", .title = "Quick", .where = BEV_CUDA, .access = {.owner = BEV_OWNS_TILE}};
 static const IntervalLengths lengths = {.longest = 352, .median = 12};
 static MemoryModel model;
 
@@ -55,10 +54,12 @@ static void test_each_term(void) {
         const char *text, *evidence;
         int lesson;
     } says[TERM_COUNT] = {
-        [TERM_DRAM] = {"DRAM binds, 90.0 us; latency", "DRAM reads 11.0 MB, writes 1.0", 5},
-        [TERM_L2] = {"L2 binds, 90.0 us; latency", "1.50 million sectors at L2 (model)", 5},
+        [TERM_DRAM] = {"limited by DRAM bandwidth (DRAM 90.0 us); latency",
+                       "DRAM reads 11.0 MB, writes 1.0", 5},
+        [TERM_L2] = {"limited by L2 bandwidth (L2 90.0 us); latency",
+                     "1.50 million sectors at L2 (model)", 5},
         [TERM_ISSUE] =
-            {"issue binds, 90.0 us; latency 114 us: fewer instructions a point would give",
+            {"issue-bound (issue 90.0 us); latency 114 us: fewer instructions a point would give",
              "issue 90.0 us, next DRAM 40.0 us (model)", 7},
         [TERM_DEPENDENT_LOADS] = {"cutting the longest interval would give",
                                   "longest interval 352 points, median 12 (counted)", 6}};
@@ -70,7 +71,8 @@ static void test_each_term(void) {
         int count = find(findings);
         tap_ok(count == 1 && fabs(findings[0].gain - want) < 1e-9 &&
                    findings[0].lesson == says[term].lesson,
-               "%s binds: one finding, %.2f times", term_names[term], findings[0].gain);
+               "%s is the longest term: one finding, %.2f times", term_names[term],
+               findings[0].gain);
         tap_ok(count == 1 && strstr(findings[0].text, says[term].text) &&
                    strstr(findings[0].evidence, says[term].evidence),
                "with its reason: %s; %s", findings[0].text, findings[0].evidence);
@@ -132,8 +134,8 @@ static void test_faster_kernel(void) {
     model.kernels[1].predicted[0].latency_us = 20;
     int count = find(findings);
     tap_ok(count == 2 && strstr(findings[1].text, "Quick takes 20.0 us here") &&
-               strstr(findings[0].text, "chain binds"),
-           "what binds comes before another kernel: %s", findings[1].text);
+               strstr(findings[0].text, "latency-bound"),
+           "the limit comes before another kernel: %s", findings[1].text);
     BevKernel wrong = quick;
     wrong.wrong_on_purpose = true;
     model.kernels[1].kernel = &wrong;
@@ -154,7 +156,7 @@ static void test_tiles(void) {
     begin(TERM_DEPENDENT_LOADS);
     model.kernels[0].kernel = &quick;
     int count = findings_of(&model, &quick, 0, NULL, &lengths, findings);
-    tap_ok(count == 1 && strstr(findings[0].text, "a shorter chain of steps") &&
+    tap_ok(count == 1 && strstr(findings[0].text, "fewer steps in turn") &&
                !strstr(findings[0].evidence, "interval"),
            "tiles: %s", findings[0].text);
 }

@@ -46,7 +46,7 @@ static void test_laws(const BevProblem *problem) {
            "an L2 twice as fast takes half as long");
     tap_ok(falls, "a larger L2 never means more DRAM traffic");
     tap_ok(before == 0, "and one that holds everything means none when warm");
-    tap_ok(adds_up, "the latency is at least the binding part and the launch");
+    tap_ok(adds_up, "the latency is at least the longest term and the launch");
     tap_ok(cold_costs, "a cold L2 never means fewer bytes from or to DRAM");
     Prediction cold = predict(&profile, gpu_find("pro6000"), false);
     tap_ok(cold.dram_read_bytes <= touched && cold.dram_read_bytes > 0.2 * touched,

@@ -323,7 +323,7 @@ done
 "$BEVSCOPE" --version >&- 2>/dev/null
 [ $? = 1 ]
 tap_ok $? 'closed standard output is an error'
-# A list of kernels, by name or title; findings say what binds them.
+# A list of kernels, by name or title; findings say what limits them.
 "$BEVSCOPE" bench toy --quick --dtype fp16 --cache warm --device cpu \
     -k REF,cpu_v4 --format csv >out
 [ "$(cut -d, -f2 out | tr '\n' ' ')" = 'kernel reference cpu_v4 ' ]
@@ -331,7 +331,7 @@ tap_ok $? 'bench takes a list of kernels'
 "$BEVSCOPE" regime toy --gpu a6000 -k v2,V4 >out &&
     grep -q "^Findings (model" out &&
     grep -qE '^V2 FP16 on RTX A6000, [0-9.]+ .?.s:' out && ! grep -q 'V3 LARGE FP16 on' out
-tap_ok $? 'and so does regime, with what binds each'
+tap_ok $? 'and so does regime, with what limits each'
 [ "$(sed -n '/^The largest findings/,/^Traffic/p' out | grep -c ' on RTX A6000: ')" -le 3 ] &&
     grep -q '^V2 FP16 on RTX A6000: .* (lesson [0-9]*)$' out
 tap_ok $? 'the largest findings first'

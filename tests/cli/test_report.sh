@@ -78,7 +78,7 @@ import csv, sys
 parts = ("features MB", "depth MB", "ranks MB", "owners MB", "weights MB", "sums read MB", "writes MB")
 keys = ("feat_mb", "depth_mb", "ranks_mb", "owners_mb", "weight_mb", "out_read_mb", "out_write_mb")
 for row in csv.DictReader(open(sys.argv[1])):
-    assert abs(sum(float(row[key]) for key in keys) / float(row["requested_mb"]) - 1) < 1e-6, row
+    assert abs(sum(float(row[key]) for key in keys) / float(row["kernel_traffic_mb"]) - 1) < 1e-6, row
 table = open(sys.argv[2]).read()
 assert all(part in table for part in parts), "a part of the sum has no column"
 assert table.count("the root of the sum of the squares") == 1
@@ -118,8 +118,8 @@ BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -f json -o recorded.json
 tap_run 'recorded beside the model' python3 recorded.py recorded.json
 
 BEVSCOPE_DATA=data "$BEVSCOPE" regime toy -o small
-tap_run 'findings: a wrong kernel has a term that binds' \
-    grep -q '^RACE FP16 on H200, [^:]*: [A-Za-z0-9]* binds, .*; wrong on purpose, no gain is told$' small
+tap_run 'findings: a wrong kernel has a limit, and no gain' \
+    grep -q '^RACE FP16 on H200, [^:]*: [-A-Za-z0-9 ]* ([^)]*); wrong on purpose, so no gain is given$' small
 tap_expect 2 "no accesses of 'grad_v4'" regime toy -k grad_v4
 # The page of a scene is a script.
 PATH=${BEVSCOPE%/*}:$PATH sh "$SRCDIR/samples/report.sh" toy page --gpu h200 >/dev/null &&

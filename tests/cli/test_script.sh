@@ -86,11 +86,11 @@ for threads in 1 2; do
 done
 unset OMP_NUM_THREADS
 diff -r model1 model2 >out &&
-    grep -q 'Reads that miss, by L2 size' model1/frame-0001.txt
+    grep -q 'L2 miss rate, by L2 size' model1/frame-0001.txt
 tap_ok $? 'charts of the memory model are the same bytes, too'
 tap_has 'they say whose prediction they are, and that it is a model' model1/frame-0001.txt \
-    'V2 on H200 with 2 MiB of L2: [0-9.]+ ' 'model of the CUDA twin' @model1/frame-0002.txt \
-    'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds'
+    'V2 on H200 with 2 MiB of L2: [0-9.]+ ' 'model of the CUDA kernel' @model1/frame-0002.txt \
+    'NVFP4 .* [0-9.]+ [^ ]+s, (limited by|issue-bound|latency-bound)'
 
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {

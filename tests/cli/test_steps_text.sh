@@ -61,7 +61,7 @@ tap_has 'forward and back' one/frame-0001.txt 'step 1 of 4: find owners' @one/fr
     'step 4 of 4: store sums' @one/frame-0003.txt 'step 3 of 4: points'
 tap_has 'the pinned baseline stands beside it' one/frame-0003.txt 'V2\+DO, cell 1,0' \
     'V2 \(BEVDet\), cell 1,0'
-tap_has 'a kernel without steps says so' one/frame-0004.txt 'no twin on a GPU' @one/frame-0005.txt \
+tap_has 'a kernel without steps says so' one/frame-0004.txt 'no CUDA kernel of its idea' @one/frame-0005.txt \
     '!Steps'
 live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' plain/*.txt
 tap_ok $? 'without colour, in ASCII'

@@ -171,12 +171,13 @@ TAP_SUITE(timed_kernel_marks) {
         strcat(marks, ladder_mark(&kernels[i]));
     }
     ladder_note(&ladder, false, note, sizeof note);
-    tap_ok(!strcmp(marks, "sb") && !strcmp(note, "measured, s single launches, b beside pictures"),
+    tap_ok(!strcmp(marks, "sb") &&
+               !strcmp(note, "measured, s single launches, b while rendering: noisy"),
            "marks say how it was timed");
     kernels[1].unsettled = true;
     ladder_note(&ladder, true, note, sizeof note);
     tap_ok(!strcmp(ladder_mark(&kernels[1]), "?") &&
-               !strcmp(note, "measured, b beside pictures, ? machine busy"),
+               !strcmp(note, "measured, b while rendering: noisy, ? CPU busy"),
            "and why it is not to be quoted");
 }
 
@@ -184,7 +185,7 @@ TAP_SUITE(timed_kernel_marks) {
     {                                                                                              \
         .scene = "canonical", .kernel = kernel_, .dtype = dtype_, .align = "nearest",              \
         .cache = "warm", .median_us = median_us_, .p95_us = median_us_ + 1,                        \
-        .p99_us = median_us_ + 2 \
+        .p99_us = median_us_ + 2                                                                   \
     }
 
 TAP_SUITE(timed_kernel_stand_in) {
@@ -313,7 +314,7 @@ TAP_SUITE(timed_kernel_reasons) {
     } cases[] = {
         {false, false, false, false, NULL, UNKNOWN_LATENCY, "not recorded"},
         {true, false, false, false, NULL, UNKNOWN_LATENCY, "waits for its turn"},
-        {true, true, false, false, NULL, UNKNOWN_LATENCY, "waits: machine busy"},
+        {true, true, false, false, NULL, UNKNOWN_LATENCY, "CPU busy; Space pauses and measures"},
         {true, true, true, false, NULL, UNKNOWN_LATENCY, "being timed"},
         {true, true, true, true, NULL, UNKNOWN_LATENCY, "failed on this problem"},
         {true, false, false, false, "needs a GPU", UNKNOWN_LATENCY, "needs a GPU"},
@@ -329,7 +330,7 @@ TAP_SUITE(timed_kernel_reasons) {
         const char *reason = unknown_reason(cases[i].unknown, &live, &live_row, BEV_FP8);
         tap_ok(!strcmp(reason, cases[i].reason), "n/a says why: %s", reason);
     }
-    tap_ok(!strcmp(unknown_reason(UNKNOWN_ACCURACY, &live, &live_row, BEV_FP16),
-                   "waits for its turn"),
-           "a format that the kernel has waits");
+    tap_ok(
+        !strcmp(unknown_reason(UNKNOWN_ACCURACY, &live, &live_row, BEV_FP16), "waits for its turn"),
+        "a format that the kernel has waits");
 }

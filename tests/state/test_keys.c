@@ -223,8 +223,9 @@ TAP_SUITE(keys_glossary_words) {
     char words[] =
         "point,frustum,depth bin,extrinsics,intrinsics,rank,ranks_depth,ranks_feat,ranks_bev,"
         "scatter map,interval,cell,BEV grid,camera features,gather,scatter,pooling,footprint,"
-        "gather traffic,requested,sector,line,L1,L2,hit rate,miss-ratio curve,mrc,DO,depth outer,"
-        "channel tile,atomic,max abs,rel L2,chain,issue,occupancy,roofline,ridge,warp,"
+        "gather traffic,kernel traffic,sector,line,L1,L2,hit rate,miss-ratio curve,mrc,DO,depth "
+        "outer,"
+        "channel tile,atomic,max abs,rel L2,dependent loads,issue,occupancy,roofline,ridge,warp,"
         "tensor core,align,FP8,E4M3,NVFP4,block scale,gate A,gate B,gate C,prepare,cold,warm,"
         "median,p99,CUDA graph";
     char *rest = NULL;

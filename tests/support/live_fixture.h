@@ -119,14 +119,14 @@ static inline void fixture_intervals(MapIntervals *intervals) {
     static const int64_t counts[] = {600, 1200, 2900, 6900, 3500, 640, 150, 34, 4};
     static const int64_t points[] = {600, 3000, 16200, 77319, 69500, 26000, 11200, 4100, 1100};
     *intervals = (MapIntervals){.known = true,
-                                 .stats = {209019, 15928, 40000, 12, 20, 64, 352, 100 * 200 + 104}};
+                                .stats = {209019, 15928, 40000, 12, 20, 64, 352, 100 * 200 + 104}};
     for (int i = 0; i < 9; i++) {
         intervals->intervals[i] = counts[i];
         intervals->points[i] = points[i];
     }
 }
 
-/* Curves that fall, the later kernels sooner; the last binds on its chain, as V4 does not. */
+/* Curves that fall, the later kernels sooner; the last is latency-bound, as V4 is not. */
 static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted, int place,
                                   const BevKernel *kernel) {
     *predicted = (PredictedKernel){
@@ -202,7 +202,8 @@ static inline const MemoryModel *fixture_model(void) {
         fixture_kernel(&model, &model.kernels[i], i, &fixture_kernels[i]);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         ModelFormat *format = &model.formats[dtype];
-        *format = (ModelFormat){.known = dtype != BEV_NVFP4, .workload = {.dtype = (BevDtype)dtype,
+        *format = (ModelFormat){.known = dtype != BEV_NVFP4,
+                                .workload = {.dtype = (BevDtype)dtype,
                                              .channels = 80,
                                              .points = 209019,
                                              .longest = 352,

@@ -183,9 +183,9 @@ static void test_rows(void) {
         }
         if (command->action == ACTION_GPU) {
             gpus_shown++;
-            const Gpu *gpu = gpu_find(command->argument); /* its bytes gathered stand below it */
+            const Gpu *gpu = gpu_find(command->argument); /* its gather traffic stands below it */
             wrong += !gpu || (strncmp(text, gpu->title, strlen(gpu->title)) != 0 &&
-                              !strstr(text, "gathered"));
+                              !strstr(text, "gather "));
         }
         if (command->action == ACTION_COMMANDS && command->argument[0] && at.y > 2) {
             heads++; /* what the palette shows then is a control, or a word that it finds */

@@ -150,8 +150,8 @@ static void test_glossary(void) {
 
 /* The height at which each panel is gone, from the tallest screen down. */
 static void test_folding(void) {
-    static const char *const titles[] = {"Pipeline,",        "Intervals",       "Accuracy of",
-                                         "Footprint versus", "Reads that miss", "Kernels,"};
+    static const char *const titles[] = {"Pipeline,",        "Intervals",    "Accuracy of",
+                                         "Footprint versus", "L2 miss rate", "Kernels,"};
     enum { TITLES = sizeof titles / sizeof *titles };
     int gone[TITLES] = {0};
     for (int rows = 60; rows >= 10; rows--) {

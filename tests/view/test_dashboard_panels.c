@@ -133,7 +133,7 @@ static void test_model(void) {
             begin_usual(size);
             live.model = fixture_model();
             draw_after("chart %s", names[chart]);
-            tap_ok(shows("model") && shows("V4 on RTX A6000: 16.0 \u00b5s, chain binds"),
+            tap_ok(shows("model") && shows("V4 on RTX A6000: 16.0 \u00b5s, latency-bound"),
                    "%d x %d, %s: the prediction, labelled", cells.columns, cells.rows,
                    names[chart]);
             if (size == 2 || !chart)
@@ -148,7 +148,7 @@ static void test_model(void) {
     snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
     tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0 && shows("what-if L2"),
            "another GPU, and another L2 of it");
-    tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
+    tap_ok(shows("kernel  ") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
            "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("gpu l2=6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
@@ -157,20 +157,20 @@ static void test_model(void) {
              p.dram_read_bytes * 1e-6, p.dram_write_bytes);
     seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",
          line);
-    snprintf(line, sizeof line, "fits barely; model: %s fastest, %s binds",
+    snprintf(line, sizeof line, "fits barely; model: %s fastest, %s",
              findings_fastest(live.model, state.gpu, &state.edit, &p)->title,
-             term_names[p.limiter]);
+             limit_names[p.limiter]);
     seen_after("gpu l2=16", shows(line) && !shows("wide tiles"),
-               "what binds the model's fastest kernel is no published advice: %s", line);
+               "what limits the model's fastest kernel is no published advice: %s", line);
     cells.color = false;
     seen(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
     cells.color = cells.ascii = true;
     seen(only_ascii(), "and in ASCII it is drawn with what there is");
     cells.ascii = false;
-    tap_ok(shows("without it"), "with a simulation it says what there is to gain");
+    tap_ok(shows("were free"), "with a simulation it says what there is to gain");
     live.model = NULL;
-    seen(shows("Reads that miss") && shows("requested   waits for the simulation") &&
-             !shows("to gain") && !shows("without it"),
+    seen(shows("L2 miss rate") && shows("kernel      waits for the simulation") &&
+             !shows("to gain") && !shows("were free"),
          "before the first simulation nothing is made up");
     MemoryModel model = *fixture_model();
     for (int i = 0; i < model.kernel_count; i++)
@@ -190,7 +190,8 @@ static void begin_with_v2(int columns, int rows) {
 
 static void test_findings(void) {
     begin_with_v2(200, 60);
-    seen(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s; latency 20.0 \u00b5s"),
+    seen(shows("Findings on RTX A6000") &&
+             shows("latency-bound (dependent loads 16.0 \u00b5s); latency 20.0 \u00b5s"),
          "a tall screen has the findings");
 }
 
@@ -327,8 +328,7 @@ static void test_backward(void) {
     test_camera_place();
     begin_backward(160, 50, &kernel);
     live.model = fixture_model();
-    seen_after("chart mrc", shows("no model of this kernel"),
-               "what cannot be shown says so");
+    seen_after("chart mrc", shows("no model of this kernel"), "what cannot be shown says so");
     live.frame.gradients = (LiveGradients){.text = "point at a cell"};
     seen(shows("point at a cell"), "without a loss the panel says what to do");
     state.camera = 5;
@@ -369,9 +369,9 @@ SCREEN_SUITE(dashboard_folded) {
     draw();
     int waits = 0;
     char *screen = cells_to_text(&cells);
-    for (const char *at = screen; at && (at = strstr(at, "waits: machine busy")); at++)
+    for (const char *at = screen; at && (at = strstr(at, "CPU busy; Space")); at++)
         waits++;
     free(screen);
-    tap_ok(waits == 2 && shows("FP32 BF16 FP8 NVFP4 INT8 I8/16  waits") && shows("FP16    waits"),
+    tap_ok(waits == 2 && shows("6 other formats  CPU busy") && shows("FP16    CPU busy"),
            "%d rows for %d formats that wait", waits, BEV_DTYPE_COUNT);
 }

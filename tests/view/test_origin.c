@@ -219,7 +219,7 @@ SCREEN_SUITE(tips) {
         if (origin->topic == ORIGIN_BANDWIDTH && origin->kernel == live.kernels[8].kernel)
             spots_tip(clicks, box->x, box->y, &state, &live, &tip);
     }
-    tap_ok(strstr(tip.source, "requests / median") && !strncmp(tip.meaning, "requested:", 10),
+    tap_ok(strstr(tip.source, "requests / median") && !strncmp(tip.meaning, "kernel traffic:", 15),
            "another figure of a row has its own source and word: %s; %s", tip.source, tip.meaning);
 }
 
@@ -242,10 +242,10 @@ static bool names(const char *name, const char *word) {
 SCREEN_SUITE(tips_of_names) {
     static const struct {
         const char *name, *word;
-    } list[] = {{"footprint", "footprint"}, {"gathered", "gather traffic"},
-                {"requested", "requested"}, {"speed-up", "speed-up"},
-                {"GB/s", "requested"},      {"max abs", "max abs"},
-                {"rel L2", "max abs"},      {"gate B", "gates"}};
+    } list[] = {{"footprint", "footprint"},   {"gather", "gather traffic"},
+                {"kernel", "kernel traffic"}, {"speed-up", "speed-up"},
+                {"GB/s", "kernel traffic"},   {"max abs", "max abs"},
+                {"rel L2", "max abs"},        {"gate B", "gates"}};
     begin_simulated(200, 60);
     draw_after("page dashboard");
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)

@@ -59,14 +59,12 @@ double chart_round_up(double value) {
     return ceil(value / step) * step;
 }
 
-const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel,
-                                           int gpu) {
+const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu) {
     Gpu on = chart_gpu(input, gpu);
     return kernel ? model_of_kernel(input->model, kernel, &on) : NULL;
 }
 
-bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row,
-                      const BevKernel *kernel) {
+bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row, const BevKernel *kernel) {
     const PredictedKernel *predicted = chart_predicted(input, kernel, input->gpu);
     return predicted && !strcmp(predicted->name, row->name);
 }
@@ -146,7 +144,7 @@ static void fill_mrc(ChartData *data) {
     if (input->room != ROOM_LOW)
         misses_finding(input, data->title);
     spec->x = (PlotAxis){"L2 size, MiB", true, data->x[0], data->x[MODEL_SIZES - 1], "MiB"};
-    spec->y = (PlotAxis){"reads that miss, %", false, 0, chart_round_up(most), "%"};
+    spec->y = (PlotAxis){"L2 miss rate, %", false, 0, chart_round_up(most), "%"};
     spec->series_count = count;
     spec->mark_count = l2_marks(data);
 }
@@ -205,9 +203,9 @@ static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
          high * 1e-3);
 }
 
-/* "V4 reaches 12 % of its roof; chain binds" */
-static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings,
-                             double flops, char title[TEXT]) {
+/* "V4 reaches 12 % of its roof; latency-bound" */
+static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings, double flops,
+                             char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     if (!predicted)
         return;
@@ -218,8 +216,8 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
     if (input->room == ROOM_BOX)
         snprintf(title, TEXT, "%s: %.0f %% of its L2 roof", predicted->title, share);
     else
-        snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s binds", predicted->title,
-                 share, term_names[p.limiter]);
+        snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s", predicted->title, share,
+                 limit_names[p.limiter]);
 }
 
 /* The power of ten below the smaller one. */
@@ -284,12 +282,11 @@ static void fill_roofline(ChartData *data) {
     spec->mark_count = 1;
     chart_describe_on(data);
     ceilings_text(ceilings, &gpu, whence);
-    snprintf(
-        data->note, sizeof data->note,
-        "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
-        "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: the "
-        "chain, the issue of instructions, additions in L2, or the launch.%s",
-        whence, data->labels[DRAM_NOTE]);
+    snprintf(data->note, sizeof data->note,
+             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+             "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: "
+             "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
+             whence, data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);
@@ -376,7 +373,7 @@ static void fill_working_set(ChartData *data) {
         const double accessed[ARRAYS] = {t->feat, t->depth, t->index + t->weight,
                                          t->out_read + t->out_write};
         PlotBar *bar = &data->bars[count++];
-        *bar = (PlotBar){.label = page ? "gather traffic" : "gathered", .faint = true};
+        *bar = (PlotBar){.label = "gather traffic", .faint = true};
         share_of(accessed, l2_bytes(input, gpu), bar);
     }
     chart_describe(input, data->subtitle);
@@ -406,11 +403,11 @@ static const struct {
     const char *title;
     void (*fill)(ChartData *data);
 } charts[CHART_COUNT] = {
-    [CHART_MRC] = {"Reads that miss, by L2 size", fill_mrc},
+    [CHART_MRC] = {"L2 miss rate, by L2 size", fill_mrc},
     [CHART_ROOFLINE] = {"Roofline, TFLOP/s", fill_roofline},
     [CHART_WORKING_SET] = {"Footprint, each L2 (MiB), latency", fill_working_set},
-    [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
-    [CHART_TERMS] = {"What binds each kernel", fill_terms},
+    [CHART_DTYPE] = {"V3 in each format: latency, its limit", fill_dtype},
+    [CHART_TERMS] = {"What limits each kernel", fill_terms},
     [CHART_NETWORK] = {"Pooling within a network (published)", fill_network},
     [CHART_TIMELINE] = {"Launches and when they end", fill_timeline},
 };

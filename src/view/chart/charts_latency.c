@@ -1,4 +1,4 @@
-/* Charts of latencies: V3 in each number format, and what binds each kernel. */
+/* Charts of latencies: V3 in each number format, and what limits each kernel. */
 #include "src/view/chart/charts_internal.h"
 
 #include <math.h>
@@ -56,12 +56,13 @@ static void term_bars(ChartData *data, int place, int dtype, const PredictedKern
         bar->parts[term] = p.term_us[term];
         char us[32];
         figure_text(UNIT_US, p.term_us[term], us, sizeof us);
-        snprintf(bar->text, sizeof bar->text, "%s%s", us, term == (int)p.limiter ? " (binds)" : "");
+        snprintf(bar->text, sizeof bar->text, "%s%s", us,
+                 term == (int)p.limiter ? " (the longest)" : "");
         *longest = fmax(*longest, p.term_us[term]);
     }
 }
 
-/* One bar for the whole latency, in the colour of the term that binds. */
+/* One bar for the whole latency, in the colour of the longest term. */
 static void latency_bar(ChartData *data, int place, int dtype, const PredictedKernel *v3,
                         double *longest) {
     const ChartInput *input = data->input;
@@ -77,7 +78,7 @@ static void latency_bar(ChartData *data, int place, int dtype, const PredictedKe
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
     unit_text(UNIT_BYTES, input->model->formats[dtype].workload.footprint_bytes, bytes,
               sizeof bytes);
-    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.limiter], bytes,
+    snprintf(bar->text, sizeof bar->text, "%s, %s, %s, %s", us, limit_names[p.limiter], bytes,
              v3->title);
     *longest = fmax(*longest, p.latency_us);
 }
@@ -102,7 +103,7 @@ void fill_dtype(ChartData *data) {
         "Latencies: model, L2 warm: the root of the parts' sum of squares, and the launch. "
         "In brackets, where known: recorded on such a GPU, of the same kernel. Error: "
         "relative L2 against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
-        "Where the chain or the issue of instructions binds, decoding and the loads under way "
+        "Where a format is latency-bound or issue-bound, decoding and the loads under way "
         "count, not the bytes: NVFP4 often takes longest. L2: a store to a part of a sector, as "
         "NVFP4's, takes as long as an addition.",
         input->scales);
@@ -115,7 +116,7 @@ void fill_dtype(ChartData *data) {
     spec->bar_count = places * (low ? 1 : TERM_COUNT);
 }
 
-/* ---- what binds each kernel ----------------------------------------------------------------- */
+/* ---- what limits each kernel ---------------------------------------------------------------- */
 
 /* A kernel and its prediction on the chosen GPU. */
 typedef struct {
@@ -129,7 +130,7 @@ static int faster_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The kernels that are right, by latency; returns how many. */
+/* The correct kernels, by latency; returns how many. */
 static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     int count = 0;
     for (int r = 0; r < input->model->kernel_count; r++) {
@@ -141,7 +142,7 @@ static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     return count;
 }
 
-/* One bar for the latency, in the colour of the term that binds: terms overlap and do not add
+/* One bar for the latency, in the colour of the longest term: terms overlap and do not add
  * up. */
 static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
     const Prediction *p = &ranked->predicted;
@@ -152,21 +153,21 @@ static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar
     bar->parts[p->limiter] = p->latency_us;
     figure_text(UNIT_US, p->latency_us, us, sizeof us);
     recorded_text(input, ranked->kernel, recorded);
-    snprintf(bar->text, sizeof bar->text, "%s%s, %s binds", us, recorded, term_names[p->limiter]);
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s", us, recorded, limit_names[p->limiter]);
 }
 
-/* "V4 is the fastest of 9 right kernels (model); chain binds 5" */
+/* "V4 is the fastest of 9 correct kernels (model); 5 are latency-bound" */
 static void terms_finding(ChartRoom room, const Ranked *ranked, int count, char title[TEXT]) {
-    int binds[TERM_COUNT] = {0}, most = 0;
+    int limited[TERM_COUNT] = {0}, most = 0;
     for (int i = 0; i < count; i++)
-        binds[ranked[i].predicted.limiter]++;
+        limited[ranked[i].predicted.limiter]++;
     for (int term = 1; term < TERM_COUNT; term++)
-        most = binds[term] > binds[most] ? term : most;
+        most = limited[term] > limited[most] ? term : most;
     if (room == ROOM_BOX)
-        snprintf(title, TEXT, "%s binds %d of %d simulated", term_names[most], binds[most], count);
+        snprintf(title, TEXT, "%d of %d simulated are %s", limited[most], count, limit_names[most]);
     else
-        snprintf(title, TEXT, "%s is the fastest of %d right kernels (model); %s binds %d",
-                 ranked[0].kernel->title, count, term_names[most], binds[most]);
+        snprintf(title, TEXT, "%s is the fastest of %d correct kernels (model); %d are %s",
+                 ranked[0].kernel->title, count, limited[most], limit_names[most]);
 }
 
 void fill_terms(ChartData *data) {
@@ -182,7 +183,7 @@ void fill_terms(ChartData *data) {
                         : 1;
     chart_describe_on(data);
     snprintf(data->note, sizeof data->note,
-             "Model, L2 warm, the fastest first; a bar has the colour of the term that binds. The "
+             "Model, L2 warm, the fastest first; a bar has the colour of the longest term. The "
              "terms overlap: a latency is the root of the sum of their squares (of grad_v4 the "
              "sum), and the launch. In brackets, where known: recorded on such a GPU. Gold: the "
              "selection; violet: the baseline.");

@@ -147,8 +147,7 @@ static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
     return count;
 }
 
-/* "FP32 BF16 FP8  waits: machine busy", or "6 others  waits: machine busy" where that is too long.
- */
+/* "FP32 BF16 FP8  waits for its turn", or "6 other formats  ..." where that is too long. */
 static void draw_folded(Table *table, Area area, const PanelData *data, unsigned row) {
     char names[96] = "", text[160];
     const char *reason = NULL;
@@ -162,7 +161,7 @@ static void draw_folded(Table *table, Area area, const PanelData *data, unsigned
     }
     snprintf(text, sizeof text, "%s  %s", names, reason);
     if (sheet_width(table->sheet, text) > area.w)
-        snprintf(text, sizeof text, "%d others  %s", __builtin_popcount(row), reason);
+        snprintf(text, sizeof text, "%d other formats  %s", __builtin_popcount(row), reason);
     sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_COMMANDS, 0, "dtype ");
     sheet_text(table->sheet, area.x, table->y, area.w, cell_style(INK_MUTED), text);
     table->y++;

@@ -94,11 +94,11 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     sheet_origin(table->sheet, ORIGIN_REQUESTED, NULL);
     if (predicted) {
         traffic_segments(&predicted->requested, segments);
-        figure_row(table, "requested", "requested", segments);
+        figure_row(table, "kernel", "kernel traffic", segments);
         return;
     }
     table->style = cell_style(INK_MUTED);
-    table_name(table, 0, "requested", "requested");
+    table_name(table, 0, "kernel", "kernel traffic");
     const char *why = unknown_reason(UNKNOWN_MODEL, data->live, NULL, data->live->job.config.dtype);
     sheet_text(table->sheet, table->x[1], table->y, width - table->x[1], table->style, why);
     table->y++;
@@ -208,7 +208,8 @@ static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segmen
                    bev_regimes[regime].name);
 }
 
-/* "; model: V4 fastest, DRAM binds", once all kernels of the GPU were replayed; until then "". */
+/* "; model: V4 fastest, latency-bound", once all kernels of the GPU were replayed; until then "".
+ */
 static void fastest_text(const PanelData *data, char *text, size_t size) {
     const MemoryModel *model = data->live->model;
     Prediction prediction;
@@ -219,8 +220,8 @@ static void fastest_text(const PanelData *data, char *text, size_t size) {
     const PredictedKernel *fastest =
         model ? findings_fastest(model, data->state->gpu, &data->state->edit, &prediction) : NULL;
     if (fastest)
-        snprintf(text, size, "; model: %s fastest, %s binds", fastest->title,
-                 term_names[prediction.limiter]);
+        snprintf(text, size, "; model: %s fastest, %s", fastest->title,
+                 limit_names[prediction.limiter]);
 }
 
 /* Of a footprint that is too large: what a launch of the selection moves nevertheless. False: the
@@ -239,11 +240,11 @@ static bool moved_text(const PanelData *data, const char *on, char *text, size_t
     return true;
 }
 
-/* Whether the footprint fits the predicted GPU's L2, and what binds the fastest kernel there. */
+/* Whether the footprint fits the predicted GPU's L2, and what limits the fastest kernel there. */
 static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
     static const char *const fits[REGIME_COUNT] = {[REGIME_RESIDENT] = "fits",
                                                    [REGIME_CONTESTED] = "fits barely",
-                                                   [REGIME_STREAMING] = "does not fit"};
+                                                   [REGIME_STREAMING] = "larger than the L2"};
     BevRegime regime = bev_regime(bev_footprint_total(data->live->memory.footprint),
                                   state_gpu(data->state).l2_bytes);
     char text[256], on[128], fastest[80] = "";
@@ -306,14 +307,14 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
     bool backward = goes_backward(data);
-    const char *gathered = backward ? "traffic" : "gathered";
+    const char *gathered = backward ? "kernel" : "gather";
     traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
     table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward,
                 NULL);
     draw_keys(&table);
     figure_row(&table, "footprint", "footprint", footprint);
-    figure_row(&table, gathered, backward ? "requested" : "gather traffic", gather);
+    figure_row(&table, gathered, backward ? "kernel traffic" : "gather traffic", gather);
     Cache caches[MAX_CACHES];
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int count = list_caches(data, caches);

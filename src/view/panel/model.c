@@ -8,23 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FULL_NAMES_W = 64 };
+
 /* The terms of the latency overlap in time: a bar each, not one stacked on the other. */
 static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    int w = row.w / TERM_COUNT, bar_w = w >= 24 ? w - 16 : 0;
+    int w = row.w / TERM_COUNT, bar_w = w >= 32 ? w - 24 : 0, x = row.x;
     if (!predicted)
         return;
     Prediction p = prediction_of(data->state, data->live, predicted);
     for (int term = 0; term < TERM_COUNT; term++) {
-        bool binds = term == (int)p.limiter;
-        CellStyle style = binds ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
+        bool limits = term == (int)p.limiter;
+        CellStyle style = limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
         char number[24], text[48];
         figure_text(UNIT_US, p.term_us[term], number, sizeof number);
-        snprintf(text, sizeof text, "%s %s", term_names[term], number);
-        sheet_text(sheet, row.x + term * w, row.y, w - 1, style, text);
+        bool brief = term == TERM_DEPENDENT_LOADS && row.w < FULL_NAMES_W;
+        snprintf(text, sizeof text, "%s %s", brief ? "loads" : term_names[term], number);
+        sheet_text(sheet, x, row.y, row.x + row.w - x, style, text);
         if (bar_w)
-            sheet_bar(sheet, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
-                      p.term_us[p.limiter], binds ? INK_WARN : INK_MUTED);
+            sheet_bar(sheet, x + 23, row.y, bar_w, p.term_us[term], p.term_us[p.limiter],
+                      limits ? INK_WARN : INK_MUTED);
+        x += bar_w ? w : sheet_width(sheet, text) + 2;
     }
 }
 
