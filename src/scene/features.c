@@ -14,11 +14,24 @@ const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
 
 /* ---- sampling the footprint of a pixel ------------------------------------------------------- */
 
-/* A camera of the rig in the world at one moment. */
+/* A camera of the rig in the world at one moment. The direction of its rays is linear in the pixel:
+ * first + u * right + v * down. */
 typedef struct {
-    const Camera *camera;
     const WorldSnapshot *snapshot;
+    double origin_m[3], first[3], right[3], down[3];
 } Viewpoint;
+
+static Viewpoint viewpoint_of(const Camera *camera, const WorldSnapshot *snapshot) {
+    Viewpoint view = {.snapshot = snapshot};
+    camera_ray(camera, 0, 0, view.origin_m, view.first);
+    camera_ray(camera, 1, 0, view.origin_m, view.right);
+    camera_ray(camera, 0, 1, view.origin_m, view.down);
+    for (int axis = 0; axis < 3; axis++) {
+        view.right[axis] -= view.first[axis];
+        view.down[axis] -= view.first[axis];
+    }
+    return view;
+}
 
 /* A rectangle of the network input. Each of columns x rows equal parts has one sub-ray. */
 typedef struct {
@@ -33,28 +46,30 @@ typedef struct {
     double color[3], depth_m; /* color: sum over all rays; depth_m: sum over the rays that hit */
 } PixelSum;
 
-/* Computes the ray through centre + (across * width, down * height). */
+/* Computes the direction of the ray through centre + (across * width, down * height). */
 static void footprint_ray(const Viewpoint *view, const Footprint *footprint, double across,
-                          double down, double origin_m[3], double direction[3]) {
-    camera_ray(view->camera, footprint->u_px + across * footprint->width_px,
-               footprint->v_px + down * footprint->height_px, origin_m, direction);
+                          double down, double direction[3]) {
+    double u = footprint->u_px + across * footprint->width_px;
+    double v = footprint->v_px + down * footprint->height_px;
+    for (int axis = 0; axis < 3; axis++)
+        direction[axis] = view->first[axis] + u * view->right[axis] + v * view->down[axis];
 }
 
 /* Returns the solids that rays through the footprint can hit. */
 static WorldSight footprint_sight(const Viewpoint *view, const Footprint *footprint) {
-    double origin_m[3], edges[4][3];
+    double edges[4][3];
     for (int i = 0; i < 4; i++)
-        footprint_ray(view, footprint, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, origin_m, edges[i]);
-    return world_sight(view->snapshot, origin_m, edges);
+        footprint_ray(view, footprint, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, edges[i]);
+    return world_sight(view->snapshot, view->origin_m, edges);
 }
 
 /* Casts a sub-ray through the centre of its part and adds the surface that it hits to the sums. */
 static WorldHit cast_sub_ray(const Viewpoint *view, const Footprint *footprint,
                              const WorldSight *sight, int column, int row, PixelSum *sum) {
-    double origin_m[3], direction[3];
+    double direction[3];
     footprint_ray(view, footprint, (column + 0.5) / footprint->columns - 0.5,
-                  (row + 0.5) / footprint->rows - 0.5, origin_m, direction);
-    WorldHit hit = world_cast(view->snapshot, sight, origin_m, direction, CAMERA_FAR_M);
+                  (row + 0.5) / footprint->rows - 0.5, direction);
+    WorldHit hit = world_cast(view->snapshot, sight, view->origin_m, direction, CAMERA_FAR_M);
     float sky[3];
     const float *color = hit.color;
     if (!hit.hit) {
@@ -140,7 +155,7 @@ void camera_views_free(CameraViews *views) {
 static void render_view_line(const Rig *rig, WorldSnapshot *const *snapshots, int64_t camera,
                              int64_t y, CameraViews *views) {
     enum { BLOCK = 16, COLUMNS = 2, ROWS = 2 };
-    const Viewpoint view = {&rig->cameras[camera], snapshots[camera]};
+    const Viewpoint view = viewpoint_of(&rig->cameras[camera], snapshots[camera]);
     double width_px = (double)rig->frustum.input_w / (double)views->w;
     double height_px = (double)rig->frustum.input_h / (double)views->h;
     Footprint pixel = {0, ((double)y + 0.5) * height_px - 0.5, width_px, height_px, COLUMNS, ROWS};
@@ -269,7 +284,7 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
-    const Viewpoint view = {&rig->cameras[camera], render->snapshots[camera]};
+    const Viewpoint view = viewpoint_of(&rig->cameras[camera], render->snapshots[camera]);
     const Footprint footprint = feature_footprint(&rig->frustum, render->request->rays, h, w);
     const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
@@ -323,8 +338,8 @@ static bool render_open(Render *render, Err *err) {
            camera_views_alloc(render->views, shape->cameras, shape->feat_h, shape->feat_w, err);
 }
 
-bool features_render(const FeaturesRequest *request, const Features *features,
-                          CameraViews *views, Err *err) {
+bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,
+                     Err *err) {
     Render render = {.request = request, .features = features, .views = views};
     bool done = render_open(&render, err);
     int64_t h = render.shape.feat_h, lines = done ? render.shape.cameras * h : 0;

@@ -4,7 +4,7 @@ libscene_a_SOURCES = %D%/agreement.c %D%/clip.c %D%/embedding.c %D%/features.c %
 	%D%/operator/operator_json.c %D%/operator/operator_sweep.c %D%/photos.c %D%/photos_npz.c \
 	%D%/photos_world.c %D%/problem.c %D%/scatter.c %D%/scatter_check.c %D%/scatter_change.c %D%/scene.c \
 	%D%/scene_arrays.c %D%/scene_arrays_help.c %D%/scene_json.c %D%/scene_load.c %D%/scene_npz.c \
-	%D%/slice.c %D%/world.c
+	%D%/slice.c %D%/solids.c %D%/world.c
 if HAVE_CUDA
 libscene_a_SOURCES += %D%/scatter_gpu.cu
 endif

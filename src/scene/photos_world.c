@@ -3,6 +3,7 @@
 #include "src/base/srgb.h"
 #include "src/scene/features.h"
 #include "src/scene/photos.h"
+#include "src/scene/solids.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ static TrueBox solid_box(const World *world, int solid, double time_s) {
     world_solid_center(world, solid, time_s, box.center_m);
     box.center_m[2] = s->z_m + s->size_m[2] / 2;
     box.size_m[0] = s->size_m[0];
-    box.size_m[1] = s->kind == SOLID_BOX ? s->size_m[1] : s->size_m[0];
+    box.size_m[1] = s->size_m[solid_is_round(s->kind) ? 0 : 1];
     box.size_m[2] = s->size_m[2];
     snprintf(box.label, sizeof box.label, "%s", world_classes[s->class].name);
     return box;

@@ -72,8 +72,11 @@ static const char *patch_word(int index) {
 }
 
 static const char *solid_word(int index) {
-    static const char *const words[] = {[SOLID_BOX] = "box", [SOLID_CYLINDER] = "cylinder"};
-    return index < 2 ? words[index] : NULL;
+    static const char *const words[SOLID_KINDS] = {
+        [SOLID_BOX] = "box",     [SOLID_CYLINDER] = "cylinder", [SOLID_CAR] = "car",
+        [SOLID_TRUCK] = "truck", [SOLID_PERSON] = "person",     [SOLID_CYCLIST] = "cyclist",
+        [SOLID_CROWN] = "crown"};
+    return index < SOLID_KINDS ? words[index] : NULL;
 }
 
 #define FAR_M   SCENE_FAR_M

@@ -1,4 +1,4 @@
-#include "src/scene/world.h"
+#include "src/scene/solids.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,12 +55,12 @@ int world_footprint(const World *world, int solid, double time_s,
                     double corners[WORLD_CORNERS][2]) {
     static const double box[4][2] = {{0.5, 0.5}, {-0.5, 0.5}, {-0.5, -0.5}, {0.5, -0.5}};
     const Solid *s = &world->solids[solid];
-    int count = s->kind == SOLID_BOX ? 4 : WORLD_CORNERS;
+    int count = solid_is_round(s->kind) ? WORLD_CORNERS : 4;
     double center_m[2], yaw = s->yaw_deg * M_PI / 180;
     world_solid_center(world, solid, time_s, center_m);
     for (int i = 0; i < count; i++) {
         double angle = 2 * M_PI * i / WORLD_CORNERS, x, y;
-        if (s->kind == SOLID_BOX) {
+        if (count == 4) {
             x = box[i][0] * s->size_m[0];
             y = box[i][1] * s->size_m[1];
         } else {
@@ -75,9 +75,15 @@ int world_footprint(const World *world, int solid, double time_s,
 
 /* ---- snapshots ------------------------------------------------------------------------------ */
 
-/* The place of a solid or patch at one moment: its own coordinate frame, and a circle around it. */
 typedef struct {
-    double x_m, y_m, cos_yaw, sin_yaw, radius_m;
+    double x_m, y_m, radius_m;
+} Circle;
+
+/* The place of a solid or patch at one moment. The circles lie around it, seen from above. */
+typedef struct {
+    SolidPlace frame;
+    Circle around, shadow;      /* solids: shadow on the ground */
+    double shadow_m[2][2];      /* solids: low and high end of the shadow, in the solid's frame */
     double low_m[2], high_m[2]; /* patches: bounding rectangle of all copies */
 } Place;
 
@@ -86,11 +92,33 @@ struct WorldSnapshot {
     Place *solids, *patches;
 };
 
+/* The direction to the sun. A solid of one metre has a shadow of 0.45 m. */
+static const double sun[3] = {0.36, 0.27, 1};
+
 static Place place_at(const double center_m[2], double yaw_deg, double length_m, double width_m) {
-    double yaw = yaw_deg * M_PI / 180;
-    Place place = {
-        .x_m = center_m[0], .y_m = center_m[1], .cos_yaw = cos(yaw), .sin_yaw = sin(yaw)};
-    place.radius_m = hypot(length_m, width_m) / 2;
+    double yaw = yaw_deg * M_PI / 180, x = center_m[0], y = center_m[1];
+    return (Place){.frame = {x, y, cos(yaw), sin(yaw), {0}},
+                   .around = {x, y, hypot(length_m, width_m) / 2}};
+}
+
+static Place place_solid(const World *world, int i, double time_s) {
+    const Solid *solid = &world->solids[i];
+    double center_m[2], top_m = solid->z_m + solid->size_m[2], middle_m = top_m / 2;
+    world_solid_center(world, i, time_s, center_m);
+    double width_m = solid_is_round(solid->kind) ? 0 : solid->size_m[1];
+    Place place = place_at(center_m, solid->yaw_deg, solid->size_m[0], width_m);
+    for (int axis = 0; axis < 3; axis++)
+        place.frame.share[axis] = 1 / solid->size_m[axis];
+    place.shadow = (Circle){center_m[0] - middle_m * sun[0], center_m[1] - middle_m * sun[1],
+                            place.around.radius_m + middle_m * hypot(sun[0], sun[1])};
+    double c = place.frame.cos_yaw, s = place.frame.sin_yaw;
+    const double long_m[2] = {top_m * (-sun[0] * c - sun[1] * s),
+                              top_m * (-sun[1] * c + sun[0] * s)};
+    for (int axis = 0; axis < 2; axis++) {
+        double half_m = solid->size_m[solid_is_round(solid->kind) ? 0 : axis] / 2;
+        place.shadow_m[axis][0] = fmin(long_m[axis], 0) - half_m;
+        place.shadow_m[axis][1] = fmax(long_m[axis], 0) + half_m;
+    }
     return place;
 }
 
@@ -98,8 +126,8 @@ static Place place_patch(const Patch *patch) {
     Place place = place_at(patch->center_m, patch->yaw_deg, patch->size_m[0], patch->size_m[1]);
     for (int axis = 0; axis < 2; axis++) {
         double reach_m = patch->repeat > 1 ? (patch->repeat - 1) * patch->step_m[axis] : 0;
-        place.low_m[axis] = patch->center_m[axis] + fmin(reach_m, 0) - place.radius_m;
-        place.high_m[axis] = patch->center_m[axis] + fmax(reach_m, 0) + place.radius_m;
+        place.low_m[axis] = patch->center_m[axis] + fmin(reach_m, 0) - place.around.radius_m;
+        place.high_m[axis] = patch->center_m[axis] + fmax(reach_m, 0) + place.around.radius_m;
     }
     return place;
 }
@@ -113,13 +141,8 @@ bool world_snapshot(const World *world, double time_s, WorldSnapshot **snapshot,
     made->world = world;
     made->solids = (Place *)(made + 1);
     made->patches = made->solids + world->solid_count;
-    for (int i = 0; i < world->solid_count; i++) {
-        const Solid *solid = &world->solids[i];
-        double center_m[2];
-        world_solid_center(world, i, time_s, center_m);
-        double width_m = solid->kind == SOLID_BOX ? solid->size_m[1] : 0;
-        made->solids[i] = place_at(center_m, solid->yaw_deg, solid->size_m[0], width_m);
-    }
+    for (int i = 0; i < world->solid_count; i++)
+        made->solids[i] = place_solid(world, i, time_s);
     for (int i = 0; i < world->patch_count; i++)
         made->patches[i] = place_patch(&world->patches[i]);
     return true;
@@ -129,33 +152,7 @@ void world_snapshot_free(WorldSnapshot *snapshot) {
     free(snapshot);
 }
 
-/* ---- light ----------------------------------------------------------------------------------- */
-
-/* Returns the brightness of a side wall by the direction of its normal. Other surfaces have 1. */
-static double light_on_wall(double normal_x, double normal_y) {
-    return 0.78 + 0.17 * (0.8 * normal_x + 0.6 * normal_y);
-}
-
-static double fractional_part(double x) {
-    return x - floor(x);
-}
-
-/* Whether a point on a wall is a window. Buildings have rows of windows, cars a band. */
-static bool is_window(const Solid *solid, double along_m, double height_m) {
-    double up = height_m - solid->z_m;
-    if (solid->class == CLASS_BUILDING)
-        return fabs(fractional_part(along_m / 3) - 0.5) < 0.27 &&
-               fabs(fractional_part(up / 3.2) - 0.5) < 0.22;
-    if (solid->class == CLASS_CAR)
-        return fabs(up / solid->size_m[2] - 0.74) < 0.13;
-    return false;
-}
-
-static void paint_solid(WorldHit *hit, const Solid *solid, double light, bool window) {
-    hit->class = solid->class;
-    for (int i = 0; i < 3; i++)
-        hit->color[i] = solid->color[i] * (float)(window ? 0.35 * light : light);
-}
+/* ---- sky ------------------------------------------------------------------------------------- */
 
 void world_sky(const double direction[3], float color[3]) {
     static const float horizon[3] = {0.68F, 0.80F, 0.90F}, zenith[3] = {0.16F, 0.36F, 0.72F};
@@ -190,21 +187,21 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
     const double *step = patch->step_m;
     if (x < place->low_m[0] || x > place->high_m[0] || y < place->low_m[1] || y > place->high_m[1])
         return false;
-    double from_x = x - place->x_m, from_y = y - place->y_m;
-    double c = place->cos_yaw, s = place->sin_yaw;
+    double from_x = x - place->frame.x_m, from_y = y - place->frame.y_m;
+    double c = place->frame.cos_yaw, s = place->frame.sin_yaw;
     int first = 0, last = 0;
     if (patch->repeat > 1 && (step[0] != 0 || step[1] != 0)) {
         last = patch->repeat - 1;
         narrow_copies(from_x * c + from_y * s, step[0] * c + step[1] * s, patch->size_m[0] / 2,
                       &first, &last);
         if (last >= 0)
-            narrow_copies(from_y * c - from_x * s, step[1] * c - step[0] * s,
-                          patch->size_m[1] / 2, &first, &last);
+            narrow_copies(from_y * c - from_x * s, step[1] * c - step[0] * s, patch->size_m[1] / 2,
+                          &first, &last);
     }
     for (int k = first; k <= last; k++) {
         double off_x = from_x - k * step[0], off_y = from_y - k * step[1];
-        at[0] = off_x * place->cos_yaw + off_y * place->sin_yaw;
-        at[1] = off_y * place->cos_yaw - off_x * place->sin_yaw;
+        at[0] = off_x * c + off_y * s;
+        at[1] = off_y * c - off_x * s;
         if (fabs(at[0]) <= patch->size_m[0] / 2 && fabs(at[1]) <= patch->size_m[1] / 2)
             return true;
     }
@@ -235,95 +232,6 @@ static void paint_ground(const WorldSnapshot *snapshot, double x, double y, Worl
     }
 }
 
-/* ---- solids ---------------------------------------------------------------------------------- */
-
-typedef struct {
-    double origin[3], direction[3]; /* in the solid's frame, where the base has z = 0 */
-} Ray;
-
-static Ray ray_in(const Place *place, double z_m, const double origin[3],
-                  const double direction[3]) {
-    double x = origin[0] - place->x_m, y = origin[1] - place->y_m;
-    double c = place->cos_yaw, s = place->sin_yaw;
-    return (Ray){
-        {x * c + y * s, y * c - x * s, origin[2] - z_m},
-        {direction[0] * c + direction[1] * s, direction[1] * c - direction[0] * s, direction[2]}};
-}
-
-/* The slab method for a ray and a box. Narrows [*enter, *leave] to the parameters s with low <= o +
- * s * d <= high. Returns whether the interval is not empty. *moved: the ray enters through these
- * planes. */
-static bool cut_by_slab(double o, double d, double low, double high, double *enter, double *leave,
-                        bool *moved) {
-    *moved = false;
-    if (d == 0)
-        return o >= low && o <= high;
-    double a = (low - o) / d, b = (high - o) / d;
-    double in = a < b ? a : b, out = a < b ? b : a;
-    *moved = in > *enter;
-    if (*moved)
-        *enter = in;
-    if (out < *leave)
-        *leave = out;
-    return *enter <= *leave;
-}
-
-/* Finds where the ray enters the box, before `far`. A ray that starts inside hits nothing. */
-static bool cast_box(const Solid *solid, const Place *place, const Ray *ray, double far,
-                     WorldHit *hit) {
-    const double half[2] = {solid->size_m[0] / 2, solid->size_m[1] / 2};
-    const double *o = ray->origin, *d = ray->direction;
-    double enter = 0, leave = far;
-    bool front, side, top;
-    if (!cut_by_slab(o[0], d[0], -half[0], half[0], &enter, &leave, &front) ||
-        !cut_by_slab(o[1], d[1], -half[1], half[1], &enter, &leave, &side) ||
-        !cut_by_slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) || enter <= 0)
-        return false;
-    hit->depth_m = enter;
-    double light = 1, along_m = 0, c = place->cos_yaw, s = place->sin_yaw;
-    if (!top && side) {
-        double facing = d[1] < 0 ? 1 : -1;
-        light = light_on_wall(-s * facing, c * facing);
-        along_m = o[0] + enter * d[0];
-    } else if (!top) {
-        double facing = d[0] < 0 ? 1 : -1;
-        light = light_on_wall(c * facing, s * facing);
-        along_m = o[1] + enter * d[1];
-    }
-    double height_m = solid->z_m + o[2] + enter * d[2];
-    paint_solid(hit, solid, light, !top && is_window(solid, along_m, height_m));
-    return true;
-}
-
-/* Finds where the ray enters the cylinder, before `far`. The side is a quadratic equation. */
-static bool cast_cylinder(const Solid *solid, const Place *place, const Ray *ray, double far,
-                          WorldHit *hit) {
-    const double *o = ray->origin, *d = ray->direction;
-    double radius = solid->size_m[0] / 2;
-    double a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1];
-    double c = o[0] * o[0] + o[1] * o[1] - radius * radius;
-    double enter = 0, leave = far;
-    if (a > 0) {
-        double discriminant = b * b - a * c;
-        if (!(discriminant > 0))
-            return false;
-        enter = fmax(enter, (-b - sqrt(discriminant)) / a);
-        leave = fmin(leave, (-b + sqrt(discriminant)) / a);
-    } else if (c > 0) {
-        return false;
-    }
-    bool top;
-    if (enter > leave || !cut_by_slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) ||
-        enter <= 0)
-        return false;
-    hit->depth_m = enter;
-    double normal_x = (o[0] + enter * d[0]) / radius, normal_y = (o[1] + enter * d[1]) / radius;
-    double world_x = normal_x * place->cos_yaw - normal_y * place->sin_yaw;
-    double world_y = normal_x * place->sin_yaw + normal_y * place->cos_yaw;
-    paint_solid(hit, solid, top ? 1 : light_on_wall(world_x, world_y), false);
-    return true;
-}
-
 /* ---- which solids rays can hit -------------------------------------------------------------- */
 
 /* Returns the z component of the cross product. It is positive when b lies anticlockwise of a. */
@@ -332,77 +240,148 @@ static double cross(const double a[2], const double b[2]) {
 }
 
 /* Finds the outer edges of the pyramid, seen from above: the most clockwise (*right) and the most
- * anticlockwise (*left). False: it contains the vertical and has no such edges. */
-static bool find_outer_edges(const double edges[4][3], const double **right, const double **left) {
-    *right = *left = edges[0];
+ * anticlockwise (left), with length 1. False: it contains the vertical and has no such edges. */
+static bool find_outer_edges(const double edges[4][3], double right[2], double left[2]) {
+    const double *most_right = edges[0], *most_left = edges[0];
     for (int i = 1; i < 4; i++) {
-        if (cross(*right, edges[i]) < 0)
-            *right = edges[i];
-        if (cross(*left, edges[i]) > 0)
-            *left = edges[i];
+        if (cross(most_right, edges[i]) < 0)
+            most_right = edges[i];
+        if (cross(most_left, edges[i]) > 0)
+            most_left = edges[i];
     }
     for (int i = 0; i < 4; i++)
-        if (cross(*right, edges[i]) < 0 || cross(*left, edges[i]) > 0 ||
-            (*right)[0] * edges[i][0] + (*right)[1] * edges[i][1] <= 0)
+        if (cross(most_right, edges[i]) < 0 || cross(most_left, edges[i]) > 0 ||
+            most_right[0] * edges[i][0] + most_right[1] * edges[i][1] <= 0)
             return false;
+    double right_length = hypot(most_right[0], most_right[1]);
+    double left_length = hypot(most_left[0], most_left[1]);
+    for (int i = 0; i < 2; i++) {
+        right[i] = most_right[i] / right_length;
+        left[i] = most_left[i] / left_length;
+    }
     return true;
 }
 
-/* Lists the solids whose circle, seen from above, reaches between the outer edges. */
+/* Whether a circle, seen from above, reaches between two directions of length 1. */
+static bool is_between(const Circle *circle, const double origin_m[3], const double right[2],
+                       const double left[2]) {
+    const double to[2] = {circle->x_m - origin_m[0], circle->y_m - origin_m[1]};
+    return cross(right, to) >= -circle->radius_m && cross(left, to) <= circle->radius_m;
+}
+
+/* Inserts a solid at its distance. */
+static void insert_solid(WorldSight *sight, int solid, double near_m) {
+    int at = sight->count++;
+    for (; at > 0 && sight->near_m[at - 1] > near_m; at--) {
+        sight->near_m[at] = sight->near_m[at - 1];
+        sight->solids[at] = sight->solids[at - 1];
+    }
+    sight->near_m[at] = near_m;
+    sight->solids[at] = solid;
+}
+
 WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
                        const double edges[4][3]) {
     WorldSight sight = {.count = 0};
-    const double *right, *left;
-    if (!find_outer_edges(edges, &right, &left))
+    double right[2], left[2];
+    if (!find_outer_edges(edges, right, left))
         return (WorldSight){.count = -1};
-    double right_length = hypot(right[0], right[1]), left_length = hypot(left[0], left[1]);
     for (int i = 0; i < snapshot->world->solid_count; i++) {
-        const Place *place = &snapshot->solids[i];
-        const double to[2] = {place->x_m - origin_m[0], place->y_m - origin_m[1]};
-        if (cross(right, to) < -place->radius_m * right_length ||
-            cross(left, to) > place->radius_m * left_length)
-            continue;
-        if (sight.count == WORLD_SIGHT_MAX)
+        const Circle *around = &snapshot->solids[i].around;
+        if (sight.count == WORLD_SIGHT_MAX || sight.shadow_count == WORLD_SIGHT_MAX)
             return (WorldSight){.count = -1};
-        sight.solids[sight.count++] = i;
+        double x = around->x_m - origin_m[0], y = around->y_m - origin_m[1];
+        if (is_between(around, origin_m, right, left))
+            insert_solid(&sight, i, sqrt(x * x + y * y) - around->radius_m);
+        if (is_between(&snapshot->solids[i].shadow, origin_m, right, left))
+            sight.shadows[sight.shadow_count++] = i;
     }
     return sight;
 }
 
-/* Whether the ray, seen from above, crosses the circle around the solid. */
-static bool passes_circle(const Place *place, const double origin[3], const double direction[3]) {
-    const double to[2] = {place->x_m - origin[0], place->y_m - origin[1]};
+/* ---- rays ------------------------------------------------------------------------------------ */
+
+/* Whether the ray, seen from above, crosses the circle. */
+static bool passes_circle(const Circle *circle, const double origin[3], const double direction[3]) {
+    const double to[2] = {circle->x_m - origin[0], circle->y_m - origin[1]};
     double across = cross(to, direction);
     double length_square = direction[0] * direction[0] + direction[1] * direction[1];
-    return across * across <= place->radius_m * place->radius_m * length_square;
+    return across * across <= circle->radius_m * circle->radius_m * length_square;
 }
 
-static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin_m[3],
+/* Turns a vector into the solid's frame. */
+static void turn(const SolidPlace *frame, double x, double y, double out[2]) {
+    out[0] = x * frame->cos_yaw + y * frame->sin_yaw;
+    out[1] = y * frame->cos_yaw - x * frame->sin_yaw;
+}
+
+static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin[3],
                        const double direction[3], double far_m, WorldHit *hit) {
-    const Place *place = &snapshot->solids[i];
+    const SolidPlace *frame = &snapshot->solids[i].frame;
     const Solid *solid = &snapshot->world->solids[i];
-    if (!passes_circle(place, origin_m, direction))
-        return false;
-    Ray ray = ray_in(place, solid->z_m, origin_m, direction);
-    return solid->kind == SOLID_BOX ? cast_box(solid, place, &ray, far_m, hit)
-                                    : cast_cylinder(solid, place, &ray, far_m, hit);
+    SolidRay ray = {{0, 0, origin[2] - solid->z_m}, {0, 0, direction[2]}};
+    turn(frame, origin[0] - frame->x_m, origin[1] - frame->y_m, ray.origin);
+    turn(frame, direction[0], direction[1], ray.direction);
+    return solid_cast(solid, frame, &ray, far_m, hit);
+}
+
+/* Whether the solid's shadow may reach a point on the ground. */
+static bool may_shade(const Place *place, const double at_m[3]) {
+    double at[2];
+    turn(&place->frame, at_m[0] - place->frame.x_m, at_m[1] - place->frame.y_m, at);
+    return at[0] > place->shadow_m[0][0] && at[0] < place->shadow_m[0][1] &&
+           at[1] > place->shadow_m[1][0] && at[1] < place->shadow_m[1][1];
+}
+
+static bool is_in_shadow(const WorldSnapshot *snapshot, const WorldSight *sight,
+                         const double at_m[3]) {
+    bool all = sight->count < 0;
+    int count = all ? snapshot->world->solid_count : sight->shadow_count;
+    for (int k = 0; k < count; k++) {
+        int i = all ? k : sight->shadows[k];
+        WorldHit hit;
+        if (may_shade(&snapshot->solids[i], at_m) &&
+            cast_solid(snapshot, i, at_m, sun, INFINITY, &hit))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the first solid of the ray before hit->depth_m. Solids are sorted by distance. */
+static void cast_solids(const WorldSnapshot *snapshot, const WorldSight *sight,
+                        const double origin_m[3], const double direction[3], WorldHit *hit) {
+    bool all = sight->count < 0;
+    int count = all ? snapshot->world->solid_count : sight->count;
+    double level = sqrt(direction[0] * direction[0] + direction[1] * direction[1]);
+    for (int k = 0; k < count; k++) {
+        int i = all ? k : sight->solids[k];
+        if (!all && sight->near_m[k] > hit->depth_m * level)
+            return;
+        if (passes_circle(&snapshot->solids[i].around, origin_m, direction) &&
+            cast_solid(snapshot, i, origin_m, direction, hit->depth_m, hit))
+            hit->solid = i;
+    }
 }
 
 WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
                     const double origin_m[3], const double direction[3], double far_m) {
-    WorldHit hit = {.hit = false, .depth_m = far_m};
-    bool all = sight->count < 0;
-    int count = all ? snapshot->world->solid_count : sight->count;
-    for (int i = 0; i < count; i++)
-        hit.hit |= cast_solid(snapshot, all ? i : sight->solids[i], origin_m, direction,
-                              hit.depth_m, &hit);
-    double ground = direction[2] < 0 ? -origin_m[2] / direction[2] : INFINITY;
-    if (ground > 0 && (hit.hit ? ground < hit.depth_m : ground <= far_m)) {
+    double ground_m = direction[2] < 0 ? -origin_m[2] / direction[2] : INFINITY;
+    bool ground = ground_m > 0 && ground_m <= far_m;
+    WorldHit hit = {.hit = ground, .depth_m = ground ? ground_m : far_m, .solid = -1};
+    cast_solids(snapshot, sight, origin_m, direction, &hit);
+    double at_m[3];
+    for (int axis = 0; axis < 3; axis++)
+        at_m[axis] = origin_m[axis] + hit.depth_m * direction[axis];
+    hit.height_m = at_m[2];
+    if (hit.solid >= 0) {
         hit.hit = true;
-        hit.depth_m = ground;
-        paint_ground(snapshot, origin_m[0] + ground * direction[0],
-                     origin_m[1] + ground * direction[1], &hit);
+        hit.class = snapshot->world->solids[hit.solid].class;
+    } else if (ground) {
+        paint_ground(snapshot, at_m[0], at_m[1], &hit);
+        at_m[2] = 0;
+        float light = is_in_shadow(snapshot, sight, at_m) ? 0.5F : 1;
+        for (int i = 0; i < 3; i++)
+            hit.color[i] *= light;
     }
-    hit.height_m = origin_m[2] + hit.depth_m * direction[2];
     return hit;
 }

@@ -35,10 +35,15 @@ typedef struct {
     float color2[3]; /* checkerboard: colour of every second square */
 } Patch;
 
-typedef enum { SOLID_BOX, SOLID_CYLINDER } SolidKind;
+/* clang-format off */
+typedef enum {
+    SOLID_BOX, SOLID_CYLINDER, SOLID_CAR, SOLID_TRUCK, SOLID_PERSON, SOLID_CYCLIST, SOLID_CROWN,
+    SOLID_KINDS
+} SolidKind;
+/* clang-format on */
 
-/* A box (its length lies along its own x axis) or an upright cylinder (size_m[0] is its diameter).
- * It moves with constant velocity in the ego frame. */
+/* A solid fills a box (its length lies along its own x axis) or an upright cylinder (size_m[0] is
+ * its diameter). solids.c has the form inside. It moves with constant velocity in the ego frame. */
 typedef struct {
     SolidKind kind;
     WorldClass class;
@@ -75,15 +80,19 @@ typedef struct {
     bool hit;        /* false: sky */
     double depth_m;  /* the ray's parameter s; for camera_ray metres along the optical axis */
     double height_m; /* z of the hit point */
+    int solid;       /* index of the solid; -1: ground or sky */
     WorldClass class;
-    float color[3]; /* linear 0..1 after lighting: sides darker than tops, windows than sides */
+    float color[3]; /* linear 0..1 after lighting: sides darker than tops, shadows on the ground */
 } WorldHit;
 
-/* The solids that a bundle of rays from one point can hit. Other solids need no test. */
+/* The solids that a bundle of rays from one point can hit, nearest first, and those whose shadow
+ * they can hit. Other solids need no test. */
 enum { WORLD_SIGHT_MAX = 60 };
 typedef struct {
     int count; /* -1: all solids of the world */
-    int solids[WORLD_SIGHT_MAX];
+    int shadow_count;
+    int solids[WORLD_SIGHT_MAX], shadows[WORLD_SIGHT_MAX];
+    double near_m[WORLD_SIGHT_MAX]; /* [count]: distance of the solid, seen from above */
 } WorldSight;
 
 /* Finds the solids that rays from `origin_m` can hit. They lie in the pyramid of the four

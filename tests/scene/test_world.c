@@ -2,7 +2,7 @@
  * with their definition, and motion that repeats. */
 #include "src/base/clock.h"
 #include "src/base/random.h"
-#include "src/scene/world.h"
+#include "src/scene/solids.h"
 #include "tests/support/scenes.h"
 #include "tests/support/tap.h"
 
@@ -29,6 +29,10 @@ static WorldHit cast(const World *world, double ox, double oy, double oz, double
     WorldHit hit = world_cast(still, &all, origin, direction, far_m);
     world_snapshot_free(still);
     return hit;
+}
+
+static double between(uint64_t *seed, double low, double high) {
+    return low + random_unit(seed) * (high - low);
 }
 
 static bool color_is(const WorldHit *hit, const float color[3]) {
@@ -61,6 +65,55 @@ static void test_box(void) {
            "the ground hides what lies below it");
 }
 
+/* ---- forms ----------------------------------------------------------------------------------- */
+
+/* A form lies in the box or cylinder around it. A fifth of the rays miss it there, or hit later. */
+static void test_forms(void) {
+    enum { RAYS = 4000 };
+    uint64_t seed = 7;
+    for (SolidKind kind = SOLID_CAR; kind < SOLID_KINDS; kind++) {
+        Solid form = {kind, CLASS_TREE, {1, 0.5F, 0.25F}, {1, 2}, 1, {4, 2, 1.5}, 30, {0, 0}};
+        Solid around = form;
+        around.kind = solid_is_round(kind) ? SOLID_CYLINDER : SOLID_BOX;
+        World world = {.solid_count = 1, .solids = &form};
+        World plain = {.solid_count = 1, .solids = &around};
+        int met = 0, later = 0, outside = 0, other = 0;
+        for (int i = 0; i < RAYS; i++) {
+            double a = between(&seed, -M_PI, M_PI), from[3] = {1 + 9 * cos(a), 2 + 9 * sin(a), 3};
+            double x = between(&seed, -2, 4) - from[0], y = between(&seed, 0, 4) - from[1];
+            double z = between(&seed, 1, 2.6) - from[2];
+            WorldHit hit = cast(&world, from[0], from[1], from[2], x, y, z, 1.3);
+            WorldHit first = cast(&plain, from[0], from[1], from[2], x, y, z, 1.3);
+            outside += hit.solid == 0 && (first.solid != 0 || hit.depth_m < first.depth_m - 1e-9);
+            later += first.solid == 0 && (hit.solid != 0 || hit.depth_m > first.depth_m + 1e-3);
+            met += hit.solid == 0;
+            other += hit.solid == 0 && hit.class != CLASS_TREE;
+        }
+        tap_ok(outside == 0 && other == 0 && met > RAYS / 8 && later > RAYS / 20,
+               "form %d: %d of %d rays meet it, all in what is around it; %d go farther", kind, met,
+               RAYS, later);
+    }
+}
+
+/* A car of 4.5 x 2 x 1.5 m, seen from its left side and from above. */
+static void test_car(void) {
+    Solid car = {SOLID_CAR, CLASS_CAR, {0.8F, 0.1F, 0.1F}, {0, 0}, 0, {4.5, 2, 1.5}, 0, {0, 0}};
+    World world = {.ground_color = {1, 1, 1}, .solid_count = 1, .solids = &car};
+    WorldHit door = cast(&world, 0, 9, 0.7, 0, -1, 0, 20);
+    WorldHit wheel = cast(&world, 1.4, 9, 0.1, 0, -1, 0, 20);
+    WorldHit window = cast(&world, 0, 9, 1.2, 0, -1, 0, 20);
+    tap_ok(door.color[0] > 7 * door.color[2] && wheel.color[0] < 0.1 && window.color[0] < 0.1,
+           "a car's door has its colour; a wheel and a window are dark");
+    WorldHit bonnet = cast(&world, 1.9, 0, 5, 0, 0, -1, 20),
+             roof = cast(&world, 0, 0, 5, 0, 0, -1, 20);
+    tap_ok(near(roof.height_m, 1.5) && bonnet.height_m < 1 && bonnet.height_m > 0.5,
+           "its bonnet is lower than its roof");
+    WorldHit shade = cast(&world, 0, -1.1, 5, 0, 0, -1, 20),
+             lit = cast(&world, 0, 1.2, 5, 0, 0, -1, 20);
+    tap_ok(near(shade.color[0], lit.color[0] / 2) && shade.class == lit.class,
+           "and its shadow lies on the ground, on the side away from the sun");
+}
+
 /* ---- against a slow march -------------------------------------------------------------------- */
 
 static bool inside(const World *world, const double p[3]) {
@@ -76,10 +129,6 @@ static bool inside(const World *world, const double p[3]) {
             return true;
     }
     return p[2] <= 0;
-}
-
-static double between(uint64_t *seed, double low, double high) {
-    return low + random_unit(seed) * (high - low);
 }
 
 static void random_solids(Solid *solids, int count, uint64_t *seed) {
@@ -168,7 +217,8 @@ static void test_sight(void) {
                     direction[axis] += share[e] / sum * edges[e][axis];
             WorldHit some = world_cast(still, &sight, origin, direction, 60);
             WorldHit every = world_cast(still, &all, origin, direction, 60);
-            differ += some.hit != every.hit || some.depth_m != every.depth_m;
+            differ += some.hit != every.hit || some.depth_m != every.depth_m ||
+                      !color_is(&some, every.color);
         }
     }
     tap_ok(differ == 0 && whole > 0, "sights change no ray; %lld of %d hold the vertical",
@@ -229,8 +279,8 @@ static bool in_any_copy(const Patch *patch, double x, double y) {
 static void test_many_copies(void) {
     double took_us[2];
     for (int many = 0; many < 2; many++) {
-        Patch patch = {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, 0}, {200, 0.001},
-                       45,         1,          {0.0001, 0}, 0,    {0}};
+        Patch patch = {PATCH_RECT, CLASS_LANE, {1, 1, 1},   {0, 0}, {200, 0.001},
+                       45,         1,          {0.0001, 0}, 0,      {0}};
         patch.repeat = many ? 1000 : 2;
         World world = {.ground_class = CLASS_ROAD, .patch_count = 1, .patches = &patch};
         WorldSnapshot *still = snapshot_of(&world, 0);
@@ -344,6 +394,8 @@ static void test_footprint(void) {
 
 TAP_SUITE(world) {
     test_box();
+    test_forms();
+    test_car();
     test_march();
     test_sight();
     test_ground();

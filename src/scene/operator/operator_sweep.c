@@ -1,5 +1,6 @@
 /* Scans a sample's world by LiDAR. The result is the points of `voxelize`. */
 #include "src/scene/operator/operator_internal.h"
+#include "src/scene/solids.h"
 
 #include "kernels/threads.h"
 
@@ -27,6 +28,13 @@ static bool load_world(const char *name, const char *where, Scene *scene, Err *e
     bool ok = scene_read_world(text, length, path, scene, err);
     free(text);
     return ok;
+}
+
+/* Replaces the forms of all solids by the boxes and cylinders around them. Recorded results belong
+ * to this sweep. */
+static void simplify(World *world) {
+    for (int i = 0; i < world->solid_count; i++)
+        world->solids[i].kind = solid_is_round(world->solids[i].kind) ? SOLID_CYLINDER : SOLID_BOX;
 }
 
 /* Computes the ray of a beam at an azimuth. Its length along the ground is 1. At skew 0 the rings
@@ -75,6 +83,7 @@ bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints 
     Embedding embedding = {.channels = 0};
     if (!load_world(spec->world, where, &scene, err))
         return false;
+    simplify(&scene.world);
     bool ok = world_snapshot(&scene.world, 0, &world, err) &&
               embedding_init(&embedding, spec->channels, spec->seed, err);
     Grid grid = scene.rig.grid;
