@@ -3,7 +3,6 @@
 #include "src/base/srgb.h"
 #include "src/scene/features.h"
 #include "src/scene/photos.h"
-#include "src/scene/solids.h"
 
 #include <math.h>
 #include <stdio.h>

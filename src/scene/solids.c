@@ -1,4 +1,4 @@
-#include "src/scene/solids.h"
+#include "src/scene/world.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * with their definition, and motion that repeats. */
 #include "src/base/clock.h"
 #include "src/base/random.h"
-#include "src/scene/solids.h"
+#include "src/scene/world.h"
 #include "tests/support/scenes.h"
 #include "tests/support/tap.h"
 

@@ -1,6 +1,5 @@
 /* Scans a sample's world by LiDAR. The result is the points of `voxelize`. */
 #include "src/scene/operator/operator_internal.h"
-#include "src/scene/solids.h"
 
 #include "kernels/threads.h"
 
