@@ -61,7 +61,7 @@ const BevKernel *bev_counterpart(const BevKernel *kernel, BevWhere where) {
     return NULL;
 }
 
-bool bev_on_ladder(const BevKernel *kernel) {
+bool bev_is_listed(const BevKernel *kernel) {
     return kernel->launch && kernel->stage == BEV_POOL && !kernel->skips;
 }
 

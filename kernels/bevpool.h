@@ -343,9 +343,15 @@ extern const BevKernel *const bev_kernels[];
 /* Returns the row of that name, or NULL. */
 const BevKernel *bev_kernel_find(const char *name);
 
+/* THE ladder: forward the kernels of NVIDIA's article, V2, V2+DO and V3, and V4 above them. Writes
+ * the rows of that backend in the order of the table, whether this build can launch them or not.
+ * Returns their number: BEV_RUNGS, or fewer where a rung has no row on the CPU. */
+enum { BEV_RUNGS = 4 };
+int bev_ladder(BevWhere where, BevDirection direction, const BevKernel *ladder[BEV_RUNGS]);
+
 /* Returns whether the live display lists the kernel: its stage is POOL, this build can launch it,
  * and it reads every point. */
-bool bev_on_ladder(const BevKernel *kernel);
+bool bev_is_listed(const BevKernel *kernel);
 
 /* Returns the row of backend `where` that does the same as `kernel`: `kernel` itself, or its
  * counterpart. NULL: there is none. */

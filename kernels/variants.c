@@ -33,6 +33,22 @@ ROWS(DECLARE)
 const BevKernel *const bev_kernels[] = {ROWS(ADDRESS) NULL};
 _Static_assert(sizeof bev_kernels / sizeof *bev_kernels <= 64 + 1, "a KernelSet has 64 bits");
 
+static const BevKernel *const rungs[BEV_DIRECTION_COUNT][BEV_RUNGS] = {
+    [BEV_FORWARD] = {&kernel_v2, &kernel_v2_do, &kernel_v3, &kernel_v4},
+    [BEV_BACKWARD] = {&kernel_grad_atomic, &kernel_grad_v2_bevdet, &kernel_grad_owner,
+                      &kernel_grad_v4},
+};
+
+int bev_ladder(BevWhere where, BevDirection direction, const BevKernel *ladder[BEV_RUNGS]) {
+    int count = 0;
+    for (int i = 0; i < BEV_RUNGS; i++) {
+        const BevKernel *row = bev_counterpart(rungs[direction][i], where);
+        if (row)
+            ladder[count++] = row;
+    }
+    return count;
+}
+
 const BevKernel *bev_kernel_find(const char *name) {
     for (int i = 0; bev_kernels[i]; i++)
         if (!strcmp(bev_kernels[i]->name, name))

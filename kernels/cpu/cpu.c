@@ -44,6 +44,14 @@ void cpu_plan_free(BevPlan *plan) {
     free(plan);
 }
 
+bool cpu_plan_built(bool built, BevPlan **plan, void (*release)(BevPlan *plan)) {
+    if (!built) {
+        release(*plan);
+        *plan = NULL;
+    }
+    return built;
+}
+
 bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err) {
     (void)problem;
     return cpu_plan_new(plan, sizeof(int), "a kernel's plan", err);
@@ -57,6 +65,10 @@ size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums)
     int64_t count = threads * sums_stride(problem->shape.channels) +
                     decoded_floats(&problem->depth) + decoded_floats(&problem->feat) + own_sums;
     return (size_t)count * sizeof(float);
+}
+
+size_t cpu_workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, cpu_plan_threads(plan), 0);
 }
 
 CpuStage cpu_stage(const BevProblem *problem, int planned) {
@@ -184,9 +196,7 @@ size_t cpu_sums_bytes(const BevProblem *problem, const BevPlan *plan) {
 
 void cpu_sums_add(const CpuStage *stage, const BevMap *map, int64_t t, int64_t first,
                   int64_t count) {
-    float depth = stage->depth[map->ranks_depth[t]];
-    if (map->weights)
-        depth *= map->weights[t];
+    float depth = cpu_depth(stage, map, t);
     const float *feat = stage->feat + map->ranks_feat[t] * stage->channels + first;
     float *sums = stage->own_sums + map->ranks_bev[t] * stage->channels + first;
     for (int64_t c = 0; c < count; c++) {
@@ -214,7 +224,7 @@ bool cpu_sums_launch(const BevProblem *problem, const BevPlan *plan, CpuAddPoint
     return true;
 }
 
-BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, bool sums) {
+BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, BevSums sums) {
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     int64_t channels = problem->shape.channels, passes = (channels + tile - 1) / tile;
     double terms = (double)problem->map.points * (double)channels;
@@ -222,9 +232,10 @@ BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, bool sums
     traffic.index *= (double)passes;
     traffic.depth *= (double)passes;
     traffic.weight *= (double)passes;
-    if (sums) {
+    if (sums != BEV_SUMS_OWNED) {
         traffic.out_read = (terms + outputs) * sizeof(float);
         traffic.out_write += (terms + outputs) * sizeof(float);
     }
+    traffic.atomics = sums == BEV_SUMS_ATOMIC ? terms : 0;
     return traffic;
 }

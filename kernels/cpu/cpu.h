@@ -31,6 +31,9 @@ typedef struct {
 bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err);
 void cpu_plan_free(BevPlan *plan); /* frees a plan that owns no other memory */
 
+/* Returns `built`. Where it is false, the plan is released and set to NULL. */
+bool cpu_plan_built(bool built, BevPlan **plan, void (*release)(BevPlan *plan));
+
 /* Makes a plan that holds the number of threads and nothing else. Returns that number. */
 bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err);
 int cpu_plan_threads(const BevPlan *plan);
@@ -38,6 +41,9 @@ int cpu_plan_threads(const BevPlan *plan);
 /* Returns the bytes of workspace that a stage takes for a team of `threads`, with `own_sums` floats
  * for the kernel itself. */
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums);
+
+/* The field workspace_bytes of kernels that need a stage and nothing else. */
+size_t cpu_workspace_bytes(const BevProblem *problem, const BevPlan *plan);
 
 /* Lays the stage of one launch out in problem->workspace. `planned` is the plan's number of
  * threads. */
@@ -78,7 +84,7 @@ bool cpu_sums_launch(const BevProblem *problem, const BevPlan *plan, CpuAddPoint
 
 /* Returns the traffic of a kernel that passes over all points once for each `tile` channels. With
  * `sums` each point reads and writes FP32 sums, which are cleared before and encoded after. */
-BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, bool sums);
+BevTraffic cpu_passes_traffic(const BevProblem *problem, int64_t tile, BevSums sums);
 
 /* The cells without points, as runs of neighbours, for kernels that write each cell once. */
 typedef struct {
@@ -95,6 +101,12 @@ void cpu_empty_free(CpuEmpty *empty);
 
 /* Sets the empty cells to zero, each thread its share. On return all are zero. */
 void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out);
+
+/* Returns depth * weight of point t. */
+CPU_INLINE float cpu_depth(const CpuStage *stage, const BevMap *map, int64_t t) {
+    float depth = stage->depth[map->ranks_depth[t]];
+    return map->weights ? depth * map->weights[t] : depth;
+}
 
 /* Adds scale * feat[c] to sums[c] for each channel: the inner loop of the CPU kernels. */
 CPU_INLINE void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,

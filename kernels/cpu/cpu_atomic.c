@@ -36,9 +36,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    BevTraffic traffic = cpu_passes_traffic(problem, problem->shape.channels, true);
-    traffic.atomics = (double)problem->map.points * (double)problem->shape.channels;
-    return traffic;
+    return cpu_passes_traffic(problem, problem->shape.channels, BEV_SUMS_ATOMIC);
 }
 
 /* clang-format off */

@@ -176,13 +176,8 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    if (!cpu_plan_new(plan, sizeof **plan, "cpu_grad_v4", err))
-        return false;
-    if (build_plan(*plan, problem, err))
-        return true;
-    release(*plan);
-    *plan = NULL;
-    return false;
+    return cpu_plan_new(plan, sizeof **plan, "cpu_grad_v4", err) &&
+           cpu_plan_built(build_plan(*plan, problem, err), plan, release);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */

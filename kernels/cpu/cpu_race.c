@@ -64,9 +64,7 @@ typedef struct {
 static void write_back(const Tile *tile, Thread *thread) {
     const BevMap *map = tile->map;
     int64_t t = thread->point;
-    float depth = tile->stage->depth[map->ranks_depth[t]];
-    if (map->weights)
-        depth *= map->weights[t];
+    float depth = cpu_depth(tile->stage, map, t);
     const float *feat =
         tile->stage->feat + map->ranks_feat[t] * tile->stage->channels + tile->first;
     cpu_add_scaled(thread->sum, feat, depth, tile->width);
@@ -121,7 +119,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    return cpu_passes_traffic(problem, TILE, true);
+    return cpu_passes_traffic(problem, TILE, BEV_SUMS_PLAIN);
 }
 
 /* clang-format off */

@@ -37,9 +37,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
-    BevTraffic traffic = cpu_passes_traffic(problem, TILE, true);
-    traffic.atomics = (double)problem->map.points * (double)problem->shape.channels;
-    return traffic;
+    return cpu_passes_traffic(problem, TILE, BEV_SUMS_ATOMIC);
 }
 
 /* clang-format off */

@@ -25,10 +25,6 @@
 
 enum { TILE = 8 };
 
-static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, cpu_plan_threads(plan), 0);
-}
-
 /* Sums channels [first, first + width) of the points [start, end). 1 <= width <= TILE. */
 CPU_CLONES
 static void pool_tile(const BevMap *map, const CpuStage *stage, int64_t start, int64_t end,
@@ -36,11 +32,8 @@ static void pool_tile(const BevMap *map, const CpuStage *stage, int64_t start, i
     for (int64_t c = 0; c < TILE; c++)
         sums[c] = 0;
     for (int64_t t = start; t < end; t++) {
-        float depth = stage->depth[map->ranks_depth[t]];
-        if (map->weights)
-            depth *= map->weights[t];
         const float *feat = stage->feat + map->ranks_feat[t] * stage->channels + first;
-        cpu_add_scaled(sums, feat, depth, width);
+        cpu_add_scaled(sums, feat, cpu_depth(stage, map, t), width);
     }
 }
 
@@ -69,7 +62,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 /* Each tile reads indices, depths and weights again; a feature belongs to one tile. The output is
  * cleared, which bev_gather_traffic counts, and then written once an interval. */
 static BevTraffic bytes(const BevProblem *problem) {
-    BevTraffic traffic = cpu_passes_traffic(problem, TILE, false);
+    BevTraffic traffic = cpu_passes_traffic(problem, TILE, BEV_SUMS_OWNED);
     traffic.out_write += (double)problem->map.intervals * (double)problem->shape.channels *
                          bev_dtypes[problem->out.dtype].bits / 8;
     return traffic;
@@ -80,8 +73,8 @@ const BevKernel kernel_cpu_v2_bevdet = {
     .name = "cpu_v2_bevdet", .title = "V2 (BEVDet)",
     .idea = "A thread owns a cell, 8 channels a pass: no atomics, indices read again in each pass.",
     .counterpart = "v2_bevdet", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
-    .launch = launch, .bytes = bytes,
+    .aligns = CPU_ALL_ALIGNS, .deterministic = true, .prepare = cpu_prepare_threads,
+    .release = cpu_plan_free, .workspace_bytes = cpu_workspace_bytes, .launch = launch,
+    .bytes = bytes,
 };
 /* clang-format on */

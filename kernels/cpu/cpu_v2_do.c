@@ -67,22 +67,12 @@ static void fill_records(const BevMap *map, Record *records) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    if (!check_ranks(problem, err))
+    if (!check_ranks(problem, err) || !cpu_plan_new(plan, sizeof **plan, "cpu_v2_do", err))
         return false;
-    if (!cpu_plan_new(plan, sizeof **plan, "cpu_v2_do", err))
-        return false;
-    (*plan)->records = malloc(((size_t)problem->map.intervals + 1) * sizeof(Record));
-    if ((*plan)->records) {
-        fill_records(&problem->map, (*plan)->records);
-        return true;
-    }
-    release(*plan);
-    *plan = NULL;
-    return err_no_memory(err, "cpu_v2_do", "");
-}
-
-static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, plan->threads, 0);
+    Record *records = malloc(((size_t)problem->map.intervals + 1) * sizeof *records);
+    if (records)
+        fill_records(&problem->map, (*plan)->records = records);
+    return cpu_plan_built(records || err_no_memory(err, "cpu_v2_do", ""), plan, release);
 }
 
 CPU_CLONES
@@ -134,7 +124,7 @@ const BevKernel kernel_cpu_v2_do = {
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
     .counterpart = "v2_do", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

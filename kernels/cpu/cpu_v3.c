@@ -41,23 +41,8 @@ static void release(BevPlan *plan) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    if (!cpu_plan_new(plan, sizeof **plan, "cpu_v3", err))
-        return false;
-    if (cpu_empty_init(&(*plan)->empty, problem, err))
-        return true;
-    release(*plan);
-    *plan = NULL;
-    return false;
-}
-
-static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, plan->threads, 0);
-}
-
-/* Returns depth * weight of point t. */
-CPU_INLINE float depth_of(const BevMap *map, const CpuStage *stage, int64_t t) {
-    float depth = stage->depth[map->ranks_depth[t]];
-    return map->weights ? depth * map->weights[t] : depth;
+    return cpu_plan_new(plan, sizeof **plan, "cpu_v3", err) &&
+           cpu_plan_built(cpu_empty_init(&(*plan)->empty, problem, err), plan, release);
 }
 
 /* Returns the feature row of point t. */
@@ -72,8 +57,8 @@ CPU_INLINE void add_group(const BevMap *map, const CpuStage *stage, int64_t t,
     const float *restrict f0 = feat_of(map, stage, t), *restrict f1 = feat_of(map, stage, t + 1);
     const float *restrict f2 = feat_of(map, stage, t + 2), *restrict f3 =
                                                                feat_of(map, stage, t + 3);
-    float d0 = depth_of(map, stage, t), d1 = depth_of(map, stage, t + 1);
-    float d2 = depth_of(map, stage, t + 2), d3 = depth_of(map, stage, t + 3);
+    float d0 = cpu_depth(stage, map, t), d1 = cpu_depth(stage, map, t + 1);
+    float d2 = cpu_depth(stage, map, t + 2), d3 = cpu_depth(stage, map, t + 3);
     CPU_SIMD
     for (int64_t c = 0; c < stage->channels; c++)
         sums[c] = sums[c] + d0 * f0[c] + d1 * f1[c] + d2 * f2[c] + d3 * f3[c];
@@ -88,7 +73,7 @@ static void pool_interval(const BevMap *map, const CpuStage *stage, int64_t star
     for (; t + GROUP <= end; t += GROUP)
         add_group(map, stage, t, sums);
     for (; t < end; t++)
-        cpu_add_scaled(sums, feat_of(map, stage, t), depth_of(map, stage, t), stage->channels);
+        cpu_add_scaled(sums, feat_of(map, stage, t), cpu_depth(stage, map, t), stage->channels);
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
@@ -120,7 +105,7 @@ const BevKernel kernel_cpu_v3 = {
     .idea = "Five index arrays, no division, each cell written once.",
     .counterpart = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

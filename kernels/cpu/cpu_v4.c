@@ -407,17 +407,10 @@ static void release(BevPlan *plan) {
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    if (!cpu_plan_new(plan, sizeof **plan, "cpu_v4", err))
-        return false;
-    if (build_plan(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
-        return true;
-    release(*plan);
-    *plan = NULL;
-    return false;
-}
-
-static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_stage_bytes(problem, plan->threads, 0);
+    return cpu_plan_new(plan, sizeof **plan, "cpu_v4", err) &&
+           cpu_plan_built(build_plan(*plan, problem, err) &&
+                              cpu_empty_init(&(*plan)->empty, problem, err),
+                          plan, release);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -473,7 +466,7 @@ const BevKernel kernel_cpu_v4 = {
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
     .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -19,7 +19,7 @@ int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < max; i++)
         if (bev_kernels[i]->where == where && bev_kernels[i]->direction == direction &&
-            bev_on_ladder(bev_kernels[i]))
+            bev_is_listed(bev_kernels[i]))
             kernels[count++] = bev_kernels[i];
     return count;
 }

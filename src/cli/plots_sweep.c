@@ -34,17 +34,12 @@ typedef struct {
     unsigned mask; /* the same kernels as model_bits */
 } Sweep;
 
-static bool is_default(const BevKernel *kernel) {
-    return bev_counterpart(kernel, BEV_CPU) == bev_default(BEV_CPU, BEV_FORWARD);
-}
-
-/* Chooses the article's kernels that are in this program, the baseline and the default. */
+/* Chooses the kernels of the ladder. Of V3 both forms are drawn. */
 static void choose_kernels(Sweep *sweep) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->direction == BEV_FORWARD &&
-            (bev_kernels[i]->is_baseline || is_default(bev_kernels[i]) ||
-             bev_kernels[i]->published))
-            sweep->mask |= model_bits(bev_kernels[i]);
+    const BevKernel *ladder[BEV_RUNGS];
+    int rungs = bev_ladder(BEV_CUDA, BEV_FORWARD, ladder);
+    for (int i = 0; i < rungs; i++)
+        sweep->mask |= model_bits(ladder[i]);
     for (int i = 0; i < KERNELS; i++)
         if (sweep->mask >> i & 1)
             sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
@@ -136,10 +131,10 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
     PlotMark marks[2];
     int mark_count = 0;
     for (int r = 0; r < sweep->kernel_count; r++) {
-        const BevKernel *kernel = sweep->kernels[r], *v2 = bev_baseline(BEV_CPU, BEV_FORWARD);
+        const BevKernel *kernel = sweep->kernels[r];
         series[r] = plot_series(kernel->title, sweep->x, sweep->latency[r], sweep->count, 0);
-        series[r].strong = is_default(kernel);
-        series[r].baseline = bev_counterpart(kernel, BEV_CPU) == v2;
+        series[r].strong = kernel->is_default;
+        series[r].baseline = kernel->is_baseline;
         series[r].peer = true;
     }
     for (int i = 0; i < 2; i++) {

@@ -302,12 +302,10 @@ const BevKernel *select_both_ways(const Options *options, unsigned where,
 }
 
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err) {
-    BevWhere first = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    const BevKernel *kernel = options->kernel ? select_kernel(options->kernel, where, err)
-                                              : bev_baseline(first, BEV_FORWARD);
-    if (!kernel)
+    const BevKernel *kernel = NULL; /* the state's own default */
+    if (options->kernel && !(kernel = select_kernel(options->kernel, where, err)))
         return false;
-    app_word(app, "kernel", kernel->name);
+    app_word(app, "kernel", kernel ? kernel->name : NULL);
     bool fault;
     if (!select_fault(options, &fault, err))
         return false;

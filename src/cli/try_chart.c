@@ -33,7 +33,7 @@ typedef struct {
 static bool is_compared(const BevKernel *kernel, bool cuda) {
     bool stands =
         cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
-    return stands && bev_on_ladder(kernel) && !kernel->wrong_on_purpose;
+    return stands && bev_is_listed(kernel) && !kernel->wrong_on_purpose;
 }
 
 static bool time_ladder(const Options *options, const TryKernel *kernel, const BevProblem *problem,

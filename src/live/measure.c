@@ -49,7 +49,7 @@ struct Measure {
 
 static void add_kernels(Measure *measure) {
     for (int i = 0; bev_kernels[i] && measure->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_on_ladder(bev_kernels[i]))
+        if (!bev_is_listed(bev_kernels[i]))
             continue;
         TimedKernel *timed = &measure->kernels[measure->kernel_count++];
         timed->config.kernel = timed->live.kernel = bev_kernels[i];

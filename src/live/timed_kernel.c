@@ -244,7 +244,7 @@ void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, L
     live->elsewhere_count = 0;
     live->clear_us = recorded_with(of, "clear", config, "warm");
     for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
-        if (bev_on_ladder(bev_kernels[i]) || bev_kernels[i]->direction != config->kernel->direction)
+        if (bev_is_listed(bev_kernels[i]) || bev_kernels[i]->direction != config->kernel->direction)
             continue;
         LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
         *row = (LiveKernel){.kernel = bev_kernels[i]};
@@ -258,7 +258,7 @@ void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *input
     const KernelConfig *config = &job->config, *baseline = &job->baseline;
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_on_ladder(bev_kernels[i]) ||
+        if (!bev_is_listed(bev_kernels[i]) ||
             bev_kernels[i]->direction != config->kernel->direction)
             continue;
         LiveKernel *row = &live->kernels[live->kernel_count++];

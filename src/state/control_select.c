@@ -63,16 +63,21 @@ static unsigned use_kernel(State *state, Action action, const BevKernel *kernel)
     return control_use_config(state, action, config, kernel->title);
 }
 
+/* Returns the rung of the ladder that is `step` rungs from the selection. A kernel that is no rung
+ * stands between two rungs, by its place in the table. */
+static const BevKernel *next_rung(const State *state, int step) {
+    const BevKernel *ladder[BEV_RUNGS], *now = state->job.config.kernel;
+    int count = bev_ladder(state_where(state), direction_of(state), ladder), place = 0;
+    while (place < count && kernel_bit(ladder[place]) < kernel_bit(now))
+        place++;
+    bool between = place == count || ladder[place] != now;
+    return ladder[wrapped(place + step - (between && step > 0), count)];
+}
+
 unsigned control_kernel(State *state, const Command *command) {
-    const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(state_where(state), direction_of(state), kernels, MAX_KERNELS), now = 0;
     const BevKernel *kernel =
-        kernel_named(state_where(state), direction_of(state), command->argument);
-    for (int i = 0; i < count; i++)
-        if (kernels[i] == state->job.config.kernel)
-            now = i;
-    if (command->step && count > 0)
-        kernel = kernels[wrapped(now + command->step, count)];
+        command->step ? next_rung(state, command->step)
+                      : kernel_named(state_where(state), direction_of(state), command->argument);
     if (kernel)
         return use_kernel(state, command->action, kernel);
     return SAY(state, command->action, "kernel: there is no \"%s\"%s for the %s", command->argument,

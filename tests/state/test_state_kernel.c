@@ -42,7 +42,7 @@ STATE_SUITE(state_kernel_selection) {
     unsigned bits = use("kernel");
     tap_ok(bits == (STEP_REDRAW | STEP_RUN | STEP_CHANGE) && job->serial == serial + 1,
            "another kernel is another job");
-    tap_ok(!strcmp(job->config.kernel->name, "cpu_v2_bevdet"), "the next one is the next kernel");
+    tap_ok(!strcmp(job->config.kernel->name, "cpu_v2_do"), "the next one is the next kernel");
     after("kernel -", !strcmp(job->config.kernel->name, "cpu_v2"), "and back");
     tap_ok(use("kernel v9") == STEP_REDRAW && says("kernel: there is no \"v9\" for the CPU"),
            "an unknown kernel changes nothing and says so");
