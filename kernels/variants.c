@@ -41,11 +41,9 @@ static const BevKernel *const rungs[BEV_DIRECTION_COUNT][BEV_RUNGS] = {
 
 int bev_ladder(BevWhere where, BevDirection direction, const BevKernel *ladder[BEV_RUNGS]) {
     int count = 0;
-    for (int i = 0; i < BEV_RUNGS; i++) {
-        const BevKernel *row = bev_counterpart(rungs[direction][i], where);
-        if (row)
-            ladder[count++] = row;
-    }
+    for (int i = 0; i < BEV_RUNGS; i++)
+        if ((ladder[count] = bev_counterpart(rungs[direction][i], where)))
+            count++;
     return count;
 }
 

@@ -2,23 +2,18 @@
  *
  * IDEA    As `cpu_race`, but read, add and write are one step that nothing can come between, so no
  *         update is lost. Right at last, and slow: every addition pays for it.
- *
  * WHO     A real thread owns a run of points. Nobody owns a cell: where two runs meet in one, both
  *         threads add to it.
  *
  *             points    t0 t1 t2 t3 | t4 t5 t6 t7        cells   a a a b | b b c c
  *             thread    0  0  0  0  | 1  1  1  1         both threads add to b
- *
  * MEMORY  A grid of FP32 sums in memory, read and written for every product; features and indices
  *         once a point. A core must have the sum's cache line to itself for each addition.
- *
  * COST    P C atomics, as a compare-and-swap loop: processors have no atomic addition of floats.
  *         12 P bytes of indices, P C features, 8 P C bytes of sums, and 8 cells C bytes to clear
  *         and encode them.
- *
  * LIMITS  Where threads share a cell the order of its additions is open, and FP32 addition is not
  *         associative: two runs may differ in the last bits.
- *
  * TRY     schedule(static, 1) deals neighbouring points to different threads, as a GPU does: now
  *         threads meet in almost every cell, and wait. */
 #include "kernels/cpu/cpu.h"

@@ -4,24 +4,19 @@
  *         depth's to one of the pixel's bins. So the points are sorted once more, by pixel, and
  *         whoever owns a pixel writes all that it gets: nothing is added twice to memory, no
  *         atomics.
- *
  * WHO     A thread owns a pixel at a time, with all its bins; whoever is free takes the next ones.
  *
  *             pixel 17   bin 0  cell 812   g . f -> grad_depth    d g -> sums
  *                        bin 1  cell 861   g . f -> grad_depth    d g -> sums
  *                        bin 2  no point   0     -> grad_depth
  *                        ...                              sums -> grad_feat
- *
  * MEMORY  Features and their gradients go by in order, once. Rows of grad_out are gathered, one for
  *         each point: neighbouring bins lie in neighbouring cells, far apart where y differs. The
  *         elements of grad_depth are a whole image apart from bin to bin.
- *
  * COST    8 bytes a point (12 with a weight), P C elements of grad_out, each element of the
  *         features and of both gradients once, 4 P C operations. No atomics.
- *
  * LIMITS  A pixel's points have one owner; a row of grad_out is gathered by every pixel that looks
  *         at its cell, 11 to 13 of a column of 16 rows, 22 to 24 of 32.
- *
  * TRY     Sort by image column instead of row (cpu_pixels_init has it): what do the caches say? */
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_grad.h"

@@ -6,24 +6,19 @@
  *         times G transposed are the dot products of grad_depth, depths times G is grad_feat. Each
  *         row of G that is loaded serves both. A pixel's features and its gradient stay in
  *         registers while its points go by.
- *
  * WHO     A thread owns a few neighbouring columns; whoever is free takes the next.
  *
  *             column 7      G: cells 812, 861, ...   [ g g g g ... ]
  *             pixel row 0   F f f f    points: G0 G0 G1 G4 ...   -> dots, and sums in registers
  *             pixel row 1   F f f f    points: G0 G1 G1 G3 ...
- *
  * MEMORY  G comes from the first and second cache, but for its first time. Features and their
  *         gradient are read and written once, a line of the image apart; elements of grad_depth are
  *         cleared in order and then stored one by one.
- *
  * COST    8 bytes a point (12 with a weight), C elements for each cell of each column, each element
  *         of features and gradients once, P depths, 4 P C operations and P sums across a register.
- *
  * LIMITS  Products leave the zeros out, so each point needs a sum across lanes. A map without
  *         columns has as many rows in G as the column has points: right, and no faster than the
  *         owner's way.
- *
  * TRY     Point at grad_out itself instead of gathering G: what is the copy worth in FP32, what in
  *         FP16? Let two pixels pass at a time, with each row of G loaded once for both. */
 #include "kernels/codec.h"

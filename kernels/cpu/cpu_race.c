@@ -3,7 +3,6 @@
  * IDEA    A thread takes a point and adds it to the cell with a plain +=, as `race` does on a GPU.
  *         += is three steps: read the sum, add, write it back. Two threads that read the same old
  *         sum both add to it, and the second write wipes out the first. It is wrong, and shows why.
- *
  * WHO     Four threads draw points from one list. They are simulated: a seeded schedule chooses the
  *         thread that takes the next step, so that every run loses the same updates, also on one
  *         core, and the program itself has no data race. Here one of two updates is lost:
@@ -11,18 +10,14 @@
  *             thread 0   reads 5                      writes 5 + 3
  *             thread 1            reads 5                            writes 5 + 4
  *             sum        5        5                   8              9      (12 was wanted)
- *
  * MEMORY  Points are sorted by cell, so threads that draw neighbouring points want the same sum.
  * The channels are cut into tiles of 8, each with its own schedule and a grid of FP32 sums, as
  *         blocks of a GPU have; the machine's real threads own whole tiles and share nothing.
- *
  * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices, n P depths, P C features, 8 P C bytes of
  *         sums read and written, 8 cells C bytes to clear and encode them. No atomics.
- *
  * LIMITS  WRONG ON PURPOSE wherever a cell has more than one point; the gates must fail it. A cell
  *         with one point is right. The order of real threads is less random than this schedule: a
  *         GPU loses other updates, and in each run others.
- *
  * TRY     THREADS = 1: nothing is lost. THREADS = 32: of a long interval little remains. Look at
  * the error view: cells with many points that count, 6 to 10 m off, lose most; the longest
  * intervals have depths of 0, and nothing to lose. */

@@ -2,20 +2,15 @@
  *
  * IDEA    As `cpu_atomic`, but the channels are cut into tiles of 8, and the tile loop is the
  *         outermost: each tile goes through all points again, and reads the indices again.
- *
  * WHO     A thread owns a run of points in each tile. Nobody owns a cell:
  *
  *             for each tile of 8 channels        tile 0   tile 1   ...   tile 9   (C = 80)
  *                 for each point                    t        t              t     same t, again
- *
  * MEMORY  Of a feature row of C values a tile uses 8; by the time the next tile wants the rest, the
  *         cache may have forgotten it. Sums as in `cpu_atomic`: FP32, a cache line for each tile.
- *
  * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices and n P depths instead of 12 P and P. P C
  *         atomics and features, sums as in `cpu_atomic`.
- *
  * LIMITS  More channels, more passes over the same indices. Two runs may differ in the last bits.
- *
  * TRY     Raise TILE to 80: how much of the time was indices, and how much was atomics? */
 #include "kernels/cpu/cpu.h"
 

@@ -3,23 +3,18 @@
  * IDEA    Pool interval by interval instead of point by point: the sum of a cell stays in registers
  *         and the output is written once, not once a point. Channels are cut into tiles of 8,
  *         and the tile loop is the outermost: every tile reads the whole map again.
- *
  * WHO     A thread owns (tile, interval): 8 channels of one cell.
  *
  *             for each tile of 8 channels        tile 0   tile 1   ...   tile 9   (C = 80)
  *                 for each interval                 |        |              |
  *                     for each point                t        t              t     same t, again
- *
  * MEMORY  Of a feature row of C values a tile uses 8; by the time the next tile wants the rest, the
  *         cache may have forgotten it. Outputs are written in pieces of 8 too. The grid is
  *         cleared first, since cells without points have no interval.
- *
  * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices and n P depths instead of 12 P and P; P C
  *         features; cells C outputs for the clearing and intervals C for the sums. No atomics.
- *
  * LIMITS  More channels, more passes over the same indices: C = 256 reads them 32 times. A long
  *         interval keeps its thread busy while others have finished.
- *
  * TRY     Raise TILE to 16: by how much do the time and the traffic of `bench` fall? */
 #include "kernels/cpu/cpu.h"
 

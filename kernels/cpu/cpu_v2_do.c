@@ -3,22 +3,17 @@
  * IDEA    Swap the loops: go through an interval's points once and add all C channels of each. The
  *         indices shrink with it. A record {start, end, cell} replaces three arrays, and the
  *         camera and the pixel are decoded from ranks_depth while running.
- *
  * WHO     A thread owns an interval: all channels of one cell.
  *
  *             record 0 {start, end, cell}   for each point:  depth, then channels 0 1 2 ... C-1
  *             record 1 {start, end, cell}   for each point:  depth, then channels 0 1 2 ... C-1
- *
  * MEMORY  A feature row is read whole, C values side by side; the sums stay in the first cache. The
  *         grid is still cleared first: cells with points are written twice.
- *
  * COST    4 P bytes of ranks_depth and 12 bytes an interval; P depths, P C features; cells C
  *         outputs for the clearing and intervals C for the sums. One integer division and one
  *         remainder a point, by numbers the compiler does not know. No atomics.
- *
  * LIMITS  Only maps in which the feature's number follows from the depth's: ranks_feat = camera *
  *         h * w + pixel. `prepare` refuses others. 12 bytes are no size a vector load likes.
- *
  * TRY     Replace the division by ranks_feat[t]: is a division dearer than 4 bytes? */
 #include "kernels/cpu/cpu.h"
 

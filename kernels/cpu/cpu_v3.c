@@ -4,23 +4,18 @@
  *         read in a straight line, so that nothing is divided; every depth is loaded once a
  *         point; every output row has one owner, which writes it once. With the indices of the
  *         next points at hand, four points are added in one sweep over the sums.
- *
  * WHO     A thread owns an interval: all channels of one cell. Cells without points have owners
  *         too, from a list made by `prepare`, so that the grid is not cleared first.
  *
  *             interval_starts[i] -> t     ranks_depth[t]  ranks_feat[t]      t+1   t+2  ...
  *                                              |               |
  *                                           depth      channels 0 1 2 ... C-1
- *
  * MEMORY  Indices stream in order, feature rows are read whole, the sums of C channels stay in the
  *         first cache until the row is written, and no output line is touched twice.
- *
  * COST    12 P bytes of indices in the published count (ranks_bev is read once an interval only), P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
- *
  * LIMITS  One thread adds a whole interval: the longest one (real rigs: 30 times the median)
  *         bounds the time from below once there are more threads than work.
- *
  * TRY     Set GROUP's sweep to one point: how much of the gain over V2+DO was the division? */
 #include "kernels/cpu/cpu.h"
 

@@ -5,24 +5,19 @@
  *         points are a few entries, each a run down a column. Cells that see the same columns are
  *         pooled one after the other: a column's features, fetched once, serve them all from the
  *         first cache. A cell's sums stay in registers from its first entry to its last.
- *
  * WHO     A thread owns a step, cells of about 1,000 points in all; whoever is free takes the next.
  *         A cell is a row of depths times a few columns of features:
  *
  *             step 7   cell 4711    [ d d d d d d d . . ]     [ f f f f f f ]  row 0
  *                      cell 4712    [ . . . . . d d d . ]  x  [ f f f f f f ]  row 1 of one column
  *                      cell 4911    [ d d d d d d d d d ]     [     ...     ]   ...
- *
  * MEMORY  Features come from the first cache, but for their first time. Depths are gathered one by
  *         one. Each output row is written once, yet no longer in one straight line: the order
  *         follows the columns, and rows of the output only within a few of them.
- *
  * COST    16 bytes an entry (11 to 24 points on camera rigs) and 8 a cell instead of 12 a point; P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
- *
  * LIMITS  A cell has one owner, however many points it has. A map without columns has an entry a
  *         point, and its features come from wherever they are: V3 with more bytes of map.
- *
  * TRY     In prepare, leave the intervals in the order of the map: how much of the gain was
  *         the order, how much the registers? Two cells at a time, with each feature loaded once for
  *         both? Our answers are in samples/experiments/cpu.md. */

@@ -6,25 +6,20 @@
  *         Backward the same comes first, and a pass behind the gradients of V4 takes these to
  *         where a network expects them: the gradient of a logit is depth * (its depth's gradient -
  *         the sum of depth * gradient over the pixel's bins) / temperature.
- *
  * WHO     A thread owns an image row of a camera: the softmax of its pixels, 64 side by side, and
  *         their features.
  *
  *             logits  [bin][w]  ->  depths [bin][w]      features [c][w]  ->  [w][c]
  *                      |  max, sum down the bins               4 x 4 at a time (FP32)
- *
  * MEMORY  Logits are read once into a buffer in the first cache, where the three passes go over
  *         them: for the largest, for the sum, for the share. Depths are kept in FP32, whatever the
  *         format of the logits. A grid in FP32 with channels first is written past the caches:
  *         whole lines, that need not be read before.
- *
  * COST    An exponential a logit, by a polynomial that the compiler vectorises: expf() takes one
  *         number at a time. More than V4 moves: logits once, features and a grid with channels
  *         first twice.
- *
  * LIMITS  Rows of logits that are not side by side in memory are read one by one. FP16 and BF16
  *         are transposed number by number. The grid is written twice: as rows, and behind V4.
- *
  * TRY     Take expf() instead of approximate_exp2(): how much of the time was it? Compute the
  *         exponentials again for the shares, in place of keeping them: what did the store cost? */
 #include "kernels/cpu/cpu_view.h"

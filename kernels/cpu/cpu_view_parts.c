@@ -3,22 +3,17 @@
  * IDEA    As a framework runs it: a softmax over the depth bins, the features transposed to
  *         channels last, BEVDet's V2 or V4, and the grid transposed to channels first. Each part is
  *         a loop that knows nothing of the others.
- *
  * WHO     A thread owns an image row of a camera in the softmax and in the first transposition, 64
  *         cells in the second.
  *
  *             softmax         transposition       V2 or V4         transposition
  *             logits  ------------------------->  (cell, c)  --->  (c, cell)
  *                             features  ------->
- *
  * MEMORY  What one part hands to the next is written and read again, in the format of the network:
  *         depths, features, and the grid, which is the largest of them.
- *
  * COST    An expf() a logit for the sum and one for the share; 4 times the logits' bytes, 2 times
  *         those of features and grid, more than pooling moves.
- *
  * LIMITS  All of V4's gain stays within its part: the others take as long as before.
- *
  * TRY     `bench --stage view`: what does V4 save of V2's time, and of the whole? */
 #include "kernels/cpu/cpu_view.h"
 #include "kernels/threads.h"

@@ -3,21 +3,16 @@
  * IDEA    Gather and scatter change places. Every point takes the row of its cell in grad_out back
  *         to where it came from: times its features into its depth's gradient, times its depth into
  *         its pixel's. In double precision, in the order of the points.
- *
  * WHO     One thread does everything.
  *
  *             point:    0  1  2  3  4  5  6 ...          for each point
  *             thread:   0  0  0  0  0  0  0 ...              for each channel
- *
  * MEMORY  The points are sorted by cell, so grad_out is read in order, and the two gradients are
  *         added to wherever a point came from: the scattered accesses are now the writes.
- *
  * COST    Points P, channels C: 12 P bytes of indices, 2 P C elements of features and grad_out,
  *         32 P C bytes of sums read and written, 4 P C operations. No atomics.
- *
  * LIMITS  Slow on purpose. Both gradients are double until the end: 8 bytes for each element of
  *         depth and features beside the problem itself.
- *
  * TRY     Leave out the weights and ask `bevscope verify --direction backward`: nearest passes,
  *         bilinear fails, and the adjoint identity says so without any reference. */
 #include "kernels/codec.h"

@@ -3,21 +3,16 @@
  * IDEA    Every point adds weight * depth * feature to its cell, in double precision, in the order
  *         of the points. Nothing is clever, so that it can be believed; all others are compared
  *         with it.
- *
  * WHO     One thread does everything.
  *
  *             point:    0  1  2  3  4  5  6 ...          for each point
  *             thread:   0  0  0  0  0  0  0 ...              for each channel
- *
  * MEMORY  The cell's row is read and written again for every point. Stored codes are turned into
  *         values once, before the points.
- *
  * COST    Points P, channels C: 12 P bytes of indices, P C feature elements, 16 P C bytes of output
  *         read and written, 8 cells C bytes of clearing. No atomics.
- *
  * LIMITS  Slow on purpose. The intervals are not used, only ranks_bev: a map whose intervals are
  *         wrong gives the right picture here and a wrong one in V2 and all kernels after it.
- *
  * TRY     Make `out` a float array, pool one interval of 2,000 points, and look how many digits
  *         remain when all features are 0.1. */
 #include "kernels/codec.h"

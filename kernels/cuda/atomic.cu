@@ -24,7 +24,6 @@
 
 namespace {
 
-constexpr char NAME[] = "atomic";
 constexpr int TILE = 8, THREADS = 256;
 
 template <BevDtype D, bool W, bool A> __global__ void atomic_kernel(Pool pool, float *sums) {
@@ -50,7 +49,7 @@ bool atomic_launch(const BevProblem *problem, const BevPlan *, void *stream_, Er
     auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
         atomic_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, NAME, stream, err, add);
+    return sums_launch(problem, "atomic", stream, err, add);
 }
 
 } // namespace

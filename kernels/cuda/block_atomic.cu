@@ -25,7 +25,6 @@
 
 namespace {
 
-constexpr char NAME[] = "block_atomic";
 constexpr int TILE = 8, THREADS = 256, WARPS = THREADS / WARP, NO_CELL = -1;
 
 // Sums the runs of equal `cell` in a warp; the first lane of each run gets the run's sum. Cells are
@@ -95,7 +94,7 @@ bool block_atomic_launch(const BevProblem *problem, const BevPlan *, void *strea
     auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
         block_atomic_kernel<D, W, A><<<grid, THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, NAME, stream, err, add);
+    return sums_launch(problem, "block_atomic", stream, err, add);
 }
 
 } // namespace

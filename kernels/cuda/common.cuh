@@ -402,3 +402,21 @@ template <typename F> static inline void with_weights_and_rows(const BevProblem 
         with_flag(rows_aligned(problem), [&]<bool A>() { f.template operator()<W, A>(); });
     });
 }
+
+// Clears the output and calls launch.operator()<D, W>(pool, stream) if there are intervals. For
+// kernels that write only cells with points.
+template <typename Launch>
+static inline bool clear_and_launch(const BevProblem *problem, const char *where, void *stream_,
+                                    Err *err, Launch launch) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    if (!out_clear(problem, where, stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            if (pool.intervals)
+                launch.template operator()<D, W>(pool, stream);
+        });
+    });
+    return cuda_ok(cudaGetLastError(), where, err);
+}

@@ -23,7 +23,6 @@
 
 namespace {
 
-constexpr char NAME[] = "grad_atomic";
 constexpr int TILE = 2 * QUAD, THREADS = 256;
 
 template <BevDtype D, bool W, bool A>
@@ -59,7 +58,7 @@ bool grad_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream
     auto add = [&]<BevDtype D, bool W, bool A, int>(const Grad &grad, GradSums sums) {
         grad_atomic_kernel<D, W, A><<<blocks, THREADS, 0, stream>>>(grad, sums);
     };
-    return grad_sums_launch(problem, NAME, stream, err, add);
+    return grad_sums_launch(problem, "grad_atomic", stream, err, add);
 }
 
 } // namespace

@@ -26,7 +26,6 @@
 
 namespace {
 
-constexpr char NAME[] = "race";
 constexpr int TILE = 8, THREADS = 256;
 
 template <BevDtype D, bool W, bool A> __global__ void race_kernel(Pool pool, float *sums) {
@@ -53,7 +52,7 @@ bool race_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err 
     auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
         race_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, NAME, stream, err, add);
+    return sums_launch(problem, "race", stream, err, add);
 }
 
 } // namespace

@@ -39,19 +39,11 @@ template <BevDtype D, bool W> __global__ void v2_bevdet_kernel(Pool pool) {
 }
 
 bool v2_bevdet_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
-    if (!out_clear(problem, "v2_bevdet", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
-    int64_t threads = pool.intervals * pool.channels;
-    if (threads == 0)
-        return true;
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            v2_bevdet_kernel<D, W><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool);
-        });
-    });
-    return cuda_ok(cudaGetLastError(), "v2_bevdet", err);
+    auto launch = [&]<BevDtype D, bool W>(const Pool &pool, cudaStream_t stream) {
+        unsigned blocks = blocks_for(pool.intervals * pool.channels, THREADS);
+        v2_bevdet_kernel<D, W><<<blocks, THREADS, 0, stream>>>(pool);
+    };
+    return clear_and_launch(problem, "v2_bevdet", stream_, err, launch);
 }
 
 } // namespace

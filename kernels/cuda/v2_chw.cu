@@ -45,20 +45,12 @@ template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixel
 }
 
 bool v2_chw_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
-    if (!out_clear(problem, "v2_chw", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
     int pixels = (int)(problem->shape.feat_h * problem->shape.feat_w);
-    int64_t threads = pool.intervals * pool.channels;
-    if (threads == 0)
-        return true;
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            v2_chw_kernel<D, W><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, pixels);
-        });
-    });
-    return cuda_ok(cudaGetLastError(), "v2_chw", err);
+    auto launch = [&]<BevDtype D, bool W>(const Pool &pool, cudaStream_t stream) {
+        unsigned blocks = blocks_for(pool.intervals * pool.channels, THREADS);
+        v2_chw_kernel<D, W><<<blocks, THREADS, 0, stream>>>(pool, pixels);
+    };
+    return clear_and_launch(problem, "v2_chw", stream_, err, launch);
 }
 
 } // namespace

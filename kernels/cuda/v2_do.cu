@@ -126,26 +126,19 @@ bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
 }
 
 bool v2_do_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
-    cudaStream_t stream = (cudaStream_t)stream_;
-    if (!out_clear(problem, "v2_do", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
     int depth_bins = (int)problem->shape.depth_bins;
     int pixels = (int)(problem->shape.feat_h * problem->shape.feat_w);
-    unsigned tiles = blocks_for(pool.channels, TILE);
-    dim3 threads(tiles, THREADS / tiles);
-    if (pool.intervals == 0)
-        return true;
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            with_flag(pool.channels % 2 == 0 && pool.channels >= TILE, [&]<bool PAIRS>() {
-                v2_do_kernel<D, W, PAIRS>
-                    <<<blocks_for(pool.intervals, threads.y), threads, 0, stream>>>(
-                        pool, ((const Plan *)plan)->records, depth_bins, pixels);
-            });
+    const int3 *records = ((const Plan *)plan)->records;
+    auto launch = [&]<BevDtype D, bool W>(const Pool &pool, cudaStream_t stream) {
+        unsigned tiles = blocks_for(pool.channels, TILE);
+        dim3 threads(tiles, THREADS / tiles);
+        with_flag(pool.channels % 2 == 0 && pool.channels >= TILE, [&]<bool PAIRS>() {
+            v2_do_kernel<D, W, PAIRS>
+                <<<blocks_for(pool.intervals, threads.y), threads, 0, stream>>>(
+                    pool, records, depth_bins, pixels);
         });
-    });
-    return cuda_ok(cudaGetLastError(), "v2_do", err);
+    };
+    return clear_and_launch(problem, "v2_do", stream_, err, launch);
 }
 
 } // namespace
