@@ -83,7 +83,7 @@ step() {
 
 step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/check_gpu" --filter device_gpu
-# A hundred runs of each row of the way back, and more than 2^31 elements.
+# A hundred runs of each row of backward, and more than 2^31 elements.
 step gradients 600 "$build/tests/check_gpu" --filter gradients_gpu
 step range 120 "$build/tests/check_gpu" --filter range_gpu
 step library 300 "$build/tests/check_gpu" --filter lib_gpu

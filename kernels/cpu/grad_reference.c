@@ -1,4 +1,4 @@
-/* grad_reference: the way back, written down.
+/* grad_reference: backward pooling, written down.
  *
  * IDEA    Gather and scatter change places. Every point takes the row of its cell in grad_out back
  *         to where it came from: times its features into its depth's gradient, times its depth into

@@ -271,7 +271,7 @@ class Map:
             raise ValueError("weights have no gradients in a Map: pass weights.detach()")
         given = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, weights
         types = ("int32",) * 5 + ("float32",)
-        # A tensor of inference_mode() could not be saved for a way back.
+        # A tensor of inference_mode() could not be saved for backward.
         with torch.inference_mode(False) if torch is not None else contextlib.nullcontext():
             self.arrays = tuple(_copied(*array, self.device) for array in zip(_ARRAYS, given, types))
         points, intervals = (0 if a is None else int(a.shape[0]) for a in self.arrays[2:4])

@@ -384,7 +384,7 @@ def main():
     report = {"machine": machine_of(options.device), "device": options.device, "rows": []}
     if options.device == "cuda":
         torch.cuda.set_stream(torch.cuda.Stream())  # captures need one that is not the default
-        # A compiled way back would give memory away that the next call of it needs.
+        # A compiled backward would give memory away that the next call of it needs.
         from torch._functorch import config
         config.donated_buffer = False
     rows = report["rows"]

@@ -22,7 +22,7 @@ int64_t gate_values(const BevProblem *problem);
  * array. NULL with an error: out of memory. */
 int32_t *gate_terms(const BevProblem *problem, Err *err);
 
-/* Computes the outputs in FP64 over the stored inputs, with bev_reference or
+/* Computes the outputs in FP64 over the quantised inputs, with bev_reference or
  * bev_reference_backward. `abs_sum` receives the S of gate A and may be NULL. Both arrays have
  * gate_values elements. */
 void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
@@ -52,7 +52,7 @@ typedef struct {
     double channels_l2; /* root mean square of the channels' own rel_l2, where small channels weigh
                            as much as large ones; of several grids the worst; by class 0 */
     int64_t judged;     /* compared elements of rows with terms */
-    int64_t left_out;                  /* elements whose FP64 value is NaN or infinite */
+    int64_t left_out;   /* elements whose FP64 value is NaN or infinite */
     int64_t nan_count, inf_count;      /* outputs that are NaN or infinite, but finite in FP64 */
     int64_t finite_count;              /* outputs that are finite, but not in FP64 */
     bool atol_1e2;                     /* the published tolerance holds: max_abs <= 1e-2 */
@@ -61,7 +61,7 @@ typedef struct {
     double error2, got2, want2, dot;   /* sums over elements, for rel_l2 and cosine */
 } FormatError;
 
-/* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
+/* Gate A, kernel: the error e of each element against FP64 over the quantised inputs must satisfy
  *
  *     |e| ≤ u_out·|r| + (1 + u_out)·((n + 4)·u_acc·S + n·η_acc) + η_out
  *
@@ -110,8 +110,8 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
 /* Computes format_error for each class of cells, forward only. `class` has the class of each cell,
  * and `errors` the error of classes below `count`. */
 void format_error_by_class(const BevProblem *problem, const void *codes,
-                           const double *fp64_original, const int32_t *points,
-                           const uint8_t *class, FormatError *errors, int count);
+                           const double *fp64_original, const int32_t *points, const uint8_t *class,
+                           FormatError *errors, int count);
 GateVerdict gate_format(BevDtype dtype, const FormatError *error);
 
 /* The limits of gate B: at most this rel_l2, at least this cosine. */

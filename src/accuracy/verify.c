@@ -20,7 +20,7 @@ enum { EXACT_SEED = 2026 };
 typedef struct {
     const BevProblem *problem;   /* the problem of gates A and B; the caller owns it */
     HostProblem exact;           /* the problem of gate C; empty if gate C has been judged */
-    double *reference, *abs_sum; /* FP64 over the stored inputs, and gate A's S */
+    double *reference, *abs_sum; /* FP64 over the quantised inputs, and gate A's S */
     double *fp64_original;       /* FP64 over the original inputs */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
     int32_t *terms;              /* terms of each row, the same for both problems */
@@ -158,8 +158,8 @@ static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, Veri
 bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err) {
     Gates gates;
     *row = (VerifyRow){.scene = ""};
-    bool ok = gates_init(&gates, problem, true, err) &&
-              apply_gates(&gates, kernel, false, row, err);
+    bool ok =
+        gates_init(&gates, problem, true, err) && apply_gates(&gates, kernel, false, row, err);
     gates_free(&gates);
     return ok;
 }
@@ -268,9 +268,8 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
               take_classes(&gates, workload, err);
     gates.grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
     for (int i = 0; ok && bev_kernels[i]; i++) {
-        VerifyRow row = {.scene = scene,
-                         .shape = problem->view.shape,
-                         .time_s = workload_time_s(workload)};
+        VerifyRow row = {
+            .scene = scene, .shape = problem->view.shape, .time_s = workload_time_s(workload)};
         snprintf(row.scales, sizeof row.scales, "%s",
                  ranges_label(workload->features->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||

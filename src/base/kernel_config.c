@@ -49,11 +49,11 @@ const char *kernel_word(const BevKernel *kernel) {
     return kernel->name + (strncmp(kernel->name, "cpu_", 4) ? 0 : 4);
 }
 
-const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
-    const BevKernel *twin = bev_counterpart(kernel, where);
-    if (!twin || !twin->launch)
-        twin = bev_default(where, kernel->direction);
-    return twin ? twin : kernel;
+const BevKernel *kernel_counterpart(const BevKernel *kernel, BevWhere where) {
+    const BevKernel *counterpart = bev_counterpart(kernel, where);
+    if (!counterpart || !counterpart->launch)
+        counterpart = bev_default(where, kernel->direction);
+    return counterpart ? counterpart : kernel;
 }
 
 const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction) {

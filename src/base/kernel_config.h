@@ -38,7 +38,7 @@ const char *kernel_word(const BevKernel *kernel);
 
 /* Returns the row of backend `where` that corresponds to `kernel`. Without such a row, returns that
  * backend's default for the same direction. */
-const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
+const BevKernel *kernel_counterpart(const BevKernel *kernel, BevWhere where);
 
 /* Returns the corresponding row of the same backend in the other direction. The first choice has
  * the same title, the second is the default, the last is any row. NULL: this build has none. */

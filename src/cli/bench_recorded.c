@@ -15,16 +15,16 @@ static bool is_wanted(const char *value, const char *list) {
 typedef char SceneLabel[128];
 
 /* Writes the names of the chosen scenes as recordings have them: "histogram, skew 2", "canonical,
- * evenness 0.5". */
+ * load balance 0.5". */
 static bool name_recorded_scenes(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
                                  Err *err) {
     Job workload = select_job(options);
     const OperatorChange asked = workload.sizes;
     workload.sizes = (OperatorChange){0};
-    if (!options->argument_count && (options->evenness > 0 || !prune_is_off(&options->prune) ||
-                                     operator_is_changed(&asked)))
+    if (!options->argument_count &&
+        (options->balance > 0 || !prune_is_off(&options->prune) || operator_is_changed(&asked)))
         return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
-                       "--evenness, --prune, --skew and --points need a scene");
+                       "--balance, --prune, --skew and --points need a scene");
     for (int i = 0; i < options->argument_count; i++) {
         OperatorChange change = asked;
         Scene scene;

@@ -36,9 +36,9 @@ static bool count_moments(const Options *options, Workload *workload, TensorHist
                           Err *err) {
     unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
     int there = workload_moments(workload);
-    int wanted = options->moments       ? (int)options->moments
+    int wanted = options->moments               ? (int)options->moments
                  : workload->loaded->scene.clip ? there
-                                        : WORLD_MOMENTS;
+                                                : WORLD_MOMENTS;
     int count = wanted < there ? wanted : there;
     progress_plan(count);
     for (int i = 0; i < count; i++) {
@@ -108,7 +108,7 @@ static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, 
         judged.cost.values += costs[i].values;
         judged.cost.non_zero += costs[i].non_zero;
         judged.cost.saturated += costs[i].saturated;
-        judged.cost.lost += costs[i].lost;
+        judged.cost.underflow += costs[i].underflow;
         judged.cost.error += costs[i].error;
         judged.cost.norm += costs[i].norm;
         judged.least = fmin(judged.least, cuts[i]);
@@ -137,8 +137,8 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
     report_add(report, "kept_least", count > 1 ? "least" : NULL, 5, cell_real(judged.least));
     report_add(report, "saturated_percent", "saturated %", 3,
                cell_real(100 * cost->saturated / cost->values));
-    report_add(report, "lost_percent", "of non-zero lost %", 3,
-               cell_real(100 * cost->lost / cost->non_zero));
+    report_add(report, "underflow_percent", "underflow to 0 %", 3,
+               cell_real(100 * cost->underflow / cost->non_zero));
     report_add(report, "rel_l2", "rel L2", 3, cell_real(cut_rel_l2(cost)));
     report_add(report, "not_finite", NULL, 0, cell_int(not_finite));
 }
@@ -192,8 +192,8 @@ static void say_not_finite(const char *scenes, const Tensor tensors[TENSORS]) {
     }
 }
 
-static bool add_rows(const Options *options, const TensorHistograms *histograms,
-                     const char *scenes, BevDtype dtype, Report *rows, Report *channels, Err *err) {
+static bool add_rows(const Options *options, const TensorHistograms *histograms, const char *scenes,
+                     BevDtype dtype, Report *rows, Report *channels, Err *err) {
     Way ways[WAYS];
     Tensor tensors[TENSORS];
     int count = list_ways(options, ways);
@@ -316,8 +316,8 @@ static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut)
     const double ends[PARTS - 1] = {step / 2, cut};
     CutCost cost = {0};
     scale_cut_cost(tensor->histogram, cut, tensor->element, &cost);
-    const double shares[PARTS] = {cost.lost / cost.non_zero,
-                                  1 - (cost.lost + cost.saturated) / cost.non_zero,
+    const double shares[PARTS] = {cost.underflow / cost.non_zero,
+                                  1 - (cost.underflow + cost.saturated) / cost.non_zero,
                                   cost.saturated / cost.non_zero};
     make_curve(tensor->histogram, tensor->histogram->largest, &chart->curve);
     split_curve(&chart->curve, ends, chart->parts);

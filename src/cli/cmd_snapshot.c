@@ -66,19 +66,18 @@ static bool check_options(const Options *options, Err *err) {
     const char *of_gradients = options->pixel ? "--pixel" : options->grad_out ? "--grad-out" : NULL;
     const char *of_two = options->compare ? "--compare" : options->table ? "--table" : NULL;
     if (!options->backward && of_loss)
-        return err_set(err, ERR_USAGE, of_loss, "add --backward", "only the way back has a loss");
+        return err_set(err, ERR_USAGE, of_loss, "add --backward", "only backward has a loss");
     if (!options->backward && of_gradients)
         return err_set(err, ERR_USAGE, of_gradients, "add --backward",
-                       "only the way back has gradients");
+                       "only backward has gradients");
     if (options->grad_out && of_loss)
         return err_set(err, ERR_USAGE, of_loss, "leave it out",
                        "the gradient of the output comes from a file");
     if (options->backward && of_two)
-        return err_set(err, ERR_USAGE, of_two, "leave it out",
-                       "a figure of the way back shows one run");
+        return err_set(err, ERR_USAGE, of_two, "leave it out", "a backward figure shows one run");
     if (options->backward && (options->strip || options->lidar))
         return err_set(err, ERR_USAGE, options->strip ? "--strip" : "--lidar", "leave it out",
-                       "the way back lights the camera views itself");
+                       "backward lights the camera views itself");
     return true;
 }
 
@@ -87,9 +86,9 @@ static bool choose_range(Snapshot *snapshot, Err *err) {
     ValueRange *range = &snapshot->range;
     int used = 0;
     snapshot->state.range_locked = text != NULL;
-    bool ok = !text || (sscanf(text, "%lf:%lf%n", &range->lo, &range->hi, &used) == 2 &&
-                        !text[used] && isfinite(range->lo) && isfinite(range->hi) &&
-                        range->lo < range->hi);
+    bool ok =
+        !text || (sscanf(text, "%lf:%lf%n", &range->lo, &range->hi, &used) == 2 && !text[used] &&
+                  isfinite(range->lo) && isfinite(range->hi) && range->lo < range->hi);
     return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
 }
 
@@ -223,11 +222,10 @@ static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *with = snapshot->options->compare;
     Side *a = &snapshot->a, *b = &snapshot->b;
     snapshot->state.compare = COMPARE_WIPE;
-    bool ok = select_is_scene(with)
-                  ? compare_scenes(snapshot, &config, err)
-                  : select_changed(with, snapshot->where, &config, err) &&
-                        pool(snapshot, b, &a->workload, snapshot->options->arguments[0], &config,
-                             err);
+    bool ok = select_is_scene(with) ? compare_scenes(snapshot, &config, err)
+                                    : select_changed(with, snapshot->where, &config, err) &&
+                                          pool(snapshot, b, &a->workload,
+                                               snapshot->options->arguments[0], &config, err);
     snapshot->state.job.baseline = config;
     a->inputs.baseline = ref_keep(b->inputs.pooled);
     return ok;
@@ -316,8 +314,8 @@ static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const Be
     char cells[160], note[160];
     name_cells(loss, scene, cells, sizeof cells);
     snprintf(snapshot->subtitle, sizeof snapshot->subtitle,
-             file ? "The way back: %s of a gradient from a file"
-                  : "The way back: the loss is half the squared norm of what is pooled into %s",
+             file ? "Backward: %s of a gradient from a file"
+                  : "Backward: the loss is half the squared norm of what is pooled into %s",
              cells);
     problem_describe_grad_out(&snapshot->a.runner.problem, note, sizeof note);
     if (note[0] && !file)

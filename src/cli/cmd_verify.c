@@ -202,8 +202,9 @@ static void explain_format(const Verified *verified, const VerifyRow *row) {
     }
     if (not_finite) {
         begin_line(verified, row);
-        fprintf(stderr, "gate B: %lld values are NaN or infinite where FP64 over the original "
-                        "inputs is not\n",
+        fprintf(stderr,
+                "gate B: %lld values are NaN or infinite where FP64 over the original "
+                "inputs is not\n",
                 (long long)not_finite);
     }
 }
@@ -371,9 +372,10 @@ static bool print_verified(const Options *options, Verified *verified, Err *err)
                              report_json(&classes), "moments", report_json(&verified->moments));
     static const char gates_said[] =
         "\nGate A allows the rounding of the output and of the sums: 1.00 of the bound is what a "
-        "right kernel's rounding takes at most. Gate B holds rel L2 to limit B, above what "
+        "correct kernel's rounding takes at most. Gate B holds rel L2 to limit B, above what "
         "that format costs on the shipped scenes by scales fitted to the frame. A pass says no "
-        "more than that, not that the format is enough for a network. Where all right kernels fail "
+        "more than that, not that the format is enough for a network. Where all correct kernels "
+        "fail "
         "it alike, as in INT8 at a few moments or by calibrated scales, the format is at fault. "
         "Gate C looks for wrong sums that such an error hides. Of several moments a row shows the "
         "one of the largest rel L2, of those that fail if any does: other values may be larger at "

@@ -1,6 +1,6 @@
 /* Prints --help, the manual page and --list, all from the tables of the program. */
 #include "kernels/clean.h"
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/run/bench.h"
@@ -271,10 +271,10 @@ static void list_arrays(FILE *out) {
         fprintf(out, "  %-16s %s, %s\n", help.name, help.shapes, help.types);
 }
 
-static void list_defects(FILE *out, BevDirection direction) {
+static void list_injected_bugs(FILE *out, BevDirection direction) {
     int count;
     const InjectedBug *list = injected_bugs_of(direction, &count);
-    fprintf(out, "\nDefects to plant and find %s (defect, in the live display):\n",
+    fprintf(out, "\nBugs to inject and find %s (bug, in the live display):\n",
             bev_directions[direction].name);
     for (int i = 0; i < count; i++)
         fprintf(out, "  %-2d %-15s %s\n", i + 1, list[i].name, list[i].what);
@@ -303,7 +303,7 @@ bool help_list(FILE *out, Err *err) {
     list_configs(out);
     list_kernels(out);
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
-        list_defects(out, (BevDirection)direction);
+        list_injected_bugs(out, (BevDirection)direction);
     list_arrays(out);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) {

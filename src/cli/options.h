@@ -44,19 +44,18 @@ typedef struct {
     const char *mixed;                           /* three formats, as in "int8,fp8,fp16" */
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
     const char *direction; /* "forward", "backward", "both"; NULL: not given */
-    const char *rounding;                        /* "scene", "floor", "truncate"; NULL: scene */
-    const char *stage;                           /* "pool", "view"; NULL: not given */
-    double time_s, temperature, evenness, outlier, skew; /* skew -1: not given */
+    const char *rounding;  /* "scene", "floor", "truncate"; NULL: scene */
+    const char *stage;     /* "pool", "view"; NULL: not given */
+    double time_s, temperature, balance, outlier, skew; /* skew -1: not given */
     Prune prune;
     int64_t channels, points, moments;
     double cosine, max_abs; /* 0: no limit */
     const char *camera;     /* the camera that the next two fields change */
     CameraError fault;      /* an error of the camera's calibration */
-    bool dirty;
+    bool dropout;
 
     const char *output, *format, *cache, *timing, *pooled, *against, *fail;
-    bool quick, single, once, recorded, half, bare, photo_features, kernels, probe,
-        objects;
+    bool quick, single, once, recorded, half, bare, photo_features, kernels, probe, objects;
 
     const char *view, *slice, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
@@ -84,7 +83,6 @@ typedef struct {
 
     bool create, edit;
     double limit_s;
-
 
     const char *method, *tensor, *scales;
     double percentile;

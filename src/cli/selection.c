@@ -87,10 +87,10 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
 
 /* Names the kernel with the same title that runs on the CPU, where there is one. */
 static const char *cpu_kernel_hint(const BevKernel *named, char *text, size_t size) {
-    const BevKernel *twin = named ? kernel_titled(named->title, BEV_CPU, named->direction) : NULL;
-    if (!twin)
+    const BevKernel *own = named ? kernel_titled(named->title, BEV_CPU, named->direction) : NULL;
+    if (!own)
         return "see bevscope --list";
-    snprintf(text, size, "on the CPU: %s; %s takes the one that runs", twin->name, named->title);
+    snprintf(text, size, "on the CPU: %s; %s takes the one that runs", own->name, named->title);
     return text;
 }
 
@@ -107,7 +107,7 @@ static bool refuse_kernel(const char *word, unsigned where, unsigned directions,
                        "this kernel computes gradients");
     if (!(directions & 1u << BEV_FORWARD))
         return err_set(err, ERR_USAGE, word, "see bevscope --list",
-                       "this kernel has no way back on the chosen device");
+                       "this kernel has no backward on the chosen device");
     return err_set(err, ERR_DEVICE, word, cpu_kernel_hint(named, hint, sizeof hint),
                    "this kernel does not run on %s",
                    where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
@@ -230,7 +230,7 @@ bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *
     *file = (GradOutFile){.first = -1};
     if (options->grad_out && !(plan->directions >> BEV_BACKWARD & 1))
         return err_set(err, ERR_USAGE, "--grad-out", "add --direction backward",
-                       "only the way back has a gradient of the output");
+                       "only backward has a gradient of the output");
     if (!select_grad_out(options, file, err))
         return false;
     if (options->grad_out)
@@ -323,8 +323,8 @@ bool select_words(const Options *options, unsigned where, AppOptions *app, Err *
 
 bool select_fault(const Options *options, bool *fault, Err *err) {
     char name[16] = "";
-    if (options->dirty)
-        snprintf(name, sizeof name, "--dirty");
+    if (options->dropout)
+        snprintf(name, sizeof name, "--dropout");
     for (int i = FAULTS - 1; i >= 0; i--)
         if (options->fault.each[i] != 0)
             snprintf(name, sizeof name, "--%s", fault_infos[i].word);
@@ -355,7 +355,7 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     job.rounding = (GridRounding)choices_or(CHOICE_ROUNDING, options->rounding, ROUNDING_SCENE);
     if (options->camera) {
         job.camera_errors[camera] = options->fault;
-        job.camera_mask &= ~((uint32_t)options->dirty << camera);
+        job.camera_mask &= ~((uint32_t)options->dropout << camera);
     }
     return scene_allows_delay(&workload->loaded->facts, options->fault.delay_ms, err) &&
            workload_use(workload, &job, err);
@@ -368,7 +368,7 @@ Job select_job(const Options *options) {
         job.temperature = options->temperature;
     job.channels = options->channels;
     job.sizes = (OperatorChange){options->skew >= 0, options->skew, options->points};
-    job.evenness = options->evenness;
+    job.balance = options->balance;
     job.prune = options->prune;
     if (options->outlier > 0)
         job.outlier = options->outlier;
@@ -390,9 +390,8 @@ static bool add_kernels(const char *word, unsigned where, unsigned directions, K
         directions = 1u << (named ? named->direction : BEV_FORWARD);
     bool found = false;
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        const BevKernel *kernel = directions >> direction & 1
-                                      ? find_kernel(word, where, (BevDirection)direction)
-                                      : NULL;
+        const BevKernel *kernel =
+            directions >> direction & 1 ? find_kernel(word, where, (BevDirection)direction) : NULL;
         for (int i = 0; kernel && bev_kernels[i]; i++)
             *kernels |= bev_kernels[i] == kernel ? (KernelSet)1 << i : 0;
         found = found || kernel;

@@ -72,7 +72,7 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
 typedef struct AppOptions AppOptions; /* src/app/app.h */
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err);
 
-/* Checks whether a fault or --dirty changes a camera. The camera must be named. */
+/* Checks whether a fault or --dropout changes a camera. The camera must be named. */
 bool select_fault(const Options *options, bool *fault, Err *err);
 
 /* Applies the fault and the grid's rounding to a workload. */

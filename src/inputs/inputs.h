@@ -45,21 +45,21 @@ typedef struct {
     LoadedScene *scene;
     Moment *moment; /* of a clip: the moment whose tensors these are; NULL: the scene's own */
     double time_s, temperature, outlier;
-    int scales;               /* the job's SCALES_...; values.scales has the ranges */
-    const char *scales_scene; /* the job's */
-    BevDtype scales_dtype;    /* the format that the ranges were chosen for */
-    ScaleRanges *ranges;      /* NULL: each frame's own (ideal) */
-    bool draft;    /* rendered with fewer rays */
-    bool pictures; /* `views` and `objects` below are made */
+    int scales;                       /* the job's SCALES_...; values.scales has the ranges */
+    const char *scales_scene;         /* the job's */
+    BevDtype scales_dtype;            /* the format that the ranges were chosen for */
+    ScaleRanges *ranges;              /* NULL: each frame's own (ideal) */
+    bool draft;                       /* rendered with fewer rays */
+    bool pictures;                    /* `views` and `objects` below are made */
     double delays_s[RIG_MAX_CAMERAS]; /* delay of each camera; only worlds and clips have delays */
     uint8_t *own_srgb; /* a clip's photographs if cameras are delayed; NULL: the moment's */
     BevShape shape;
     Features values;           /* tensors, borrowed from the scene if it has these */
     CameraViews views, photos; /* `photos` is borrowed from the scene or `taken` */
-    Photos taken;        /* a world's pictures, if its features are made from them */
-    Objects objects;     /* the true objects at that moment */
-    Embedding embedding; /* channels 0: the features are no embedding */
-    double took_us;      /* the time that making these features took */
+    Photos taken;              /* a world's pictures, if its features are made from them */
+    Objects objects;           /* the true objects at that moment */
+    Embedding embedding;       /* channels 0: the features are no embedding */
+    double took_us;            /* the time that making these features took */
 } SeenFeatures;
 
 /* `draft`: render with fewer rays. `pictures`: also make a world's views and true objects. */
@@ -93,8 +93,8 @@ typedef struct {
 /* Renders the views of a world, with `times` the resolution of the feature map in each direction,
  * or takes `have` if it still fits. `*views` is NULL for other scenes, and if `times` is 0 and
  * `have` does not fit. Returns false on failure or when given up. */
-bool inputs_views(SharpViews *have, int times, const SeenFeatures *features,
-                  const GiveUp *give_up, SharpViews **views, Err *err);
+bool inputs_views(SharpViews *have, int times, const SeenFeatures *features, const GiveUp *give_up,
+                  SharpViews **views, Err *err);
 
 /* Frees the memory that is kept for later features of the same size. */
 void inputs_free_feature_memory(void);
@@ -134,7 +134,7 @@ typedef struct BuiltMap {
     Moment *moment; /* of a clip: the moment with this rig or map; NULL: the scene's own */
     BevAlign align;
     bool as_calibrated; /* inputs_as_calibrated() */
-    double evenness;
+    double balance;
     Prune prune;
     SeenFeatures *pruned_by; /* pruning compared these depths; NULL: nothing is pruned */
     struct BuiltMap *whole;  /* the map before pruning; NULL: nothing is pruned */
@@ -160,5 +160,5 @@ typedef struct MapMaker {
 
 /* Makes the map of the job's align for these features. `*have` is a map that may still fit; a new
  * map replaces it. NULL: failed, or given up, which leaves `err` as it is. */
-BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job,
-                     SeenFeatures *features, const GiveUp *give_up, Err *err);
+BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
+                     const GiveUp *give_up, Err *err);

@@ -20,7 +20,7 @@ BevDtype scales_dtype(const Job *job) {
 
 bool job_rigs_differ(const Job *job) {
     const RigState *rig = &job->baseline_rig;
-    bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
+    bool same = rig->temperature == job->temperature && rig->balance == job->balance &&
                 prune_equal(&rig->prune, &job->prune) && rig->outlier == job->outlier &&
                 rig->scales == job->scales && rig->scales_scene == job->scales_scene &&
                 rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
@@ -67,8 +67,8 @@ void job_repair(Job *job) {
 }
 
 bool camera_faults(const Job *job, int camera, char *text, size_t size) {
-    bool dirty = !(job->camera_mask >> camera & 1);
-    snprintf(text, size, "%s", dirty ? ", dirty" : "");
+    bool dropout = !(job->camera_mask >> camera & 1);
+    snprintf(text, size, "%s", dropout ? ", dropout" : "");
     for (int i = 0; i < FAULTS; i++) {
         double value = job->camera_errors[camera].each[i];
         size_t length = strlen(text);

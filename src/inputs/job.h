@@ -20,13 +20,13 @@ enum {
 };
 
 /* How a job changes the scene's own map, depths and features. `temperature` multiplies the scene's
- * temperature of the depth distribution; 1 is as rendered. `evenness`, 0 to 1, balances the
+ * temperature of the depth distribution; 1 is as rendered. `balance`, 0 to 1, balances the
  * intervals (scatter_even), and `prune` leaves points out (scatter_prune). `outlier` multiplies
  * feature channel 0. `scales` is SCALES_..., and `scales_scene` the scene to calibrate on (NULL:
  * this one). `rounding` says how points meet cells. Bit i of `camera_mask` is 1 unless camera i
  * drops out. */
 #define RIG_STATE                                                                                  \
-    double temperature, evenness;                                                                  \
+    double temperature, balance;                                                                   \
     Prune prune;                                                                                   \
     double outlier;                                                                                \
     int scales;                                                                                    \
@@ -49,28 +49,28 @@ typedef struct {
     int scene;             /* index in StateMenu.scenes */
     int other; /* 1 + index of the scene that the baseline pools with the selection's kernel; 0: the
                   same scene */
-    int64_t channels;      /* 0: the scene's own number */
-    double time_s;         /* time in the world or clip, from 0 */
+    int64_t channels; /* 0: the scene's own number */
+    double time_s;    /* time in the world or clip, from 0 */
     union {
         struct {
             RIG_STATE
         };
         RigState rig; /* the same fields by one name */
     };
-    const char *scales_file;  /* borrowed from the menu; NULL: none */
+    const char *scales_file; /* borrowed from the menu; NULL: none */
     /* features are made from photographs, in a world from its cameras' pictures */
     bool photo_features;
-    OperatorChange sizes;     /* of an operator scene */
-    int64_t probe_cell; /* the pinned cell, y * nx + x of the picture; -1: none */
-    int slice;          /* slice of a grid with height that the picture shows (slice.h) */
-    int loss;           /* backward: a LossKind on the pinned cell, or LOSS_ALL */
-    bool steps;         /* record the warps' steps on the pinned cell, or on the longest interval */
+    OperatorChange sizes; /* of an operator scene */
+    int64_t probe_cell;   /* the pinned cell, y * nx + x of the picture; -1: none */
+    int slice;            /* slice of a grid with height that the picture shows (slice.h) */
+    int loss;             /* backward: a LossKind on the pinned cell, or LOSS_ALL */
+    bool steps; /* record the warps' steps on the pinned cell, or on the longest interval */
     const BevKernel *steps_kernels[2]; /* kernels to record; NULL: the selection's, the
                                           baseline's */
-    int64_t steps_block; /* record the warps of this block; -1: those of the cell */
-    int steps_warp;      /* record one warp of the block; -1: all */
-    bool baseline_pinned; /* false: `baseline` is the default, with the job's rig */
-    RigState baseline_rig; /* the rig when the baseline was pinned */
+    int64_t steps_block;               /* record the warps of this block; -1: those of the cell */
+    int steps_warp;                    /* record one warp of the block; -1: all */
+    bool baseline_pinned;              /* false: `baseline` is the default, with the job's rig */
+    RigState baseline_rig;             /* the rig when the baseline was pinned */
 } Job;
 
 /* scales_method returns the method of SCALES_... (SCALE_MAX if it has none). scales_by_channel
@@ -94,8 +94,7 @@ Job job_of_baseline(const Job *job);
 /* Returns whether the baseline was pinned with another rig than the job's. */
 bool job_rigs_differ(const Job *job);
 
-
-/* Writes a camera's faults in the job: ", dirty, yaw +3.0 deg". Returns false if it has none. */
+/* Writes a camera's faults in the job: ", dropout, yaw +3.0 deg". Returns false if it has none. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);
 
 /* Returns the job of an unchanged scene, without a comparison. */
@@ -114,19 +113,19 @@ typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels; /* nx, ny: cells of the picture, that is of a slice or a side view */
     int64_t depth_bins;       /* bins of a pixel; 0: not loaded yet */
-    bool has_rig;    /* its cameras are known: metres, dropout and calibration errors exist */
+    bool has_rig;        /* its cameras are known: metres, dropout and calibration errors exist */
     double moment_s;     /* time between two moments of a clip; 0: no clip */
     int moments;         /* number of moments of a clip */
     bool photo_features; /* its features are made from photographs */
-    bool has_truth;  /* boxes or LiDAR came with the scene */
-    bool has_lidar;  /* a LiDAR sweep came with it, or its world makes one */
-    bool has_world;  /* the scene is rendered and moves; channels and temperature can change */
-    unsigned aligns; /* bit mask of the aligns that have a map */
+    bool has_truth;      /* boxes or LiDAR came with the scene */
+    bool has_lidar;      /* a LiDAR sweep came with it, or its world makes one */
+    bool has_world;      /* the scene is rendered and moves; channels and temperature can change */
+    unsigned aligns;     /* bit mask of the aligns that have a map */
     bool has_operator; /* made by a rule (operator.h), without cameras; sizes and skew can change */
     OperatorSpec operator_spec;
     int camera_count;
     char cameras[RIG_MAX_CAMERAS][32];
-    Grid grid; /* grid of the picture; valid if has_rig */
+    Grid grid;                     /* grid of the picture; valid if has_rig */
     int64_t cells_x, rows, slices; /* cells of the grid; `rows` of one slice; 0 or 1 slices: flat */
     Grid whole;                    /* the whole grid; valid if has_rig and slices > 1 */
 } SceneFacts;
@@ -139,4 +138,3 @@ bool scene_allows_delay(const SceneFacts *scene, double delay_ms, Err *err);
 static inline bool scene_moves(const SceneFacts *scene) {
     return scene->has_world || scene->moment_s > 0;
 }
-

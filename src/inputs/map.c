@@ -84,7 +84,7 @@ bool inputs_as_calibrated(const Scene *scene, const Job *job) {
 static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     bool own = scene_has_map(scene, built->align) && built->as_calibrated;
-    built->borrowed = own && !built->evenness;
+    built->borrowed = own && !built->balance;
     if (built->borrowed)
         built->map = scene->map;
     if (own)
@@ -108,10 +108,10 @@ static bool prune_points(BuiltMap *built, Pruned *pruned, Err *err) {
 static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     Pruned pruned = {.points = 0};
-    built->changed = !built->as_calibrated || built->evenness || !prune_is_off(&built->prune);
+    built->changed = !built->as_calibrated || built->balance || !prune_is_off(&built->prune);
     if (!(built->whole ? prune_points(built, &pruned, err)
                        : build_whole(built, maker, give_up, err)) ||
-        !scatter_even(&built->map, built->evenness, err))
+        !scatter_even(&built->map, built->balance, err))
         return false;
     built->intervals = map_intervals(&built->map, scene->shape.nx * scene->shape.ny);
     built->intervals.pruned = pruned;
@@ -122,10 +122,9 @@ static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give
 static bool map_serves(const BuiltMap *a, const BuiltMap *b) {
     return a->scene == b->scene && a->align == b->align &&
            moments_share_map(scene_of(a), scene_of(b), a->align) &&
-           a->camera_mask == b->camera_mask && a->evenness == b->evenness &&
-           prune_equal(&a->prune, &b->prune) &&
-           a->pruned_by == b->pruned_by && a->rig.grid.truncate == b->rig.grid.truncate &&
-           same_errors(a, b);
+           a->camera_mask == b->camera_mask && a->balance == b->balance &&
+           prune_equal(&a->prune, &b->prune) && a->pruned_by == b->pruned_by &&
+           a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
 }
 
 /* Returns the map before pruning. The last one is reused: it does not depend on depths. */
@@ -134,7 +133,7 @@ static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *jo
     BuiltMap *have = ref_keep(last && last->whole ? last->whole : last);
     Job whole = *job;
     whole.prune = (Prune){0};
-    whole.evenness = 0;
+    whole.balance = 0;
     BuiltMap *map = inputs_map(&have, maker, &whole, features, give_up, err);
     ref_drop(have);
     return map;
@@ -147,7 +146,7 @@ static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
                      .moment = features->moment,
                      .align = job->config.align,
                      .as_calibrated = inputs_as_calibrated(scene, job),
-                     .evenness = job->evenness,
+                     .balance = job->balance,
                      .prune = job->prune,
                      .pruned_by = prune_is_off(&job->prune) ? NULL : features};
     if (scene->has_rig) {
@@ -160,7 +159,7 @@ static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
 
 /* Makes the described map. It takes over the reference want->whole. */
 static BuiltMap *make_map(const BuiltMap *want, const MapMaker *maker, const GiveUp *give_up,
-                      Err *err) {
+                          Err *err) {
     BuiltMap *made = ref_new(sizeof *made, map_destroy);
     double start = clock_us();
     if (!made) {
@@ -180,13 +179,12 @@ static BuiltMap *make_map(const BuiltMap *want, const MapMaker *maker, const Giv
     return made;
 }
 
-BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job,
-                     SeenFeatures *features, const GiveUp *give_up, Err *err) {
+BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
+                     const GiveUp *give_up, Err *err) {
     BuiltMap want = describe_map(job, features);
     if (*have && map_serves(*have, &want))
         return ref_keep(*have);
-    if (want.pruned_by &&
-        !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
+    if (want.pruned_by && !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
         return NULL;
     BuiltMap *made = make_map(&want, maker, give_up, err);
     if (made) {

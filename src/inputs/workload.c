@@ -89,8 +89,8 @@ bool workload_move(Workload *workload, int number, Err *err) {
 void workload_label(const Job *job, const char *scene, char *text, size_t size) {
     snprintf(text, size, "%s", scene);
     size_t length = strlen(text);
-    if (job->evenness > 0)
-        snprintf(text + length, size - length, ", evenness %g", job->evenness);
+    if (job->balance > 0)
+        snprintf(text + length, size - length, ", load balance %g", job->balance);
     length = strlen(text);
     if (!prune_is_off(&job->prune))
         snprintf(text + length, size - length, ", pruned %s %s", job->prune.top ? "to" : "below",
@@ -133,7 +133,7 @@ bool workload_as_calibrated(const Workload *workload) {
 
 bool workload_as_recorded(const Workload *workload) {
     const Job *job = &workload->job;
-    return !job->evenness && prune_is_off(&job->prune) && !operator_is_changed(&job->sizes) &&
+    return !job->balance && prune_is_off(&job->prune) && !operator_is_changed(&job->sizes) &&
            workload_as_calibrated(workload);
 }
 

@@ -40,8 +40,8 @@ bool workload_move(Workload *workload, int number, Err *err);
 /* Returns the time of the current moment, in seconds. */
 double workload_time_s(const Workload *workload);
 
-/* Writes the scene's name for tables and titles, with evenness, pruning and outlier if they change
- * it. */
+/* Writes the scene's name for tables and titles, with load balance, pruning and outlier if they
+ * change it. */
 void workload_label(const Job *job, const char *scene, char *text, size_t size);
 
 /* Writes a title for pictures: the scene's title, the outlier and the faults of the cameras. */

@@ -425,7 +425,7 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
 bool lesson_run_input(LessonRun *run, const LessonInput *input) {
     run->note[0] = '\0';
     if (run->alone && (input->kind == INPUT_REPLAY || input->kind == INPUT_BACK)) {
-        snprintf(run->note, sizeof run->note, "A quiz has no way back.");
+        snprintf(run->note, sizeof run->note, "A quiz does not go back.");
         return true;
     }
     if (input->kind == INPUT_REPLAY) {

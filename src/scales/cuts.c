@@ -195,7 +195,7 @@ void scale_cut_cost(const Histogram *histogram, double cut, BevDtype element, Cu
         if (bucket.low >= cut && cut < histogram->largest)
             cost->saturated += count;
         if (stored == 0)
-            cost->lost += count;
+            cost->underflow += count;
         cost->error += count * ((double)stored - middle) * ((double)stored - middle);
         cost->norm += count * (double)middle * middle;
     }

@@ -43,7 +43,7 @@ double scale_cut(const Histogram *histogram, ScaleMethod method, double percenti
 typedef struct {
     double values, non_zero;
     double saturated;   /* values above the cut */
-    double lost;        /* underflow: values other than 0 that become 0 */
+    double underflow;   /* values other than 0 that become 0 */
     double error, norm; /* sums of squares: of errors, and of the values before quantising */
 } CutCost;
 

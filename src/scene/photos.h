@@ -31,7 +31,7 @@ typedef struct {
     double time_s; /* mean of the cameras' timestamps */
 } Photos;
 
-/* What the strip of camera views shows: photographs, the norm of the features, the mean of the
+/* What the camera strip shows: photographs, the norm of the features, the mean of the
  * depth distribution, or the share of the depth distribution outside the grid. */
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_DROPPED, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth", "dropped" */

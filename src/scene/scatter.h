@@ -17,11 +17,11 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
 bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
                               const GiveUp *give_up, BevMap *map, Err *err);
 
-/* Makes the lengths of the intervals more even. At `evenness` 0 they stay; at 1 all are the mean,
+/* Makes the lengths of the intervals more even. At `balance` 0 they stay; at 1 all are the mean,
  * to a point. Between 0 and 1 each is between its own length and the mean. Points move to the next
  * cells in order. Their number, depths, features and weights stay, and so do the cells that have
  * points. Within a cell ranks_depth ascends. Fails without memory. */
-bool scatter_even(BevMap *map, double evenness, Err *err);
+bool scatter_even(BevMap *map, double balance, Err *err);
 
 /* What pruning left: the number of points, and their mass, the sum of |depth| times |weight|. */
 typedef struct {

@@ -22,10 +22,9 @@ static int compare_depths(const void *a, const void *b) {
 
 /* Returns the new end of interval i, between `own` and the end for intervals of equal lengths. The
  * end lies behind `before` and leaves one point for each later interval. */
-static int64_t even_end(const BevMap *map, double evenness, int64_t i, int64_t own,
-                        int64_t before) {
+static int64_t even_end(const BevMap *map, double balance, int64_t i, int64_t own, int64_t before) {
     double equal = (double)map->points * (double)(i + 1) / (double)map->intervals;
-    int64_t end = llround((1 - evenness) * (double)own + evenness * equal);
+    int64_t end = llround((1 - balance) * (double)own + balance * equal);
     int64_t last = map->points - (map->intervals - 1 - i);
     end = end > before ? end : before + 1;
     return end < last ? end : last;
@@ -45,8 +44,8 @@ static void sort_points(BevMap *map, int64_t start, int64_t end, Point *scratch)
     }
 }
 
-bool scatter_even(BevMap *map, double evenness, Err *err) {
-    if (!(evenness > 0) || !map->points)
+bool scatter_even(BevMap *map, double balance, Err *err) {
+    if (!(balance > 0) || !map->points)
         return true;
     Point *scratch = malloc((size_t)map->points * sizeof *scratch);
     int32_t *cells = malloc((size_t)map->intervals * sizeof *cells);
@@ -55,7 +54,7 @@ bool scatter_even(BevMap *map, double evenness, Err *err) {
         cells[i] = map->ranks_bev[map->interval_starts[i]];
     for (int64_t i = 0, own = 0, start = 0, end; ok && i < map->intervals; i++, start = end) {
         own += map->interval_lengths[i];
-        end = even_end(map, evenness, i, own, start);
+        end = even_end(map, balance, i, own, start);
         map->interval_starts[i] = (int32_t)start;
         map->interval_lengths[i] = (int32_t)(end - start);
         for (int64_t t = start; t < end; t++)

@@ -1,7 +1,7 @@
 /* Controls of the groups "Compare" and "Picture": the baseline, and how the picture looks. */
 #include "src/state/control.h"
 
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
 
 unsigned control_baseline(State *state, const Command *command) {
     if (!state->job.baseline_pinned && injected_bug_of(state->job.config.kernel))
-        return SAY(state, command->action, "baseline: a planted defect is none: still %s",
+        return SAY(state, command->action, "baseline: an injected bug is none: still %s",
                    state->job.baseline.kernel->title);
     state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);
     state->job.baseline =
@@ -27,22 +27,23 @@ unsigned control_compare(State *state, const Command *command) {
     if (mode < 0)
         return STEP_REDRAW;
     if (mode && state->job.config.kernel->direction == BEV_BACKWARD)
-        return SAY(state, command->action, "compare: pooled grids are compared, not gradients: %s "
-                   "goes forward", key_of(ACTION_DIRECTION).name);
+        return SAY(state, command->action,
+                   "compare: pooled grids are compared, not gradients: %s "
+                   "goes forward",
+                   key_of(ACTION_DIRECTION).name);
     state->compare = (Compare)mode;
     state->job.pool_baseline = mode != COMPARE_OFF;
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
     if (state->job.other)
-        snprintf(label, sizeof label, "%s",
-                 menu_name(&state->menu.scenes, state->job.other - 1));
+        snprintf(label, sizeof label, "%s", menu_name(&state->menu.scenes, state->job.other - 1));
     if (mode && !state->job.other && !job_rigs_differ(&state->job) &&
         kernel_config_equal(&state->job.baseline, &state->job.config))
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
             compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
     else
-        SAY(state, command->action, "compare %s%s%s", compare_names[mode],
-            mode ? ", against " : "", mode ? label : "");
+        SAY(state, command->action, "compare %s%s%s", compare_names[mode], mode ? ", against " : "",
+            mode ? label : "");
     return control_changed(state);
 }
 

@@ -116,8 +116,7 @@ unsigned control_play(State *state, const Command *command) {
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
     else
-        SAY(state, command->action,
-            state->playing ? "playing, %g s a second" : "paused at %.2f s",
+        SAY(state, command->action, state->playing ? "playing, %g s a second" : "paused at %.2f s",
             state->playing ? state->speed : state->job.time_s);
     return STEP_REDRAW | STEP_LOOK | changed;
 }
@@ -158,10 +157,10 @@ unsigned control_temperature(State *state, const Command *command) {
 
 unsigned control_load_balance(State *state, const Command *command) {
     double next;
-    if (!control_number(state, command, state->job.evenness, &next))
+    if (!control_number(state, command, state->job.balance, &next))
         return STEP_REDRAW;
-    state->job.evenness = next;
-    SAY(state, command->action, "evenness %.2f: %s", next,
+    state->job.balance = next;
+    SAY(state, command->action, "load balance %.2f: %s", next,
         next >= 1  ? "all intervals of the mean length"
         : next > 0 ? "intervals nearer to their mean length"
                    : "the rig's own intervals");
@@ -179,7 +178,7 @@ static bool camera_missing(State *state, Action action) {
     SAY(state, action, "%s: this scene %s", keys[action].word,
         !state->scene.nx            ? "is not loaded yet"
         : state->scene.has_operator ? "is an operator: it has no cameras"
-                                  : "came without its cameras");
+                                    : "came without its cameras");
     return true;
 }
 
@@ -339,7 +338,7 @@ unsigned control_camera_dropout(State *state, const Command *from) {
     bool drops = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = drops ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
     SAY(state, command->action, "%s %s", state_camera_name(state),
-        drops ? "switched off (dirty lens)" : "clean again");
+        drops ? "off (camera dropout)" : "on again");
     return control_told(state, false);
 }
 

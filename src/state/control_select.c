@@ -3,7 +3,7 @@
  * control_scene.c. */
 #include "src/state/control.h"
 
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "src/cachesim/gpus.h"
 
 #include <string.h>
@@ -117,7 +117,7 @@ static int bug_place(const State *state) {
 }
 
 const char *state_injected_bug(const State *state) {
-    return bug_place(state) ? state->job.config.kernel->title + strlen("DEFECT ") : "none";
+    return bug_place(state) ? state->job.config.kernel->title + strlen("BUG ") : "none";
 }
 
 /* Returns the injected bug that the argument names, by number or by name; -1: there is none. */
@@ -135,7 +135,7 @@ static const BevKernel *kernel_without_bug(const State *state) {
     BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     return before && before->direction == direction_of(state)
                ? before
-               : kernel_twin(bev_default(BEV_CPU, direction_of(state)), where);
+               : kernel_counterpart(bev_default(BEV_CPU, direction_of(state)), where);
 }
 
 /* Injects a bug: selects a faulty kernel that no table of kernels lists. The log does not name the
@@ -148,19 +148,19 @@ unsigned control_injected_bug(State *state, const Command *command) {
     bool backward = direction_of(state) == BEV_BACKWARD;
     char said[96];
     if (place < 0)
-        return SAY(state, command->action, "defect: there is no \"%s\"%s: none, or 1 to %d",
+        return SAY(state, command->action, "bug: there is no \"%s\"%s: none, or 1 to %d",
                    command->argument, kernel_way(state->job.config.kernel), count);
     if (place == now)
-        return SAY(state, command->action, "defect %s, still", state_injected_bug(state));
+        return SAY(state, command->action, "bug %s, still", state_injected_bug(state));
     KernelConfig config = state->job.config;
     if (!now)
         state->before_bug = config.kernel;
     config.kernel = place ? &list[place - 1].kernel : kernel_without_bug(state);
     if (place)
-        snprintf(said, sizeof said, "defect %d planted in %s: find it", place,
-                 backward ? "right gradients" : "a right pooling");
+        snprintf(said, sizeof said, "bug %d injected into %s: find it", place,
+                 backward ? "correct gradients" : "a correct pooling");
     else
-        snprintf(said, sizeof said, "no defect: %s", config.kernel->title);
+        snprintf(said, sizeof said, "no bug: %s", config.kernel->title);
     return control_use_config(state, command->action, config, said);
 }
 
@@ -210,15 +210,15 @@ unsigned control_backend(State *state, const Command *command) {
         return SAY(state, command->action, "backend: no %s here: still %s",
                    where == BEV_CUDA ? "CUDA device" : "CPU kernels",
                    where_words[state_where(state)]);
-    const BevKernel *twin = kernel_twin(state->job.config.kernel, where);
-    if (twin->where != where)
+    const BevKernel *counterpart = kernel_counterpart(state->job.config.kernel, where);
+    if (counterpart->where != where)
         return SAY(state, command->action, "backend: no%s kernel for the %s: still %s",
-                   kernel_way(twin), where == BEV_CPU ? "CPU" : "GPU",
+                   kernel_way(counterpart), where == BEV_CPU ? "CPU" : "GPU",
                    where_words[state_where(state)]);
     KernelConfig config = state->job.config;
-    config.kernel = twin;
+    config.kernel = counterpart;
     char said[64];
-    snprintf(said, sizeof said, "%s, %s", where == BEV_CPU ? "CPU" : "CUDA", twin->title);
+    snprintf(said, sizeof said, "%s, %s", where == BEV_CPU ? "CPU" : "CUDA", counterpart->title);
     return control_use_config(state, command->action, config, said);
 }
 

@@ -10,6 +10,9 @@
 
 /* clang-format off */
 const GlossaryRow glossary[] = {
+    {"accumulated weight", "depth weight, brightness", "The sum of depth times weight over a "
+     "cell's points. As brightness, read back from the pooled features: full from the median on. "
+     "Cells without depth weight are empty or interpolated."},
     {"align", "nearest, bilinear, lattice", "How points meet cells. Nearest: the cell that holds "
      "the point. Bilinear: the four nearest cells, weighted. Lattice: bilinear as published, half "
      "a cell off."},
@@ -33,21 +36,14 @@ const GlossaryRow glossary[] = {
      "thing: 16 cells."},
     {"CUDA graph", "graph, launch", "A recorded series of launches (starts of a kernel) that one "
      "call starts. Timing a graph leaves out most of what single launches cost."},
-    {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
-     "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
     {"dependent loads", "", "Loads that wait for each other: first an index, then what it points "
      "to. Those of the longest interval take their time whatever the bandwidth: more where fewer "
      "points are loaded ahead."},
     {"depth bin", "", "One of the distances, along the camera's axis, at which the content of a "
      "feature pixel may be. The tensor depth has a probability for each; shape (camera, depth, h, "
      "w)."},
-    {"depth mass", "brightness", "The sum of depth times weight over a cell's points, at most "
-     "1 a feature pixel. As brightness, read back from the pooled features: full from the median "
-     "on. Cells of mass 0 are empty or filled."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
-    {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their "
-     "mean (1). Points, cells and footprint stay, so that only the balance of the work changes."},
     {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
      "depth that no point reads, unlike gather traffic. Where it fits half a cache, DRAM need "
      "not be read again."},
@@ -56,8 +52,8 @@ const GlossaryRow glossary[] = {
     {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
      "pixel and a depth bin, placed around the vehicle by the calibration."},
     {"gates", "gate, gate A, gate B, gate C, 1e-2", "Gate A: against FP64 over the quantised "
-     "inputs, a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: equality "
-     "on exact sums. Published, no gate: above or within 1e-2."},
+     "inputs, a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: "
+     "equality on exact sums. Published, no gate: above or within 1e-2."},
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
@@ -65,6 +61,8 @@ const GlossaryRow glossary[] = {
      "written once. No caches."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
+    {"injected bug", "bug", "A bug put into a correct pooling, for the reader to find: one point "
+     "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
     {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to "
      "255. I8/16: output FP16."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
@@ -72,16 +70,18 @@ const GlossaryRow glossary[] = {
     {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
      "instructions or the L1 lines that they touch, whichever takes longer."},
     {"kernel traffic", "GB/s", "Bytes that a kernel's threads ask for, additions too; an owner's "
-     "equal addresses in a warp count once, caches not at all. GB/s: these over the median; of a "
-     "CPU kernel its own, not the CUDA kernel's."},
+     "equal addresses in a warp count once, caches not at all. GB/s: these over the median."},
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
     {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
     {"limited by", "latency-bound, issue-bound, term, finding", "The longest term of the predicted "
-     "latency: DRAM, L2, issue (issue-bound) or dependent loads (latency-bound). Terms overlap: "
-     "the root of the sum of their squares. Finding: the gain if one were free."},
+     "latency: DRAM, L2, issue (issue-bound) or dependent loads (latency-bound). Finding: the gain "
+     "if a term were free."},
+    {"load balance", "balance", "Of the intervals: how far their lengths are moved from the rig's "
+     "(0) to their mean (1). Points, cells and footprint stay; only the balance of the work "
+     "changes."},
     {"max abs", "rel L2, of channels", "Max abs: the largest error of a value. Rel L2: the norm "
-     "of all errors over that of the right values; of channels: the same, each by itself."},
+     "of all errors over that of the correct values; of channels: the same, each by itself."},
     {"median", "p99, noise", "Half of the samples (in a CUDA graph means of many launches) are "
      "below the median, 99 of 100 below p99. The width of the middle half over the median is the "
      "noise."},
@@ -113,12 +113,12 @@ const GlossaryRow glossary[] = {
      "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "
      "interval_starts, interval_lengths. Bilinear maps have a weight for each point, too."},
-    {"sector", "line, strip", "32 bytes, the least that a GPU's caches fetch. A line is four, 128 "
-     "bytes, kept or evicted together. In steps a strip names the lane (0-9, a-v) that asks for 4 "
-     "bytes: * several, . none."},
+    {"sector", "line, lane strip", "32 bytes, the least that a GPU's caches fetch. A line is four, "
+     "128 bytes, kept or evicted together. In steps a lane strip names the lane (0-9, a-v) that "
+     "asks for 4 bytes: * several, . none."},
     {"settled", "unsettled, stale, marks, source, measured, recorded, published", "Samples stopped "
-     "drifting, on free cores. Marks of a source: none measured here, m model, r recorded elsewhere, "
-     "p published, ? unsettled, b while rendering: noisy, s single launches, ~ stale."},
+     "drifting, on free cores. Marks of a source: none measured, m model, r recorded elsewhere, p "
+     "published, ? unsettled, b while rendering: noisy, s single launches, ~ stale."},
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: "
      "nz slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
      "output nz times as large."},

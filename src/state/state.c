@@ -8,15 +8,11 @@
 #include <strings.h>
 
 void state_init(State *state, const StateMenu *menu, int scene) {
-    *state = (State){.menu = *menu,
-                     .wipe = 0.5,
-                     .speed = 1,
-                     .playing = true,
-                     .fill = true,
-                     .text_percent = 100};
+    *state = (State){
+        .menu = *menu, .wipe = 0.5, .speed = 1, .playing = true, .fill = true, .text_percent = 100};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
-    config->kernel = kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
+    config->kernel = kernel_counterpart(bev_default(BEV_CPU, BEV_FORWARD), where);
     config->dtype = BEV_FP16;
     config->align = BEV_NEAREST;
     char said[160] = "";
@@ -91,7 +87,7 @@ void state_restore(State *state, const State *before) {
         next.job.time_s = state->job.time_s;
     next.job.config.kernel = next.menu.where & 1u << next.job.config.kernel->where
                                  ? next.job.config.kernel
-                                 : kernel_twin(next.job.config.kernel, BEV_CPU);
+                                 : kernel_counterpart(next.job.config.kernel, BEV_CPU);
     *state = next;
 }
 
@@ -184,8 +180,8 @@ static unsigned on_result(State *state, const Headline *headline, const ShownWar
 static unsigned choose_view(State *state) {
     const StateMenu *menu = &state->menu;
     const SceneFacts *scene = &state->scene;
-    bool known = scene->has_world ||
-                 (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
+    bool known =
+        scene->has_world || (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
     if (known || !(menu->world_views >> state->view & 1))
         return 0;
     state->view = scene->photo_features ? menu->rgb_view : menu->plain_view;

@@ -30,17 +30,17 @@ typedef struct {
 /* The names of tables in folders above this one, which the state may not include. Kernels, formats,
  * aligns and GPUs are read from their own tables. */
 typedef struct {
-    Menu scenes;                  /* as scene_load takes them: the sizes (presets) first */
+    Menu scenes;                     /* as scene_load takes them: the sizes (presets) first */
     const char *const *scene_titles; /* of each, NULL or "" where it is unknown; NULL: of none */
-    int preset_count;             /* how many of `scenes` are presets */
-    Menu views;                   /* src/view/bev/decode.h, in its order */
-    int error_view, channel_view; /* positions in `views`; -1: none */
-    int rgb_view, plain_view;     /* the same: three channels; what every scene can show */
-    unsigned world_views;         /* bit mask of those that only rendered features have */
-    Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
-    Menu lessons;   /* of the course, by number */
+    int preset_count;                /* how many of `scenes` are presets */
+    Menu views;                      /* src/view/bev/decode.h, in its order */
+    int error_view, channel_view;    /* positions in `views`; -1: none */
+    int rgb_view, plain_view;        /* the same: three channels; what every scene can show */
+    unsigned world_views;            /* bit mask of those that only rendered features have */
+    Menu colormaps;     /* "auto" first: each view's usual one; then colormaps[] in its order */
+    Menu lessons;       /* of the course, by number */
     const char *scales; /* a file of ranges; NULL: none */
-    unsigned where; /* backends that can run here: 1u << BEV_CPU | ... */
+    unsigned where;     /* backends that can run here: 1u << BEV_CPU | ... */
 } StateMenu;
 
 /* ---- what the engine is asked to do ---------------------------------------------------------- */
@@ -73,7 +73,7 @@ typedef struct {
     Reading footprint_bytes, latency_us, max_abs;
     double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
     double max_abs_s;   /* the moment that max_abs belongs to */
-    int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
+    int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock, so all figures stay unknown there. */
@@ -145,7 +145,7 @@ typedef struct {
     bool open;
     char text[PALETTE_TEXT];
     int row;
-    bool tries; /* a value is shown that Enter keeps, and Esc takes back */
+    bool tries;                     /* a value is shown that Enter keeps, and Esc takes back */
     Command recent[PALETTE_RECENT]; /* the newest first */
     int recent_count;
 } Palette;
@@ -164,17 +164,17 @@ struct State {
     RgbChoice rgb;               /* the channels of VIEW_RGB */
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar keeps its range */
-    bool fill;                   /* cells of no mass among others are drawn, dimmer */
+    bool fill;                   /* empty cells among others are interpolated, dimmer */
     Strip strip;
-    bool lidar;     /* LiDAR points are drawn over the strip */
-    unsigned truth; /* true boxes and LiDAR on the picture: TRUTH_... */
-    int light;      /* theme: 0 dark, 1 light */
-    bool bare;       /* a picture to keep: without log and key bar */
-    bool large;      /* for a projector: fewer panels, larger figures */
+    bool lidar;          /* LiDAR points are drawn over the strip */
+    unsigned truth;      /* true boxes and LiDAR on the picture: TRUTH_... */
+    int light;           /* theme: 0 dark, 1 light */
+    bool bare;           /* a picture to keep: without log and key bar */
+    bool large;          /* for a projector: fewer panels, larger figures */
     double text_percent; /* size of the window's text */
-    uint64_t counts; /* how often hardware counters were asked for */
-    int gpu;         /* predicted: a row of gpus[], */
-    GpuEdit edit;    /* and the user's changes */
+    uint64_t counts;     /* how often hardware counters were asked for */
+    int gpu;             /* predicted: a row of gpus[], */
+    GpuEdit edit;        /* and the user's changes */
     Chart chart;
 
     bool playing;
@@ -188,7 +188,7 @@ struct State {
     int64_t pixel; /* backward: under the mouse, (camera * feat_h + h) * feat_w + w; -1: none */
     bool pinned;
     int64_t pin_x, pin_y;
-    int step_at; /* the recorded step that is shown, from 0 */
+    int step_at;           /* the recorded step that is shown, from 0 */
     int step_lane;         /* the lane that is looked at; -1: all alike */
     double step_speed;     /* steps a second; below 0: backwards; 0: still */
     double step_clock;     /* part of a step that has passed */
@@ -199,8 +199,8 @@ struct State {
     bool has_window; /* a window is open */
     Page page;
     bool help;
-    bool glossary; /* the help shows the glossary in the place of the keys */
-    int help_page; /* from 0 */
+    bool glossary;                    /* the help shows the glossary in the place of the keys */
+    int help_page;                    /* from 0 */
     int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
     Palette palette;
     int undo_wish; /* with STEP_UNDO: how many steps */
@@ -209,16 +209,16 @@ struct State {
     int64_t snapshots, recorded_frames; /* numbers for file names */
     int columns, rows;                  /* of the terminal */
 
-    LessonPane lesson;      /* what the lesson shows that runs now */
-    LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
-    char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
-    int finding;            /* WISH_EXPLAIN: which one, from 0 */
+    LessonPane lesson;           /* what the lesson shows that runs now */
+    LessonWish lesson_wish;      /* with STEP_LESSON: what was asked for */
+    char lesson_name[64];        /* WISH_OPEN: which lesson; "": the next one */
+    int finding;                 /* WISH_EXPLAIN: which one, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
 
-    Pace pace; /* of the newest EVENT_FRAME */
+    Pace pace;         /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */
     char tip[960];     /* what lies under the mouse in the terminal; "": nothing */
-    char waiting[96]; /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
+    char waiting[96];  /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -331,4 +331,3 @@ int menu_find(const Menu *menu, const char *name);
 
 /* Returns the name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
-

@@ -1,6 +1,6 @@
 /* The values that controls choose from: the column `list` of controls.inc. Values that the scene or
  * the kernel does not take are listed too. The palette shows them with the reason. */
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/control.h"
 #include "src/state/glossary.h"

@@ -171,8 +171,8 @@ static void truth_free(Truth *truth) {
 static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
     size_t cells = (size_t)problem->out.rows;
     size_t bytes = cells * (size_t)problem->out.row_len * sizeof(double);
-    *truth = (Truth){problem, malloc(bytes), malloc(bytes), malloc(cells),
-                     gate_terms(problem, err)};
+    *truth =
+        (Truth){problem, malloc(bytes), malloc(bytes), malloc(cells), gate_terms(problem, err)};
     if (!truth->points)
         return false;
     if (!truth->reference || !truth->abs_sum || !truth->bad)
@@ -186,10 +186,9 @@ static bool passes_gate(const Truth *truth, const Job *job, int call, bool exact
                         TryResult *result) {
     const BevProblem *problem = truth->problem;
     const void *codes = job_output(job, call);
-    GateResult g =
-        exact ? gate_exact(problem, codes, truth->reference, truth->points, truth->bad)
-              : gate_kernel(problem, BEV_FP32, codes, truth->reference, truth->abs_sum,
-                            truth->points, truth->bad);
+    GateResult g = exact ? gate_exact(problem, codes, truth->reference, truth->points, truth->bad)
+                         : gate_kernel(problem, BEV_FP32, codes, truth->reference, truth->abs_sum,
+                                       truth->points, truth->bad);
     result->nan_both += call || exact ? 0 : g.nan_both;
     if (gate_passes(&g, &problem->map))
         return true;
@@ -216,7 +215,7 @@ static void judge_job(const Truth *truth, const Job *job, bool exact, TryResult 
         result->varies = true;
 }
 
-/* Runs the kernel on one problem and judges it. A right kernel leaves the result unchanged. */
+/* Runs the kernel on one problem and judges it. A correct kernel leaves the result unchanged. */
 static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, const JobHeader *task,
                           bool exact, TryResult *result, Err *err) {
     Truth truth = {0};

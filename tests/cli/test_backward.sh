@@ -1,5 +1,5 @@
 #!/bin/sh
-# The live display turned backward: every panel shows the way back, or says that it does not; a loss on
+# The live display turned backward: every panel shows backward, or says that it does not; a loss on
 # cells lights the pixels that feed it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
@@ -23,11 +23,11 @@ grep -q 'Kernels, FP16 nearest backward' a/frame-0002.txt && grep -q '^   *1 REF
 tap_ok $? 'the ladder backward, from its reference on'
 grep -q 'Accuracy of .*, nearest backward' a/frame-0002.txt && grep -q 'FP16  *pass  *pass  *pass' a/frame-0002.txt
 tap_ok $? 'the three gates of its gradients'
-grep -qE '(FP8 .*|[0-9]+ others)  *not in this kernel' a/frame-0002.txt
+grep -qE '(FP8 .*|[0-9]+ other formats)  *not in this kernel' a/frame-0002.txt
 tap_ok $? 'formats without gradients say so'
 grep -q 'Points of a pixel' a/frame-0002.txt && ! grep -q 'Points of a pixel' a/frame-0001.txt
 tap_ok $? 'intervals are those of pixels'
-grep -q 'grad_out .* gradients' a/frame-0002.txt && grep -q '^ *traffic ' a/frame-0002.txt
+grep -q 'grad_out .* gradients' a/frame-0002.txt && grep -q '^ *kernel  ' a/frame-0002.txt
 tap_ok $? 'the working set has grad_out and the gradients'
 grep -q 'backward: .*: footprint .* to .*, max error' a/frame-0002.txt
 tap_ok $? 'the log compares with the way forward'
@@ -46,7 +46,7 @@ tap_has 'the object is named' a/frame-0004.txt 'cells, car'
 grep -q 'Camera front-left ' a/frame-0007.txt && grep -q "mouse: front-left $mouse, its grad_depth" a/frame-0007.txt
 tap_ok $? 'the depths of the pixel under the mouse'
 grep -q 'FP32  *FAIL  *FAIL  *FAIL' a/frame-0008.txt
-tap_ok $? 'a planted defect: the gates fail'
+tap_ok $? 'an injected bug: the gates fail'
 grep -q 'bevscope  .* FP32 nearest  street.json' a/frame-0009.txt && grep -q 'Intervals' a/frame-0009.txt &&
     ! grep -q 'Gradients of a loss' a/frame-0009.txt
 tap_ok $? 'and forward again'

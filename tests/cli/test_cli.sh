@@ -36,8 +36,8 @@ done <<'REFUSED'
 2~names several .live takes one~toy -k v2,v4 --plain
 2~suffix~snapshot toy -o X.jpg
 2~--yaw: which camera is not said .add --camera~snapshot toy --device cpu --yaw 3 -o X.png
-2~there is no camera 'nobody'~snapshot toy --device cpu --camera nobody --dirty -o X.png
-2~an operator: it has no cameras~snapshot voxelize --device cpu --camera 0 --dirty -o X.png
+2~there is no camera 'nobody'~snapshot toy --device cpu --camera nobody --dropout -o X.png
+2~an operator: it has no cameras~snapshot voxelize --device cpu --camera 0 --dropout -o X.png
 2~this grid is flat~snapshot toy --device cpu --slice 3 -o X.png
 2~not a whole number~snapshot toy --channels 2.5 -o X.png
 2~takes no value~snapshot toy --table=3 -o X.png
@@ -254,10 +254,10 @@ tap_expect 0 '' bench --recorded histogram --skew 1 --dtype fp16
 tap_has "bench --recorded: the scene's own skew is no other scene" out 'histogram  *v4 ' '!skew'
 tap_expect 1 'nothing recorded fits .bench --recorded alone' bench --recorded histogram --skew 3
 tap_expect 2 'need a scene' bench --recorded --skew 2
-tap_expect 0 '' bench --recorded canonical --evenness 1
-tap_has 'bench --recorded --evenness shows that evenness only' out 'canonical, evenness 1  *v4 ' \
-    '!canonical  ' '!evenness 0.5'
-tap_expect 0 '' regime canonical --evenness 1 --gpu h200 --format json
+tap_expect 0 '' bench --recorded canonical --balance 1
+tap_has 'bench --recorded --balance shows that balance only' out 'canonical, load balance 1  *v4 ' \
+    '!canonical  ' '!balance 0.5'
+tap_expect 0 '' regime canonical --balance 1 --gpu h200 --format json
 tap_has 'regime: what was recorded of the same map stands beside the model' out '"recorded_us": [0-9]'
 tap_expect 0 '' regime canonical --channels 40 --gpu pro6000,h200 --format json
 tap_has 'regime: with other channels nothing is recorded or published' out '"recorded_us": null' \
@@ -285,7 +285,7 @@ tap_ok $? 'and another one than forward'
 for kernel in cpu_grad_owner grad_reference; do
     tap_expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
         --loss class -o c.png --device cpu
-    tap_has "--kernel names the way back: $kernel" out "back by $kernel"
+    tap_has "--kernel names backward: $kernel" out "back by $kernel"
 done
 tap_expect 0 '' snapshot toy --compare bilinear,fp8 --view norm -o a.png --device cpu
 tap_expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o a.png --device cpu
@@ -397,10 +397,10 @@ grep -q '^wipe at 30 %' out && grep -q '^theme light' out &&
 tap_ok $? 'plain: quick words lose no answer'
 tap_has 'plain: a key is told its word' out '^"q" is a key; its word here is "quit"$'
 
-"$BEVSCOPE" snapshot small --camera back --dirty -o dirty.svg &&
+"$BEVSCOPE" snapshot small --camera back --dropout -o dirty.svg &&
     ! "$BEVSCOPE" snapshot small -o clean.svg --camera back | grep -q . &&
     ! cmp -s dirty.svg clean.svg
-tap_ok $? 'a dirty lens changes the figure'
+tap_ok $? 'camera dropout changes the figure'
 
 for title in T ''; do
     for outlier in 1 8; do

@@ -45,7 +45,7 @@ tap_later "every channel, too" "$tensors"'
 tap_later "what saturates, what is lost and the error are those of the values themselves" "$tensors"'
     for row in json.load(open(dtype + ".json"))["results"]:
         want = own.costs(tensors[row["tensor"]], row["kept"], row["format"])
-        got = row["saturated_percent"], row["lost_percent"], row["rel_l2"]
+        got = row["saturated_percent"], row["underflow_percent"], row["rel_l2"]
         assert abs(got[0] - want[0]) < 1e-6 and abs(got[1] - want[1]) < 0.05, (row, want)
         assert abs(got[2] - want[2]) < 0.02 * want[2], (row, want)'
 tap_later "two scenes are counted as one" '

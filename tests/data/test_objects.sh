@@ -135,8 +135,8 @@ tap_later "fp8 moves them, by little" '
 a, b = told("street.npz", "-d", "fp32"), told("street.npz", "-d", "fp8")
 moved = [abs(a[i]["share"] - b[i]["share"]) for i in a if a[i]["share"] is not None]
 assert 0 < max(moved) < 0.05, moved'
-tap_later "a dirty lens takes what one camera saw" '
-rows = told("street.npz", "-d", "fp32", "--camera", "front", "--dirty")
+tap_later "camera dropout takes what one camera saw" '
+rows = told("street.npz", "-d", "fp32", "--camera", "front", "--dropout")
 front = [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1]
 assert compare(rows, s.measure(which, seen, dirty=front), 1e-4, "share", "offset_m") > 10
 assert any(r["share"] == 0 and r["offset_m"] is None for r in rows.values())'
@@ -175,7 +175,7 @@ for name, value in (("yaw", 1), ("pitch", 2), ("shift-y", -0.5)):
             assert abs(row["other_cell"] - (before != after)[placed].mean()) < 1e-3, (name, row)
         if name == "yaw":
             assert abs(row["left_m"] - row["range_m"] * np.sin(np.radians(value))) < 1e-3, row
-assert table() == [] and table("--dirty") == []'
+assert table() == [] and table("--dropout") == []'
 tap_later "and of the objects at that range: one degree moves them to the left by its sine" '
 aligned = "-a", "bilinear", "-d", "fp32"
 fault = *aligned, "--camera", "front", "--yaw", "1"

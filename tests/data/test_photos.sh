@@ -49,7 +49,7 @@ tap_run "of a world" snapshot street.json --lidar -o world-dots.png
 snapshot street.json --cameras -o world-none.png
 tap_run "too" larger world-dots.png world-none.png
 tap_refuses "came without a LiDAR" "a file without" snapshot bare.npz --lidar -o never.png
-tap_refuses "the way back lights" "gradients" snapshot street.json --lidar --backward -o never.png
+tap_refuses "backward lights" "gradients" snapshot street.json --lidar --backward -o never.png
 printf 'lidar on\ntick 0.1\nyaw 3\ntick 0.1\nlidar off\ntick 0.1\nlidar on\ntick 0\n' >keys
 tap_run "in the display" frames street.json
 grep -q 'LiDAR points over the camera pictures: blue near, red far' frames/frame-0001.txt

@@ -61,7 +61,7 @@ IN_LESSONS = ["undo", "undo all", "next", "back", "skip", "lesson off", "lesson"
 
 
 def controls(program, but=(), only=None):
-    """The keys of each control, or of some, by the manual page; F keys have a twin, which is typed. Control is
+    """The keys of each control, or of some, by the manual page; F keys have another key, which is typed. Control is
     for the window."""
     page = subprocess.run([program, "--man"], stdout=subprocess.PIPE, check=True).stdout.decode()
     for written, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\(em", "\u2014"), ("\\e", "\\")):
@@ -429,7 +429,7 @@ def values(program):
             "kernel": re.findall(r"^  (\w+) +cpu ", kernels, re.MULTILINE),
             "direction": ["forward", "backward"], "loss": ["cell", "box", "class", "all"],
             "dtype": ["fp32", "fp16", "bf16", "fp8", "nvfp4"], "align": ["nearest", "bilinear"],
-            "compare": ["wipe", "off"], "play": ["on", "off", "off", "off"], "defect": ["none"]}
+            "compare": ["wipe", "off"], "play": ["on", "off", "off", "off"], "bug": ["none"]}
 
 
 def random_word(special, steps):
@@ -494,7 +494,7 @@ def told_ms(said, label):
 
 def typed_at_pace(args, mode, keys, apart_ms):
     """The display at full size after these keys."""
-    typed = controls(args.program, ("snapshot", "config", "scene", "channels", "play", "step", "lesson", "defect"))
+    typed = controls(args.program, ("snapshot", "config", "scene", "channels", "play", "step", "lesson", "bug"))
     terminal = begun(args, args.scene or "canonical", 200, 60, True)
     terminal.read(2)
     if mode == "paused":

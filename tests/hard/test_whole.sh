@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests of the first ring whose street is small there, or whose planted defects are a few, in whole.
+# Tests of the first ring whose street is small there, or whose injected bugs are a few, in whole.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 export WHOLE=1

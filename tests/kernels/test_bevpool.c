@@ -28,7 +28,7 @@ static bool marked_once(const Marks *marks) {
 }
 
 TAP_SUITE(bevpool_kernels) {
-    int rows = 0, complete = 0, found = 0, twins = 0, named = 0, views[BEV_CUDA + 1] = {0};
+    int rows = 0, complete = 0, found = 0, counterparts = 0, named = 0, views[BEV_CUDA + 1] = {0};
     Marks marks[BEV_CUDA + 1][BEV_DIRECTION_COUNT] = {0};
     for (; bev_kernels[rows]; rows++) {
         const BevKernel *row = bev_kernels[rows];
@@ -41,15 +41,16 @@ TAP_SUITE(bevpool_kernels) {
         of->baselines += pools && row->is_baseline;
         views[row->where] += !pools && row->is_baseline && row->direction == BEV_FORWARD;
         named += row->counterpart != NULL;
-        twins += row->counterpart &&
-                 bev_counterpart(row, BEV_CUDA) == bev_kernel_find(row->counterpart) &&
-                 bev_counterpart(bev_kernel_find(row->counterpart), BEV_CPU) == row;
+        counterparts += row->counterpart &&
+                        bev_counterpart(row, BEV_CUDA) == bev_kernel_find(row->counterpart) &&
+                        bev_counterpart(bev_kernel_find(row->counterpart), BEV_CPU) == row;
     }
     tap_ok(rows >= 4 && complete == rows, "%d of %d rows are complete", complete, rows);
     tap_ok(found == rows, "every row is found by its name, which no other has");
     tap_ok(!bev_kernel_find("cpu_v4x") && !bev_kernel_find(""), "unknown names are not found");
     tap_ok(!strcmp(bev_kernels[0]->name, "reference"), "lessons begin with the reference");
-    tap_ok(named > 0 && twins == named, "%d of %d rows have the twin that they name", twins, named);
+    tap_ok(named > 0 && counterparts == named, "%d of %d rows have the counterpart that they name",
+           counterparts, named);
     bool once = marks[BEV_CPU][BEV_FORWARD].rows && marks[BEV_CPU][BEV_BACKWARD].rows;
     for (int where = 0; where <= BEV_CUDA; where++)
         for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)

@@ -49,11 +49,11 @@ static double unevenness(const BevMap *map) {
 }
 
 /* Lengths lie between the own one and the mean, to a point. */
-static bool lengths_between(const BevMap *own, const BevMap *even, double evenness) {
+static bool lengths_between(const BevMap *own, const BevMap *even, double balance) {
     double mean = (double)own->points / (double)own->intervals;
     bool between = true;
     for (int64_t i = 0; between && i < own->intervals; i++) {
-        double want = (1 - evenness) * own->interval_lengths[i] + evenness * mean;
+        double want = (1 - balance) * own->interval_lengths[i] + balance * mean;
         between = fabs(even->interval_lengths[i] - want) <= 1 + 1e-6;
     }
     return between;
@@ -67,7 +67,7 @@ static void test_map(const CaseData *data, const char *name, BevAlign align) {
         Err err = {0};
         bool ok = scatter_copy(&data->map, &even, &err) && scatter_even(&even, steps[i], &err) &&
                   scatter_check(&even, &data->shape, name, &err);
-        tap_ok(ok, "%s %s, evenness %.2f: the map is valid %s", name, bev_aligns[align].name,
+        tap_ok(ok, "%s %s, balance %.2f: the map is valid %s", name, bev_aligns[align].name,
                steps[i], err.what);
         tap_ok(ok && even.points == data->map.points && same_cells(&even, &data->map) &&
                    same_values(even.ranks_depth, data->map.ranks_depth, even.points) &&

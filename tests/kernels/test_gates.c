@@ -1,7 +1,7 @@
-/* The gates catch the defects of wrong kernels, or do not, as the table of defects says of each: it
+/* The gates catch the bugs of wrong kernels, or do not, as the table of bugs says of each: it
  * is planted in an otherwise right result, in every format, forward and backward. */
 #include "kernels/codec.h"
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
 #include "src/base/units.h"
@@ -12,7 +12,7 @@
 
 enum { SEED = 7, BACKWARD_SEED = 14 }; /* all bugs show */
 
-/* ---- defects --------------------------------------------------------------------------------- */
+/* ---- bugs --------------------------------------------------------------------------------- */
 
 static const char *const caught_words[] = {
     [CAUGHT_NEVER] = "never", [CAUGHT_FINE] = "in fine formats", [CAUGHT_ALWAYS] = "always"};
@@ -32,21 +32,21 @@ static bool catches(const GateResult *result, const Judged *s) {
 /* Backward, where one gradient is wrong, the gates name it; and the adjoint identity fails. */
 static bool named(const InjectedBug *bug, JudgedPair *pair) {
     const char *wrong = bug->output ? bug->output : pair->c.output;
-    bool named_by_a = !bug->output || pair->a.verdict == GATE_PASS ||
-                      !strcmp(pair->a.output, wrong);
+    bool named_by_a =
+        !bug->output || pair->a.verdict == GATE_PASS || !strcmp(pair->a.output, wrong);
     return !strcmp(pair->c.output, wrong) && named_by_a &&
            judged_adjoint(&pair->exact) == GATE_FAIL;
 }
 
-static void test_defect(const InjectedBug *defect, JudgedPair *pair) {
+static void test_bug(const InjectedBug *bug, JudgedPair *pair) {
     const BevProblem *problem = &pair->random.host.view;
-    judged_pair_run(pair, &defect->kernel);
-    tap_ok(as_said(defect->gate_a, problem->dtype, catches(&pair->a, &pair->random)) &&
-               as_said(defect->gate_c, problem->dtype, catches(&pair->c, &pair->exact)) &&
-               (problem->direction == BEV_FORWARD || named(defect, pair)),
+    judged_pair_run(pair, &bug->kernel);
+    tap_ok(as_said(bug->gate_a, problem->dtype, catches(&pair->a, &pair->random)) &&
+               as_said(bug->gate_c, problem->dtype, catches(&pair->c, &pair->exact)) &&
+               (problem->direction == BEV_FORWARD || named(bug, pair)),
            "%s %s: %s: gate A catches it %s (%lld bad here), gate C %s (%lld)",
-           bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name, defect->name,
-           caught_words[defect->gate_a], (long long)pair->a.bad, caught_words[defect->gate_c],
+           bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name, bug->name,
+           caught_words[bug->gate_a], (long long)pair->a.bad, caught_words[bug->gate_c],
            (long long)pair->c.bad);
 }
 
@@ -71,12 +71,12 @@ static void test_format(const CaseData *data, BevDtype dtype, BevAlign align,
            pair.a.worst_ratio);
     for (int i = 0; i < count; i++)
         if (!backward || bugs[i].kernel.aligns >> align & 1)
-            test_defect(&bugs[i], &pair);
+            test_bug(&bugs[i], &pair);
     judged_pair_free(&pair);
     free(values);
 }
 
-static void test_defects(BevAlign align, BevDirection direction) {
+static void test_bugs(BevAlign align, BevDirection direction) {
     bool backward = direction == BEV_BACKWARD;
     CaseData data = open_case("ragged_c19", align, 1, backward ? BACKWARD_SEED : SEED);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
@@ -421,8 +421,8 @@ static void test_map(void) {
 
 TAP_SUITE(gates) {
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        test_defects(BEV_NEAREST, (BevDirection)direction);
-        test_defects(BEV_BILINEAR, (BevDirection)direction);
+        test_bugs(BEV_NEAREST, (BevDirection)direction);
+        test_bugs(BEV_BILINEAR, (BevDirection)direction);
     }
     test_int8_scales();
     test_block_scales();

@@ -1,4 +1,4 @@
-/* The way back: gradients against finite differences, sessions, and gradients of the output that do
+/* Backward: gradients against finite differences, sessions, and gradients of the output that do
  * not fit. */
 #include "src/run/session.h"
 #include "tests/support/judged.h"
@@ -109,7 +109,7 @@ static void test_bad_input(HostProblem *host, float *values) {
     problem_describe_grad_out(host, text, sizeof text);
     tap_ok(ok && host->grad_out_nan == 1 && host->grad_out_infinite == 2, "%s", text);
     tap_ok(bev_unsupported(bev_kernel_find("cpu_v3"), &host->view) != NULL,
-           "a forward kernel refuses a problem of the way back");
+           "a forward kernel refuses a problem of backward");
 }
 
 static void test_use(void) {

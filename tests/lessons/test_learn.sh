@@ -141,7 +141,7 @@ quiz "$(ten 2)" --seed 8
 tap_ok $? 'half of a quiz at most was missed before, a right answer forgets it'
 sed 's/^/# /' "$missed"
 quiz 'skip\nback\nnonsense\n1\n'
-grep -q '2 of 10, 0 of 1 right' out && grep -q 'A quiz has no way back' out
+grep -q '2 of 10, 0 of 1 right' out && grep -q 'A quiz does not go back' out
 tap_ok $? 'a question left out counts, and nobody goes back'
 
 tap_keys quiz.keys 'lesson quiz; tick 0; tick 100; key 2; key Enter; tick 500; next; tick 139;

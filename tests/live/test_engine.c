@@ -24,7 +24,7 @@ ENGINE_WAITING_SUITE(engine_contents, false, ASYMMETRIC) {
                !frame->live.frame.fp64_original,
            "FP8 is smaller");
     state.job.camera_mask = 1;
-    tap_ok(ask()->live.frame.map->points < points, "dirty lenses take points away");
+    tap_ok(ask()->live.frame.map->points < points, "camera dropout takes points away");
     state.job.pool_baseline = true;
     state.job.baseline.align = BEV_BILINEAR;
     state.view = state.menu.error_view;
@@ -62,13 +62,13 @@ ENGINE_SUITE(engine_pinned_rig, false, ASYMMETRIC) {
     tap_ok(frame->live.difference.known && frame->live.difference.cells == 0 &&
                frame->live.difference.moved_m == 0,
            "a baseline just pinned is what is shown");
-    static const char *const changes[] = {"yaw",      "a camera off", "temperature", "evenness",
+    static const char *const changes[] = {"yaw",      "a camera off", "temperature", "balance",
                                           "rounding", "prune",        "outlier"};
     for (int i = 0; i < 7; i++) {
         state.job.camera_errors[0].yaw_deg = i == 0;
         state.job.camera_mask = i == 1 ? UINT32_MAX - 1 : UINT32_MAX;
         state.job.temperature = i == 2 ? 4 : 1;
-        state.job.evenness = i == 3;
+        state.job.balance = i == 3;
         state.job.rounding = i == 4 ? ROUNDING_TRUNCATE : ROUNDING_SCENE;
         state.job.prune.below = i == 5 ? 0.3 : 0;
         state.job.outlier = i == 6 ? 10 : 1;

@@ -85,9 +85,9 @@ static const char *difference(const Made *a, const Made *b) {
 
 /* Another value of one thing in the job, of few, so that jobs come back to what they were. */
 static const char *change(Job *job, uint64_t *random, bool has_time) {
-    static const char *const words[] = {"align",  "time",     "temperature", "outlier",
-                                        "scales", "evenness", "prune",       "rounding",
-                                        "mask",   "fault",    "dtype"};
+    static const char *const words[] = {"align",  "time",    "temperature", "outlier",
+                                        "scales", "balance", "prune",       "rounding",
+                                        "mask",   "fault",   "dtype"};
     const int what = (int)random_below(random, sizeof words / sizeof *words);
     const int value = (int)random_below(random, 3), fault = (int)random_below(random, FAULTS);
     static const BevDtype dtypes[] = {BEV_FP32, BEV_FP8, BEV_INT8};
@@ -110,7 +110,7 @@ static const char *change(Job *job, uint64_t *random, bool has_time) {
                                    : (int)random_below(random, SCALES_FILE);
         break;
     case 5:
-        job->evenness = value * 0.5;
+        job->balance = value * 0.5;
         break;
     case 6:
         job->prune = (Prune){.below = value == 1 ? 0.02 : 0, .top = value == 2 ? 3 : 0};

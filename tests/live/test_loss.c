@@ -1,4 +1,4 @@
-/* The way back in the display's pipeline: a loss on cells, and a kernel's gradients of it. */
+/* Backward in the display's pipeline: a loss on cells, and a kernel's gradients of it. */
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
 

@@ -12,7 +12,7 @@ static bool is_function_key(int32_t key) {
 }
 
 TAP_SUITE(keys_rows) {
-    int in_order = 0, complete = 0, twins = 0, short_enough = 0;
+    int in_order = 0, complete = 0, others = 0, short_enough = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
         const KeyRow *row = &keys[i];
         bool letter = false, function = false;
@@ -23,13 +23,13 @@ TAP_SUITE(keys_rows) {
         in_order += (int)row->action == i;
         complete += row->word && row->word[0] && (row->label || !row->rank) && row->help &&
                     row->help[0] && (row->keys[0] || !row->direct) && row->group < GROUP_COUNT;
-        twins += !function || letter;
+        others += !function || letter;
         short_enough += strlen(row->help) < HELP_TEXT_W && strlen(row->word) < 12;
     }
     tap_ok(in_order == ACTION_COUNT, "rows stand in the order of the actions");
     tap_ok(complete == ACTION_COUNT,
            "each has word, group, label and help, and those of the help have keys");
-    tap_ok(twins == ACTION_COUNT, "each function key has a twin that terminals do not steal");
+    tap_ok(others == ACTION_COUNT, "each function key has another key that terminals do not steal");
     tap_ok(short_enough == ACTION_COUNT, "words and help fit their columns");
 }
 
@@ -121,7 +121,7 @@ TAP_SUITE(keys_words) {
     }
     tap_ok(same == 0, "words are unique, and none is a word of scripts");
     tap_ok(parsed == ACTION_COUNT, "every word is understood");
-    tap_ok(back == ACTION_COUNT, "'-' steps back where there is a way back");
+    tap_ok(back == ACTION_COUNT, "'-' steps back where a step back exists");
 }
 
 static bool parses(const char *line, Action action, const char *argument) {

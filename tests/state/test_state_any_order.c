@@ -56,7 +56,7 @@ static Event random_event(uint64_t *seed) {
 
 TAP_SUITE(state_any_order_any_order) {
     enum { EVENTS = 200000 };
-    State twin = make_state();
+    State copy = make_state();
     SceneFacts scene = make_scene();
     Pace pace = {.keys = 1};
     uint64_t seed = 4;
@@ -69,7 +69,7 @@ TAP_SUITE(state_any_order_any_order) {
         event.scene = &scene;
         event.pace = &pace;
         uint64_t serial = state.job.serial;
-        unsigned bits = state_step(&state, &event), again = state_step(&twin, &event);
+        unsigned bits = state_step(&state, &event), again = state_step(&copy, &event);
         broken = broken_invariant();
         different += bits != again || (serial != state.job.serial) != !!(bits & STEP_RUN);
         if (broken)
@@ -77,6 +77,6 @@ TAP_SUITE(state_any_order_any_order) {
                      keys[event.command.action].word, event.command.step, event.command.argument);
     }
     tap_ok(!broken, "%d random events leave nothing out of bounds", done);
-    tap_ok(different == 0 && !memcmp(&state.job, &twin.job, sizeof state.job),
+    tap_ok(different == 0 && !memcmp(&state.job, &copy.job, sizeof state.job),
            "the same events give the same state, and a new serial means RUN");
 }

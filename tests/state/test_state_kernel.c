@@ -1,6 +1,6 @@
-/* What is pooled, and with what: kernels, formats, aligns, directions, scenes, planted defects,
+/* What is pooled, and with what: kernels, formats, aligns, directions, scenes, injected bugs,
  * GPUs and their counters, each by its control. */
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "src/base/kernel_config.h"
 #include "src/base/units.h"
 #include "src/cachesim/gpus.h"
@@ -107,7 +107,7 @@ STATE_SUITE(state_kernel_direction) {
     const KernelConfig *config = &job->config;
     tap_ok(bits & STEP_RUN && config->kernel->direction == BEV_BACKWARD &&
                config->kernel->dtypes >> config->dtype & 1 && config->dtype != BEV_FP8,
-           "the way back, in a format that gradients have: %s", said());
+           "backward, in a format that gradients have: %s", said());
     tap_ok(strstr(said(), "no FP8") && strstr(said(), "baseline let go; comparison off"),
            "the log says what changed with it");
     tap_ok(!job->baseline_pinned && !job->pool_baseline && state.compare == COMPARE_OFF &&
@@ -128,49 +128,48 @@ STATE_SUITE(state_kernel_direction) {
     tap_ok(kernel_in_direction(&other, BEV_FORWARD) == bev_default(BEV_CPU, BEV_FORWARD),
            "or else the default");
     tap_ok(runs("loss box") && job->loss == LOSS_BOX && strstr(said(), "seen backward, :direction"),
-           "a loss waits for the way back: %s", said());
+           "a loss waits for backward: %s", said());
     repeat(LOSS_ALL - LOSS_BOX + 1, "loss");
     tap_ok(job->loss == LOSS_CELL && use("loss none") == STEP_REDRAW && job->loss == LOSS_CELL,
            "its kinds go round, and others there are not");
-    after("direction backward; defect 1",
+    after("direction backward; bug 1",
           config->kernel->direction == BEV_BACKWARD &&
               job->baseline.kernel->direction == BEV_BACKWARD,
-          "a planted defect is one of the direction");
+          "an injected bug is one of the direction");
     use("direction forward");
 }
 
-STATE_SUITE(state_kernel_defects) {
-    tap_ok(runs("defect 3") && injected_bug_of(job->config.kernel) == &injected_bugs[2] &&
-               says("defect 3 planted in a right pooling: find it"),
-           "a defect by number");
-    after("defect transposed", !strcmp(job->config.kernel->title, "DEFECT 4"),
+STATE_SUITE(state_kernel_bugs) {
+    tap_ok(runs("bug 3") && injected_bug_of(job->config.kernel) == &injected_bugs[2] &&
+               says("bug 3 injected into a correct pooling: find it"),
+           "a bug by number");
+    after("bug transposed", !strcmp(job->config.kernel->title, "BUG 4"),
           "by name; the title hides it");
-    tap_ok(use("defect 99") == STEP_REDRAW && strstr(said(), "none, or 1 to 16") &&
+    tap_ok(use("bug 99") == STEP_REDRAW && strstr(said(), "none, or 1 to 16") &&
                injected_bug_of(job->config.kernel) == &injected_bugs[3],
            "one that is not there changes nothing: %s", said());
-    after("baseline on", !job->baseline_pinned, "a defect is no baseline");
+    after("baseline on", !job->baseline_pinned, "a bug is no baseline");
     state.menu.where = 1u << BEV_CUDA;
     tap_ok(state_where(&state) == BEV_CUDA, "where only a GPU is used, its kernels stay listed");
     state.menu.where = 1u << BEV_CPU;
-    tap_ok(state_where(&state) == BEV_CPU, "else the defect's own backend");
-    use("defect none");
-    after("defect -", injected_bug_of(job->config.kernel) == &injected_bugs[injected_bug_count - 1],
+    tap_ok(state_where(&state) == BEV_CPU, "else the bug's own backend");
+    use("bug none");
+    after("bug -", injected_bug_of(job->config.kernel) == &injected_bugs[injected_bug_count - 1],
           "steps go round");
-    use("kernel v3; defect 2"), use("defect 5");
-    after("defect none", !strcmp(job->config.kernel->title, "V3"),
-          "without a defect the kernel of before is back: %s", said());
+    use("kernel v3; bug 2"), use("bug 5");
+    after("bug none", !strcmp(job->config.kernel->title, "V3"),
+          "without a bug the kernel of before is back: %s", said());
     after("direction backward",
-          runs("defect wrong-sign") && job->config.kernel->direction == BEV_BACKWARD &&
-              strstr(said(), "planted in right gradients: find it"),
-          "backward, defects of gradients: %s", said());
-    after("defect none", job->config.kernel == bev_default(BEV_CPU, BEV_BACKWARD), "none: %s",
-          said());
+          runs("bug wrong-sign") && job->config.kernel->direction == BEV_BACKWARD &&
+              strstr(said(), "injected into correct gradients: find it"),
+          "backward, bugs of gradients: %s", said());
+    after("bug none", job->config.kernel == bev_default(BEV_CPU, BEV_BACKWARD), "none: %s", said());
     int found = 0;
     for (int i = 0; i < injected_grad_bug_count; i++)
         found += bev_kernel_find(injected_grad_bugs[i].kernel.name) != NULL;
     for (int i = 0; i < injected_bug_count; i++)
         found += bev_kernel_find(injected_bugs[i].kernel.name) != NULL;
-    tap_ok(!found && injected_bug_count >= 10, "%d defects, none of them in the table of kernels",
+    tap_ok(!found && injected_bug_count >= 10, "%d bugs, none of them in the table of kernels",
            injected_bug_count);
 }
 

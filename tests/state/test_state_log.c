@@ -25,7 +25,7 @@ STATE_SUITE(state_log_log) {
     step(EVENT_FRAME, .headline = &later);
     tap_ok(says("depth temperature 2.00 (smears): max error still 0.021"),
            "a change of values moves no latency, and says nothing of it");
-    use("evenness 1");
+    use("balance 1");
     later.serial = job->serial;
     later.latency_us.source = SOURCE_MEASURED;
     later.latency_us.value = 7.1;
@@ -38,7 +38,7 @@ STATE_SUITE(state_log_log) {
     step(EVENT_FRAME, .headline = &later);
     tap_ok(strstr(said(), "max error 0.021 (another moment)") != NULL,
            "an error of another moment than before the change is not laid to it");
-    use("evenness 0");
+    use("balance 0");
     later.serial = job->serial;
     step(EVENT_FRAME, .headline = &later);
     use("theme");

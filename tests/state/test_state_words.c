@@ -5,12 +5,22 @@
 
 /* A word and the words whose values may follow from it. */
 static const char *const followers[] = {
-    "gpu l2 bandwidth sms clock",  "config scene channels",         "scene config",
-    "compare baseline",            "direction kernel baseline",     "defect kernel baseline",
-    "kernel baseline",             "dtype bits-value bits-flip baseline",
-    "bits-of bits-value bits-flip", "bits-flip bits-value bits-at", "bits-value bits-flip",
-    "view error",                  "error view",                    "scales-from scales",
-    "steps-speed steps-at",        "step play",
+    "gpu l2 bandwidth sms clock",
+    "config scene channels",
+    "scene config",
+    "compare baseline",
+    "direction kernel baseline",
+    "bug kernel baseline",
+    "kernel baseline",
+    "dtype bits-value bits-flip baseline",
+    "bits-of bits-value bits-flip",
+    "bits-flip bits-value bits-at",
+    "bits-value bits-flip",
+    "view error",
+    "error view",
+    "scales-from scales",
+    "steps-speed steps-at",
+    "step play",
 };
 
 /* What this machine, this scene or this test does not have. */
@@ -62,9 +72,9 @@ static bool make_argument(const KeyRow *row, char *argument, size_t size) {
     else if (row->argument == ARGUMENT_NUMBER)
         snprintf(argument, size, "%g", isfinite(row->hi) ? row->lo + (row->hi - row->lo) / 4 : 3);
     else if (count > 1)
-        snprintf(argument, size, "%s",
-                 values[!strcasecmp(values[0].title, value) || !strcasecmp(values[0].name, value)]
-                     .name);
+        snprintf(
+            argument, size, "%s",
+            values[!strcasecmp(values[0].title, value) || !strcasecmp(values[0].name, value)].name);
     return row->argument == ARGUMENT_SWITCH || row->argument == ARGUMENT_NUMBER || count > 1;
 }
 

@@ -1,4 +1,4 @@
-/* Controls of the world: time, cameras and their errors, evenness of intervals. */
+/* Controls of the world: time, cameras and their errors, balance of intervals. */
 #include "src/state/live_data.h"
 #include "tests/state/state_fixture.h"
 
@@ -21,7 +21,7 @@ STATE_SUITE(state_world_time) {
 }
 
 STATE_SUITE(state_world_cameras) {
-    after("camera back; dirty", !(job->camera_mask & 2) && job->camera_mask & 1,
+    after("camera back; dropout", !(job->camera_mask & 2) && job->camera_mask & 1,
           "the selected camera is off, the other on");
     repeat(10, "yaw");
     repeat(10, "yaw -");

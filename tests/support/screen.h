@@ -72,7 +72,7 @@ static inline bool shows(const char *text) {
     return found;
 }
 
-/* Whether every glyph is printable ASCII, and none is the '?' of a glyph without a twin there. */
+/* Whether every glyph is printable ASCII, and none is the '?' of a glyph without an ASCII form. */
 static inline bool only_ascii(void) {
     for (int y = 0; y < cells.rows; y++)
         for (int x = 0; x < cells.columns; x++) {

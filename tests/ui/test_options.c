@@ -36,7 +36,7 @@ static const Job *shown(const Options *options, const SceneFacts *facts) {
 
 static bool same_rigs(const Job *a, const Job *b, int cameras) {
     const uint32_t seen = cameras < 32 ? (1u << cameras) - 1 : UINT32_MAX;
-    bool same = a->temperature == b->temperature && a->evenness == b->evenness &&
+    bool same = a->temperature == b->temperature && a->balance == b->balance &&
                 prune_equal(&a->prune, &b->prune) && a->outlier == b->outlier &&
                 a->rounding == b->rounding && (a->camera_mask & seen) == (b->camera_mask & seen);
     for (int i = 0; same && i < cameras; i++)
@@ -50,13 +50,13 @@ TAP_SUITE(options_agree) {
         "--temperature 20 --dtype fp8",
         "--align bilinear --time 3",
         "--channels 8 --outlier 20",
-        "--prune 0.02 --evenness 0.5",
+        "--prune 0.02 --balance 0.5",
         "--prune top3 --align bilinear --dtype int8",
         "--rounding truncate",
         "--camera front --yaw 3.14159 --pitch 1 --roll -2 --height 0.3",
         "--camera 1 --shift-x 0.5 --shift-y 0.2 --focal 3",
         "--camera back --delay 700 --time 2",
-        "--camera front --dirty --evenness 1",
+        "--camera front --dropout --balance 1",
         "--points 5000 --skew 0.3"};
     Err err;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -75,7 +75,7 @@ TAP_SUITE(options_agree) {
                    same_rigs(a, b, workload.loaded->facts.camera_count),
                "%s: one job", lines[i]);
         if (i == sizeof lines / sizeof *lines - 2) {
-            const Options nobody = parsed(scene, "--camera nobody --yaw 3 --dirty");
+            const Options nobody = parsed(scene, "--camera nobody --yaw 3 --dropout");
             const Job plain = job_plain();
             tap_ok(same_rigs(shown(&nobody, &workload.loaded->facts), &plain, RIG_MAX_CAMERAS),
                    "the fault of a camera that is not there is no other camera's");

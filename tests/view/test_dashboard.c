@@ -18,7 +18,7 @@ static void test_golden(void) {
 static void test_forms(void) {
     begin(120, 40);
     cells.ascii = true;
-    seen(only_ascii(), "the ASCII form is ASCII, and every glyph has its twin");
+    seen(only_ascii(), "the ASCII form is ASCII, and every glyph has its form");
     check_golden("dashboard-120x40-ascii");
     begin(80, 24);
     cells.color = false;

@@ -1,4 +1,4 @@
-/* The dashboard beside its kernels: a lesson, bits, the memory model, scenes, the way back. */
+/* The dashboard beside its kernels: a lesson, bits, the memory model, scenes, backward. */
 #include "src/state/live_text.h"
 #include "tests/support/screen.h"
 
@@ -10,10 +10,9 @@ static void open_lesson(LessonPanel point) {
     pane->step = 3, pane->steps = 9;
     pane->right = 1, pane->asked = 2;
     PaneText *body = &pane->body;
-    pane_add(
-        body, PANE_TEXT, false,
-        "V2 (article) works through the channels in tiles, and reads the indices of a point "
-        "again for each of them.");
+    pane_add(body, PANE_TEXT, false,
+             "V2 (article) works through the channels in tiles, and reads the indices of a point "
+             "again for each of them.");
     pane_add(body, PANE_QUESTION, false, "Which kernel reads each index once?");
     pane_add(body, PANE_CHOICE, false, "1  V2, because its threads share the indices of a cell");
     pane_add(body, PANE_CHOICE, true, "2  V2+DO, because depth is the outer loop");
@@ -237,7 +236,7 @@ static void test_operator(void) {
                                                    .channels = 64,
                                                    .skew = 1};
         live.frame.bars = &bars;
-        draw_after("dirty; skew 5; skew 1.5");
+        draw_after("dropout; skew 5; skew 1.5");
         check_golden("operator-%s", wide ? "200x60" : "120x40");
         tap_ok(shows("skew 1.5") && state.job.sizes.skewed && state.job.sizes.skew == 1.5,
                "a skew out of range is refused, another one taken");

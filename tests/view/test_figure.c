@@ -95,10 +95,10 @@ static void add_rig_and_world(const Case *c) {
     rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny, 1, 0};
     subject.live.frame.rig = rig;
     subject.solids[0] = (Solid){.kind = SOLID_BOX,
-                                 .class = CLASS_CAR,
-                                 .center_m = {12, 4},
-                                 .size_m = {4.5, 1.9, 1.5},
-                                 .yaw_deg = 20};
+                                .class = CLASS_CAR,
+                                .center_m = {12, 4},
+                                .size_m = {4.5, 1.9, 1.5},
+                                .yaw_deg = 20};
     subject.solids[1] = (Solid){
         .kind = SOLID_CYLINDER, .class = CLASS_TREE, .center_m = {-8, -6}, .size_m = {3, 3, 5}};
     subject.world = (World){.solid_count = 2, .solids = subject.solids};
@@ -363,7 +363,7 @@ TAP_SUITE(figure_truth_hot_cell) {
     }
 }
 
-/* ---- the way back --------------------------------------------------------------------------- */
+/* ---- backward --------------------------------------------------------------------------- */
 
 /* Gradients by a fixed rule: those of one camera, and of one bin of the strongest pixel. */
 static void add_backward(int64_t cameras, int cells) {
@@ -383,8 +383,7 @@ static void add_backward(int64_t cameras, int cells) {
     for (int i = 0; i < FEAT_W; i++)
         subject.grad_feat[(last * plane + i) * CHANNELS] = (float)(i + 1) / FEAT_W;
     subject.grad_depth[(last * BINS + 13) * plane + FEAT_W - 1] = -3.25e-4F;
-    frame->gradients =
-        (LiveGradients){&subject.loss, subject.grad_depth, subject.grad_feat, ""};
+    frame->gradients = (LiveGradients){&subject.loss, subject.grad_depth, subject.grad_feat, ""};
 }
 
 static void test_backward(const Case *base, int cells) {

@@ -108,7 +108,7 @@ TAP_SUITE(view_rgb) {
     tap_ok(same(field.color[0], 0xff8000) && same(field.color[3], 0x8000ff),
            "the mean over the depth mass, in the given ranges");
     tap_ok(field.value[0] == 1 && fabsf(field.value[3] - sqrtf(0.5f / 0.75f)) < 1e-6f,
-           "brightness is the depth mass");
+           "brightness is the accumulated depth weight");
     content.rgb = (RgbChoice){.channel = {2, 1, 0}};
     decodes(VIEW_RGB, &content, "with their own ranges");
     tap_ok(same(field.color[0], 0x00ffff) && same(field.color[3], 0xff0000) &&

@@ -18,7 +18,7 @@ typedef struct {
     int slice;   /* as in slice.h; */
     bool chosen; /* of a grid with height: the selection's values say which cells are shown */
     bool difference;
-    bool filled;              /* cells of no mass among others may be drawn */
+    bool filled;              /* empty cells among others may be interpolated */
     ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
     bool of_baseline;         /* `range` is that of the pinned baseline */

@@ -99,7 +99,7 @@ static void field_states(const BevContent *content, CellField *field) {
 
 /* ---- colour and class ----------------------------------------------------------------------- */
 
-/* The depth mass that counts as a full cell: the median of the occupied cells. Near cells gather
+/* The depth weight that counts as a full cell: the median of the occupied cells. Near cells gather
  * hundreds of points; with the maximum all others would be black. NaN: no cell is occupied. */
 static double median_mass(const CellField *field, float *scratch) {
     size_t count = 0;
@@ -128,7 +128,7 @@ bool decode_strengths(const BevContent *content, CellField *field, Err *err) {
     return true;
 }
 
-/* Each sub-ray adds one unit to its class, so that the sum over the classes is the depth mass. */
+/* Each sub-ray adds one unit to its class, so that the sum over the classes is the depth weight. */
 static double class_mass(const float parts[EMBED_DIMS]) {
     double mass = 0;
     for (int class = 0; class < CLASS_COUNT; class ++)
@@ -317,8 +317,7 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
         err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
     int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
     for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
-        unit_vector(decode_vector(content, filled[i]), channels,
-                    units + samples++ * channels);
+        unit_vector(decode_vector(content, filled[i]), channels, units + samples++ * channels);
     done = done && pca_fit(units, samples, channels, pca, err);
     free(filled);
     free(units);
@@ -371,8 +370,8 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
 
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour",
-                    "surface colour; brightness is the depth mass, its sum of depth", NULL,
-                    NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
+                    "surface colour; brightness is the accumulated depth weight, its sum of depth",
+                    NULL, NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
                     decode_embedding},
     [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,

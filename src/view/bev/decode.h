@@ -30,10 +30,10 @@ typedef enum {
 /* The inputs of a view. Unknown parts are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
-    int32_t *shown;                /* the row of each cell in the arrays below; NULL: its own
-                                      number */
-    const float *pooled;           /* (cell, c) */
-    const double *fp64_original;   /* (cell, c): FP64 pooling */
+    int32_t *shown;              /* the row of each cell in the arrays below; NULL: its own
+                                    number */
+    const float *pooled;         /* (cell, c) */
+    const double *fp64_original; /* (cell, c): FP64 pooling */
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */
@@ -42,7 +42,7 @@ typedef struct {
                                    `map` */
     bool light;                 /* VIEW_RGB: the channels are linear light */
     /* Compared pictures must share these; otherwise each picture finds its own. */
-    double full_mass; /* colour and class: depth mass drawn at full strength; 0: the median of
+    double full_mass; /* colour and class: depth weight drawn at full strength; 0: the median of
                          the occupied cells */
     const Pca *pca;   /* VIEW_PCA: NULL: fitted to the cells themselves */
 } BevContent;
@@ -53,12 +53,12 @@ typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
 typedef struct {
     ViewKind view;
     int64_t nx, ny;
-    uint8_t *state;   /* CellState; EMPTY: no point fell into the cell */
-    float *value;     /* scalar views: the number. Colour views: strength 0..1, how far the
-                         colour stands out from the background */
-    Rgb *color;       /* colour views; else NULL */
+    uint8_t *state; /* CellState; EMPTY: no point fell into the cell */
+    float *value;   /* scalar views: the number. Colour views: strength 0..1, how far the
+                       colour stands out from the background */
+    Rgb *color;     /* colour views; else NULL */
     int64_t nan_cells, inf_cells;
-    double full_mass;    /* LEGEND_BRIGHTNESS: depth mass drawn at full strength, else NaN */
+    double full_mass;    /* LEGEND_BRIGHTNESS: depth weight drawn at full strength, else NaN */
     RgbChoice rgb;       /* LEGEND_CHANNELS: the channels and their ranges as they are shown */
     double explained[3]; /* LEGEND_COMPONENTS: shares of the variance; NaN where unknown */
 } CellField;
@@ -92,7 +92,7 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
 bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
                        Err *err);
 
-/* How strongly a cell with this share (0..1) of the full depth mass shows its colour. */
+/* How strongly a cell with this share (0..1) of the full depth weight shows its colour. */
 double decode_strength(double share);
 
 bool cell_field_copy(const CellField *field, CellField *copy, Err *err);

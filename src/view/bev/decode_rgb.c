@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The depth mass of each row of the map: the sum of depth times weight over its points. */
+/* The accumulated depth weight of each row of the map: the sum of depth times weight over its
+ * points. */
 static void sum_masses(const BevContent *content, float *mass) {
     const BevMap *map = content->map;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 64)
@@ -59,8 +60,7 @@ static void find_range(const BevContent *content, CellField *field, int k, float
         if (field->state[cell] != CELL_VALUE)
             continue;
         const float *vector = decode_vector(content, (size_t)cell);
-        double value =
-            value_at(content, vector, field->rgb.channel[k], field->value[cell]);
+        double value = value_at(content, vector, field->rgb.channel[k], field->value[cell]);
         if (isfinite(value))
             values[count++] = (float)value;
     }
@@ -92,9 +92,9 @@ static void color_cells(const BevContent *content, CellField *field) {
             continue;
         const float *vector = decode_vector(content, (size_t)cell);
         for (int k = 0; k < 3; k++)
-            level[k] = level_of(
-                value_at(content, vector, field->rgb.channel[k], field->value[cell]),
-                field->rgb.lo[k], field->rgb.hi[k], content->light);
+            level[k] =
+                level_of(value_at(content, vector, field->rgb.channel[k], field->value[cell]),
+                         field->rgb.lo[k], field->rgb.hi[k], content->light);
         field->color[cell] = (Rgb){level[0], level[1], level[2]};
     }
 }

@@ -30,14 +30,14 @@ double range_position(const ValueRange *range, double value);
 typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
-    bool fill; /* a cell of no mass among others takes their mean, dimmer */
+    bool fill; /* an empty cell among others takes their mean, dimmer */
 } RasterStyle;
 
 /* Whether cells are filled. Views in which emptiness is the message (points, errors, differences)
  * fill nothing. */
 bool raster_fills(const CellField *field, bool fill);
 
-/* A picture of ny x nx pixels; cells of no mass, NaN and Inf have the panel's colours. */
+/* A picture of ny x nx pixels; empty cells, NaN and Inf have the panel's colours. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
 /* The colour of a camera's pixel; pixels that are not finite are marked. */

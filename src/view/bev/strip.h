@@ -1,4 +1,4 @@
-/* The strip of camera views: what the cameras saw, or the norm of the features, the mean of the
+/* The camera strip: what the cameras saw, or the norm of the features, the mean of the
  * depth distribution, the share of it that is dropped (dropped.h); the last three in colours, over
  * the photograph where there is one. */
 #pragma once

@@ -199,7 +199,7 @@ static double strength_bar_rows(Pen *pen, const FigurePanel *panel, double left,
     double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL, x = bar.x + 16;
     double end = bar.x + bar.w - pen_text_width(pen, &style, full);
     pen_text(pen, bar.x, baseline, x - bar.x, &style, "0");
-    pen_text(pen, x, baseline, end - 8 - x, &style, "brightness: depth mass, pixels");
+    pen_text(pen, x, baseline, end - 8 - x, &style, "brightness: depth weight, pixels");
     pen_text(pen, end, baseline, bar.w, &style, full);
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
@@ -251,7 +251,7 @@ static void legend_title(const Figure *figure, const FigurePanel *panel, char *t
 
 static const char *difference_idea(const FigurePanel *panel) {
     return panel_field(panel)->view == VIEW_POINTS ? "points in A less points in B"
-                                            : "signed, of the channel that differs most";
+                                                   : "signed, of the channel that differs most";
 }
 
 double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
@@ -263,8 +263,8 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     bool one_a_column = panel_field(panel)->view == VIEW_POINTS && figure->slice.slices > 1;
     y += small_line(pen, x, y - 4, w,
                     panel->bev->difference ? difference_idea(panel)
-                    : one_a_column    ? "points of the strongest cell of each column"
-                                      : view->idea);
+                    : one_a_column         ? "points of the strongest cell of each column"
+                                           : view->idea);
     if (view->legend == LEGEND_CLASSES)
         y += class_rows(pen, x, y, w) + 12;
     if (view->legend == LEGEND_BAR)
@@ -278,10 +278,10 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     if (raster_fills(panel_field(panel), panel->bev->filled))
         y += 4 + small_line(pen, x, y + 4, w,
                             panel_field(panel)->view == VIEW_CLASS
-                                ? "dimmer: cells of no mass, as the nearest"
+                                ? "dimmer: empty cells, as the nearest"
                             : panel_field(panel)->color
-                                ? "dimmer: no mass, the mean around; dark: hardly any"
-                                : "dimmer: cells of no mass, the mean of those around");
+                                ? "dimmer: empty, the mean around; dark: hardly any"
+                                : "dimmer: empty cells, interpolated");
     return y + bad_cell_row(pen, panel, x, y, w) - top;
 }
 
@@ -299,12 +299,12 @@ static void draw_chip(Pen *pen, double x, double row_top, const double *points, 
 
 /* The sketches in the chip's coordinates, CHIP_W x CHIP_H. */
 static const double sketch_ring[] = {3, 13, 5, 9, 9, 6, 14, 4.5, 19, 6, 23, 9, 25, 13};
-static const double sketch_wedge[] = {4, 3, 14, 14, 24, 3};
+static const double sketch_field_of_view[] = {4, 3, 14, 14, 24, 3};
 static const double sketch_ego[] = {11.5, 15,  11.5, 7,   14, 7, 14,   2.5, 12,   4.5, 14,   2.5,
                                     16,   4.5, 14,   2.5, 14, 7, 16.5, 7,   16.5, 15,  11.5, 15};
 static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 6.5, 4.5};
 
-static const double sketch_true_box[] = {14, 8.5, 21.5, 8.5, 21.5, 4.5, 6.5,
+static const double sketch_true_box[] = {14,  8.5, 21.5, 8.5,  21.5, 4.5,  6.5,
                                          4.5, 6.5, 12.5, 21.5, 12.5, 21.5, 8.5};
 
 static double line_row(Pen *pen, double x, double top, double w, const double *sketch, int points,
@@ -329,10 +329,9 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
         y += line_row(pen, x, y, w, sketch_ring, 7, text);
     }
     if (!side) {
-        y += line_row(pen, x, y, w, sketch_wedge, 3,
+        y += line_row(pen, x, y, w, sketch_field_of_view, 3,
                       "edges of the cameras\u2019 fields of view");
-        y += line_row(pen, x, y, w, sketch_ego, 12,
-                      "ego vehicle to scale, arrow to its front");
+        y += line_row(pen, x, y, w, sketch_ego, 12, "ego vehicle to scale, arrow to its front");
     }
     if (frame->world && !frame->world->solid_count)
         y += line_row(pen, x, y, w, sketch_box, 5, "no objects: the world is empty");

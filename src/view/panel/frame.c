@@ -1,6 +1,6 @@
 /* The parts of the screen that never fold away: the header (selection and machine), the log, the
  * key bar. */
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
@@ -13,8 +13,8 @@
 typedef struct {
     char text[128];
     CellStyle style;
-    const char *menu; /* a chip: a click opens the palette with this text; NULL: none */
-    bool tight;       /* one blank before it */
+    const char *menu;   /* a chip: a click opens the palette with this text; NULL: none */
+    bool tight;         /* one blank before it */
     OriginTopic origin; /* of its figures; ORIGIN_NONE: a setting */
 } Piece;
 
@@ -74,8 +74,8 @@ static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
     chips[0] = chip(bold, "kernel ", config->kernel->title);
     chips[1] = chip(bold, "dtype ", bev_dtypes[config->dtype].title);
     chips[2] = chip(bold, "align ", bev_aligns[config->align].name);
-    chips[3] = chip(cell_style(INK_TEXT), "scene ",
-                    menu_name(&state->menu.scenes, state->job.scene));
+    chips[3] =
+        chip(cell_style(INK_TEXT), "scene ", menu_name(&state->menu.scenes, state->job.scene));
     chips[4] = chip(backward ? bold : cell_style(INK_MUTED), "direction ",
                     bev_directions[config->kernel->direction].name);
     chips[1].tight = chips[2].tight = true;

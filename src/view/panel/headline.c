@@ -2,7 +2,7 @@
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 #include "kernels/regime.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static BigFigure latency_figure(const PanelData *data) {
         snprintf(figure.note, sizeof figure.note, "%s",
                  unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32));
     if (injected_bug_of(data->state->job.config.kernel)) {
-        snprintf(figure.note, sizeof figure.note, "defect planted: not timed");
+        snprintf(figure.note, sizeof figure.note, "injected bug: not timed");
         figure.ink = INK_BAD;
     }
     return figure;

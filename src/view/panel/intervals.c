@@ -148,7 +148,7 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
                  100.0 * (double)pruned->points_kept / (double)pruned->points,
                  100 * kept_share(pruned->mass_kept, pruned->mass));
     else if (intervals->known)
-        snprintf(note, sizeof note, "counted%s", data->live->job.evenness ? ", made even" : "");
+        snprintf(note, sizeof note, "counted%s", data->live->job.balance ? ", made even" : "");
     area = sheet_title(sheet, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
         sheet_line(sheet, area, cell_style(INK_MUTED),

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TENSORS = 5, MAX_CACHES = 4 }; /* the last, gradients, are of the way back */
+enum { TENSORS = 5, MAX_CACHES = 4 }; /* the last, gradients, are of backward kernels */
 
 static const struct {
     const char *name;

@@ -237,7 +237,7 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
                  : picture->of_baseline ? " (baseline's)"
                                         : "");
     else if (raster_fills(&picture->field, picture->filled))
-        snprintf(range, sizeof range, "gaps filled");
+        snprintf(range, sizeof range, "empty cells interpolated");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
     else
@@ -271,7 +271,7 @@ static void probe_text(const PanelData *data, int w, char *text, size_t size) {
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
 
-/* "front, dirty, yaw +3.0 deg": the first camera with a fault. */
+/* "front, dropout, yaw +3.0 deg": the first camera with a fault. */
 static void faults_text(const PanelData *data, char *text, size_t size) {
     const SceneFacts *scene = &data->state->scene;
     char faults[96];

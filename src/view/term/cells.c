@@ -78,9 +78,9 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
 typedef struct {
     uint32_t glyph;
     char ascii;
-} Twin;
+} AsciiForm;
 
-static const Twin twins[] = {
+static const AsciiForm ascii_forms[] = {
     {0x2588, '#'}, {0x2589, '#'}, {0x258a, '#'}, {0x258b, '#'}, {0x258c, '|'}, {0x258d, '|'},
     {0x258e, '|'}, {0x258f, '|'}, /* eighth blocks from the left */
     {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'}, {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
@@ -93,12 +93,12 @@ static const Twin twins[] = {
     {0x250f, '+'}, {0x2513, '+'}, {0x2517, '+'}, {0x251b, '+'},
 };
 
-static uint32_t ascii_twin(uint32_t glyph) {
+static uint32_t ascii_form(uint32_t glyph) {
     if (glyph < 0x80)
         return glyph;
-    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
-        if (twins[i].glyph == glyph)
-            return (unsigned char)twins[i].ascii;
+    for (size_t i = 0; i < sizeof ascii_forms / sizeof *ascii_forms; i++)
+        if (ascii_forms[i].glyph == glyph)
+            return (unsigned char)ascii_forms[i].ascii;
     if (glyph > 0x2800 && glyph < 0x2900) /* Braille: by where its dots are */
         return !(glyph & 0xe4) ? '\'' : !(glyph & 0x1b) ? '.' : ':';
     return '?';
@@ -164,7 +164,7 @@ void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style) {
                                       ink_color(style.paper, cells->light, true), 0.5));
         glyph = ' ';
     }
-    cells->cells[i] = (Cell){cells->ascii ? ascii_twin(glyph) : glyph, style};
+    cells->cells[i] = (Cell){cells->ascii ? ascii_form(glyph) : glyph, style};
 }
 
 const Cell *cells_at(const Cells *cells, int x, int y) {

@@ -20,7 +20,7 @@ typedef struct {
     int columns, rows;
     Cell *cells; /* (row, column) */
     /* How to draw; set by the owner before each frame. */
-    bool ascii; /* glyphs beyond ASCII are replaced by their twin */
+    bool ascii; /* glyphs beyond ASCII are replaced by their ASCII form */
     bool color; /* false: all inks are INK_DEFAULT; only attributes and textures differ */
     bool light; /* theme */
     /* For the layout tests. */

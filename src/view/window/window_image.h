@@ -1,4 +1,4 @@
-/* The window's picture: the strip of camera views, below it the BEV, beside it legend, cell and
+/* The window's picture: the camera strip, below it the BEV, beside it legend, cell and
  * latency. Pure: windows, snapshots, recordings and frames of scripts all show this picture. */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* The injected bugs of gradients. Each bug changes a copy of the map before the gradients are
  * computed, or the gradients after that. The CPU's owner kernel computes them, so that every run
  * gives the same bits. A problem without points gets correct gradients. */
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_grad.h"
@@ -157,7 +157,7 @@ static bool prepare(const BevProblem *problem, InMap *in_map, InGradients *in_gr
                     BevPlan **out, Err *err) {
     BevPlan *plan = *out = calloc(1, sizeof *plan);
     if (!plan)
-        return err_no_memory(err, "defect", "");
+        return err_no_memory(err, "injected bug", "");
     BevMap *map = &plan->map;
     *map = problem->map;
     map->ranks_depth = copy_ranks(map->ranks_depth, map->points);
@@ -166,9 +166,9 @@ static bool prepare(const BevProblem *problem, InMap *in_map, InGradients *in_gr
     plan->in_gradients = in_gradients;
     plan->depth = allocate_values(&problem->grad_depth);
     plan->feat = allocate_values(&problem->grad_feat);
-    bool ok = (map->ranks_depth && map->ranks_feat && map->ranks_bev && plan->depth &&
-               plan->feat) ||
-              err_no_memory(err, "defect", "choose a smaller scene");
+    bool ok =
+        (map->ranks_depth && map->ranks_feat && map->ranks_bev && plan->depth && plan->feat) ||
+        err_no_memory(err, "injected bug", "choose a smaller scene");
     if (ok && in_map && map->points > 0)
         in_map(problem, map);
     BevProblem spoilt = *problem;
@@ -246,8 +246,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 #define ROW(number, word, sentence, in_map, in_gradients, a, where_it_is, wrong)                   \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_ALWAYS,                \
      .output = wrong,                                                                              \
-     .kernel = {.name = "grad_defect_" #number, .title = "DEFECT " #number,                        \
-                .idea = "Right gradients with one mistake, planted: find it in the gates, in the " \
+     .kernel = {.name = "grad_bug_" #number, .title = "BUG " #number,                        \
+                .idea = "Correct gradients with one injected bug: find it in the gates, in the "    \
                         "bins of a pixel and in training.",                                        \
                 .where = BEV_CPU, .direction = BEV_BACKWARD, .dtypes = CPU_GRAD_DTYPES,            \
                 .aligns = where_it_is, .deterministic = true, .wrong_on_purpose = true,            \

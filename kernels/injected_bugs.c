@@ -1,7 +1,7 @@
 /* The injected bugs of forward pooling. Each bug changes a copy of the map before the points are
  * summed, or the sums before they are encoded. One thread pools interval by interval, so that even
  * a wrong map gives the same bits in every run. A problem without points is pooled correctly. */
-#include "kernels/defects.h"
+#include "kernels/injected_bugs.h"
 
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
@@ -252,7 +252,7 @@ static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
     int64_t outputs = problem->out.rows * problem->out.row_len;
     BevPlan *plan = *out = calloc(1, sizeof *plan);
     if (!plan)
-        return err_no_memory(err, "defect", "");
+        return err_no_memory(err, "injected bug", "");
     Pooling *p = &plan->pooling;
     plan->in_map = in_map;
     plan->in_sums = in_sums;
@@ -270,7 +270,7 @@ static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
         return true;
     release(plan);
     *out = NULL;
-    return err_no_memory(err, "defect", "choose a smaller scene");
+    return err_no_memory(err, "injected bug", "choose a smaller scene");
 }
 
 static void copy_map(const BevMap *from, BevMap *to) {
@@ -370,8 +370,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 #define ROW(number, word, sentence, in_map, in_sums, a, c)                                         \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_##c,                   \
-     .kernel = {.name = "defect_" #number, .title = "DEFECT " #number,                             \
-                .idea = "A right pooling with one mistake, planted: find it in the picture, the "  \
+     .kernel = {.name = "bug_" #number, .title = "BUG " #number,                             \
+                .idea = "A correct pooling with one injected bug: find it in the picture, the "     \
                         "error view and the gates.",                                               \
                 .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,              \
                 .deterministic = true, .wrong_on_purpose = true, .prepare = prepare_##number,      \
