@@ -28,12 +28,11 @@ typedef struct {
     int calibrated_from; /* number of latencies of V2+DO that gave the factor */
 } Comparison;
 
-/* Returns the kernels with a published or recorded latency. Kernels with atomics are left out. */
+/* Returns the kernels with a published latency. Of V3 these are both forms. */
 static unsigned compared_kernels(BevDtype dtype) {
     unsigned kernels = model_bits(bev_v3());
     for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
-        if (bev_kernels[i]->direction == BEV_FORWARD &&
-            (bev_kernels[i]->published || bev_kernels[i]->is_baseline))
+        if (bev_kernels[i]->published)
             kernels |= model_bits(bev_kernels[i]);
     return kernels;
 }

@@ -18,8 +18,8 @@ const GlossaryRow glossary[] = {
      "a cell off."},
     {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
      "Threads that add to the same address wait for each other."},
-    {"baseline", "", "Of speed-ups: V2 in the same format and device (CPU backward: "
-     "cpu_grad_owner), or what is pinned."},
+    {"baseline", "", "Of speed-ups: V2 in the same format and device (backward: V2 (BEVDet), on "
+     "the CPU OWNER), or what is pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
     {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. "
@@ -73,7 +73,7 @@ const GlossaryRow glossary[] = {
      "equal addresses in a warp count once, caches not at all. GB/s: these over the median."},
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
-    {"ladder", "", "The kernels in reading order: each has one idea more than the one before."},
+    {"ladder", "", "V2, V2+DO, V3 (the article's) and V4: each has one idea more."},
     {"limited by", "latency-bound, issue-bound, term, finding", "The longest term of the predicted "
      "latency: DRAM, L2, issue (issue-bound) or dependent loads (latency-bound). Finding: the gain "
      "if a term were free."},

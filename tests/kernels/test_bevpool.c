@@ -62,6 +62,21 @@ TAP_SUITE(bevpool_kernels) {
     tap_ok(views[BEV_CPU] == 1 && views[BEV_CUDA] == 1, "each has one to compare views with");
 }
 
+TAP_SUITE(bevpool_ladder) {
+    const BevKernel *cpu[BEV_RUNGS], *cuda[BEV_RUNGS], *back[BEV_RUNGS];
+    tap_ok(bev_ladder(BEV_CPU, BEV_FORWARD, cpu) == BEV_RUNGS &&
+               bev_ladder(BEV_CUDA, BEV_FORWARD, cuda) == BEV_RUNGS &&
+               cpu[0] == bev_baseline(BEV_CPU, BEV_FORWARD) && cuda[0]->is_baseline &&
+               cpu[3] == bev_default(BEV_CPU, BEV_FORWARD) && cuda[3]->is_default,
+           "the ladder goes from the baseline to the default, on both backends");
+    tap_ok(!strcmp(cuda[0]->published, "V2") && !strcmp(cuda[1]->published, "V2+DO") &&
+               !strcmp(cuda[2]->published, "V3"),
+           "its first three rungs are the article's");
+    int rungs = bev_ladder(BEV_CPU, BEV_BACKWARD, back);
+    tap_ok(rungs > 0 && back[rungs - 1] == bev_default(BEV_CPU, BEV_BACKWARD),
+           "%d rungs lead back on the CPU", rungs);
+}
+
 TAP_SUITE(bevpool_unsupported) {
     BevKernel row = *bev_kernels[0];
     row.dtypes = 1u << BEV_FP16;
@@ -180,9 +195,12 @@ static BevTraffic traffic_of(const char *name, const BevProblem *problem) {
 TAP_SUITE(bevpool_models) {
     BevProblem problem = canonical(BEV_FP16);
     BevTraffic v2 = traffic_of("cpu_v2_bevdet", &problem), v3 = traffic_of("cpu_v3", &problem);
+    BevTraffic article = traffic_of("cpu_v2", &problem);
     BevTraffic v2_do = traffic_of("cpu_v2_do", &problem), v4 = traffic_of("cpu_v4", &problem);
     tap_ok(is_mb(v2.index, 25.1, 1) && is_mb(v3.index, 2.51, 2),
-           "index traffic: V2 25.1 MB, V3 2.51 MB");
+           "index traffic: V2 (BEVDet) 25.1 MB, V3 2.51 MB");
+    tap_ok(article.index == v2.index && article.atomics == 209009.0 * 80 && v2.atomics == 0,
+           "V2 of the article reads as many, and adds each product by an atomic");
     tap_ok(v2_do.index == 4.0 * 209009 + 12.0 * 16007,
            "V2+DO: one rank a point, one record a cell");
     tap_ok(
