@@ -172,9 +172,6 @@ void object_table_close(ObjectTable *table);
 bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
                           Err *err);
 
-/* Returns how far an object's centroid has moved from the baseline's. NaN: unknown. */
-double object_moved_m(const ObjectTable *table, int64_t object);
-
 /* Adds the shift that a wrong calibration of a camera causes, in metres seen from above. There is a
  * row for 10, 30, 50 and 80 m from the camera. A row has the shift of points at this range on the
  * pixels' rays, where the grid has their height. It also has the shift of objects that only this

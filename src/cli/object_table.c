@@ -15,9 +15,13 @@ static bool measure_objects(const ObjectTable *table, Workload *workload, BevDty
     HostProblem problem = {0};
     if (!workload_problem(workload, dtype, align, &problem, err))
         return false;
-    objects_measure(&table->objects, &workload->maps[align]->rig.grid, &problem.view, errors);
+    const BuiltMap *map = workload->maps[align];
+    const Rig right = inputs_rig_at(workload->seen);
+    bool ok = objects_measure(&table->objects, &right, &map->rig, &problem.view.map,
+                              workload->features->depth, errors) ||
+              err_set(err, ERR_FAILED, "objects", "", "out of memory");
     problem_free(&problem);
-    return true;
+    return ok;
 }
 
 static double box_range_m(const TrueBox *box) {
@@ -101,11 +105,6 @@ bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype
     return measure_objects(table, workload, dtype, align, table->errors, err);
 }
 
-double object_moved_m(const ObjectTable *table, int64_t object) {
-    const ObjectError *now = &table->errors[object], *before = &table->baseline[object];
-    return hypot(now->ahead_m - before->ahead_m, now->left_m - before->left_m);
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_head(Report *report, const ObjectTable *table, const char *scene, BevDtype dtype,
@@ -133,14 +132,14 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     report_add(report, "y_m", NULL, 4, cell_real(box->center_m[1]));
     report_add(report, "range_m", "range m", 3, cell_real(now->range_m));
     report_add(report, "pixels", "pixels", 0, cell_int(table->objects.pixels[i]));
-    report_add(report, "share", "in box", 3, cell_real(now->share));
-    report_add(report, "baseline_share", "baseline", 3, cell_real(before->share));
+    report_add(report, "share", "mass in box", 3, cell_real(now->share));
+    report_add(report, "baseline_share", "without fault", 3, cell_real(before->share));
     report_add(report, "in_grid", NULL, 3, cell_real(now->in_grid));
-    report_add(report, "offset_m", "off m", 3, metres(now->offset_m));
-    report_add(report, "baseline_offset_m", "baseline m", 3, metres(before->offset_m));
-    report_add(report, "ahead_m", "away m", 3, metres(now->ahead_m));
-    report_add(report, "left_m", "left m", 3, metres(now->left_m));
-    report_add(report, "moved_m", "moved m", 3, metres(object_moved_m(table, i)));
+    report_add(report, "lost", "lost", 0, cell_text(now->lost ? "lost" : ""));
+    report_add(report, "error_m", "position error m", 3, metres(now->error_m));
+    report_add(report, "along_m", "along ray m", 3, metres(now->along_m));
+    report_add(report, "across_m", "across m", 3, metres(now->across_m));
+    report_add(report, "behind_m", "depth behind m", 3, metres(now->behind_m));
 }
 
 static int64_t *order_by_range(const Objects *objects) {
@@ -175,10 +174,11 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
         report_add(bands, "range", "range", 0, cell_text(text));
         report_add(bands, "objects", "objects", 0, cell_int(now[band].count));
         report_add(bands, "lost", "lost", 0, cell_int(now[band].lost));
-        report_add(bands, "share", "in box", 3, cell_real(now[band].share));
-        report_add(bands, "baseline_share", "baseline", 3, cell_real(before[band].share));
-        report_add(bands, "offset_m", "off m", 3, cell_real(now[band].offset_m));
-        report_add(bands, "baseline_offset_m", "baseline m", 3, cell_real(before[band].offset_m));
+        report_add(bands, "share", "mass in box", 3, cell_real(now[band].share));
+        report_add(bands, "baseline_share", "without fault", 3, cell_real(before[band].share));
+        report_add(bands, "error_m", "position error m", 3, metres(now[band].error_m));
+        report_add(bands, "along_m", "along ray m", 3, metres(now[band].along_m));
+        report_add(bands, "across_m", "across m", 3, metres(now[band].across_m));
     }
 }
 
@@ -227,7 +227,7 @@ static double objects_moved_m(const ObjectTable *table, int camera, double range
     *count = 0;
     for (int64_t i = 0; i < objects->count; i++) {
         const double *at = objects->boxes[i].center_m;
-        double away_m = hypot(at[0] - from[0], at[1] - from[1]), moved_m = object_moved_m(table, i);
+        double away_m = hypot(at[0] - from[0], at[1] - from[1]), moved_m = table->errors[i].error_m;
         int64_t seen = 0;
         for (int64_t pixel = camera * area; pixel < (camera + 1) * area; pixel++)
             seen += objects->object_of[pixel] == i;
@@ -284,40 +284,36 @@ void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *tabl
 static bool draw_objects(const PlotRequest *request, const ObjectTable *table, const char *title,
                          Err *err) {
     const BevProblem *problem = &request->model->problem.view;
-    int count = (int)table->objects.count;
-    double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1, moved_m = 0;
-    char subtitle[256], format[96];
+    int count = (int)table->objects.count, lost = 0;
+    double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
+    char subtitle[256];
     if (!values)
         return err_set(err, ERR_FAILED, "plot", "", "out of memory");
     for (int i = 0; i < count; i++) {
-        const ObjectError *now = &table->errors[i], *before = &table->baseline[i];
+        const ObjectError *now = &table->errors[i];
         values[i] = now->range_m;
-        values[count + i] = before->offset_m;
-        values[2 * count + i] = now->offset_m;
+        values[count + i] = now->along_m;
+        values[2 * count + i] = now->across_m;
         far_m = fmax(far_m, now->range_m);
-        most_m = fmax(most_m, fmax(now->offset_m, before->offset_m));
-        moved_m = fmax(moved_m, fabs(now->offset_m - before->offset_m));
+        most_m = fmax(most_m, fmax(fabs(now->along_m), fabs(now->across_m)));
+        lost += now->lost;
     }
-    bool hidden = moved_m < most_m / 100; /* one dot lies on the other */
-    PlotSeries series[] = {plot_series("without fault, FP32", values, values + count, count, 1),
-                           plot_series("selection", values, values + 2 * count, count, 0)};
-    series[0].dots = series[1].dots = true;
-    series[0].baseline = series[1].strong = true;
-    ranges_format(table->scales, problem->dtype, format, sizeof format);
-    snprintf(subtitle, sizeof subtitle, "%.120s, %s, %s", title, format,
-             bev_aligns[problem->align].name);
+    PlotSeries series[] = {
+        plot_series("along the ray", values, values + count, count, 1),
+        plot_series("across it, to the left", values, values + 2 * count, count, 0)};
+    series[0].dots = series[1].dots = series[1].strong = true;
+    snprintf(subtitle, sizeof subtitle, "%.120s, %s; %d of %d objects lost", title,
+             bev_aligns[problem->align].name, lost, count);
     ChartSpec spec = {
-        .title = "How far the mass of each object is off",
+        .title = "Position error of each object",
         .subtitle = subtitle,
-        .note =
-            "Computed by map and depth, for any kernel: from where the pixels' rays meet the "
-            "object to the centroid of its mass in the grid. A narrow object's pixels have "
-            "depth of what is behind, too. An object without mass in the grid has no dot; one that "
-            "a fault does not move has one.",
+        .note = "Computed by map and depth, for any kernel: how far a fault moves the mass of an "
+                "object, from where the same rig sees it without the fault. Without a fault all "
+                "errors are 0. A lost object has no dot.",
         .x = {"range of the object, m", false, 0, ceil(far_m / 10) * 10, "m"},
-        .y = {"off, m", false, 0, ceil(most_m), "m"},
-        .series = series + hidden,
-        .series_count = 2 - hidden,
+        .y = {"position error, m", false, -ceil(most_m), ceil(most_m), "m"},
+        .series = series,
+        .series_count = 2,
     };
     bool ok = output_chart(request->options, &spec, request->options->output, err);
     free(values);

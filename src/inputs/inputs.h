@@ -57,12 +57,12 @@ typedef struct {
     Features values;           /* tensors, borrowed from the scene if it has these */
     CameraViews views, photos; /* `photos` is borrowed from the scene or `taken` */
     Photos taken;              /* a world's pictures, if its features are made from them */
-    Objects objects;           /* the true objects at that moment */
+    Objects objects;           /* the ground-truth objects at that moment */
     Embedding embedding;       /* channels 0: the features are no embedding */
     double took_us;            /* the time that making these features took */
 } SeenFeatures;
 
-/* `draft`: render with fewer rays. `pictures`: also make a world's views and true objects. */
+/* `draft`: render with fewer rays. `pictures`: also make a world's views and ground-truth objects. */
 typedef struct {
     bool draft, pictures;
     const GiveUp *give_up; /* NULL: never give up */

@@ -144,19 +144,20 @@ static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes)
     return pooled->values != NULL;
 }
 
-/* Where the objects' mass lies in it. */
+/* How far faults move the objects in it. */
 static bool measure_objects(PooledGrid *pooled, const BevProblem *view) {
-    const Objects *objects = &pooled->features->objects;
-    const Scene *scene = inputs_scene_at(pooled->features);
+    const SeenFeatures *features = pooled->features;
+    const Objects *objects = &features->objects;
     if (!objects->count)
         return true;
     ObjectError *errors = calloc((size_t)objects->count, sizeof *errors);
-    if (errors) {
-        objects_measure(objects, &scene->rig.grid, view, errors);
+    const Rig right = inputs_rig_at(features);
+    bool ok = errors && objects_measure(objects, &right, &pooled->map->rig, &view->map,
+                                        features->values.depth, errors);
+    if (ok)
         objects_bands(errors, objects->count, pooled->objects);
-    }
     free(errors);
-    return errors != NULL;
+    return ok;
 }
 
 static LiveScales scales_of(const BevProblem *view) {

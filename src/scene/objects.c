@@ -1,6 +1,5 @@
 #include "src/scene/objects.h"
 
-#include "kernels/codec.h"
 #include "src/scene/grid_loss.h"
 
 #include <math.h>
@@ -73,14 +72,21 @@ static double box_entry(const Target *target, const double direction[3]) {
     return in > 0 && in < out ? in : INFINITY;
 }
 
+static void give_pixel(Objects *objects, int64_t pixel, int64_t object, double depth_m) {
+    objects->object_of[pixel] = (int32_t)object;
+    objects->surface_m[pixel] = (float)depth_m;
+    if (object >= 0)
+        objects->pixels[object]++;
+}
+
 /* Gives the pixel of one ray to the first box that the ray meets. */
-static void assign_ray(Objects *objects, const Target *targets, int64_t all, int64_t pixel,
-                       const double origin_m[3], const double direction[3]) {
+static void assign_ray(Objects *objects, const Target *targets, int64_t pixel,
+                       const double direction[3]) {
     double first = INFINITY, length2 = 0;
     int64_t found = -1;
     for (int axis = 0; axis < 3; axis++)
         length2 += direction[axis] * direction[axis];
-    for (int64_t i = 0; i < all; i++) {
+    for (int64_t i = 0; i < objects->count; i++) {
         double at = misses_sphere(&targets[i], direction, length2)
                         ? INFINITY
                         : box_entry(&targets[i], direction);
@@ -89,121 +95,126 @@ static void assign_ray(Objects *objects, const Target *targets, int64_t all, int
             found = i;
         }
     }
-    bool hides = found >= objects->count;
-    objects->object_of[pixel] = (int32_t)(hides ? -1 : found);
-    if (found < 0 || hides)
-        return;
-    objects->pixels[found]++;
-    for (int axis = 0; axis < 2; axis++)
-        objects->seen_m[found][axis] += origin_m[axis] + first * direction[axis];
+    give_pixel(objects, pixel, found, first);
 }
 
-static void assign_camera(Objects *objects, const Rig *rig, int camera, Target *targets,
-                          int64_t all) {
+static void assign_camera(Objects *objects, const Rig *rig, int camera, Target *targets) {
     const Frustum *frustum = &rig->frustum;
     int64_t pixel = (int64_t)camera * frustum->feat_h * frustum->feat_w;
     double origin_m[3], direction[3];
-    for (int64_t i = 0; i < all; i++)
+    for (int64_t i = 0; i < objects->count; i++)
         set_ray_origin(&targets[i], rig->cameras[camera].position_m);
     for (int h = 0; h < frustum->feat_h; h++)
         for (int w = 0; w < frustum->feat_w; w++, pixel++) {
             camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w), frustum_v_px(frustum, h),
                        origin_m, direction);
-            assign_ray(objects, targets, all, pixel, origin_m, direction);
+            assign_ray(objects, targets, pixel, direction);
         }
 }
 
-static void assign_rays(Objects *objects, const Rig *rig, Target *targets, int64_t all) {
-    for (int camera = 0; camera < rig->camera_count; camera++)
-        assign_camera(objects, rig, camera, targets, all);
-    for (int64_t i = 0; i < objects->count; i++)
-        for (int axis = 0; axis < 2; axis++)
-            objects->seen_m[i][axis] /= (double)objects->pixels[i]; /* 0 / 0 is NaN: no pixels */
+/* Takes memory for `count` objects. Their boxes are copied. */
+static bool open_objects(const Rig *rig, const TrueBox *boxes, int64_t count, Objects *objects,
+                         Err *err) {
+    const Frustum *frustum = &rig->frustum;
+    int64_t pixels = (int64_t)rig->camera_count * frustum->feat_h * frustum->feat_w;
+    *objects = (Objects){.count = count,
+                         .boxes = malloc((size_t)count * sizeof *boxes),
+                         .pixels = calloc((size_t)count, sizeof *objects->pixels),
+                         .pixel_count = pixels,
+                         .object_of = malloc((size_t)pixels * sizeof *objects->object_of),
+                         .surface_m = malloc((size_t)pixels * sizeof *objects->surface_m)};
+    if (!objects->boxes || !objects->pixels || !objects->object_of || !objects->surface_m) {
+        objects_free(objects);
+        return err_set(err, ERR_FAILED, "objects", "", "out of memory");
+    }
+    memcpy(objects->boxes, boxes, (size_t)count * sizeof *boxes);
+    return true;
 }
 
-bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t hidden,
-                  Objects *objects, Err *err) {
-    const Frustum *frustum = &rig->frustum;
-    int64_t all = count + hidden;
-    size_t n = (size_t)count + 1;
-    *objects = (Objects){.count = count,
-                         .boxes = calloc(n, sizeof *objects->boxes),
-                         .seen_m = calloc(n, sizeof *objects->seen_m),
-                         .pixels = calloc(n, sizeof *objects->pixels)};
-    objects->pixel_count = (int64_t)rig->camera_count * frustum->feat_h * frustum->feat_w;
-    objects->object_of = malloc((size_t)objects->pixel_count * sizeof *objects->object_of);
-    Target *targets = malloc(((size_t)all + 1) * sizeof *targets);
-    bool ok = objects->boxes && objects->seen_m && objects->pixels && objects->object_of && targets;
-    for (int64_t i = 0; ok && i < all; i++)
+/* Finds the pixels of boxes. Nothing else hides an object. */
+static bool find_boxes(const Rig *rig, const TrueBox *boxes, int64_t count, Objects *objects,
+                       Err *err) {
+    Target *targets = malloc((size_t)count * sizeof *targets);
+    bool ok = targets ? open_objects(rig, boxes, count, objects, err)
+                      : err_set(err, ERR_FAILED, "objects", "", "out of memory");
+    for (int64_t i = 0; ok && i < count; i++)
         targets[i] = box_target(&boxes[i]);
-    if (ok) {
-        memcpy(objects->boxes, boxes, (size_t)count * sizeof *boxes);
-        assign_rays(objects, rig, targets, all);
-    } else {
-        objects_free(objects);
-        err_set(err, ERR_FAILED, "objects", "", "out of memory");
-    }
+    for (int camera = 0; ok && camera < rig->camera_count; camera++)
+        assign_camera(objects, rig, camera, targets);
     free(targets);
     return ok;
 }
 
 void objects_free(Objects *objects) {
     free(objects->boxes);
-    free(objects->seen_m);
     free(objects->pixels);
     free(objects->object_of);
+    free(objects->surface_m);
     *objects = (Objects){0};
 }
 
-/* Gives a camera's pixels to the objects where they stood at the time `then`. `seen_m` stays. */
-static bool assign_delayed_camera(Objects *objects, const Rig *rig, int camera, const TrueBox *then,
-                                  int64_t all, Err *err) {
-    Objects earlier;
-    int64_t area = (int64_t)rig->frustum.feat_h * rig->frustum.feat_w;
-    if (!objects_find(rig, then, objects->count, all - objects->count, &earlier, err))
-        return false;
-    for (int64_t pixel = camera * area; pixel < (camera + 1) * area; pixel++) {
-        int32_t *now = &objects->object_of[pixel], was = earlier.object_of[pixel];
-        if (*now >= 0)
-            objects->pixels[*now]--;
-        if (was >= 0)
-            objects->pixels[was]++;
-        *now = was;
-    }
-    objects_free(&earlier);
-    return true;
+/* Returns the object that a solid is: their order is the same. -1: it is none. */
+static int64_t object_of_solid(const World *world, int solid) {
+    int64_t object = 0;
+    if (solid < 0 || !photos_is_object(&world->solids[solid]))
+        return -1;
+    for (int i = 0; i < solid; i++)
+        object += photos_is_object(&world->solids[i]);
+    return object;
 }
 
-/* Replaces the pixels of all cameras with a delay. */
-static bool assign_delayed_cameras(Objects *objects, const Rig *rig, const World *world,
-                                   double time_s, Err *err) {
-    bool ok = true;
-    for (int camera = 0; ok && camera < rig->camera_count; camera++) {
-        double delay_s = rig->cameras[camera].delay_s;
-        TrueBox *then = NULL;
-        int64_t count;
-        if (!delay_s)
-            continue;
-        ok = photos_world_boxes(world, time_s - delay_s, &then, &count, err) &&
-             assign_delayed_camera(objects, rig, camera, then, world->solid_count, err);
-        free(then);
+/* Returns the solids that the rays of a column of pixels can hit. */
+static WorldSight column_sight(const Frustum *frustum, const Camera *camera, int w,
+                               const WorldSnapshot *then) {
+    double origin_m[3], edges[4][3];
+    for (int i = 0; i < 4; i++)
+        camera_ray(camera, frustum_u_px(frustum, w + (i & 1 ? 0.01 : -0.01)),
+                   frustum_v_px(frustum, i & 2 ? frustum->feat_h : -1), origin_m, edges[i]);
+    return world_sight(then, origin_m, edges);
+}
+
+/* Casts the rays of a camera's pixels into the world at the time of its picture. */
+static void cast_camera(Objects *objects, const Rig *rig, int number, const World *world,
+                        const WorldSnapshot *then) {
+    const Frustum *frustum = &rig->frustum;
+    const Camera *camera = &rig->cameras[number];
+    double far_m = frustum_depth_m(frustum, (double)frustum_depth_bins(frustum));
+    for (int w = 0; w < frustum->feat_w; w++) {
+        const WorldSight sight = column_sight(frustum, camera, w, then);
+        for (int h = 0; h < frustum->feat_h; h++) {
+            double origin_m[3], direction[3];
+            camera_ray(camera, frustum_u_px(frustum, w), frustum_v_px(frustum, h), origin_m,
+                       direction);
+            WorldHit hit = world_cast(then, &sight, origin_m, direction, far_m);
+            give_pixel(objects, ((int64_t)number * frustum->feat_h + h) * frustum->feat_w + w,
+                       object_of_solid(world, hit.solid), hit.depth_m);
+        }
     }
+}
+
+static bool find_solids(const Rig *rig, const World *world, double time_s, Objects *objects,
+                        Err *err) {
+    TrueBox *boxes = NULL;
+    int64_t count = 0;
+    bool ok = photos_world_boxes(world, time_s, &boxes, &count, err);
+    bool found = ok && count && (ok = open_objects(rig, boxes, count, objects, err));
+    for (int camera = 0; ok && found && camera < rig->camera_count; camera++) {
+        WorldSnapshot *then;
+        ok = world_snapshot(world, time_s - rig->cameras[camera].delay_s, &then, err);
+        if (ok)
+            cast_camera(objects, rig, camera, world, then);
+        world_snapshot_free(then);
+    }
+    free(boxes);
     return ok;
 }
 
 bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
                       Objects *objects, Err *err) {
-    TrueBox *boxes = NULL;
-    int64_t count = 0;
     *objects = (Objects){0};
-    if (!world)
-        return !photos->box_count ||
-               objects_find(rig, photos->boxes, photos->box_count, 0, objects, err);
-    bool ok =
-        photos_world_boxes(world, time_s, &boxes, &count, err) &&
-        (!count || (objects_find(rig, boxes, count, world->solid_count - count, objects, err) &&
-                    assign_delayed_cameras(objects, rig, world, time_s, err)));
-    free(boxes);
+    bool ok = world ? find_solids(rig, world, time_s, objects, err)
+                    : !photos->box_count ||
+                          find_boxes(rig, photos->boxes, photos->box_count, objects, err);
     if (!ok)
         objects_free(objects);
     return ok;
@@ -211,12 +222,30 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
 
 /* ---- the mass of an object in the grid ------------------------------------------------------- */
 
-/* The sums over the points of one object. */
+/* A pixel's ray seen from above: by the rig that took the picture, and by the wrong rig. A point at
+ * depth z is from + z * along. `since_m`: how far its object has moved since the picture. */
 typedef struct {
-    double mass, in_grid, in_box, x, y;
+    double from_m[2], along[2], wrong_from_m[2], wrong_along[2], since_m[2];
+} PixelRay;
+
+/* Sums over the points of one object. `own` and `kept` count the mass that the right rig puts into
+ * the box: all of it, and what the map still has. */
+typedef struct {
+    double mass, in_grid, in_box, own, kept, along, across, behind;
 } Sums;
 
-/* Whether a point lies in the box or at most `margin_m`, half a cell, outside. */
+typedef struct {
+    const Objects *objects;
+    const Rig *right, *wrong;
+    const float *depth;
+    int64_t area, bins;
+    double margin_m; /* half a cell */
+    PixelRay *rays;  /* [camera, h, w]; only pixels of objects are filled */
+    double *depth_m; /* [bins] */
+    Sums *sums;      /* [objects->count] */
+} Measure;
+
+/* Whether a point lies in the box or at most `margin_m` outside. */
 static bool in_box(const TrueBox *box, const double at_m[2], double margin_m) {
     double dx = at_m[0] - box->center_m[0], dy = at_m[1] - box->center_m[1];
     double c = cos(box->yaw), s = sin(box->yaw);
@@ -224,85 +253,150 @@ static bool in_box(const TrueBox *box, const double at_m[2], double margin_m) {
            fabs(dy * c - dx * s) <= box->size_m[1] / 2 + margin_m;
 }
 
-static void add_point(const Objects *objects, const Grid *grid, double margin_m,
-                      const BevProblem *problem, int64_t point, Sums *sums) {
-    const BevMap *map = &problem->map;
-    int object = objects->object_of[map->ranks_feat[point]];
-    if (object < 0)
-        return;
-    double at_m[2];
-    grid_center(grid, map->ranks_bev[point], at_m);
-    double mass = bev_tensor_at(&problem->depth, 0, map->ranks_depth[point]) *
-                  (map->weights ? map->weights[point] : 1);
-    sums[object].in_grid += mass;
-    sums[object].x += mass * at_m[0];
-    sums[object].y += mass * at_m[1];
-    if (mass && in_box(&objects->boxes[object], at_m, margin_m))
-        sums[object].in_box += mass;
+static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
+    const Frustum *frustum = &measure->right->frustum;
+    int64_t camera = pixel / measure->area, row = pixel % measure->area / frustum->feat_w;
+    double u = frustum_u_px(frustum, (double)(pixel % frustum->feat_w));
+    double v = frustum_v_px(frustum, (double)row), from[3], along[3], wrong_from[3], wrong_along[3];
+    const Camera *right = &measure->right->cameras[camera];
+    const TrueBox *box = &measure->objects->boxes[measure->objects->object_of[pixel]];
+    camera_ray(right, u, v, from, along);
+    camera_ray(&measure->wrong->cameras[camera], u, v, wrong_from, wrong_along);
+    return (PixelRay){
+        {from[0], from[1]},
+        {along[0], along[1]},
+        {wrong_from[0], wrong_from[1]},
+        {wrong_along[0], wrong_along[1]},
+        {box->velocity_mps[0] * right->delay_s, box->velocity_mps[1] * right->delay_s}};
 }
 
-/* Adds the mass of all pixels of the objects. All points and cameras count. */
-static void add_pixels(const Objects *objects, const BevProblem *problem, Sums *sums) {
-    const BevShape *shape = &problem->shape;
-    int64_t area = shape->feat_h * shape->feat_w;
-    for (int64_t pixel = 0; pixel < objects->pixel_count; pixel++) {
-        int object = objects->object_of[pixel];
-        int64_t first = pixel / area * area * shape->depth_bins + pixel % area;
-        for (int64_t bin = 0; object >= 0 && bin < shape->depth_bins; bin++)
-            sums[object].mass += bev_tensor_at(&problem->depth, 0, first + bin * area);
+/* Whether the right rig puts a pixel's point into the box of its object. A point stands for a cell
+ * and for a bin. */
+static bool is_own(const Measure *measure, int64_t pixel, int64_t bin) {
+    const PixelRay *ray = &measure->rays[pixel];
+    const Frustum *frustum = &measure->right->frustum;
+    double at_m[2], half_bin_m = (frustum_depth_m(frustum, (double)bin + 0.5) -
+                                  frustum_depth_m(frustum, (double)bin - 0.5)) /
+                                 2;
+    for (int axis = 0; axis < 2; axis++)
+        at_m[axis] =
+            ray->from_m[axis] + measure->depth_m[bin] * ray->along[axis] + ray->since_m[axis];
+    return in_box(&measure->objects->boxes[measure->objects->object_of[pixel]], at_m,
+                  fmax(measure->margin_m, half_bin_m));
+}
+
+/* Adds the mass of a pixel, wherever it lies. */
+static void add_pixel(const Measure *measure, int64_t pixel) {
+    Sums *sums = &measure->sums[measure->objects->object_of[pixel]];
+    const PixelRay *ray = &measure->rays[pixel];
+    double level = hypot(ray->along[0], ray->along[1]);
+    int64_t first = pixel / measure->area * measure->area * measure->bins + pixel % measure->area;
+    for (int64_t bin = 0; bin < measure->bins; bin++) {
+        double mass = measure->depth[first + bin * measure->area];
+        double behind_m = measure->depth_m[bin] - measure->objects->surface_m[pixel];
+        sums->mass += mass;
+        if (!is_own(measure, pixel, bin))
+            continue;
+        sums->own += mass;
+        sums->behind += mass * level * behind_m;
     }
 }
 
-static ObjectError object_error(const TrueBox *box, const double seen_m[2], const Sums *sums) {
-    double dx = sums->x / sums->in_grid - seen_m[0], dy = sums->y / sums->in_grid - seen_m[1];
-    double away = hypot(seen_m[0], seen_m[1]);
-    return (ObjectError){
-        .range_m = hypot(box->center_m[0], box->center_m[1]),
-        .share = sums->in_box / sums->mass,
-        .in_grid = sums->in_grid / sums->mass,
-        .ahead_m = (dx * seen_m[0] + dy * seen_m[1]) / away,
-        .left_m = (dy * seen_m[0] - dx * seen_m[1]) / away,
-        .offset_m = hypot(dx, dy),
-    };
+/* Adds a point of the map. Its mass counts in its cell, its error between the two rigs. */
+static void add_point(const Measure *measure, const BevMap *map, int64_t t) {
+    int64_t pixel = map->ranks_feat[t], value = map->ranks_depth[t];
+    int object = measure->objects->object_of[pixel];
+    double mass = object < 0 ? 0 : measure->depth[value] * (map->weights ? map->weights[t] : 1);
+    if (mass == 0)
+        return;
+    double at_m[2], off_m[2];
+    Sums *sums = &measure->sums[object];
+    grid_center(&measure->wrong->grid, map->ranks_bev[t], at_m);
+    sums->in_grid += mass;
+    sums->in_box += in_box(&measure->objects->boxes[object], at_m, measure->margin_m) ? mass : 0;
+    int64_t bin = value / measure->area % measure->bins;
+    if (!is_own(measure, pixel, bin))
+        return;
+    const PixelRay *ray = &measure->rays[pixel];
+    for (int axis = 0; axis < 2; axis++)
+        off_m[axis] = ray->wrong_from_m[axis] - ray->from_m[axis] - ray->since_m[axis] +
+                      measure->depth_m[bin] * (ray->wrong_along[axis] - ray->along[axis]);
+    double level = hypot(ray->along[0], ray->along[1]);
+    sums->kept += mass;
+    sums->along += mass * (off_m[0] * ray->along[0] + off_m[1] * ray->along[1]) / level;
+    sums->across += mass * (off_m[1] * ray->along[0] - off_m[0] * ray->along[1]) / level;
 }
 
-void objects_measure(const Objects *objects, const Grid *grid, const BevProblem *problem,
-                     ObjectError *errors) {
-    Sums *sums = calloc((size_t)objects->count + 1, sizeof *sums);
-    const GridAxes axes = axes_of_grid(grid);
-    double margin_m = fmax(axes.cell_m[0], axes.cell_m[1]) / 2;
-    for (int64_t t = 0; sums && t < problem->map.points; t++)
-        add_point(objects, grid, margin_m, problem, t, sums);
-    if (sums)
-        add_pixels(objects, problem, sums);
-    for (int64_t i = 0; i < objects->count; i++)
-        errors[i] =
-            object_error(&objects->boxes[i], objects->seen_m[i], sums ? &sums[i] : &(Sums){0});
-    free(sums);
+static ObjectError object_error(const TrueBox *box, const Sums *sums) {
+    bool lost = sums->mass > 0 && !(sums->kept >= 0.1 * sums->own && sums->kept > 0);
+    double kept = lost ? NAN : sums->kept; /* 0 / 0 is NaN: no mass */
+    double along_m = sums->along / kept, across_m = sums->across / kept;
+    return (ObjectError){.range_m = hypot(box->center_m[0], box->center_m[1]),
+                         .share = sums->in_box / sums->mass,
+                         .in_grid = sums->in_grid / sums->mass,
+                         .lost = lost,
+                         .along_m = along_m,
+                         .across_m = across_m,
+                         .error_m = hypot(along_m, across_m),
+                         .behind_m = sums->behind / sums->own};
+}
+
+bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong, const BevMap *map,
+                     const float *depth, ObjectError *errors) {
+    const GridAxes axes = axes_of_grid(&wrong->grid);
+    const Frustum *frustum = &right->frustum;
+    Measure measure = {.objects = objects,
+                       .right = right,
+                       .wrong = wrong,
+                       .depth = depth,
+                       .area = (int64_t)frustum->feat_h * frustum->feat_w,
+                       .bins = frustum_depth_bins(frustum),
+                       .margin_m = fmax(axes.cell_m[0], axes.cell_m[1]) / 2};
+    measure.rays = malloc((size_t)objects->pixel_count * sizeof *measure.rays);
+    measure.depth_m = malloc((size_t)measure.bins * sizeof *measure.depth_m);
+    measure.sums = calloc((size_t)objects->count + 1, sizeof *measure.sums);
+    bool ok = measure.rays && measure.depth_m && measure.sums;
+    for (int64_t bin = 0; ok && bin < measure.bins; bin++)
+        measure.depth_m[bin] = frustum_depth_m(frustum, (double)bin);
+    for (int64_t pixel = 0; ok && pixel < objects->pixel_count; pixel++)
+        if (objects->object_of[pixel] >= 0) {
+            measure.rays[pixel] = pixel_ray(&measure, pixel);
+            add_pixel(&measure, pixel);
+        }
+    for (int64_t t = 0; ok && t < map->points; t++)
+        add_point(&measure, map, t);
+    for (int64_t i = 0; ok && i < objects->count; i++)
+        errors[i] = object_error(&objects->boxes[i], &measure.sums[i]);
+    free(measure.rays);
+    free(measure.depth_m);
+    free(measure.sums);
+    return ok;
 }
 
 /* ---- by range -------------------------------------------------------------------------------- */
 
 void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OBJECT_BANDS]) {
-    int placed[OBJECT_BANDS] = {0};
     memset(bands, 0, OBJECT_BANDS * sizeof *bands);
     for (int64_t i = 0; i < count; i++) {
-        int band = 0;
-        while (errors[i].range_m >= object_band_m[band])
+        const ObjectError *error = &errors[i];
+        ObjectBand *band = bands;
+        while (error->range_m >= object_band_m[band - bands])
             band++;
-        if (!isfinite(errors[i].share))
+        if (!isfinite(error->share))
             continue;
-        bands[band].count++;
-        bands[band].share += errors[i].share;
-        if (isfinite(errors[i].offset_m)) {
-            placed[band]++;
-            bands[band].offset_m += errors[i].offset_m;
-        }
+        band->count++;
+        band->lost += error->lost;
+        band->share += error->share;
+        band->error_m += error->lost ? 0 : error->error_m;
+        band->along_m += error->lost ? 0 : error->along_m;
+        band->across_m += error->lost ? 0 : error->across_m;
     }
-    for (int band = 0; band < OBJECT_BANDS; band++) {
-        bands[band].lost = bands[band].count - placed[band];
-        bands[band].share /= bands[band].count;
-        bands[band].offset_m /= placed[band];
+    for (ObjectBand *band = bands; band < bands + OBJECT_BANDS; band++) {
+        int placed = band->count - band->lost;
+        band->share /= band->count;
+        band->error_m /= placed;
+        band->along_m /= placed;
+        band->across_m /= placed;
     }
 }
 

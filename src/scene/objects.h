@@ -1,6 +1,6 @@
-/* Measures where the mass of each true object lands in the grid, in metres. An object is a box. Its
- * pixels are the feature pixels whose ray meets it first, by the rig that took the pictures. Its
- * mass is the stored depth of all bins of its pixels. */
+/* Measures how far a wrong calibration or a delay moves the ground-truth objects in the grid, in
+ * metres. An object is a box. Its pixels are the feature pixels whose ray meets it first, by the
+ * rig that took the pictures. Its mass is the depth probability of all bins of its pixels. */
 #pragma once
 
 #include "src/scene/photos.h"
@@ -9,50 +9,52 @@
 typedef struct {
     int64_t count;       /* number of objects; 0: no objects are known */
     TrueBox *boxes;      /* [count] */
-    /* [count]: mean of the points where the pixels' rays meet the object; NaN: none */
-    double (*seen_m)[2];
     int64_t *pixels;     /* [count] */
     int64_t pixel_count; /* number of pixels of all cameras */
     int32_t *object_of;  /* [camera, h, w]: index of the object; -1: no object */
+    float *surface_m;    /* [camera, h, w]: depth at which the pixel's ray meets the object */
 } Objects;
 
+/* The position error compares the mass of an object with the place where the same rig sees it
+ * without a fault. Depth, format and cells cancel out: without a fault the error is 0. Only the
+ * mass counts that the right rig puts into the box, and half a cell or half a bin around it. */
 typedef struct {
     double range_m; /* distance from the ego's origin to the box's middle, seen from above */
     double share;   /* share of the mass in the box and half a cell around it; NaN: no mass */
     double in_grid; /* share of the mass inside the grid; NaN: no mass */
-    /* From the point where the rays meet the object to the centroid of its mass in the grid, away
-     * from the ego and to the left of that direction. NaN: none. */
-    double ahead_m, left_m;
-    double offset_m; /* the length of (ahead_m, left_m) */
+    bool lost;      /* less than a tenth of the mass that counts is left in the grid */
+    /* Position error seen from above: along the ray away from the camera, and across it to the
+     * left. NaN: lost, or no mass. */
+    double along_m, across_m;
+    double error_m; /* the length of (along_m, across_m) */
+    /* How far the mass that counts lies behind the visible surface along the ray, as depth has it.
+     * No fault changes this. NaN: no mass. */
+    double behind_m;
 } ObjectError;
 
 /* The greatest distance of an object's middle in each band. The last band has no end. */
 enum { OBJECT_BANDS = 4 };
 extern const double object_band_m[OBJECT_BANDS];
 
+/* Objects with mass at one range. The means of errors leave out lost objects. NaN: no object. */
 typedef struct {
-    int count;              /* number of objects with mass */
-    double share, offset_m; /* means over these objects, offset_m only over those in the grid; NaN:
-                               none */
-    int lost;               /* number of objects without mass in the grid */
+    int count, lost;
+    double share, error_m, along_m, across_m; /* means */
 } ObjectBand;
 
-/* Finds the pixels of `count` boxes. `boxes` also holds `hidden` boxes behind these, which only
- * hide others. Boxes are copied. Fails without memory. Free with objects_free. */
-bool objects_find(const Rig *rig, const TrueBox *boxes, int64_t count, int64_t hidden,
-                  Objects *objects, Err *err);
 void objects_free(Objects *objects); /* accepts an empty struct */
 
-/* Finds the objects of a scene. They come from its world at `time_s`, where buildings, trees and
- * poles hide objects, or from `photos`. Without a rig or a box there are none. In a world, a
+/* Finds the objects of a scene. They come from its world at `time_s`, where everything hides what
+ * is behind, or from the boxes of `photos`. Without a rig or a box there are none. In a world, a
  * delayed camera's pixels belong to the objects where they stood at the camera's time. */
 bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
                       Objects *objects, Err *err);
 
-/* Measures each object in `grid`, by the problem's map, weights and stored depth in host memory.
- * `errors` has room for all objects. */
-void objects_measure(const Objects *objects, const Grid *grid, const BevProblem *problem,
-                     ObjectError *errors);
+/* Measures each object by the map of the rig `wrong`. `depth` is (camera, depth, h, w) before any
+ * format. `right` took the pictures and has the cameras' delays. `errors` has room for all
+ * objects. Fails without memory. */
+bool objects_measure(const Objects *objects, const Rig *right, const Rig *wrong, const BevMap *map,
+                     const float *depth, ObjectError *errors);
 
 void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OBJECT_BANDS]);
 

@@ -1,5 +1,5 @@
 /* What a car saw at one moment, beside the tensors of its network: photographs, the boxes of the
- * true objects, a LiDAR sweep, the time. Every part is optional. Pictures show these parts. */
+ * ground-truth objects, a LiDAR sweep, the time. Every part is optional. Pictures show these parts. */
 #pragma once
 
 #include "src/scene/geometry.h"
@@ -14,10 +14,11 @@ enum {
 };
 
 typedef struct {
-    double center_m[3]; /* x, y, z of the centre in the ego frame */
-    double size_m[3];   /* length along the heading, width, height */
-    double yaw;         /* radians, anticlockwise from x */
-    char label[32];     /* "": no label */
+    double center_m[3];     /* x, y, z of the centre in the ego frame */
+    double size_m[3];       /* length along the heading, width, height */
+    double yaw;             /* radians, anticlockwise from x */
+    double velocity_mps[2]; /* of an object of a world; boxes of files have 0 */
+    char label[32];         /* "": no label */
 } TrueBox;
 
 typedef struct {
@@ -56,8 +57,11 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w);
  * brightness. The caller allocates `feat`. */
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 
-/* Lists the boxes of all solids of a world at one moment. The first `count` boxes are objects that
- * can move, then follow all others. The caller frees. */
+/* Whether a solid is an object: people mark vehicles and pedestrians in recordings. */
+bool photos_is_object(const Solid *solid);
+
+/* Lists the boxes of a world's objects at one moment, in the order of its solids. The caller
+ * frees. */
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err);
 

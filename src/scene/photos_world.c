@@ -34,7 +34,8 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
 
 static TrueBox solid_box(const World *world, int solid, double time_s) {
     const Solid *s = &world->solids[solid];
-    TrueBox box = {.yaw = s->yaw_deg * M_PI / 180};
+    TrueBox box = {.yaw = s->yaw_deg * M_PI / 180,
+                   .velocity_mps = {s->velocity_mps[0], s->velocity_mps[1]}};
     world_solid_center(world, solid, time_s, box.center_m);
     box.center_m[2] = s->z_m + s->size_m[2] / 2;
     box.size_m[0] = s->size_m[0];
@@ -44,24 +45,20 @@ static TrueBox solid_box(const World *world, int solid, double time_s) {
     return box;
 }
 
-/* Whether a solid is an object: people mark vehicles and pedestrians in recordings. */
-static bool is_object(const Solid *solid) {
+bool photos_is_object(const Solid *solid) {
     return solid->class == CLASS_CAR || solid->class == CLASS_TRUCK ||
            solid->class == CLASS_PEDESTRIAN;
 }
 
 bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int64_t *count,
                         Err *err) {
-    TrueBox *all = malloc((size_t)world->solid_count * sizeof *all + 1), *next = all;
-    if (!all)
+    *boxes = malloc((size_t)world->solid_count * sizeof **boxes + 1);
+    *count = 0;
+    if (!*boxes)
         return refuse_no_memory(err);
-    for (int what = 1; what >= 0; what--) {
-        for (int i = 0; i < world->solid_count; i++)
-            if (is_object(&world->solids[i]) == what)
-                *next++ = solid_box(world, i, time_s);
-        *count = what ? next - all : *count;
-    }
-    *boxes = all;
+    for (int i = 0; i < world->solid_count; i++)
+        if (photos_is_object(&world->solids[i]))
+            (*boxes)[(*count)++] = solid_box(world, i, time_s);
     return true;
 }
 

@@ -59,6 +59,9 @@ const GlossaryRow glossary[] = {
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
      "bytes of indices (bilinear: 16); the output, here in its own format (published: FP32), is "
      "written once. No caches."},
+    {"ground truth", "position error, in box", "The objects that are known to be there. Mass in box: the "
+     "share of an object's depth mass in its box. Position error: how far a fault moves that mass, "
+     "along the ray and across it, in m."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
     {"injected bug", "bug", "A bug put into a correct pooling, for the reader to find: one point "
@@ -130,9 +133,6 @@ const GlossaryRow glossary[] = {
      "steps numbers all turns of its warps. Of other kernels: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
-    {"true objects", "in box", "Where the mass (depth alone) of known objects lands, whatever the "
-     "kernel. In box: the share in the true box and half a cell around. Off: from the hit surface "
-     "to the mass's centre, in m."},
     {"true pixels", "", "The BEV in the terminal's pixels: --pixels kitty, iterm, sixel or off."},
     {"V2", "article, BEVDet", "Article (v2): a thread a point and 8 channels; it adds by "
      "atomics, and each 8 channels read the indices again. BEVDet (v2_bevdet): a thread a channel "

@@ -52,7 +52,7 @@ class Street:
             yield pose[:3, 3], at - pose[:3, 3]
 
     def pixels_of(self):
-        """(camera, h, w): the first box of each ray, and where it is met."""
+        """(camera, h, w): the first box of each ray, and the depth where it is met."""
         which, at = [], []
         for origin, rays in self.rays():
             best, box_of = np.full(rays.shape[:2], np.inf), np.full(rays.shape[:2], -1)
@@ -66,51 +66,66 @@ class Street:
                 met = (enter > 0) & (enter < leave) & (enter < best)
                 best[met], box_of[met] = enter[met], b
             which.append(box_of)
-            at.append(origin + np.where(np.isfinite(best), best, 0)[..., None] * rays)
+            at.append(best)
         return np.array(which), np.array(at)
 
-    def measure(self, which, seen, dirty=(), bilinear=False, cut=np.floor):
+    def measure(self, which, surface, wrong=None, dirty=(), bilinear=False, cut=np.floor):
+        """By object: share of the mass in its box, position error along and across the ray, depth behind the
+        surface. The street took the pictures; `wrong` is the street with the map's rig."""
         (x0, x1, cx), (y0, y1, cy), (z0, z1, cz) = self.grid
         nx, ny, nz = round((x1 - x0) / cx), round((y1 - y0) / cy), round((z1 - z0) / cz)
-        result = {}
-        points = self.points()
-        depth = self.depth.copy()
-        depth[list(dirty)] = 0
+        result, seen = {}, np.ones(self.depth.shape, bool)
+        seen[list(dirty)] = False
+        right, points = self.points(), (wrong or self).points()
+        rays = np.broadcast_to(np.array([r for _, r in self.rays()])[:, None], right.shape)
+        behind = self.bins[:, None, None] - surface[:, None]
+        half, half_bin = max(cx, cy) / 2, (self.bins[1] - self.bins[0]) / 2
         for b, (bx, by, _, l, w, _, yaw) in enumerate(self.boxes[:, :7]):
+            def in_box(x, y, margin):
+                c, s = np.cos(yaw), np.sin(yaw)
+                return (abs((x - bx) * c + (y - by) * s) <= l / 2 + margin) & \
+                       (abs((y - by) * c - (x - bx) * s) <= w / 2 + margin)
             mine = which == b
             if not mine.any():
                 continue
-            mask = np.broadcast_to(mine[:, None], depth.shape)
-            p, m, total = points[mask], depth[mask], self.depth[mask].sum()
+            mask = np.broadcast_to(mine[:, None], self.depth.shape)
+            p, q, m, there, ray = points[mask], right[mask], self.depth[mask], seen[mask], rays[mask][:, :2]
+            own = in_box(q[:, 0], q[:, 1], max(half, half_bin))
+            level = np.hypot(ray[:, 0], ray[:, 1])
             iz = cut((p[:, 2] - z0) / cz)
-            inside = (iz >= 0) & (iz < nz)
+            inside = (iz >= 0) & (iz < nz) & there
             gx, gy = (p[:, 0] - x0) / cx - 0.5 * bilinear, (p[:, 1] - y0) / cy - 0.5 * bilinear
-            fx, fy, landed = cut(gx), cut(gy), []
+            fx, fy, boxed, kept = cut(gx), cut(gy), 0, 0
             for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)) if bilinear else ((0, 0),):
                 weight = 1
                 if bilinear:
                     weight = (1 - abs(gx - fx - dx)) * (1 - abs(gy - fy - dy))
                 ix, iy = fx + dx, fy + dy
-                ok = inside & (ix >= 0) & (ix < nx) & (iy >= 0) & (iy < ny)
-                landed.append(np.stack([(x0 + (ix + .5) * cx), (y0 + (iy + .5) * cy), m * weight])[:, ok])
-            x, y, m = np.concatenate(landed, 1)
-            c, s, half = np.cos(yaw), np.sin(yaw), max(cx, cy) / 2
-            box = (abs((x - bx) * c + (y - by) * s) <= l / 2 + half) & \
-                  (abs((y - by) * c - (x - bx) * s) <= w / 2 + half)
-            centre = np.array([x @ m, y @ m]) / m.sum() if m.sum() else np.full(2, np.nan)
-            off = centre - seen[mine][:, :2].mean(0)
-            result[b] = (m[box].sum() / total, np.hypot(*off), mine.sum())
+                landed = m * weight * (inside & (ix >= 0) & (ix < nx) & (iy >= 0) & (iy < ny))
+                boxed += (landed * in_box(x0 + (ix + .5) * cx, y0 + (iy + .5) * cy, half)).sum()
+                kept = kept + landed * own
+            off = (p - q)[:, :2]
+            lost = kept.sum() < 0.1 * (m * own).sum() or not kept.any()
+            along, across = (np.nan, np.nan) if lost else \
+                (kept @ ((off * ray).sum(1) / level) / kept.sum(),
+                 kept @ ((off[:, 1] * ray[:, 0] - off[:, 0] * ray[:, 1]) / level) / kept.sum())
+            deep = (m * own) @ (level * np.broadcast_to(behind, self.depth.shape)[mask]) / (m * own).sum() if own.any() else np.nan
+            result[b] = (boxed / m.sum(), along, across, deep, mine.sum())
         return result
 
-def compare(rows, want, tolerance, share, offset):
+def same(told, want, tolerance):
+    return (told is None and np.isnan(want)) or (told is not None and abs(told - want) < tolerance)
+
+def compare(rows, want, share="share"):
     count = 0
     for b, row in rows.items():
         if b not in want:
-            assert row["pixels"] == 0 and row[share] is None, row
+            assert row["pixels"] == 0 and row["share"] is None, row
             continue
-        s, o, pixels = want[b]
-        assert row["pixels"] == pixels and abs(row[share] - s) < tolerance, (row, want[b])
-        assert (row[offset] is None and np.isnan(o)) or abs(row[offset] - o) < 10 * tolerance, (row, want[b])
+        s, along, across, behind, pixels = want[b]
+        assert row["pixels"] == pixels and same(row[share], s, 1e-4), (row, want[b])
+        assert same(row["along_m"], along, 1e-3) and same(row["across_m"], across, 1e-3), (row, want[b])
+        assert same(row["behind_m"], behind, 1e-3) and (row["lost"] == "lost") == np.isnan(along), (row, want[b])
         count += 1
     return count
 PY
@@ -120,32 +135,46 @@ tap_run "a street with its boxes" tap_quiet "$BEVSCOPE" export street.json stree
 imports='objects
 from objects import *
 s = Street("street.npz")
-which, seen = s.pixels_of()'
-tap_later "every object's share and offset is NumPy's, without fault" '
+which, surface = s.pixels_of()
+def moved(name, value):
+    return told("street.npz", "-d", "fp32", "--camera", "front", "--" + name, str(value))'
+tap_later "without a fault no object has a position error, in any format and align" '
 rows = told("street.npz", "-d", "fp32")
-assert compare(rows, s.measure(which, seen), 1e-4, "share", "offset_m") > 10
-assert compare(rows, s.measure(which, seen), 1e-4, "baseline_share", "baseline_offset_m") > 10'
+assert compare(rows, s.measure(which, surface)) > 10 and compare(rows, s.measure(which, surface), "baseline_share") > 10
+for row in [*rows.values(), *told("street.npz", "-d", "fp8").values(), *told("intersection", "-a", "bilinear").values()]:
+    assert not row["error_m"] and not row["lost"], row
+street = [r for r in told("intersection").values() if r["pixels"]]
+assert len(street) > 15 and abs(np.mean([r["behind_m"] for r in street])) < 0.2, "depth is on the visible faces"'
 tap_later "bilinear" '
-assert compare(told("street.npz", "-d", "fp32", "-a", "bilinear"), s.measure(which, seen, bilinear=True),
-               1e-4, "share", "offset_m") > 10'
+assert compare(told("street.npz", "-d", "fp32", "-a", "bilinear"), s.measure(which, surface, bilinear=True)) > 10'
 tap_later "cells cut toward zero, as LSS and BEVDet do" '
-assert compare(told("street.npz", "-d", "fp32", "--rounding", "truncate"),
-               s.measure(which, seen, cut=np.trunc), 1e-4, "share", "offset_m") > 10'
-tap_later "fp8 moves them, by little" '
-a, b = told("street.npz", "-d", "fp32"), told("street.npz", "-d", "fp8")
-moved = [abs(a[i]["share"] - b[i]["share"]) for i in a if a[i]["share"] is not None]
-assert 0 < max(moved) < 0.05, moved'
-tap_later "camera dropout takes what one camera saw" '
+assert compare(told("street.npz", "-d", "fp32", "--rounding", "truncate"), s.measure(which, surface, cut=np.trunc)) > 10'
+tap_later "a format moves no object, with a fault as well" '
+a, b = [told("street.npz", "-d", d, "--camera", "front", "--yaw", "2") for d in ("fp32", "fp8")]
+assert [r["error_m"] for r in a.values()] == [r["error_m"] for r in b.values()]'
+tap_later "camera dropout loses objects and moves none" '
 rows = told("street.npz", "-d", "fp32", "--camera", "front", "--dropout")
-front = [c for c in range(6) if abs(np.arctan2(s.pose[c, 1, 2], s.pose[c, 0, 2])) < 0.1]
-assert compare(rows, s.measure(which, seen, dirty=front), 1e-4, "share", "offset_m") > 10
-assert any(r["share"] == 0 and r["offset_m"] is None for r in rows.values())'
+assert compare(rows, s.measure(which, surface, dirty=[1])) > 10
+assert sum(r["lost"] == "lost" for r in rows.values()) > 1 and not any(r["error_m"] for r in rows.values())
+bands = info("street.npz", "--objects", "-d", "fp32", "--camera", "front", "--dropout")["by_range"]
+assert sum(b["lost"] for b in bands) == sum(r["lost"] == "lost" for r in rows.values())'
 # A fault changes the rig that the map is built with: its pixels stay those of the right rig.
 tap_later "every fault of a camera moves them as NumPy says" '
 for name, value in (("yaw", 3), ("pitch", 1.5), ("roll", 4), ("height", 0.5), ("shift-x", 1), ("shift-y", -1), ("focal", 5)):
-    rows = told("street.npz", "-d", "fp32", "--camera", "front", "--" + name, str(value))
-    assert compare(rows, s.wrong(1, name, value).measure(which, seen), 1e-4, "share", "offset_m") > 10, name
-    assert name in ("height", "pitch", "roll") or any(r["moved_m"] and r["moved_m"] > 0.05 for r in rows.values()), name'
+    rows = moved(name, value)
+    assert compare(rows, s.measure(which, surface, s.wrong(1, name, value))) > 10, name
+    assert name == "height" or any(r["error_m"] for r in rows.values()), name'
+tap_later "a larger fault gives a larger error, in its direction" '
+for name, values, key, sign in (("yaw", (0.5, 1, 2), "across_m", 1), ("yaw", (-0.5, -1, -2), "across_m", -1),
+                                ("shift-x", (0.5, 1, 2), "along_m", 1), ("shift-y", (0.5, 1, 2), "across_m", 1),
+                                ("pitch", (3, 6, 12), "error_m", 1)):
+    steps = [moved(name, v) for v in values]
+    hit = [b for b, row in steps[0].items() if (row["error_m"] or 0) > 0.005]
+    assert hit, name
+    for b in hit:
+        sizes = [0] + [sign * t[b][key] for t in steps]
+        assert all(x < y for x, y in zip(sizes, sizes[1:])), (name, b, sizes)
+        assert all(t[b]["error_m"] >= abs(t[b][key]) - 1e-4 for t in steps)'
 
 # Without objects, of any fault: points on the pixels' rays, where the right rig and the wrong
 # one put them.
@@ -179,11 +208,11 @@ assert table() == [] and table("--dropout") == []'
 tap_later "and of the objects at that range: one degree moves them to the left by its sine" '
 aligned = "-a", "bilinear", "-d", "fp32"
 fault = *aligned, "--camera", "front", "--yaw", "1"
-objects, still = told("ranges", *fault), told("ranges", *aligned)
+objects = told("ranges", *fault)
 for i, row in enumerate(info("ranges", "--objects", *fault)["fault_by_range"]):
-    assert row["objects"] == 1 and abs(row["objects_moved_m"] - objects[i]["moved_m"]) < 2e-4, row
+    assert row["objects"] == 1 and abs(row["objects_moved_m"] - objects[i]["error_m"]) < 2e-4, row
     assert abs(row["objects_moved_m"] - row["moved_m"]) < 0.11, row
-    left, r = objects[i]["left_m"] - still[i]["left_m"], (10, 30, 50, 80)[i]
+    left, r = objects[i]["across_m"], (10, 30, 50, 80)[i]
     assert abs(left - r * np.sin(np.radians(1))) < 0.02 * r ** 0.5, (i, left)'
 
 # ---- a delay: what one camera sees is older --------------------------------------------------------

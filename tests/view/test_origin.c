@@ -88,20 +88,20 @@ SCREEN_SUITE(origin_heads) {
     const PanelData data = {.state = &state, .live = &live};
     begin(70, 12);
     live.objects.known = true;
-    live.objects.now[0] = (ObjectBand){3, 0.51, 2.65, 1};
+    live.objects.now[0] = (ObjectBand){3, 1, 0.51, 2.65, -2.5, 0.9};
     draw_panel(&objects_panel, &data);
     int told = 0, heads = 0;
     for (int x = 0; x < 70; x++)
         for (int y = 0; y < 2; y++)
-            if (cells_at(&cells, x, y)->glyph == (y ? 'x' : 'T')) { /* True objects, in box */
+            if (cells_at(&cells, x, y)->glyph == (y ? 'x' : 'G')) { /* Ground truth, in box */
                 heads++;
                 told += spots_tip(&spots.clicks, x, y, &state, &live, &tip) &&
-                        strstr(tip.source, "the share in its true box");
+                        strstr(tip.source, "the share of the mass");
             }
     tap_ok(shows("3, 1 lost"), "one of three objects has no mass in the grid");
-    tap_ok(heads == 2 && told == 2, "True objects, in box: %d of %d tell their source", told,
+    tap_ok(heads == 2 && told == 2, "Ground truth, in box: %d of %d tell their source", told,
            heads);
-    tap_ok(!strncmp(glossary_find("in box")->text, "Where the mass", 14), "a word of the glossary");
+    tap_ok(!strncmp(glossary_find("in box")->text, "The objects", 11), "a word of the glossary");
 }
 
 /* A recorded ratio beside a latency measured here is no ratio of that latency. */

@@ -1,4 +1,4 @@
-/* Where the mass of the true objects lies: by range, of the selection and of a baseline. */
+/* How far faults move the ground-truth objects: by range, of the selection and of a baseline. */
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -11,13 +11,16 @@ static int bands_shown(const LiveObjects *objects) {
     return count;
 }
 
-/* Whether a fault or a comparison may have moved the objects. */
+/* Whether a fault of a camera, here or in the baseline, may have moved or lost objects. Formats and
+ * kernels move none. */
 static bool is_changed(const PanelData *data) {
-    const Job *job = &data->live->job;
+    const LiveObjects *objects = &data->live->objects;
     char text[8];
-    bool changed = data->live->objects.compared;
+    bool changed = false;
     for (int i = 0; !changed && i < data->state->scene.camera_count; i++)
-        changed = camera_faults(job, i, text, sizeof text);
+        changed = camera_faults(&data->live->job, i, text, sizeof text);
+    for (int band = 0; objects->compared && band < OBJECT_BANDS; band++)
+        changed = changed || objects->baseline[band].error_m > 0 || objects->baseline[band].lost;
     return changed;
 }
 
@@ -27,41 +30,46 @@ bool objects_shown(const PanelData *data) {
 }
 
 /* clang-format off */
-enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_OFF, COL_BASE_SHARE, COL_BASE_OFF, COLUMNS };
-/* clang-format on */
+enum { COL_RANGE, COL_COUNT, COL_SHARE, COL_ERROR, COL_ALONG, COL_ACROSS, COL_BASE_SHARE,
+       COL_BASE_ERROR, COLUMNS };
 
 static const Column columns[COLUMNS] = {
-    [COL_RANGE] = {"range", 12, 0, true},         [COL_COUNT] = {"objects", 10, 3, false},
-    [COL_SHARE] = {"in box", 6, 0, false},        [COL_OFF] = {"off", 7, 0, false},
-    [COL_BASE_SHARE] = {"baseline", 8, 2, false}, [COL_BASE_OFF] = {"off", 7, 1, false},
+    [COL_RANGE] = {"range", 12, 0, true},         [COL_COUNT] = {"objects", 10, 0, false},
+    [COL_SHARE] = {"in box", 6, 3, false},        [COL_ERROR] = {"error m", 7, 0, false},
+    [COL_ALONG] = {"along", 6, 1, false},         [COL_ACROSS] = {"across", 6, 1, false},
+    [COL_BASE_SHARE] = {"baseline", 8, 4, false}, [COL_BASE_ERROR] = {"error m", 7, 2, false},
 };
+/* clang-format on */
 
-static void draw_figures(Table *table, int share, int off, const ObjectBand *band) {
+static void draw_metres(Table *table, int column, const char *format, double m) {
     char text[32];
-    snprintf(text, sizeof text, isfinite(band->share) ? "%.0f %%" : "n/a", 100 * band->share);
-    table_cell(table, share, text);
-    snprintf(text, sizeof text, isfinite(band->offset_m) ? "%.2f m" : "n/a", band->offset_m);
-    table_cell(table, off, text);
+    snprintf(text, sizeof text, isfinite(m) ? format : "n/a", m);
+    table_cell(table, column, text);
 }
 
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
-    area = sheet_title(sheet, area, "True objects", "computed: by map and depth, any kernel");
+    area = sheet_title(sheet, area, "Ground truth", "position error: by map and depth, any kernel");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
+        const ObjectBand *now = &objects->now[band], *baseline = &objects->baseline[band];
         char text[32];
-        if (!objects->now[band].count)
+        if (!now->count)
             continue;
         table.style = cell_style(INK_TEXT);
         object_band_text(band, text, sizeof text);
         table_cell(&table, COL_RANGE, text);
-        const ObjectBand *now = &objects->now[band];
         snprintf(text, sizeof text, now->lost ? "%d, %d lost" : "%d", now->count, now->lost);
         table_cell(&table, COL_COUNT, text);
-        draw_figures(&table, COL_SHARE, COL_OFF, &objects->now[band]);
-        if (objects->compared)
-            draw_figures(&table, COL_BASE_SHARE, COL_BASE_OFF, &objects->baseline[band]);
+        draw_metres(&table, COL_SHARE, "%.0f %%", 100 * now->share);
+        draw_metres(&table, COL_ERROR, "%.2f", now->error_m);
+        draw_metres(&table, COL_ALONG, "%+.2f", now->along_m);
+        draw_metres(&table, COL_ACROSS, "%+.2f", now->across_m);
+        if (objects->compared) {
+            draw_metres(&table, COL_BASE_SHARE, "%.0f %%", 100 * baseline->share);
+            draw_metres(&table, COL_BASE_ERROR, "%.2f", baseline->error_m);
+        }
         table.y++;
     }
 }
