@@ -62,7 +62,7 @@ typedef struct {
     double took_us;            /* the time that making these features took */
 } SeenFeatures;
 
-/* `draft`: render with fewer rays. `pictures`: also make a world's views and ground-truth objects. */
+/* `draft`: render with fewer rays. `pictures`: also make a world's views and objects. */
 typedef struct {
     bool draft, pictures;
     const GiveUp *give_up; /* NULL: never give up */

@@ -195,8 +195,8 @@ static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_u
                : inputs_no_memory("scales", err);
 }
 
-/* Finds the ground-truth objects of the moment and their pixels, if the scene has a rig. A clip's boxes do
- * not say where objects stood earlier, so that delayed cameras get none. */
+/* Finds the ground-truth objects of the moment and their pixels, if the scene has a rig. A clip's
+ * boxes do not say where objects stood earlier, so that delayed cameras get none. */
 static bool find_objects(SeenFeatures *seen, Err *err) {
     const Scene *scene = inputs_scene_at(seen);
     if (!scene->has_rig || (!scene->has_world && is_delayed(seen)))

@@ -1,5 +1,5 @@
 /* What a car saw at one moment, beside the tensors of its network: photographs, the boxes of the
- * ground-truth objects, a LiDAR sweep, the time. Every part is optional. Pictures show these parts. */
+ * ground-truth objects, a LiDAR sweep, the time. Every part is optional. Pictures show them. */
 #pragma once
 
 #include "src/scene/geometry.h"

@@ -107,7 +107,7 @@ WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
 /* Computes the colour of the sky in a direction. */
 void world_sky(const double direction[3], float color[3]);
 
-/* ---- solids.c: the forms of solids, and the rays that meet them -------------------------------- */
+/* ---- solids.c: the forms of solids, and the rays that meet them ------------------------------- */
 
 /* A car, a truck, a person, a cyclist and a crown are made of a few parts inside one box or
  * cylinder. The object stays one solid of one class. */
