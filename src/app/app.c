@@ -33,9 +33,13 @@ void app_menu_open(AppMenu *menu, unsigned where) {
         menu->menu.preset_count += menu->scenes[i].is_preset;
     }
     course_read(&menu->course);
-    for (int i = 0; i < menu->course.count; i++)
+    for (int i = 0; i < menu->course.count; i++) {
         menu->lessons[i] = menu->course.names[i];
+        menu->lesson_ideas[i] = menu->course.ideas[i];
+    }
     menu->lessons[menu->course.count] = quiz_word;
+    menu->lesson_ideas[menu->course.count] = "questions that repeat what the lessons taught";
+    menu->menu.lesson_ideas = menu->lesson_ideas;
     menu->menu.lessons = (Menu){menu->lessons, menu->course.count + 1};
     bev_picture_menus(&menu->menu);
 }

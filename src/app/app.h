@@ -28,7 +28,8 @@ typedef struct {
     char title_texts[APP_MAX_SCENES][128];
     const char *titles[APP_MAX_SCENES + 2]; /* of the same; NULL: of the command line */
     Course course;
-    const char *lessons[COURSE_LESSONS + 1]; /* and the quiz */
+    const char *lessons[COURSE_LESSONS + 1]; /* and the quiz, */
+    const char *lesson_ideas[COURSE_LESSONS + 1];
 } AppMenu;
 
 /* Position of the scene, a name or a path that outlives the menu; added where it is missing. */

@@ -22,6 +22,17 @@ static void add_name(Course *course, const char *file) {
         snprintf(course->names[course->count++], COURSE_NAME, "%.*s", (int)(dot - file), file);
 }
 
+/* Reads the comment that a lesson's file begins with: "# Loops swapped: fewer bytes, ...". */
+static void read_idea(const char *folder, const char *name, char idea[COURSE_IDEA]) {
+    char path[2 * COURSE_PATH];
+    snprintf(path, sizeof path, "%s/%s%s", folder, name, suffix);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "# %127[^\n]", idea) != 1)
+        idea[0] = '\0';
+    if (file)
+        fclose(file);
+}
+
 void course_read(Course *course) {
     char path[COURSE_PATH];
     *course = (Course){.count = 0};
@@ -32,6 +43,8 @@ void course_read(Course *course) {
         add_name(course, entry->d_name);
     closedir(folder);
     qsort(course->names, (size_t)course->count, COURSE_NAME, compare_names);
+    for (int i = 0; i < course->count; i++)
+        read_idea(path, course->names[i], course->ideas[i]);
 }
 
 /* Whether the word names the lesson: "2", "02", or the text after the number, "whose-bytes". */

@@ -5,11 +5,12 @@
 
 #include <stddef.h>
 
-enum { COURSE_LESSONS = 64, COURSE_NAME = 64, COURSE_PATH = 4096 };
+enum { COURSE_LESSONS = 64, COURSE_NAME = 64, COURSE_IDEA = 128, COURSE_PATH = 4096 };
 
 typedef struct {
     int count;
     char names[COURSE_LESSONS][COURSE_NAME]; /* of files, without folder and suffix; sorted */
+    char ideas[COURSE_LESSONS][COURSE_IDEA]; /* the first lines of these files; "": unknown */
 } Course;
 
 /* Lists the installed lessons. The list is empty where the folder is missing. */

@@ -68,7 +68,7 @@ static unsigned show_help(State *state, const Command *command, bool of_words, i
 }
 
 unsigned control_help(State *state, const Command *command) {
-    return show_help(state, command, false, help_layout(state->columns, state->rows).pages, 0);
+    return show_help(state, command, false, help_layout(state->rows).pages, 0);
 }
 
 /* Returns the glossary row of a word that the log mentions: in the newest line with a known word,

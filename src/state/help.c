@@ -24,7 +24,7 @@ static int group_size(int control) {
     return size;
 }
 
-/* Returns where a control stands. A heading stays with its group. A blank row separates groups. */
+/* Returns where a control stands. A heading stays with its group. */
 HelpPlace help_place(const HelpLayout *layout, Action action) {
     HelpPlace place = {.page = 0};
     int column = 0, row = 0;
@@ -32,7 +32,7 @@ HelpPlace help_place(const HelpLayout *layout, Action action) {
         if (!is_listed(i))
             continue;
         bool heading = begins_group(i);
-        int blank = heading && row > 0, block = heading ? 1 + group_size(i) : 1;
+        int blank = heading && row > 0 && !layout->close, block = heading ? 1 + group_size(i) : 1;
         bool whole = block <= layout->rows;
         if (row + blank + (whole ? block : 1 + heading) > layout->rows) {
             column++;
@@ -45,16 +45,11 @@ HelpPlace help_place(const HelpLayout *layout, Action action) {
     return place;
 }
 
-/* Returns the rows for the help: all but the title, the log and, on tall screens, the key bar. */
+/* Returns the rows for the help: all but the title, the edge, the log and, on tall screens, the key
+ * bar. */
 static int rows_left(int screen_rows) {
-    int rows = screen_rows - (screen_rows >= 54 ? 10 : screen_rows >= 30 ? 5 : 2);
+    int rows = screen_rows - (screen_rows >= 54 ? 11 : screen_rows >= 30 ? 6 : 3);
     return rows < LEAST_ROWS ? LEAST_ROWS : rows;
-}
-
-/* Returns a layout of one page, with as many columns of text as fit, at least one. */
-static HelpLayout one_page(int screen_columns, int screen_rows) {
-    int columns = (screen_columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP);
-    return (HelpLayout){columns < 1 ? 1 : columns, rows_left(screen_rows), 1};
 }
 
 int help_rows(int columns) {
@@ -64,44 +59,48 @@ int help_rows(int columns) {
     return layout.rows;
 }
 
-HelpLayout help_layout(int screen_columns, int screen_rows) {
-    HelpLayout layout = one_page(screen_columns, screen_rows);
-    if (screen_columns && screen_rows)
-        layout.pages = help_place(&layout, ACTION_COUNT - 1).page + 1;
-    if (layout.pages == 1 && help_rows(layout.columns) < layout.rows)
-        layout.rows = help_rows(layout.columns);
+HelpLayout help_layout(int screen_rows) {
+    HelpLayout layout = {.columns = 1, .rows = rows_left(screen_rows), .pages = 1};
+    if (!screen_rows || help_place(&layout, ACTION_COUNT - 1).page == 0) {
+        layout.rows = help_rows(1);
+        return layout;
+    }
+    layout.close = true;
+    const HelpPlace last = help_place(&layout, ACTION_COUNT - 1);
+    layout.pages = last.page + 1;
+    layout.rows = last.page ? layout.rows : last.row + 1;
     return layout;
 }
 
-int help_glossary_width(const HelpLayout *layout, int screen_columns) {
-    int columns = screen_columns ? screen_columns : 80;
-    int width = (columns - 4 + HELP_GAP) / layout->columns - HELP_GAP;
+int help_glossary_width(int screen_columns) {
+    bool narrow = screen_columns && screen_columns - 2 < HELP_LEAST_W;
+    int width = (narrow ? screen_columns - 2 : HELP_LEAST_W) - 4;
     return width > 2 * GLOSSARY_INDENT ? width : 2 * GLOSSARY_INDENT;
 }
 
 HelpPlace help_glossary_place(const HelpLayout *layout, int screen_columns, int row, int *height) {
-    int column = 0, y = 0, width = help_glossary_width(layout, screen_columns) - GLOSSARY_INDENT;
+    int page = 0, y = 0, width = help_glossary_width(screen_columns) - GLOSSARY_INDENT;
     for (int i = 0;; i++) {
         *height = glossary_lines(glossary[i].text, width);
         if (y > 0 && y + *height > layout->rows) {
-            column++;
+            page++;
             y = 0;
         }
         if (i == row)
-            break;
+            return (HelpPlace){.page = page, .row = y};
         y += *height;
     }
-    return (HelpPlace){column / layout->columns, column % layout->columns, y, false};
 }
 
 HelpLayout help_glossary(int screen_columns, int screen_rows) {
-    int columns = screen_columns ? screen_columns : 80, rows = screen_rows ? screen_rows : 24;
-    HelpLayout layout = one_page(columns, rows);
+    HelpLayout layout = {.columns = 1, .rows = rows_left(screen_rows ? screen_rows : 24)};
     int height;
-    layout.pages = help_glossary_place(&layout, columns, glossary_count - 1, &height).page + 1;
+    layout.pages =
+        help_glossary_place(&layout, screen_columns, glossary_count - 1, &height).page + 1;
     return layout;
 }
 
 int help_pages(const State *state) {
-    return (state->glossary ? help_glossary : help_layout)(state->columns, state->rows).pages;
+    return (state->glossary ? help_glossary(state->columns, state->rows) : help_layout(state->rows))
+        .pages;
 }

@@ -254,7 +254,7 @@ static const struct {
 } hint_rows[] = {
     {OPEN_PALETTE, "Up Down", "row", ACTION_COUNT},
     {OPEN_PALETTE, "Left Right", "try", ACTION_COUNT},
-    {OPEN_PALETTE, "Enter", "take", ACTION_COUNT},
+    {OPEN_PALETTE, "Enter", "run", ACTION_COUNT},
     {OPEN_PALETTE, "Tab", "complete", ACTION_COUNT},
     {OPEN_PALETTE, "Esc", "as before", ACTION_COUNT},
     {OPEN_PAGES, "PgUp PgDn", "page", ACTION_COUNT}, /* help on several pages */

@@ -126,8 +126,7 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
     int count = control->list ? control->list(state, values) : 0;
     for (int i = 0; i < count; i++) {
         Candidate candidate = candidate_of(control, values[i].name, values[i].title);
-        if (values[i].help)
-            candidate.row.help = values[i].help;
+        candidate.row.help = values[i].help ? values[i].help : "";
         if (control->action == ACTION_GLOSSARY)
             candidate.also = glossary[i].also;
         /* Sizes come after the other scenes: they are values of `config` first. */
@@ -138,7 +137,7 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
 
 static void offer_findings(Search *search, const State *state, const LiveData *live) {
     Finding findings[FINDINGS_MAX];
-    int count = live_findings(state, live, findings);
+    int count = live ? live_findings(state, live, findings) : 0;
     for (int i = 0; i < count; i++) {
         char number[12], brief[sizeof findings[i].brief];
         snprintf(number, sizeof number, "%d", i + 1);
@@ -299,11 +298,24 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
     return false;
 }
 
+/* Returns the row of the value that the control stands at; 0: no row has it. */
+static int row_at_value(const State *state, const KeyRow *control) {
+    PaletteRow rows[PALETTE_ROWS];
+    char now[96];
+    control->value(state, now, sizeof now);
+    int row = palette_rows(state, NULL, rows) - 1;
+    while (row > 0 && strcasecmp(rows[row].command.argument, now) && strcasecmp(rows[row].title, now))
+        row--;
+    return row > 0 ? row : 0;
+}
+
 void palette_open(State *state, const char *text) {
     Palette *palette = &state->palette;
     palette->open = true;
-    palette->row = 0;
     snprintf(palette->text, sizeof palette->text, "%.*s", PALETTE_TEXT - 1, text);
+    const KeyRow *control = keys_beginning(palette->text);
+    bool values = control && control->list && !palette->text[strlen(control->word) + 1];
+    palette->row = values ? row_at_value(state, control) : 0;
 }
 
 void palette_close(State *state) {
@@ -330,34 +342,22 @@ static PaletteDoes set_typed_text(State *state, const char *text) {
     return PALETTE_DRAW;
 }
 
-/* Shows a control's list of values. The second value is chosen where the first is set already. */
-static PaletteDoes list_values(State *state, const LiveData *live, const KeyRow *control) {
-    PaletteRow rows[PALETTE_ROWS];
-    char text[PALETTE_NAME], now[96] = "";
-    snprintf(text, sizeof text, "%s ", control->word);
-    set_typed_text(state, text);
-    control->value(state, now, sizeof now);
-    if (palette_rows(state, live, rows) > 1 && rows[0].kind == PALETTE_VALUE &&
-        (!strcasecmp(rows[0].command.argument, now) || !strcasecmp(rows[0].title, now)))
-        state->palette.row = 1;
-    return PALETTE_DRAW;
+/* Tab writes out the row. "dtype " lists the values, and "l2 " waits for a number. */
+static PaletteDoes complete_row(State *state, const PaletteRow *row) {
+    char text[PALETTE_NAME + 1];
+    bool more = row->kind == PALETTE_CONTROL &&
+                keys[row->command.action].argument != ARGUMENT_NONE;
+    snprintf(text, sizeof text, "%s%s", row->name, more ? " " : "");
+    return set_typed_text(state, text);
 }
 
-/* Handles Enter. A group opens. A control with a list shows its list. A control that takes a number
- * waits for it, unless it has a usual number. */
-static PaletteDoes enter_row(State *state, const LiveData *live, const PaletteRow *row,
-                             Command *command) {
-    const KeyRow *control = &keys[row->command.action];
-    if (state->palette.tries)
-        return PALETTE_KEEP;
+/* Enter runs every row: the command is the one of a script with this line. A group has no command,
+ * and opens. */
+static PaletteDoes enter_row(State *state, const PaletteRow *row, Command *command) {
     *command = row->command;
-    if (row->kind == PALETTE_GROUP)
-        return set_typed_text(state, row->name);
-    bool steps = control->argument == ARGUMENT_NONE || control->argument == ARGUMENT_SWITCH ||
-                 control->action == ACTION_UNDO || control->action == ACTION_EXPLAIN;
-    if (row->kind == PALETTE_VALUE || steps)
-        return PALETTE_RUN;
-    return list_values(state, live, control);
+    return state->palette.tries          ? PALETTE_KEEP
+           : row->kind == PALETTE_GROUP ? complete_row(state, row)
+                                         : PALETTE_RUN;
 }
 
 static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) {
@@ -398,13 +398,12 @@ PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command
     case KEYCODE_CTRL_P:
         return PALETTE_LEAVE;
     case KEYCODE_ENTER:
-        return row ? enter_row(state, live, row, command) : PALETTE_NOTHING;
+        return row ? enter_row(state, row, command) : PALETTE_NOTHING;
     case KEYCODE_LEFT:
     case KEYCODE_RIGHT:
         return row ? try_value(row, key == KEYCODE_RIGHT ? 1 : -1, command) : PALETTE_NOTHING;
     case KEYCODE_TAB:
-        return row && row->kind != PALETTE_GROUP ? set_typed_text(state, row->name)
-                                                 : PALETTE_NOTHING;
+        return row ? complete_row(state, row) : PALETTE_NOTHING;
     case KEYCODE_UP:
     case KEYCODE_DOWN:
         at = count ? (at + (key == KEYCODE_UP ? count - 1 : 1)) % count : 0;

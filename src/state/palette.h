@@ -11,11 +11,12 @@ typedef enum { PALETTE_CONTROL, PALETTE_VALUE, PALETTE_GROUP } PaletteKind;
 
 typedef struct {
     PaletteKind kind;
-    /* What Enter does: a step of a control, or a value. For a group: its first control. */
+    /* What Enter does, and a script with this line: a step of a control, or a value. For a group:
+     * its first control. */
     Command command;
     char name[PALETTE_NAME];  /* "dtype", "dtype fp8", as scripts have them; "Compare" */
     char title[PALETTE_NAME]; /* of a value, where it is no repetition: "RTX A6000" */
-    const char *help;         /* of the value, or else of the control */
+    const char *help;         /* of the control, or of the value; "": it has none */
 } PaletteRow;
 
 /* Lists the rows for the typed text, the best first. Returns how many. */

@@ -264,7 +264,7 @@ static unsigned on_window(State *state, bool on) {
     state->fullscreen = state->fullscreen && on;
     state->page = on ? PAGE_DASHBOARD : PAGE_BOTH;
     if (on)
-        return SAY(state, ACTION_COUNT, "window open");
+        return STEP_REDRAW;
     bool narrow = state->columns < (state->chart ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS);
     return narrow ? SAY(state, ACTION_COUNT, "window closed: %s leads to the BEV",
                         key_of(ACTION_PAGE).name)

@@ -32,6 +32,7 @@ typedef struct {
 typedef struct {
     Menu scenes;                     /* as scene_load takes them: the sizes (presets) first */
     const char *const *scene_titles; /* of each, NULL or "" where it is unknown; NULL: of none */
+    const char *const *view_ideas, *const *lesson_ideas; /* a line about each; NULL: of none */
     int preset_count;                /* how many of `scenes` are presets */
     Menu views;                      /* src/view/bev/decode.h, in its order */
     int error_view, channel_view;    /* positions in `views`; -1: none */

@@ -9,8 +9,7 @@
 #include <strings.h>
 
 /* Macros for lists of values: from an array of names, or from the rows of a table. */
-#define NAMES(list, names, count)      ROWS(list, count, (names)[i], (names)[i])
-#define ROWS(list, count, name, title) HELPED(list, count, name, title, NULL)
+#define NAMES(list, names, count, ideas) HELPED(list, count, (names)[i], (names)[i], ideas)
 #define HELPED(list, count, name, title, help)                                                     \
     int values_##list(const State *state, ValueName values[VALUES_MAX]) {                          \
         (void)state;                                                                               \
@@ -20,13 +19,51 @@
         return rows < VALUES_MAX ? rows : VALUES_MAX;                                              \
     }
 
-/* Returns the title of a scene; NULL: unknown, as of a scene of the command line. */
-static const char *scene_title(const State *state, int scene) {
-    const char *title = state->menu.scene_titles ? state->menu.scene_titles[scene] : NULL;
-    return title && title[0] ? title : NULL;
+/* Returns a line of the menu about the value; NULL: unknown, as of a scene of the command line. */
+static const char *idea_at(const char *const *ideas, int value) {
+    return ideas && ideas[value] && ideas[value][0] ? ideas[value] : NULL;
 }
 
-static const ValueName backends[] = {{"cpu", "CPU", NULL}, {"cuda", "CUDA", NULL}};
+/* Returns what a format is made of: "16 bits: exponent 5, fraction 10; largest 65504". */
+static const char *dtype_idea(int dtype) {
+    static char ideas[BEV_DTYPE_COUNT][96];
+    const BevDtypeInfo *info = &bev_dtypes[dtype];
+    bool scaled = strcmp(info->scaling, "none") != 0;
+    char parts[48];
+    snprintf(parts, sizeof parts, "whole numbers, pooled to %s", bev_dtypes[info->out].title);
+    if (info->exponent)
+        snprintf(parts, sizeof parts, "exponent %d, fraction %d", info->exponent,
+                 info->bits - info->sign - info->exponent);
+    snprintf(ideas[dtype], sizeof ideas[dtype], "%d bits: %s; largest %.*g%s%s", info->bits, parts,
+             info->largest > 1e6 ? 2 : 5, info->largest, scaled ? "; a scale " : "",
+             scaled ? info->scaling : "");
+    return ideas[dtype];
+}
+
+static const char *const scale_ideas[] = {
+    "calibrated: up to the largest value", "calibrated: up to 99.99 % of the values",
+    "calibrated: where the histogram loses least (KL)", "calibrated: least squared error"};
+
+static const char *scales_idea(int scales) {
+    return scales == SCALES_IDEAL     ? "by the largest values of the very frame"
+           : scales == SCALES_CHANNEL ? "ideal, and one a channel for INT8 features"
+           : scales == SCALES_FILE    ? "the ranges of the file"
+                                      : scale_ideas[scales_method(scales)];
+}
+
+/* Returns a GPU's figures: "L2 6 MiB, DRAM 768 GB/s, 84 multiprocessors". */
+static const char *gpu_idea(int gpu) {
+    enum { MOST = 32 };
+    static char ideas[MOST][64];
+    if (gpu >= MOST)
+        return NULL;
+    snprintf(ideas[gpu], sizeof ideas[gpu], "L2 %.4g MiB, DRAM %.4g GB/s, %d multiprocessors",
+             gpus[gpu].l2_bytes / (1 << 20), gpus[gpu].dram_gbps, gpus[gpu].sms);
+    return ideas[gpu];
+}
+
+static const ValueName backends[] = {{"cpu", "CPU", "the kernels for processors, in threads"},
+                                     {"cuda", "CUDA", "the kernels for NVIDIA GPUs"}};
 static const char *const strip_titles[STRIP_COUNT] = {"camera pictures", "feature norm",
                                                       "mean depth", "dropped points"};
 static const char *const chart_titles[CHART_COUNT] = {
@@ -34,40 +71,64 @@ static const char *const chart_titles[CHART_COUNT] = {
     [CHART_ROOFLINE] = "bytes or FLOP", [CHART_WORKING_SET] = "which L2 holds",
     [CHART_DTYPE] = "formats compared", [CHART_TERMS] = "fastest kernel",
     [CHART_NETWORK] = "whole network",  [CHART_TIMELINE] = "launches in time"};
+static const char *const strip_ideas[STRIP_COUNT] = {
+    "what the cameras see", "the length of each pixel's feature vector",
+    "the mean of each pixel's depth", "yellow where points fall outside the grid"};
+static const char *const chart_ideas[CHART_COUNT] = {
+    [CHART_NONE] = "the panels again",
+    [CHART_MRC] = "how many reads miss, over the size of the L2",
+    [CHART_ROOFLINE] = "whether bytes or arithmetic limit each kernel",
+    [CHART_WORKING_SET] = "which L2 holds the working set",
+    [CHART_DTYPE] = "the number formats beside each other",
+    [CHART_TERMS] = "what limits each kernel, and which is fastest",
+    [CHART_NETWORK] = "the pooling's share of a whole network",
+    [CHART_TIMELINE] = "launches in time"};
 const char *const rounding_ideas[ROUNDING_COUNT] = {
     [ROUNDING_SCENE] = "as the scene says",
     [ROUNDING_FLOOR] = "a point below the grid is outside",
     [ROUNDING_TRUNCATE] = "toward zero, as LSS and BEVDet do"};
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
+static const char *const bits_ideas[BITS_COUNT] = {"an element of the features", "of the depth",
+                                                   "of the pooled output", "of the FP8 format E5M2"};
+static const char *const compare_ideas[COMPARE_COUNT] = {
+    "the selection alone", "the baseline left of a line, the selection right of it",
+    "the selection minus the baseline"};
+static const char *const truth_ideas[TRUTH_COUNT] = {
+    "the BEV alone", "the boxes of the true objects", "the points of a LiDAR sweep",
+    "boxes and LiDAR points"};
+static const char *const page_ideas[PAGE_COUNT] = {"panels beside the BEV", "all panels, no BEV",
+                                                   "the BEV over the whole terminal"};
 
-NAMES(bits, bits_names, BITS_COUNT)
-NAMES(channels, channel_counts, sizeof channel_counts / sizeof *channel_counts)
-NAMES(compares, compare_names, COMPARE_COUNT)
-NAMES(views, state->menu.views.names, state->menu.views.count)
-NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count)
-NAMES(truths, truth_names, TRUTH_COUNT)
-NAMES(themes, themes, 2)
-NAMES(pages, page_names, PAGE_COUNT)
-ROWS(charts, CHART_COUNT, chart_names[i], chart_titles[i])
-HELPED(roundings, ROUNDING_COUNT, rounding_names[i], rounding_names[i], rounding_ideas[i])
-ROWS(undo, 1, "all", "everything")
-HELPED(strips, STRIP_COUNT, strip_names[i], strip_titles[i],
-       i == STRIP_DROPPED ? "yellow where points fall outside the grid" : NULL)
-ROWS(backends, 2, backends[i].name, backends[i].title)
-HELPED(configs, state->menu.preset_count, state->menu.scenes.names[i], state->menu.scenes.names[i],
-       scene_title(state, i))
-HELPED(scenes, state->menu.scenes.count, state->menu.scenes.names[i], state->menu.scenes.names[i],
-       scene_title(state, i))
-ROWS(dtypes, BEV_DTYPE_COUNT, bev_dtypes[i].name, bev_dtypes[i].title)
+NAMES(bits, bits_names, BITS_COUNT, bits_ideas[i])
+NAMES(channels, channel_counts, sizeof channel_counts / sizeof *channel_counts, NULL)
+NAMES(compares, compare_names, COMPARE_COUNT, compare_ideas[i])
+NAMES(views, state->menu.views.names, state->menu.views.count, idea_at(state->menu.view_ideas, i))
+NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count,
+      i ? NULL : "each view's usual colours")
+NAMES(truths, truth_names, TRUTH_COUNT, truth_ideas[i])
+NAMES(themes, themes, 2, NULL)
+NAMES(pages, page_names, PAGE_COUNT, page_ideas[i])
+HELPED(charts, CHART_COUNT, chart_names[i], chart_titles[i], chart_ideas[i])
+NAMES(roundings, rounding_names, ROUNDING_COUNT, rounding_ideas[i])
+HELPED(undo, 1, "all", "everything", "as it was when the program began")
+HELPED(strips, STRIP_COUNT, strip_names[i], strip_titles[i], strip_ideas[i])
+HELPED(backends, 2, backends[i].name, backends[i].title, backends[i].help)
+NAMES(configs, state->menu.scenes.names, state->menu.preset_count,
+      idea_at(state->menu.scene_titles, i))
+NAMES(scenes, state->menu.scenes.names, state->menu.scenes.count,
+      idea_at(state->menu.scene_titles, i))
+HELPED(dtypes, BEV_DTYPE_COUNT, bev_dtypes[i].name, bev_dtypes[i].title, dtype_idea(i))
 HELPED(aligns, BEV_ALIGN_COUNT, bev_aligns[i].name, bev_aligns[i].title, bev_aligns[i].idea)
-ROWS(directions, BEV_DIRECTION_COUNT, bev_directions[i].name, bev_directions[i].name)
-ROWS(gpus, gpu_count, gpus[i].name, gpus[i].title)
-ROWS(cameras, state->scene.camera_count, state->scene.cameras[i], state->scene.cameras[i])
-HELPED(losses, LOSS_ALL + 1, state_loss(i), state_loss(i), i < LOSS_COUNT ? losses[i].idea : NULL)
+HELPED(directions, BEV_DIRECTION_COUNT, bev_directions[i].name, bev_directions[i].name,
+       bev_directions[i].idea)
+HELPED(gpus, gpu_count, gpus[i].name, gpus[i].title, gpu_idea(i))
+NAMES(cameras, state->scene.cameras, state->scene.camera_count, NULL)
+HELPED(losses, LOSS_ALL + 1, state_loss(i), state_loss(i),
+       i < LOSS_COUNT ? losses[i].idea : "all cells")
 HELPED(glossary, glossary_count, glossary[i].word, glossary[i].word, glossary[i].text)
-ROWS(scales, state->menu.scales ? SCALES_COUNT : SCALES_FILE,
-     i == SCALES_FILE ? "file" : scales_name(state, i), scales_name(state, i))
+HELPED(scales, state->menu.scales ? SCALES_COUNT : SCALES_FILE,
+       i == SCALES_FILE ? "file" : scales_name(state, i), scales_name(state, i), scales_idea(i))
 
 int values_kernels(const State *state, ValueName values[VALUES_MAX]) {
     const BevKernel *kernels[MAX_KERNELS], *now = state->job.config.kernel;
@@ -81,7 +142,7 @@ int values_scales_from(const State *state, ValueName values[VALUES_MAX]) {
     int count = values_scenes(state, values);
     count = count < VALUES_MAX ? count : VALUES_MAX - 1;
     memmove(values + 1, values, (size_t)count * sizeof *values);
-    values[0] = (ValueName){"own", "own", NULL};
+    values[0] = (ValueName){"own", "own", "the scene that is shown"};
     return count + 1;
 }
 
@@ -92,14 +153,15 @@ int values_lessons(const State *state, ValueName values[VALUES_MAX]) {
                                    : (ValueName){"next", "next", "the next lesson of the course"};
     int count = 1;
     for (; count <= lessons->count && count < VALUES_MAX; count++)
-        values[count] = (ValueName){lessons->names[count - 1], lessons->names[count - 1], NULL};
+        values[count] = (ValueName){lessons->names[count - 1], lessons->names[count - 1],
+                                    idea_at(state->menu.lesson_ideas, count - 1)};
     return count;
 }
 
 int values_injected_bugs(const State *state, ValueName values[VALUES_MAX]) {
     int count;
     const InjectedBug *list = injected_bugs_of(state->job.config.kernel->direction, &count);
-    values[0] = (ValueName){"none", "none", NULL};
+    values[0] = (ValueName){"none", "none", "the kernel as it should be"};
     for (int i = 0; i < count; i++)
         values[i + 1] = (ValueName){list[i].name, list[i].kernel.title, NULL};
     return count + 1;

@@ -272,9 +272,8 @@ static bool open_all(Loop *loop, Err *err) {
     serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
         return false;
-    print_greeting(loop); /* a reason why there is no window is said after it, */
-    if (loop_open_window(loop))
-        print_greeting(loop); /* but not that there is one */
+    print_greeting(loop);
+    loop_open_window(loop);
     return true;
 }
 

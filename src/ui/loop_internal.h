@@ -136,7 +136,7 @@ void loop_take_frame(Loop *loop);
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
-bool loop_open_window(Loop *loop); /* false: there is none, the log says why */
+void loop_open_window(Loop *loop); /* the log says what went wrong */
 void loop_read_window(Loop *loop);
 
 /* loop_tips shows the tooltips that are due. loop_tips_in_ms returns the milliseconds until the

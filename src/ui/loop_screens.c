@@ -178,21 +178,18 @@ void loop_read_keys(Loop *loop) {
 
 /* ---- window ---------------------------------------------------------------------------------- */
 
-bool loop_open_window(Loop *loop) {
+void loop_open_window(Loop *loop) {
     Err err;
-    const char *reason = sdl_window_impossible(), *font_missing;
-    if (loop->options->no_window)
-        return false;
-    if (reason)
-        app_note(&loop->app, reason);
-    else if (sdl_window_open(&loop->window, "bevscope", &err)) {
+    const char *font_missing;
+    if (loop->options->no_window || sdl_window_impossible())
+        return;
+    if (sdl_window_open(&loop->window, "bevscope", &err)) {
         app_step(&loop->app, &(Event){.kind = EVENT_WINDOW, .on = true});
         font_missing = pen_font_missing();
         if (font_missing)
             app_note(&loop->app, font_missing);
     } else
         app_note_error(&loop->app, &err);
-    return loop->window != NULL;
 }
 
 static void close_window(Loop *loop) {

@@ -401,7 +401,7 @@ static bool press(SdlWindow *window, const WindowLayout *layout, const State *st
         window->drag = DRAG_TIME;
         return drag_time(window, state, x, event);
     }
-    if (window_cell_at(layout, x, y, &cell_x, &cell_y))
+    if (!spots_over(&window->spots, x, y) && window_cell_at(layout, x, y, &cell_x, &cell_y))
         window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
     return false;
 }

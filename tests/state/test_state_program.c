@@ -30,7 +30,7 @@ STATE_SUITE(state_program_program) {
     int presses = 0;
     for (use("help"); state.help && presses < 9; presses++)
         use("help");
-    tap_ok(presses == help_layout(80, 24).pages && presses > 1,
+    tap_ok(presses == help_layout(24).pages && presses > 1,
            "on a small screen its key turns the pages, then closes it (%d)", presses);
     after("help on", state.help && state.help_page == 0, "it opens at the first page again");
     use("help off");

@@ -94,7 +94,7 @@ static void test_display_gone(void) {
     XServer server;
     Pty pty;
     tap_need(!xserver_start(&server), "a second X server");
-    bool ok = start_ready(&pty, server.display) && screen_says(&pty, "window open");
+    bool ok = start_ready(&pty, server.display);
     xserver_stop(&server);
     check_end(&pty, "the window's display is gone", "ended by a library",
               exits_with(&pty, 1) && ok);
@@ -103,7 +103,6 @@ static void test_display_gone(void) {
 
 TAP_WAITING_SUITE(window_pty) {
     XServer server;
-    test_never_possible("DISPLAY=", "no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
     test_never_possible("DISPLAY=:4711", "window: no display answers");
     test_no_font();
     test_no_sdl();

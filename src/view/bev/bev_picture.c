@@ -8,9 +8,12 @@
 
 void bev_picture_menus(StateMenu *menu) {
     enum { MAX_MAPS = 16 };
-    static const char *view_names[VIEW_COUNT], *map_names[MAX_MAPS + 1] = {"auto"};
-    for (int i = 0; i < VIEW_COUNT; i++)
+    static const char *view_names[VIEW_COUNT], *ideas[VIEW_COUNT], *map_names[MAX_MAPS + 1] = {"auto"};
+    for (int i = 0; i < VIEW_COUNT; i++) {
         view_names[i] = views[i].name;
+        ideas[i] = views[i].idea;
+    }
+    menu->view_ideas = ideas;
     int maps = colormap_count < MAX_MAPS ? colormap_count : MAX_MAPS;
     for (int i = 0; i < maps; i++)
         map_names[i + 1] = colormaps[i].name;

@@ -1,4 +1,4 @@
-/* The help screen in the place of the panels: the table of keys, or the glossary. */
+/* The help: the table of keys, or the glossary. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/view/panel/panel.h"
@@ -11,46 +11,45 @@ enum { BRIEF_W = HELP_KEYS_W + HELP_WORD_W + HELP_GAP };
 /* A screen of pixels has one page of keys. Without room for the descriptions, it has the names. */
 static HelpLayout layout_of(const Sheet *sheet) {
     if (!sheet->pixels)
-        return help_layout(sheet->columns, sheet->rows);
-    HelpLayout layout = {.columns = sheet->columns / HELP_COLUMN_W, .pages = 1};
+        return help_layout(sheet->rows);
+    HelpLayout layout = {.columns = sheet->columns / (HELP_COLUMN_W - HELP_VALUE_W), .pages = 1};
     if (layout.columns < 1 || help_rows(layout.columns) + 2 > sheet->rows)
         layout.columns = sheet->columns < BRIEF_W ? 1 : sheet->columns / BRIEF_W;
     layout.rows = help_rows(layout.columns);
     return layout;
 }
 
-static void draw_control(Sheet *sheet, int x, int y, const State *state, const KeyRow *row,
-                         bool brief) {
+/* A narrow column has no values; a narrower one has the names alone. */
+static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
     char text[64];
-    keys_label(row, text, sizeof text);
-    sheet_text(sheet, x, y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
-    x += HELP_KEYS_W;
-    sheet_text(sheet, x, y, HELP_WORD_W - 1, cell_style(INK_TEXT), row->word);
-    if (brief)
-        return;
+    int x = row.x + HELP_KEYS_W, value_w = row.w < HELP_COLUMN_W ? 0 : HELP_VALUE_W;
+    keys_label(control, text, sizeof text);
+    sheet_text(sheet, row.x, row.y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
+    sheet_text(sheet, x, row.y, HELP_WORD_W - 1, cell_style(INK_TEXT), control->word);
     x += HELP_WORD_W;
-    state_value(state, row->action, text, sizeof text);
-    sheet_text(sheet, x, y, HELP_VALUE_W, cell_bold(INK_TITLE), text);
-    x += HELP_VALUE_W;
-    sheet_text(sheet, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
+    if (row.w < HELP_COLUMN_W - HELP_VALUE_W && sheet->pixels)
+        return;
+    state_value(state, control->action, text, sizeof text);
+    if (value_w)
+        sheet_text(sheet, x, row.y, value_w, cell_bold(INK_TITLE), text);
+    x += value_w + 1;
+    sheet_text(sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), control->help);
 }
 
 static void draw_controls(Sheet *sheet, Area area, const State *state, int page) {
     HelpLayout layout = layout_of(sheet);
     int width = area.w / layout.columns;
-    bool brief = sheet->pixels && width < HELP_COLUMN_W;
     for (int i = 0; i < ACTION_COUNT; i++) {
         if (!keys[i].direct)
             continue;
         HelpPlace place = help_place(&layout, (Action)i);
-        int x = area.x + place.column * (sheet->pixels ? width : HELP_COLUMN_W + HELP_GAP);
-        int y = area.y + place.row;
-        if (place.page != page || y >= area.y + area.h)
+        Area row = {area.x + place.column * width, area.y + place.row, width, 1};
+        if (place.page != page || row.y >= area.y + area.h)
             continue;
         if (place.heading)
-            sheet_text(sheet, x, y - 1, HELP_COLUMN_W, cell_bold(INK_TITLE),
+            sheet_text(sheet, row.x, row.y - 1, width, cell_bold(INK_TITLE),
                        key_groups[keys[i].group]);
-        draw_control(sheet, x, y, state, &keys[i], brief);
+        draw_control(sheet, row, state, &keys[i]);
     }
 }
 
@@ -69,13 +68,11 @@ static void draw_entry(Sheet *sheet, Area area, const GlossaryRow *row, bool ope
 
 static void draw_glossary(Sheet *sheet, Area area, int page, int opened_at) {
     HelpLayout layout = help_glossary(sheet->columns, sheet->rows);
-    int width = help_glossary_width(&layout, sheet->columns);
     for (int i = 0; i < glossary_count; i++) {
         int height;
         HelpPlace place = help_glossary_place(&layout, sheet->columns, i, &height);
         int room = area.h - place.row;
-        Area entry = {area.x + place.column * (width + HELP_GAP), area.y + place.row, width,
-                      height < room ? height : room};
+        Area entry = {area.x, area.y + place.row, area.w, height < room ? height : room};
         if (place.page == page && room > 0)
             draw_entry(sheet, entry, &glossary[i], i == opened_at);
     }
@@ -103,13 +100,16 @@ static bool flow_glossary(Sheet *sheet, Area area, int opened_at) {
     return true;
 }
 
-bool help_fits(const Sheet *sheet, const State *state, bool brief) {
+int help_fits(const Sheet *sheet, const State *state, bool brief) {
     HelpLayout layout = layout_of(sheet);
     Sheet quiet = sheet_quiet(sheet);
     if (state->glossary)
-        return flow_glossary(&quiet, (Area){0, 2, sheet->columns, sheet->rows - 2}, -1);
-    return layout.rows + 2 <= sheet->rows &&
-           (brief || sheet->columns / layout.columns >= HELP_COLUMN_W);
+        return flow_glossary(&quiet, (Area){0, 2, sheet->columns, sheet->rows - 2}, -1)
+                   ? sheet->rows
+                   : 0;
+    bool fits = layout.rows + 2 <= sheet->rows &&
+                (brief || sheet->columns / layout.columns >= HELP_COLUMN_W - HELP_VALUE_W);
+    return fits ? layout.rows + 2 : 0;
 }
 
 void help_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -134,7 +134,6 @@ void help_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, select) + 4 <=
         area.w)
         strcat(note, select);
-    sheet_paper(sheet, area, INK_DEFAULT);
     area = area_below(sheet_title(sheet, area, title, note), sheet->pixels);
     if (state->glossary && sheet->pixels)
         flow_glossary(sheet, area, state->glossary_row);

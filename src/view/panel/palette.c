@@ -6,25 +6,21 @@
 
 #include <stdio.h>
 
-enum { NAME_W = 24, VALUE_W = 17, KEY_W = 6, HIGH = 12, HIGH_FROM = 30 };
+enum { KEY_W = 6 };
 
+/* The rows with the title and the line below them. */
 int palette_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)width;
-    int rows = data->state->has_window ? HIGH_FROM : data->state->rows;
-    return sheet->pixels || rows >= HIGH_FROM ? HIGH : PALETTE_LOW;
+    PaletteRow rows[PALETTE_ROWS];
+    int want = palette_rows(data->state, data->live, rows) + 2;
+    (void)sheet, (void)width;
+    return want < PALETTE_LOW ? PALETTE_LOW : want > PALETTE_HIGH ? PALETTE_HIGH : want;
 }
 
 /* A click on the row: the same as Enter. */
 static void add_spot(Sheet *sheet, Area area, const PaletteRow *row) {
     const Command *command = &row->command;
-    const KeyRow *control = &keys[command->action];
-    char text[PALETTE_NAME + 2];
-    bool opens = row->kind == PALETTE_GROUP ||
-                 (row->kind == PALETTE_CONTROL &&
-                  (control->list || control->argument == ARGUMENT_NUMBER));
-    snprintf(text, sizeof text, "%s%s", row->name, row->kind == PALETTE_GROUP ? "" : " ");
-    if (opens && command->action != ACTION_UNDO)
-        sheet_spot(sheet, area, ACTION_COMMANDS, 0, text);
+    if (row->kind == PALETTE_GROUP)
+        sheet_spot(sheet, area, ACTION_COMMANDS, 0, row->name);
     else
         sheet_spot(sheet, area, command->action, command->step, command->argument);
 }
@@ -37,70 +33,95 @@ static void group_text(Action first, char *text, size_t size) {
                                  used ? ", " : "", keys[i].word);
 }
 
-/* The control's value, or a value's title; then its purpose, or the reason why it cannot be
- * used. */
-static void row_texts(const PanelData *data, const PaletteRow *row, char value[64], char help[256],
-                      bool *usable) {
-    value[0] = '\0';
-    *usable = row->kind == PALETTE_GROUP;
+/* A row as it is written. */
+typedef struct {
+    const PaletteRow *row;
+    char value[64]; /* of a control; of a value its title */
+    char help[256]; /* the purpose, or the reason why it cannot be used */
+    char key[16];
+    bool usable;
+} Line;
+
+static Line line_of(const PanelData *data, const PaletteRow *row) {
+    const KeyRow *control = &keys[row->command.action];
+    Line line = {.row = row, .usable = true};
     if (row->kind == PALETTE_GROUP) {
-        group_text(row->command.action, help, 256);
-        return;
+        group_text(row->command.action, line.help, sizeof line.help);
+        return line;
     }
+    snprintf(line.help, sizeof line.help, "%s", row->help);
+    line.usable = palette_usable(data->state, &row->command, line.help, sizeof line.help);
     if (row->kind == PALETTE_CONTROL)
-        state_value(data->state, row->command.action, value, 64);
+        state_value(data->state, row->command.action, line.value, sizeof line.value);
     else
-        snprintf(value, 64, "%s", row->title);
-    snprintf(help, 256, "%s", row->help);
-    *usable = palette_usable(data->state, &row->command, help, 256);
+        snprintf(line.value, sizeof line.value, "%s", row->title);
+    if (row->kind == PALETTE_CONTROL && control->keys[0])
+        keys_name(control->keys[0], line.key, sizeof line.key);
+    return line;
 }
 
-static void draw_row(Sheet *sheet, Area area, const PanelData *data, const PaletteRow *row,
-                     bool chosen) {
-    char value[64], help[256], key[16] = "";
-    bool usable;
-    row_texts(data, row, value, help, &usable);
-    int text_x = area.x + 2 + NAME_W + VALUE_W, end = area.x + area.w - KEY_W;
-    const KeyRow *control = &keys[row->command.action];
-    if (row->kind == PALETTE_CONTROL && control->keys[0])
-        keys_name(control->keys[0], key, sizeof key);
-    CellStyle name = cell_style(usable ? INK_TEXT : INK_MUTED);
+/* The widths of the columns, from what stands in them. The help has the rest. */
+typedef struct {
+    int name, value, help;
+} Widths;
+
+static int wider(const Sheet *sheet, int w, const char *text) {
+    int wanted = text[0] ? sheet_width(sheet, text) + 2 : 0;
+    return wanted > w ? wanted : w;
+}
+
+static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w) {
+    enum { VALUE_MOST = 20, MARK = 2 };
+    Widths widths = {0, 0, 0};
+    bool keys_shown = false;
+    for (int i = 0; i < count; i++) {
+        widths.name = wider(sheet, widths.name, lines[i].row->name);
+        widths.value = wider(sheet, widths.value, lines[i].value);
+        keys_shown |= lines[i].key[0] != '\0';
+    }
+    widths.name = widths.name < w * 3 / 5 ? widths.name : w * 3 / 5;
+    widths.value = widths.value < VALUE_MOST ? widths.value : VALUE_MOST;
+    widths.help = w - MARK - widths.name - widths.value - (keys_shown ? KEY_W : 0);
+    return widths;
+}
+
+static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, bool chosen,
+                     bool tries) {
+    int x = area.x + 2;
+    CellStyle name = cell_style(line->usable ? INK_TEXT : INK_MUTED);
     if (chosen) {
         sheet_paper(sheet, area, INK_SELECTED);
-        name = cell_bold(usable ? INK_ACCENT : INK_MUTED);
+        name = cell_bold(line->usable ? INK_ACCENT : INK_MUTED);
         sheet_text(sheet, area.x, area.y, 1, cell_bold(INK_ACCENT), ">");
     }
-    int name_w = NAME_W - 1, long_w = sheet_width(sheet, row->name);
-    if (!value[0] && row->kind == PALETTE_VALUE) { /* its description has the room */
-        name_w = long_w > name_w ? long_w : name_w;
-        text_x = area.x + 2 + name_w + 1;
-    } else if (!value[0])
-        name_w += VALUE_W;
-    sheet_text(sheet, area.x + 2, area.y, name_w, name, row->name);
-    sheet_text(sheet, area.x + 2 + NAME_W, area.y, VALUE_W - 1,
-               chosen && data->state->palette.tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE),
-               value);
-    if (end > text_x + 8)
-        sheet_text(sheet, text_x, area.y, end - text_x - 1, cell_style(INK_MUTED), help);
-    sheet_right(sheet, end, area.y, KEY_W, cell_style(INK_ACCENT), key);
-    add_spot(sheet, area, row);
+    sheet_text(sheet, x, area.y, widths.name - 1, name, line->row->name);
+    x += widths.name;
+    sheet_text(sheet, x, area.y, widths.value - 1,
+               chosen && tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE), line->value);
+    x += widths.value;
+    if (widths.help > 8)
+        sheet_text(sheet, x, area.y, widths.help - 1, cell_style(INK_MUTED), line->help);
+    sheet_right(sheet, area.x + area.w - KEY_W, area.y, KEY_W, cell_style(INK_ACCENT), line->key);
+    add_spot(sheet, area, line->row);
 }
 
-/* "script: dtype fp8", and what is still to be typed. */
-static void draw_script(Sheet *sheet, Area area, const PanelData *data, const PaletteRow *row) {
-    char value[64], text[PALETTE_NAME + 80];
-    const KeyRow *control = &keys[row->command.action];
-    state_value(data->state, row->command.action, value, sizeof value);
-    bool tries = data->state->palette.tries && row->kind == PALETTE_CONTROL && value[0];
+/* What Enter and Tab do: "Enter, or a script: dtype; Tab: dtype NAME". */
+static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line *line) {
+    const PaletteRow *row = line->row;
+    const char *argument = argument_words[keys[row->command.action].argument];
+    char text[2 * PALETTE_NAME + 80];
+    bool control = row->kind == PALETTE_CONTROL, tries = data->state->palette.tries && control;
     if (row->kind == PALETTE_GROUP)
         snprintf(text, sizeof text, "Enter opens the group");
+    else if (control && argument[0])
+        snprintf(text, sizeof text, "Enter, or a script: %s; Tab: %s%s%s", row->name, row->name,
+                 argument, tries ? "; now at " : "");
     else
-        snprintf(text, sizeof text, "in scripts: %s%s%s", row->name,
-                 row->kind == PALETTE_VALUE ? "" : argument_words[control->argument],
-                 tries ? ", now at " : "");
+        snprintf(text, sizeof text, "Enter, or a script: %s", row->name);
     int used = sheet_line(sheet, area, cell_style(INK_MUTED), text);
     if (tries)
-        sheet_text(sheet, area.x + used + 1, area.y, area.w - used - 1, cell_bold(INK_WARN), value);
+        sheet_text(sheet, area.x + used + 1, area.y, area.w - used - 1, cell_bold(INK_WARN),
+                   line->value);
 }
 
 /* "2 of 12", or why there is nothing, or nothing of what was typed. */
@@ -120,17 +141,26 @@ static void note_text(const Palette *palette, const PaletteRow *rows, int at, in
 
 void palette_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Palette *palette = &data->state->palette;
-    static PaletteRow rows[PALETTE_ROWS];
-    int count = palette_rows(data->state, data->live, rows), room = area.h - 2;
+    PaletteRow rows[PALETTE_ROWS];
+    Line lines[PALETTE_HIGH];
+    int count = palette_rows(data->state, data->live, rows), room = area.h - 2, shown = 0;
     int at = palette->row < count ? palette->row : count - 1;
     int first = at >= room ? at - room + 1 : 0;
     char typed[PALETTE_TEXT + 4], note[64];
     note_text(palette, rows, at, count, note, sizeof note);
     snprintf(typed, sizeof typed, ": %s_", palette->text);
-    sheet_paper(sheet, area, INK_DEFAULT);
     sheet_title(sheet, area, typed, note);
-    for (int i = first; i < count && i < first + room; i++)
-        draw_row(sheet, (Area){area.x, area.y + 1 + i - first, area.w, 1}, data, &rows[i], i == at);
-    if (count)
-        draw_script(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, data, &rows[at]);
+    for (; first + shown < count && shown < room && shown < PALETTE_HIGH; shown++)
+        lines[shown] = line_of(data, &rows[first + shown]);
+    const Widths widths = widths_of(sheet, lines, shown, area.w);
+    for (int i = 0; i < shown; i++)
+        draw_row(sheet, (Area){area.x, area.y + 1 + i, area.w, 1}, &lines[i], widths,
+                 first + i == at, palette->tries);
+    Area foot = {area.x, area.y + area.h - 1, area.w, 1};
+    bool cut = shown && rows[at].kind != PALETTE_GROUP &&
+               sheet_width(sheet, lines[at - first].help) > widths.help - 1;
+    if (cut)
+        sheet_line(sheet, foot, cell_style(INK_TEXT), lines[at - first].help);
+    else if (shown)
+        draw_foot(sheet, foot, data, &lines[at - first]);
 }

@@ -53,7 +53,7 @@ typedef struct {
 #undef PANEL
 PanelWant gradients_want, lesson_want, memory_want, model_want, palette_want;
 PanelShown course_shown, findings_shown, objects_shown, pipeline_shown;
-enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 9 }; /* rows */
+enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 4, PALETTE_HIGH = 12 }; /* rows */
 
 extern const Panel headline_panel;      /* the window's, for a projector */
 extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
@@ -95,7 +95,15 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state);
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */
 
-/* The help, in the place of the panels; whether one page of a sheet of pixels holds all of it, or
- * `brief`, the keys and their names. */
+/* ---- what floats over the panels ------------------------------------------------------------- */
+
+/* Returns a place of w x h in the room that hides the least of the picture. The place is under the
+ * picture, or beside it where `least_w` have room. Otherwise it is the room's lower end. */
+Box overlay_place(Box room, Box picture, double w, double h, double least_w);
+void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
+void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data); /* in cells */
+
 void help_draw(Sheet *sheet, Area area, const PanelData *data);
-bool help_fits(const Sheet *sheet, const State *state, bool brief);
+/* Returns the rows of the help on a sheet of pixels, where one page holds all of it, or `brief`, the
+ * keys and their names; 0: no page does. */
+int help_fits(const Sheet *sheet, const State *state, bool brief);

@@ -194,6 +194,12 @@ static void frame(Sheet *sheet, Area area) {
               color_of(sheet, INK_WARN), 1, 2);
 }
 
+static void box(Sheet *sheet, Area area) {
+    Pen *pen = pen_of(sheet);
+    pen_fill(pen, sheet_box(sheet, area), pen->theme->page, 1);
+    pen_frame(pen, sheet_box(sheet, area), pen->theme->rule, 1, 1.5);
+}
+
 enum { CHART_ROWS = 60 }; /* as many as there are */
 
 static int chart_rows(const ChartSpec *spec) {
@@ -208,8 +214,8 @@ static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *no
     pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), box.w / 2, &muted, note);
 }
 
-static const SheetBackEnd in_pixels = {width, write, sign,  paper,      title,
-                                       stack, bars,  frame, chart_rows, chart};
+static const SheetBackEnd in_pixels = {width, write, sign, paper,      title, stack,
+                                       bars,  frame, box,  chart_rows, chart};
 
 Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots) {
     double digit = 0.642 * row_h * 2 / 3; /* its width: most letters are not so wide */

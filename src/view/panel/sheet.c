@@ -230,6 +230,14 @@ void sheet_frame(Sheet *sheet, Area area) {
         sheet->back->frame(sheet, area);
 }
 
+Area sheet_float(Sheet *sheet, Area area) {
+    int top = sheet->pixels; /* in cells the title stands on the edge */
+    sheet->back->box(sheet, area);
+    if (sheet->spots)
+        spots_cover(sheet->spots, sheet_box(sheet, area));
+    return (Area){area.x + 2, area.y + top, area.w - 4, area.h - 1 - top};
+}
+
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec) {
     return sheet->back->chart_rows(spec);
 }

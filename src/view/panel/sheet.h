@@ -32,6 +32,7 @@ typedef struct {
                   double limit);
     void (*bars)(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
     void (*frame)(Sheet *sheet, Area area); /* around it, where nothing stands */
+    void (*box)(Sheet *sheet, Area area);   /* a blank one, with its edge inside */
     int (*chart_rows)(const ChartSpec *spec);
     void (*chart)(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
 } SheetBackEnd;
@@ -102,6 +103,8 @@ void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink i
 /* The newest `w` values as a curve of bars, the oldest on the left. */
 void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int count, Ink ink);
 void sheet_frame(Sheet *sheet, Area area);
+/* A box that floats over the drawing so far. Returns the area for a title and a text in it. */
+Area sheet_float(Sheet *sheet, Area area);
 /* The rows that a chart wants, title included; and the chart. */
 enum { CHART_CELLS_LEAST = 8 };
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);

@@ -7,7 +7,13 @@ void spots_clear(Spots *spots) {
     if (!spots)
         return;
     spots->count = spots->figure_count = 0;
-    spots->time.w = 0;
+    spots->time.w = spots->over.w = 0;
+}
+
+void spots_cover(Spots *spots, Box box) {
+    spots->over = box;
+    spots->over_spots = spots->count;
+    spots->over_figures = spots->figure_count;
 }
 
 void spots_add(Spots *spots, Box box, Action action, int step, const char *argument) {
@@ -30,12 +36,28 @@ void spots_add_figure(Spots *spots, Box box, const Origin *origin) {
     spots->figures[spots->figure_count++].origin = *origin;
 }
 
-/* Of several figures the one drawn last, which is the smallest. */
+bool spots_over(const Spots *spots, double x, double y) {
+    return inside(&spots->over, x, y);
+}
+
+/* Returns the figure drawn last of those under the point, which is the smallest; -1: none. */
+static int figure_at(const Spots *spots, double x, double y) {
+    int first = spots_over(spots, x, y) ? spots->over_figures : 0, i = spots->figure_count - 1;
+    while (i >= first && !inside(&spots->figures[i].box, x, y))
+        i--;
+    return i < first ? -1 : i;
+}
+
+static int spot_at(const Spots *spots, double x, double y) {
+    int i = spots_over(spots, x, y) ? spots->over_spots : 0;
+    while (i < spots->count && !inside(&spots->list[i].box, x, y))
+        i++;
+    return i < spots->count ? i : -1;
+}
+
 const Origin *spots_figure(const Spots *spots, double x, double y) {
-    for (int i = spots->figure_count - 1; i >= 0; i--)
-        if (inside(&spots->figures[i].box, x, y))
-            return &spots->figures[i].origin;
-    return NULL;
+    int figure = figure_at(spots, x, y);
+    return figure < 0 ? NULL : &spots->figures[figure].origin;
 }
 
 bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
@@ -49,27 +71,25 @@ bool spots_answer(const Spots *spots, double x, double y, const State *state, co
 bool spots_on_time(const Spots *spots, double x, double y) {
     const Box *bar = &spots->time;
     double slack = bar->h > 1 ? 3 : 0; /* in pixels: a thin bar is hard to hit */
-    return bar->w > 0 && inside(&(Box){bar->x, bar->y - slack, bar->w, bar->h + 2 * slack}, x, y);
+    return bar->w > 0 && !spots_over(spots, x, y) &&
+           inside(&(Box){bar->x, bar->y - slack, bar->w, bar->h + 2 * slack}, x, y);
 }
 
 /* A command's box before those of the figures in it: a click is about the whole row. */
 const Box *spots_box(const Spots *spots, double x, double y) {
+    int spot = spot_at(spots, x, y), figure = figure_at(spots, x, y);
     if (spots_on_time(spots, x, y))
         return &spots->time;
-    for (int i = 0; i < spots->count; i++)
-        if (inside(&spots->list[i].box, x, y))
-            return &spots->list[i].box;
-    for (int i = spots->figure_count - 1; i >= 0; i--)
-        if (inside(&spots->figures[i].box, x, y))
-            return spots->figures[i].origin.topic == ORIGIN_PICTURE ? NULL : &spots->figures[i].box;
-    return NULL;
+    if (spot >= 0)
+        return &spots->list[spot].box;
+    return figure < 0 || spots->figures[figure].origin.topic == ORIGIN_PICTURE
+               ? NULL
+               : &spots->figures[figure].box;
 }
 
 const Command *spots_at(const Spots *spots, double x, double y) {
-    for (int i = 0; i < spots->count; i++)
-        if (inside(&spots->list[i].box, x, y))
-            return &spots->list[i].command;
-    return NULL;
+    int spot = spot_at(spots, x, y);
+    return spot < 0 ? NULL : &spots->list[spot].command;
 }
 
 const KeyRow *spots_control(const Spots *spots, double x, double y) {

@@ -22,16 +22,24 @@ typedef struct {
     } figures[FIGURES_MAX];
     Box time;            /* the time bar; w 0: none, */
     double from_s, to_s; /* and the moments at its ends */
+    Box over; /* the palette or the help: only what was noted after it answers there */
+    int over_spots, over_figures; /* how many were noted before it */
 } Spots;
 
 /* Forgets all places; `spots` may be NULL. */
 void spots_clear(Spots *spots);
+
+/* Notes that something floats over the places in the box. */
+void spots_cover(Spots *spots, Box box);
 
 /* Notes that a click into the box is the command; `spots` NULL: nobody clicks. */
 void spots_add(Spots *spots, Box box, Action action, int step, const char *argument);
 
 /* Notes that a figure stands in the box; `spots` NULL: nobody asks. */
 void spots_add_figure(Spots *spots, Box box, const Origin *origin);
+
+/* Whether the point lies on what floats. */
+bool spots_over(const Spots *spots, double x, double y);
 
 /* The origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);

@@ -144,8 +144,23 @@ static void frame(Sheet *sheet, Area area) {
     put_blank(cells, right, bottom, 0x251b);
 }
 
+/* A title makes the upper edge. */
+static void box(Sheet *sheet, Area area) {
+    Cells *cells = cells_of(sheet);
+    int right = area.x + area.w - 1, bottom = area.y + area.h - 1;
+    cells_erase(cells, area, INK_DEFAULT);
+    for (int y = area.y; y <= bottom; y++)
+        for (int x = area.x; x <= right; x++) {
+            bool left = x == area.x, side = left || x == right, top = y == area.y;
+            uint32_t corner = left ? (top ? 0x250c : 0x2514) : top ? 0x2510 : 0x2518;
+            if (side || y == bottom)
+                cells_put(cells, x, y, !side ? 0x2500 : top || y == bottom ? corner : 0x2502,
+                          cell_style(INK_RULE));
+        }
+}
+
 static const SheetBackEnd in_cells = {
-    width, text, sign, paper, title, stack, bars, frame, chart_cells_want, chart_cells_draw};
+    width, text, sign, paper, title, stack, bars, frame, box, chart_cells_want, chart_cells_draw};
 
 Sheet cells_sheet(Cells *cells) {
     return (Sheet){.back = &in_cells,

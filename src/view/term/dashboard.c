@@ -255,14 +255,27 @@ static int draw_alone(Cells *cells, LessonPanel point, const State *state, const
     return rows;
 }
 
+/* A picture that is partly hidden takes no clicks, and is drawn in half blocks. */
+static void hide_pictures(DashSpots *spots) {
+    Area *const pictures[] = {&spots->bev, &spots->camera};
+    const Box *over = &spots->clicks.over;
+    for (int i = 0; i < 2; i++) {
+        Area *area = pictures[i];
+        if (area->x < over->x + over->w && over->x < area->x + area->w &&
+            area->y < over->y + over->h && over->y < area->y + area->h)
+            area->w = 0;
+    }
+}
+
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots) {
     const PanelData data = {.state = state, .live = live};
+    DashSpots own;
+    spots = spots ? spots : &own;
     DashSheet dash = sheet_of(cells, picture, spots);
     Sheet *sheet = &dash.sheet;
     cells_clear(cells);
-    if (spots)
-        *spots = (DashSpots){.clicks.count = 0};
+    *spots = (DashSpots){.clicks.count = 0};
     if (sheet->columns < 40 || sheet->rows < 10) {
         tiny_draw(sheet, &data);
         return;
@@ -273,18 +286,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
         area.y++;
         area.h -= 2;
     }
-    int bottom = draw_bottom(sheet, area, &data);
-    if (state->palette.open) { /* a sheet above the log; the rest lives on */
-        int rows = panel_want(sheet, &palette_panel, &data, area.w);
-        bottom += rows;
-        panel_draw(sheet, (Area){area.x, area.y + area.h - bottom + 1, area.w, rows - 1},
-                   &palette_panel, &data);
-    }
-    if (state->help) {
-        help_draw(sheet, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &data);
-        return;
-    }
-    int top = draw_top(sheet, area, &data);
+    int bottom = draw_bottom(sheet, area, &data), top = draw_top(sheet, area, &data);
     Area body = {area.x, area.y + top, area.w, area.h - top - bottom};
     if (!state->lesson.open)
         body_draw(sheet, body, state->page, sheet->columns, &data);
@@ -292,6 +294,12 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
         lesson_beside(sheet, body, &data);
     else
         lesson_above(sheet, body, &data);
+    Area room = {area.x, area.y, area.w, area.h - bottom + 1}; /* all above the log */
+    if (state->help)
+        help_float(sheet, room, spots->bev, &data);
+    if (state->palette.open)
+        palette_float(sheet, room, spots->bev, &data);
+    hide_pictures(spots);
 }
 
 /* ---- without a screen ----------------------------------------------------------------------- */

@@ -162,16 +162,11 @@ static void draw_pointer(const WindowView *view) {
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* The parts in drawing order. Later parts cover earlier ones; the help covers all before. */
-static const struct {
-    void (*draw)(const WindowView *view);
-    bool over_help;
-} parts[] = {
-    {window_draw_header, false},   {window_draw_strip, false},  {window_draw_bev, false},
-    {window_draw_over_bev, false}, {window_draw_side, false},   {window_draw_chart_over, false},
-    {draw_pointer, false},         {window_draw_log, false},    {window_draw_keys, false},
-    {window_draw_help, true},      {window_draw_palette, true},
-};
+/* The parts in drawing order. Later parts cover earlier ones. */
+static void (*const parts[])(const WindowView *view) = {
+    window_draw_header, window_draw_strip,      window_draw_bev, window_draw_over_bev,
+    window_draw_side,   window_draw_chart_over, draw_pointer,    window_draw_log,
+    window_draw_keys,   window_draw_help,       window_draw_palette};
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                   const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err) {
@@ -189,8 +184,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (given_up(give_up))
             return false;
-        if (parts[i].over_help || !state->help)
-            parts[i].draw(&view);
+        parts[i](&view);
     }
     if (pen.failed) {
         *err = pen.err;

@@ -181,9 +181,17 @@ void window_draw_keys(const WindowView *view) {
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
 }
 
-/* Returns the sheet with the largest text in which all keys have room. If none has, the smallest
- * text with names only; the glossary has no names alone. Found by bisection. */
-static Sheet help_sheet(const WindowView *view, Box in) {
+/* Returns the place between header and log, and the BEV with its axes. */
+static Box room_and_picture(const WindowView *view, Box *picture) {
+    const WindowLayout *at = &view->layout;
+    double bottom = at->log.w > 0 ? at->log.y : at->h - WINDOW_MARGIN;
+    *picture = (Box){at->bev.x - WINDOW_GAP, at->bev.y, at->bev.w + 2 * WINDOW_GAP, at->bev.h};
+    return (Box){WINDOW_MARGIN, WINDOW_MARGIN, at->w - 2 * WINDOW_MARGIN, bottom - WINDOW_MARGIN};
+}
+
+/* Returns the sheet with the largest text in which all keys have room, and its rows. If none has,
+ * the smallest text with names only; the glossary has no names alone. Found by bisection. */
+static Sheet help_sheet(const WindowView *view, Box in, int *rows) {
     enum { LARGEST = 17, LEAST = 13, SMALLEST = 11, STEPS = 2 }; /* STEPS for each pixel */
     for (int brief = view->state->glossary; brief < 2; brief++) {
         int fits = 0, end = STEPS * (LARGEST - (brief ? SMALLEST : LEAST)) + 1, count = end;
@@ -195,44 +203,47 @@ static Sheet help_sheet(const WindowView *view, Box in) {
             else
                 fits = middle + 1;
         }
+        Sheet sheet = pen_sheet(view->pen, in, LARGEST - (double)fits / STEPS, NULL);
+        *rows = fits < count ? help_fits(&sheet, view->state, brief) : sheet.rows;
         if (fits < count)
-            return pen_sheet(view->pen, in, LARGEST - (double)fits / STEPS, NULL);
+            return sheet;
     }
     return pen_sheet(view->pen, in, SMALLEST, NULL);
 }
 
+/* The keys stand beside the picture where they have room; the glossary needs the whole window. */
 void window_draw_help(const WindowView *view) {
-    enum { PAD = 18 };
+    enum { PAD = 18, W = 640, LEAST_W = 480 };
     const PanelData data = {.state = view->state, .live = view->live};
-    double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
-    Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
+    Box picture, room = room_and_picture(view, &picture);
+    int rows;
     if (!view->state->help)
         return;
-    spots_clear(view->spots); /* the help covers everything */
-    pen_fill(view->pen, (Box){0, 0, view->layout.w, view->layout.h}, view->pen->theme->page, 1);
-    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
-    Sheet sheet = help_sheet(view, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h - 2 * PAD});
+    Box box = overlay_place(room, picture, W, room.h, LEAST_W);
+    if (view->state->glossary || box.x < picture.x + picture.w)
+        box = room;
+    Sheet sheet = help_sheet(
+        view, (Box){box.x + PAD, box.y + PAD, box.w - 2 * PAD, box.h - 2 * PAD}, &rows);
+    double spare = fmax(box.h - rows * sheet.row_h - 2 * PAD, 0);
+    box.y += spare;
+    box.h -= spare;
+    sheet.top += spare;
+    pen_fill(view->pen, box, view->pen->theme->page, 1);
+    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1.5);
+    if (view->spots)
+        spots_cover(view->spots, box);
     help_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
 }
 
-/* Draws the palette in a box over the upper part of the picture. */
 void window_draw_palette(const WindowView *view) {
-    enum { W = 720, PAD = 14, ROW = 20 };
+    enum { ROW = 20 };
     const PanelData data = {.state = view->state, .live = view->live};
-    const WindowLayout *at = &view->layout;
-    double w = at->w - 4 * WINDOW_MARGIN, h = at->h - 4 * WINDOW_MARGIN;
-    w = w < W ? w : W;
-    Box box = {(at->w - w) / 2, at->h / 8, w, h};
+    Box picture, room = room_and_picture(view, &picture);
     if (!view->state->palette.open)
         return;
-    spots_clear(view->spots); /* a click beside the palette does nothing */
-    Sheet sheet = pen_sheet(view->pen, (Box){box.x + PAD, box.y + PAD, w - 2 * PAD, h}, ROW,
-                            view->spots);
-    int rows = panel_want(&sheet, &palette_panel, &data, sheet.columns);
-    box.h = rows * ROW + 2 * PAD;
-    box.y = box.y + box.h > at->h ? (at->h > box.h ? at->h - box.h : 0) : box.y;
-    sheet.top = box.y + PAD;
-    pen_fill(view->pen, box, view->pen->theme->page, 1);
-    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1.5);
-    panel_draw(&sheet, (Area){0, 0, sheet.columns, rows}, &palette_panel, &data);
+    Sheet sheet = pen_sheet(view->pen, room, ROW, view->spots);
+    double w = sheet.column_w, h = sheet.row_h;
+    Area of = {(int)((picture.x - room.x) / w), (int)((picture.y - room.y) / h),
+               (int)ceil(picture.w / w), (int)ceil(picture.h / h)};
+    palette_float(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, of, &data);
 }

@@ -1,0 +1,43 @@
+/* What floats over the panels: the command palette and the help. */
+#include "src/state/help.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+
+Box overlay_place(Box room, Box picture, double w, double h, double least_w) {
+    double left = picture.x - room.x, right = room.x + room.w - picture.x - picture.w;
+    double under = room.y + room.h - picture.y - picture.h, beside = fmax(left, right);
+    Box at = {.w = fmin(w, room.w), .h = fmin(h, room.h)};
+    if (picture.w > 0 && under < h && beside >= least_w)
+        at.w = fmin(at.w, beside);
+    at.x = picture.w > 0 && left > right ? room.x : room.x + room.w - at.w;
+    at.y = room.y + room.h - at.h;
+    return at;
+}
+
+static Area place(Area room, Area picture, int w, int h, int least_w) {
+    enum { GAP = 1 };
+    const Box of = {picture.x - GAP, picture.y, picture.w + 2 * GAP, picture.h};
+    Box at = overlay_place((Box){room.x, room.y, room.w, room.h}, picture.w ? of : (Box){.w = 0}, w,
+                           h, least_w);
+    return (Area){(int)at.x, (int)at.y, (int)at.w, (int)at.h};
+}
+
+/* The typed text stays where it is, while rows come and go under it. */
+void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
+    enum { MOST_W = 110, LEAST_W = 28, LOW = 9, HIGH_FROM = 26 };
+    int edges = sheet->pixels ? 2 : 1, most = room.h < HIGH_FROM ? LOW : PALETTE_HIGH;
+    int rows = panel_want(sheet, &palette_panel, data, room.w);
+    Area at = place(room, picture, MOST_W, most + edges, LEAST_W);
+    at.h = rows + edges < at.h ? rows + edges : at.h;
+    panel_draw(sheet, sheet_float(sheet, at), &palette_panel, data);
+}
+
+void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
+    const State *state = data->state;
+    HelpLayout layout = state->glossary ? help_glossary(sheet->columns, sheet->rows)
+                                        : help_layout(sheet->rows);
+    int w = state->glossary ? HELP_LEAST_W : HELP_W;
+    Area at = place(room, picture, w, layout.rows + 2, HELP_LEAST_W);
+    help_draw(sheet, sheet_float(sheet, at), data);
+}
