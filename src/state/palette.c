@@ -304,7 +304,8 @@ static int row_at_value(const State *state, const KeyRow *control) {
     char now[96];
     control->value(state, now, sizeof now);
     int row = palette_rows(state, NULL, rows) - 1;
-    while (row > 0 && strcasecmp(rows[row].command.argument, now) && strcasecmp(rows[row].title, now))
+    while (row > 0 && strcasecmp(rows[row].command.argument, now) &&
+           strcasecmp(rows[row].title, now))
         row--;
     return row > 0 ? row : 0;
 }

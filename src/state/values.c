@@ -90,7 +90,7 @@ const char *const rounding_ideas[ROUNDING_COUNT] = {
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
 static const char *const bits_ideas[BITS_COUNT] = {"an element of the features", "of the depth",
-                                                   "of the pooled output", "of the FP8 format E5M2"};
+                                                   "of the pooled output", "of the format E5M2"};
 static const char *const compare_ideas[COMPARE_COUNT] = {
     "the selection alone", "the baseline left of a line, the selection right of it",
     "the selection minus the baseline"};

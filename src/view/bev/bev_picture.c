@@ -8,7 +8,8 @@
 
 void bev_picture_menus(StateMenu *menu) {
     enum { MAX_MAPS = 16 };
-    static const char *view_names[VIEW_COUNT], *ideas[VIEW_COUNT], *map_names[MAX_MAPS + 1] = {"auto"};
+    static const char *view_names[VIEW_COUNT], *ideas[VIEW_COUNT];
+    static const char *map_names[MAX_MAPS + 1] = {"auto"};
     for (int i = 0; i < VIEW_COUNT; i++) {
         view_names[i] = views[i].name;
         ideas[i] = views[i].idea;

@@ -104,6 +104,6 @@ void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data)
 void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data); /* in cells */
 
 void help_draw(Sheet *sheet, Area area, const PanelData *data);
-/* Returns the rows of the help on a sheet of pixels, where one page holds all of it, or `brief`, the
- * keys and their names; 0: no page does. */
+/* Returns the rows of the help on a sheet of pixels, where one page holds all of it, or `brief`,
+ * the keys and their names; 0: no page does. */
 int help_fits(const Sheet *sheet, const State *state, bool brief);
