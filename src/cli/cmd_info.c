@@ -7,6 +7,8 @@
 #include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
+#include <math.h>
+
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
@@ -126,6 +128,16 @@ static void add_conventions(Report *report, const Scene *scene) {
     report_add(report, "arrays_agree", NULL, 0, cell_text(agreement->points ? text : NULL));
 }
 
+/* Adds the share of the frustum outside of the grid. Operators have no frustum, and a pruned map
+ * has lost other points as well. */
+static void add_outside(Report *report, const Scene *scene, const BevProblem *problem,
+                        const Pruned *pruned) {
+    bool known = !scene->has_operator && !pruned->points;
+    double share = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
+    report_add(report, "frustum_outside_percent", known ? "outside the grid, %" : NULL, 3,
+               cell_real(100 * share));
+}
+
 static void add_pruned(Report *report, const Pruned *pruned) {
     char points[64];
     snprintf(points, sizeof points, "%lld of %lld", (long long)pruned->points_kept,
@@ -160,6 +172,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     add_conventions(report, workload->scene);
     add_shape(report, &problem->shape);
     add_intervals(report, &stats);
+    add_outside(report, workload->scene, problem, &built->intervals.pruned);
     add_pruned(report, &built->intervals.pruned);
     report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
                cell_mb(bev_traffic_total(gather)));

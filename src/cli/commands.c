@@ -36,7 +36,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
-     "intervals, gather traffic and footprint.",
+     "intervals, the share of the frustum outside of the grid, gather traffic and footprint.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_info},
     {"export", "SCENE [OUT.npz]", "write a scene's tensors for NumPy",
      "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "

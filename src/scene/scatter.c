@@ -7,6 +7,7 @@
 #include "kernels/threads.h"
 #include "src/base/hash.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +344,20 @@ static int32_t percentile(const BevMap *map, int32_t longest, int64_t percent) {
             low = middle + 1;
     }
     return low;
+}
+
+double scatter_share_outside(const BevMap *map, const BevShape *shape) {
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, inside = 0;
+    int64_t frustum = pixels * shape->depth_bins;
+    bool *seen = calloc((size_t)frustum + 1, sizeof *seen);
+    if (!seen)
+        return NAN;
+    for (int64_t t = 0; t < map->points; t++) { /* bilinear: up to four points of one depth */
+        inside += !seen[map->ranks_depth[t]];
+        seen[map->ranks_depth[t]] = true;
+    }
+    free(seen);
+    return 1 - (double)inside / (double)frustum;
 }
 
 ScatterStats scatter_stats(const BevMap *map, int64_t cells) {

@@ -97,5 +97,9 @@ typedef struct {
     int64_t longest_cell; /* cell with the longest interval; -1: no intervals */
 } ScatterStats;
 
+/* Returns the share, 0 to 1, of the frustum's points (a depth bin of a pixel of a camera) that no
+ * point of the map reads: without pruning those outside of the grid. NaN: no memory. */
+double scatter_share_outside(const BevMap *map, const BevShape *shape);
+
 /* Computes statistics of the interval lengths. Percentiles: nearest rank. `cells`: nx * ny. */
 ScatterStats scatter_stats(const BevMap *map, int64_t cells);

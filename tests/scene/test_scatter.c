@@ -154,8 +154,7 @@ static void test_slices(Scene *toy) {
     toy->rig.cameras[0].position_m[1] += 0.37;
     const BevShape shape = rig_shape(&toy->rig, 16);
     BevMap map = build(&toy->rig, BEV_NEAREST, UINT32_MAX);
-    tap_ok(shape.nx == 3 && shape.ny == 25 && shape.nz == 5 &&
-               map.ranks_bev[map.points - 1] >= 15,
+    tap_ok(shape.nx == 3 && shape.ny == 25 && shape.nz == 5 && map.ranks_bev[map.points - 1] >= 15,
            "a shape counts the rows of all slices, and points lie above slice 0");
     scatter_free(&map);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
@@ -205,6 +204,10 @@ static void test_mask(const Scene *scene) {
     tap_ok(own && together == all.points, "a mask keeps the points of its cameras, all others go");
     none = build(&scene->rig, BEV_BILINEAR, 0);
     BevShape shape = rig_shape(&scene->rig, 1);
+    int32_t depths[] = {0, 0, 0, 3}; /* a bilinear point of three cells, and one of one cell */
+    const BevMap two = {.points = 4, .ranks_depth = depths};
+    const BevShape frustum = {.cameras = 1, .depth_bins = 4, .feat_h = 1, .feat_w = 2};
+    tap_ok(scatter_share_outside(&two, &frustum) == 0.75, "two of eight frustum points are inside");
     ScatterStats stats = scatter_stats(&none, 40000);
     tap_ok(none.points == 0 && none.intervals == 0 && scatter_check(&none, &shape, "none", &err),
            "without cameras the map is empty, which is no error");
@@ -338,11 +341,11 @@ TAP_SUITE(scatter_foreign_defects) {
     BAD("a weight NaN", "weights[5]", "nan", f->weights[5] = NAN);
     BAD("a weight infinite", "weights[8]", "-inf", f->weights[8] = -INFINITY);
     BAD("overlapping intervals", "interval_starts[2]", "overlap", f->starts[2] = 3);
-    BAD("a hole between intervals", "interval_starts[2]", "gap",
-        f->starts[2] = 5; f->lengths[2] = 1);
+    BAD("a hole between intervals", "interval_starts[2]", "gap", f->starts[2] = 5;
+        f->lengths[2] = 1);
     BAD("a negative start", "interval_starts[0]", "-1", f->starts[0] = -1);
-    BAD("an empty interval", "interval_lengths[0]", "at least 1",
-        f->lengths[0] = 0; f->starts[1] = 0; f->lengths[1] = 4);
+    BAD("an empty interval", "interval_lengths[0]", "at least 1", f->lengths[0] = 0;
+        f->starts[1] = 0; f->lengths[1] = 4);
     BAD("an interval past the end", "interval_lengths[3]", "only 3", f->lengths[3] = 4);
     BAD("a hole at the end", "ranks_bev[8]", "gap", f->lengths[3] = 2);
     BAD("points of a missing interval", "ranks_bev[6]", "6 to 8", f->map.intervals = 3);
