@@ -29,10 +29,10 @@ const Subcommand commands[COMMAND_COUNT] = {
      "Medians and percentiles of samples, the prepare step apart, effective bandwidth by the "
      "kernel's own traffic model, and the speed-up over V2 on the same device (backward over V2 "
      "(BEVDet), on the CPU over cpu_grad_owner). A warm sample is the mean of up to 256 launches "
-     "in a row. Cold: caches flushed before each launch, which is then timed alone: on an H200 that adds 2.3 us. "
-     "Without SCENE: the published configurations. With --once nothing is timed: each kernel is "
-     "launched for a warm-up and once more, in a build with CUDA inside an NVTX range that is "
-     "named by kernel, scene, format and align.",
+     "in a row. Cold: caches flushed before each launch, which is then timed alone: on an H200 "
+     "that adds 2.3 us. Without SCENE: the published configurations. With --once nothing is "
+     "timed: each kernel is launched for a warm-up and once more, in a build with CUDA inside an "
+     "NVTX range that is named by kernel, scene, format and align.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "

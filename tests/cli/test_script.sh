@@ -40,8 +40,8 @@ steps=$folder/steps/frame-0001.txt
 tap_ok $? 'workflow shows the four steps of the selection on a page of its own'
 tap_has 'and closes' steps/frame-0003.txt 'V3 FP16' '!Four steps'
 printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >out 2>err
-tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V2 FP16 nearest$' \
-    '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v2 '
+tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V4 FP16 nearest$' \
+    '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v4 '
 tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
     @a/frame-0003.txt 't 1.50 s'
 grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+ \(another moment\)$' a/frame-0002.txt
