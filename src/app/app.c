@@ -78,12 +78,26 @@ int undo_lesson_steps(const Undo *undo) {
     return undo->count - at;
 }
 
+/* Closes the help and what is no change of the picture: a page, the workflow. */
+static bool close_pages(App *app) {
+    State *state = &app->state;
+    Page first = state->has_window ? PAGE_DASHBOARD : PAGE_BOTH;
+    bool open = state->help || app->desk.page || state->page != first;
+    Err err;
+    if (app->desk.page && !app_close_lesson(app, &err))
+        app_note_error(app, &err);
+    state->help = false;
+    state->page = first;
+    return open;
+}
+
 void app_undo(App *app, int steps) {
     Undo *undo = &app->undo;
     char value[64], line[160];
     Err err;
+    bool closed = steps > UNDO_STEPS && close_pages(app);
     if (!undo->count) {
-        app_note(app, "nothing to undo");
+        app_note(app, closed ? "undo: the usual panels again" : "nothing to undo");
         return;
     }
     int to = undo->count > steps ? undo->count - steps : 0;
@@ -305,6 +319,13 @@ void app_note_error(App *app, const Err *err) {
     app_note(app, line);
 }
 
+State app_drawn(const App *app) {
+    State drawn = app->state;
+    if (app->frame)
+        drawn.job.scene = app->frame->state.job.scene;
+    return drawn;
+}
+
 unsigned app_todo(App *app) {
     unsigned bits = app->todo;
     app->todo = 0;
@@ -435,13 +456,24 @@ static bool open_live(App *app, const EngineOptions *engine, Err *err) {
     return engine_open(&app->engine, engine, err);
 }
 
+/* The words of the options are no changes: only notes stay in the log. */
+static void forget_changes(Log *log) {
+    int kept = 0;
+    for (int i = 0; i < log->count; i++)
+        if (log->lines[i].action == ACTION_COUNT)
+            log->lines[kept++] = log->lines[i];
+    log->count = kept;
+}
+
 static bool open_script(App *app, const EngineOptions *engine, Err *err) {
     app->state.job.time_s = app->options->time_s;
     if (!engine_open(&app->engine, engine, err))
         return false;
     if (!app->options->lesson) /* a lesson begins with a scene of its own */
         app_request(app);
-    return !app->failed && use_words(app, true, err);
+    bool used = !app->failed && use_words(app, true, err);
+    forget_changes(&app->state.log);
+    return used;
 }
 
 bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, Err *err) {

@@ -158,8 +158,12 @@ void app_request(App *app);
 /* A key: for the lesson that is open, or a control. False: the key means nothing. */
 bool app_key(App *app, int32_t key);
 
-/* Takes back so many changes; a lesson that was opened since is closed. */
+/* Takes back so many changes. A lesson that was opened since is closed; with more than UNDO_STEPS
+ * changes, help and page, too. */
 void app_undo(App *app, int steps);
+
+/* Returns the state that screens draw. A new scene has its name when its figures are there. */
+State app_drawn(const App *app);
 
 /* A line as in a script: a control and its argument. */
 bool app_words(App *app, const char *line, Err *err);

@@ -71,12 +71,14 @@ static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDir
 }
 
 /* Finds the kernel of that direction for `word`: its name or title, or the name of a kernel with
- * this title in the other direction. The device of that kernel is tried first. NULL, without an
- * error: none can run. */
+ * this title in the other direction. The device of that kernel is tried first; "v4" runs on the CPU
+ * where there is no GPU, but "cpu_v4" only there. NULL, without an error: none can run. */
 static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
     const BevKernel *named = bev_kernel_find(word), *found = NULL;
-    if (named && named->direction == direction)
-        return named->launch && runs_on(named, where) ? named : NULL;
+    bool same = named && named->direction == direction;
+    bool runs = named && named->launch && runs_on(named, where);
+    if (same && (runs || named->where == BEV_CPU))
+        return runs ? named : NULL;
     if (named && runs_on(named, where))
         found = kernel_titled(named->title, named->where, direction);
     for (int device = BEV_CUDA; !found && device >= BEV_CPU; device--)
@@ -85,31 +87,20 @@ static const BevKernel *find_kernel(const char *word, unsigned where, BevDirecti
     return found;
 }
 
-/* Names the kernel with the same title that runs on the CPU, where there is one. */
-static const char *cpu_kernel_hint(const BevKernel *named, char *text, size_t size) {
-    const BevKernel *own = named ? kernel_titled(named->title, BEV_CPU, named->direction) : NULL;
-    if (!own)
-        return "see bevscope --list";
-    snprintf(text, size, "on the CPU: %s; %s takes the one that runs", own->name, named->title);
-    return text;
-}
-
 /* Fills `err` with the reason why find_kernel found nothing. */
 static bool refuse_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
     bool fits = named && directions >> named->direction & 1;
-    char hint[96];
     if (fits && bev_unavailable(named))
-        return err_set(err, ERR_DEVICE, word, cpu_kernel_hint(named, hint, sizeof hint),
-                       "this kernel %s", bev_unavailable(named));
+        return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel %s",
+                       bev_unavailable(named));
     if (named && named->direction == BEV_BACKWARD && !fits)
         return err_set(err, ERR_USAGE, word, "bench and verify run it, --direction backward",
                        "this kernel computes gradients");
     if (!(directions & 1u << BEV_FORWARD))
         return err_set(err, ERR_USAGE, word, "see bevscope --list",
                        "this kernel has no backward on the chosen device");
-    return err_set(err, ERR_DEVICE, word, cpu_kernel_hint(named, hint, sizeof hint),
-                   "this kernel does not run on %s",
+    return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
                    where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
 }
 

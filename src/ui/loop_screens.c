@@ -109,9 +109,10 @@ static void draw_terminal(Loop *loop) {
     Err err;
     loop->term_ms = clock_ms();
     const Picture *picture = app_picture(&loop->app);
-    loop->cells.light = loop->app.state.light;
-    dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app),
-                   picture ? &picture->bev : NULL, &loop->spots);
+    const State drawn = app_drawn(&loop->app);
+    loop->cells.light = drawn.light;
+    dashboard_draw(&loop->cells, &drawn, app_live(&loop->app), picture ? &picture->bev : NULL,
+                   &loop->spots);
     loop->term_dirty = false;
     if (loop->hover.over) {
         hover_move(&loop->hover, &loop->spots.clicks, loop->hover.x, loop->hover.y);
@@ -262,7 +263,8 @@ static bool draw_window(Loop *loop) {
     Err err;
     loop->window_ms = clock_ms();
     loop->gave_way = false;
-    loop->window_dirty = !sdl_window_draw(loop->window, &loop->app.state, app_live(&loop->app),
+    const State drawn = app_drawn(&loop->app);
+    loop->window_dirty = !sdl_window_draw(loop->window, &drawn, app_live(&loop->app),
                                           app_picture(&loop->app), &give_up, &err);
     if (loop->gave_way)
         return false;

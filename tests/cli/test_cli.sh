@@ -53,11 +53,8 @@ done <<'REFUSED'
 4~cuda|CUDA|driver|device~info --device 7
 2~did you mean intersection~info intersektion --device cpu
 REFUSED
-if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
-    tap_expect 4 'does not run on the CPU .on the CPU: cpu_race; RACE takes the one that runs.$' bench toy --device cpu --kernel race
-else
-    tap_expect 4 'needs a build with CUDA .on the CPU: cpu_race' bench toy --device cpu --kernel race
-fi
+tap_expect 4 '(does not run on the CPU|needs a build with CUDA) .see bevscope --list' bench toy --device cpu --kernel v3_large_l2
+tap_expect 0 '' snapshot toy --device cpu --kernel v4 -o "$folder/v4.png"
 tap_expect 1 'folder|directory' snapshot toy --device cpu -o none/x.png
 
 tap_expect 0 '' info histogram --skew 2 --device cpu

@@ -38,6 +38,12 @@ static void enter(const char *text) {
     app_key(&app, KEYCODE_ENTER);
 }
 
+static void say_words(const char *const *words) {
+    for (; *words; words++)
+        if (!app_words(&app, *words, &app.err))
+            tap_note("%s: %s", *words, app.err.what);
+}
+
 /* The newest line of the log. */
 static const char *logged(void) {
     return app.state.log.lines[0].text;
@@ -241,12 +247,9 @@ APP_SUITE(commands_undone, "toy") {
     app_key(&app, 'u');
     tap_ok(app.state.job.config.dtype == states[1] && strstr(logged(), "nothing to undo"),
            "the 51st is forgotten, and the log says so");
-}
-
-static void say_words(const char *const *words) {
-    for (; *words; words++)
-        if (!app_words(&app, *words, &app.err))
-            tap_note("%s: %s", *words, app.err.what);
+    say_words((const char *const[]){"workflow on", "help on", "page bev", "undo all", NULL});
+    tap_ok(!app.desk.open && !app.state.help && app.state.page == PAGE_BOTH,
+           "undo all closes what is open: %s", logged());
 }
 
 static bool is_back(const State *before) {

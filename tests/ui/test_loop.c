@@ -173,6 +173,20 @@ static void end_loop(void) {
     engine_close(loop.app.engine);
 }
 
+/* The name of a scene and its figures change together, however long the scene takes. */
+static void test_scene(void) {
+    begin_loop("toy", true);
+    app_request(&loop.app);
+    tap_need(wait_for_frame(), "a picture");
+    const int before = loop.app.state.job.scene;
+    app_words(&loop.app, "scene small", &loop.app.err);
+    bool waits = app_drawn(&loop.app).job.scene == before && loop.app.state.job.scene != before;
+    bool came = wait_for_frame();
+    tap_ok(waits && came && app_drawn(&loop.app).job.scene == loop.app.state.job.scene,
+           "a new scene has its name when its figures are there");
+    end_loop();
+}
+
 static void test_device_lost(void) {
     bool good = true;
     begin_loop("toy", false);
@@ -267,6 +281,7 @@ TAP_WAITING_SUITE(loop) {
     test_percentiles();
     test_moments();
     test_slow();
+    test_scene();
     test_device_lost();
     test_lost_aside();
     test_notes();
