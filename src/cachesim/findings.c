@@ -142,6 +142,7 @@ static void find_limiter(const Facts *facts, Findings *findings) {
              term_names[p->limiter], own, all, remedy_text(facts), finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "%s; %s, %s if %s were free",
              limit_names[p->limiter], all, without, term_names[p->limiter]);
+    snprintf(finding->advice, sizeof finding->advice, "%s", remedy_text(facts));
     write_term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 
@@ -165,6 +166,7 @@ static void find_repeated_indices(const Facts *facts, Findings *findings) {
              read / once, finding->gain);
     snprintf(finding->brief, sizeof finding->brief,
              "indices are read %.1f times, %.1f times to gain", read / once, finding->gain);
+    snprintf(finding->advice, sizeof finding->advice, "all channels of a point together");
     snprintf(finding->evidence, sizeof finding->evidence, "%.2f MB of indices for %.2f MB (model)",
              read * 1e-6, once * 1e-6);
 }
@@ -187,6 +189,8 @@ static void find_wasted_sectors(const Facts *facts, Findings *findings) {
              "%.0f %% of each feature sector is used: %s would give at least %.1f times", 100 * use,
              facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row",
              finding->gain);
+    snprintf(finding->advice, sizeof finding->advice, "%s",
+             facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row");
     snprintf(finding->brief, sizeof finding->brief, "%.0f %% of a sector used, %.1f times to gain",
              100 * use, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence,
@@ -213,6 +217,7 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
              : more                             ? " and clear"
                                                 : "",
              more ? "" : "s", own, all, finding->gain);
+    snprintf(finding->advice, sizeof finding->advice, "fewer launches and clears");
     snprintf(finding->brief, sizeof finding->brief, "launch %s of %s, %.1f times to gain", own, all,
              finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence, "%s; the kernel itself %.1f us (model)",
@@ -239,6 +244,7 @@ static void find_empty_slices(const Facts *facts, Findings *findings) {
              "%lld slices, %.0f %% of the cells get no point: writing only the others would give "
              "%.1f times",
              (long long)lengths->slices, 100 * empty, finding->gain);
+    snprintf(finding->advice, sizeof finding->advice, "writing only cells with points");
     snprintf(finding->brief, sizeof finding->brief,
              "%.0f %% of the cells empty, %.1f times to gain", 100 * empty, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence,
@@ -276,6 +282,9 @@ static void find_faster_kernel(const Facts *facts, Findings *findings) {
     unit_text(UNIT_US, least.latency_us, us, sizeof us);
     snprintf(finding->text, sizeof finding->text, "%s takes %s here: %.1f times", best->title, us,
              finding->gain);
+    finding->faster = best->kernel;
+    snprintf(finding->advice, sizeof finding->advice, "%s to %s", facts->kernel->title,
+             best->title);
     snprintf(finding->brief, sizeof finding->brief, "%s takes %s, %.1f times to gain", best->title,
              us, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence, "%s there: %s %.1f us (model)",

@@ -12,6 +12,8 @@ typedef struct {
                        interval would give up to 1.9 times" */
     char brief[112];    /* "latency-bound; 108 us, 57.2 us if dependent loads were free"; the brief
                            text of a workflow step lacks its first word, such as "classify: " */
+    char advice[64];    /* what to do: "cutting the longest interval" */
+    const BevKernel *faster; /* the faster kernel that the finding names, or NULL */
     char evidence[240]; /* the figures behind the finding, each with its source */
     char commands[2][480]; /* commands for the user to type; "": none */
     double gain; /* latency now / latency without the cost, above 1; 0: a step of a workflow */

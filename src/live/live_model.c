@@ -4,6 +4,7 @@
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 #include "src/scene/scatter.h"
+#include "src/state/story.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,12 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     for (int i = 0; bev_kernels[i]; i++)
         if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
             return true;
+    const BevKernel *told = NULL; /* the fastest is last in the table */
+    for (int i = 0; bev_kernels[i]; i++)
+        if (story_tells(bev_kernels[i]) && want(now, bev_kernels[i], dtype, replay))
+            told = bev_kernels[i];
+    if (told)
+        return want(now, told, dtype, replay);
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
         if (want(now, traced_kernel(i), dtype, replay))
             return true;

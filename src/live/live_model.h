@@ -9,8 +9,8 @@
 
 typedef struct LiveModel LiveModel;
 
-/* How much to simulate: the access pattern of the selection; every kernel's; V3 in every format as
- * well. */
+/* How much to simulate: the selection and the kernels that the screen tells of; every kernel; V3 in
+ * every format as well. */
 typedef enum { DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 
 /* As much as the chart of this state shows. */

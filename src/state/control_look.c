@@ -1,6 +1,7 @@
 /* Controls of the group "Look closer": cursor, pinned cell, zoom and pan. */
 #include "src/state/control.h"
 
+#include <stdio.h>
 #include <string.h>
 
 unsigned control_probe(State *state) {
@@ -81,6 +82,9 @@ unsigned control_pin_at(State *state, const char *what, int64_t x, int64_t y) {
 }
 
 unsigned control_pin(State *state, const Command *command) {
+    long long x, y; /* a click on a panel names the cell */
+    if (sscanf(command->argument, "%lld,%lld", &x, &y) == 2)
+        return control_pin_at(state, "pinned ", x, y);
     bool same = state->pinned && state->pin_x == state->cursor_x && state->pin_y == state->cursor_y;
     bool on = command->step ? !same : !strcmp(command->argument, "on");
     if (!on)

@@ -141,13 +141,15 @@ static bool refuse_word(const char *word, char *why, size_t size) {
 
 /* Whether the argument has the form that the row asks for. */
 static bool argument_fits(const KeyRow *row, const char *argument, char *why, size_t size) {
-    double number;
+    double number, y;
     char rest;
     if (row->argument == ARGUMENT_NONE)
         snprintf(why, size, "\"%s\" takes no argument, but \"%s\" was given", row->word, argument);
     else if ((row->argument == ARGUMENT_NUMBER || row->argument == ARGUMENT_DIGIT) &&
              (sscanf(argument, "%lf%c", &number, &rest) != 1 || !isfinite(number)))
         snprintf(why, size, "\"%s\" takes a number, not \"%s\"", row->word, argument);
+    else if (row == &keys[ACTION_PIN] && sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2)
+        return true;
     else if (row->argument == ARGUMENT_SWITCH && strcmp(argument, "on") && strcmp(argument, "off"))
         snprintf(why, size, "\"%s\" takes on or off, not \"%s\"", row->word, argument);
     else

@@ -8,8 +8,13 @@
 #include <strings.h>
 
 void state_init(State *state, const StateMenu *menu, int scene) {
-    *state = (State){
-        .menu = *menu, .wipe = 0.5, .speed = 1, .playing = true, .fill = true, .text_percent = 100};
+    *state = (State){.menu = *menu,
+                     .wipe = 0.5,
+                     .speed = 1,
+                     .playing = true,
+                     .fill = true,
+                     .text_percent = 100,
+                     .gpu = menu->gpu};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
     config->kernel = kernel_counterpart(bev_default(BEV_CPU, BEV_FORWARD), where);

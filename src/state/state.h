@@ -42,6 +42,7 @@ typedef struct {
     Menu lessons;       /* of the course, by number */
     const char *scales; /* a file of ranges; NULL: none */
     unsigned where;     /* backends that can run here: 1u << BEV_CPU | ... */
+    int gpu;            /* row of gpus[]: this machine's, else the one that models begin with */
 } StateMenu;
 
 /* ---- what the engine is asked to do ---------------------------------------------------------- */
@@ -172,6 +173,7 @@ struct State {
     int light;           /* theme: 0 dark, 1 light */
     bool bare;           /* a picture to keep: without log and key bar */
     bool large;          /* for a projector: fewer panels, larger figures */
+    bool all;            /* all figures as tables, in place of the three questions */
     double text_percent; /* size of the window's text */
     uint64_t counts;     /* how often hardware counters were asked for */
     int gpu;             /* predicted: a row of gpus[], */

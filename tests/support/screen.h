@@ -79,10 +79,10 @@ static inline bool only_ascii(void) {
             uint32_t glyph = cells_at(&cells, x, y)->glyph;
             if (glyph >= 0x20 && glyph <= 0x7e && glyph != '?')
                 continue;
-            /* The key of the help and the mark of a doubtful speed-up are question marks. */
-            uint32_t behind = cells_at(&cells, x + 2, y)->glyph;
-            if (glyph == '?' &&
-                (cells_at(&cells, x - 1, y)->glyph == 'x' || behind == ' ' || behind == 'u'))
+            /* The key of the help is a question mark, and questions end with one. */
+            uint32_t before = cells_at(&cells, x - 1, y)->glyph;
+            if (glyph == '?' && (strchr(" u", (int)cells_at(&cells, x + 2, y)->glyph) ||
+                                 (before >= '0' && before <= 'z')))
                 continue;
             tap_note("glyph %x at %d, %d", glyph, x, y);
             return false;

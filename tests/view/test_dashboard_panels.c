@@ -145,32 +145,27 @@ static void test_model(void) {
         model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
     snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
-    tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0 && shows("what-if L2"),
-           "another GPU, and another L2 of it");
+    tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0, "another GPU, and another L2 of it");
+    draw_after("chart none; gpu l2=16");
+    tap_ok(shows("what-if L2") && shows("model of H200 with 16 MiB"), "its bar and its times");
+    draw_after("all on");
     tap_ok(shows("kernel  ") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
            "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("gpu l2=6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
-    snprintf(line, sizeof line,
-             "6 MiB of L2: a launch of V4 reads %.2f MB from DRAM, writes %.0f B",
-             p.dram_read_bytes * 1e-6, p.dram_write_bytes);
+    snprintf(line, sizeof line, "a launch of V4 reads %.2f MB from DRAM", p.dram_read_bytes * 1e-6);
     seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",
          line);
-    snprintf(line, sizeof line, "fits barely; model: %s fastest, %s",
-             findings_fastest(live.model, state.gpu, &state.edit, &p)->title,
-             limit_names[p.limiter]);
-    seen_after("gpu l2=16", shows(line) && !shows("wide tiles"),
-               "what limits the model's fastest kernel is no published advice: %s", line);
+    live.model = NULL;
+    seen(shows("kernel      waits for the simulation"), "a table says what it waits for");
+    draw_after("all off");
     cells.color = false;
     seen(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
     cells.color = cells.ascii = true;
     seen(only_ascii(), "and in ASCII it is drawn with what there is");
     cells.ascii = false;
-    tap_ok(shows("were free"), "with a simulation it says what there is to gain");
-    live.model = NULL;
-    seen(shows("L2 miss rate") && shows("kernel      waits for the simulation") &&
-             !shows("to gain") && !shows("were free"),
-         "before the first simulation nothing is made up");
+    seen(shows("findings follow"), "without a simulation nothing is made up");
+    use("all on");
     MemoryModel model = *fixture_model();
     for (int i = 0; i < model.kernel_count; i++)
         model.kernels[i].sectors_per_request = NAN;
@@ -189,9 +184,8 @@ static void begin_with_v2(int columns, int rows) {
 
 static void test_findings(void) {
     begin_with_v2(200, 60);
-    seen(shows("Findings on RTX A6000") &&
-             shows("latency-bound (dependent loads 16.0 \u00b5s); latency 20.0 \u00b5s"),
-         "a tall screen has the findings");
+    seen(shows("1  fewer steps in turn") && shows("2  V2 to V4") && shows("click: try"),
+         "the findings, the largest gain first");
 }
 
 SCREEN_SUITE(dashboard_model) {
@@ -241,11 +235,6 @@ static void test_operator(void) {
         tap_ok(shows("skew 1.5") && state.job.sizes.skewed && state.job.sizes.skew == 1.5,
                "a skew out of range is refused, another one taken");
     }
-    begin_with_v2(220, 90);
-    state.scene.has_operator = true;
-    seen(shows("classify: footprint") && shows("lesson 16"),
-         "a tall screen has the workflow behind the findings");
-    live.model = NULL;
 }
 
 SCREEN_SUITE(dashboard_scenes) {
@@ -329,7 +318,7 @@ static void test_backward(void) {
     live.model = fixture_model();
     seen_after("chart mrc", shows("no model of this kernel"), "what cannot be shown says so");
     live.frame.gradients = (LiveGradients){.text = "point at a cell"};
-    seen(shows("point at a cell"), "without a loss the panel says what to do");
+    seen_after("chart none", shows("point at a cell"), "without a loss the panel says what to do");
     state.camera = 5;
     seen(shows("Camera 0") && !shows("Camera 5"), "a camera that the frame lacks is not drawn");
     int overlaps = 0, cuts = 0;
@@ -357,20 +346,4 @@ SCREEN_SUITE(dashboard_log) {
     finish_log_of("temperature 2; repair", 22.1);
     seen(shows("cameras and depth repaired: latency 22.1 to 11.0") && !shows("\u2026"),
          "the log: %s", state.log.lines[0].text);
-}
-
-/* Formats that wait for the same thing share a row; the selected one has its own. */
-SCREEN_SUITE(dashboard_folded) {
-    begin(80, 24);
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
-        live.accuracy[i].source = SOURCE_UNKNOWN;
-    live.timed = live.machine_busy = true;
-    draw();
-    int waits = 0;
-    char *screen = cells_to_text(&cells);
-    for (const char *at = screen; at && (at = strstr(at, "CPU busy; Space")); at++)
-        waits++;
-    free(screen);
-    tap_ok(waits == 2 && shows("6 other formats  CPU busy") && shows("FP16    CPU busy"),
-           "%d rows for %d formats that wait", waits, BEV_DTYPE_COUNT);
 }

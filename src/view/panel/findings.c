@@ -1,72 +1,55 @@
-/* What limits the selection by the memory model, and what would help: all findings on a tall
- * screen, the first finding in a line on others. */
+/* What to do next: the findings of the memory model about the selection, the largest gain first. */
 #include "src/state/keys.h"
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>
 
-enum { INDENT = 2, TALL_ROWS = 54, MOST_ROWS = 8 /* of a finding */ };
+enum { NUMBER_W = 3, GAIN_W = 8, MORE_W = 12 };
 
-/* On a tall screen without a chart, which needs the rows. Else the first finding stands in a
- * line. */
-bool findings_shown(const PanelData *data) {
-    Finding findings[FINDINGS_MAX];
-    return (data->roomy || data->state->rows >= TALL_ROWS) && data->state->chart == CHART_NONE &&
-           live_findings(data->state, data->live, findings) > 0;
-}
-
-/* The finding with its number and its lesson, and its evidence below it. Returns the rows; on
- * a quiet sheet it only counts. */
-static int draw_finding(Sheet *sheet, Area area, const Finding *finding, int number) {
-    char text[sizeof finding->evidence + 48], line[sizeof finding->text + 40];
-    snprintf(line, sizeof line, "%d  %s (lesson %d)", number, finding->text, finding->lesson);
-    text_micro(line, text, sizeof text);
-    int rows = sheet_paragraph(sheet, area, INK_TEXT, text);
-    snprintf(line, sizeof line, "%d", number);
-    sheet_spot(sheet, (Area){area.x, area.y, area.w, rows}, ACTION_EXPLAIN, 0, line);
-    Area below = {area.x + INDENT, area.y + rows, area.w - INDENT, area.h - rows};
-    text_micro(finding->evidence, text, sizeof text);
-    return rows + (below.h > 0 ? sheet_paragraph(sheet, below, INK_MUTED, text) : 0);
+/* A click tries a faster kernel, or opens the lesson of a cost. */
+static void draw_finding(Sheet *sheet, Area row, const PanelData *data, const Finding *finding,
+                         int number, int shown) {
+    const BevKernel *try =
+        finding->faster ? bev_counterpart(finding->faster, state_where(data->state)) : NULL;
+    char text[32];
+    int x = row.x + NUMBER_W, w = row.w - NUMBER_W - GAIN_W - MORE_W;
+    snprintf(text, sizeof text, "%d", number);
+    if (try)
+        sheet_spot(sheet, row, ACTION_KERNEL, 0, kernel_word(try));
+    else
+        sheet_spot(sheet, row, ACTION_EXPLAIN, 0, text);
+    snprintf(text, sizeof text, "%d", shown);
+    sheet_text(sheet, row.x, row.y, NUMBER_W, cell_style(INK_MUTED), text);
+    sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), finding->advice);
+    snprintf(text, sizeof text, "%.1f \u00d7", finding->gain);
+    sheet_right(sheet, x + w, row.y, GAIN_W, cell_bold(INK_TEXT), text);
+    snprintf(text, sizeof text, "lesson %d", finding->lesson);
+    sheet_right(sheet, x + w + GAIN_W, row.y, MORE_W, cell_style(INK_MUTED),
+                try ? "click: try" : text);
 }
 
 void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
-    int count = live_findings(data->state, data->live, findings);
-    char title[96], on[64], note[64];
+    int count = live_findings(data->state, data->live, findings), shown = 0;
+    char on[128], note[160];
     prediction_gpu(data->state, on, sizeof on);
-    snprintf(title, sizeof title, "Findings on %s", on);
-    snprintf(note, sizeof note, "model, estimated gain; type %s", key_of(ACTION_EXPLAIN).name);
-    area = sheet_title(sheet, area, title, note);
-    Sheet quiet = sheet_quiet(sheet);
-    for (int i = 0; i < count; i++) {
-        int rows = draw_finding(&quiet, (Area){0, 0, area.w, MOST_ROWS}, &findings[i], i + 1);
-        if (rows > area.h)
-            return;
-        draw_finding(sheet, area, &findings[i], i + 1);
-        area = area_below(area, rows);
+    snprintf(note, sizeof note, "estimated gain, model of %s", on);
+    area = sheet_title(sheet, area, "What to do next", note);
+    bool drawn[FINDINGS_MAX] = {false};
+    for (int next = 0; next >= 0 && shown < area.h; shown++) { /* the largest gain first */
+        next = -1;
+        for (int i = 0; i < count; i++)
+            if (!drawn[i] && findings[i].gain > (next < 0 ? 0 : findings[next].gain))
+                next = i;
+        if (next < 0)
+            break;
+        drawn[next] = true;
+        draw_finding(sheet, (Area){area.x, area.y + shown, area.w, 1}, data, &findings[next],
+                     next + 1, shown + 1);
     }
-}
-
-void findings_line_draw(Sheet *sheet, Area area, const PanelData *data) {
-    Finding findings[FINDINGS_MAX];
-    if (findings_shown(data))
-        return;
-    char text[280], brief[sizeof findings[0].brief + 8], on[64], lesson[24];
-    if (!live_findings(data->state, data->live, findings))
-        return;
-    prediction_gpu(data->state, on, sizeof on);
-    text_micro(findings[0].brief, brief, sizeof brief);
-    snprintf(lesson, sizeof lesson, ": lesson %d", findings[0].lesson);
-    snprintf(text, sizeof text, "Model, %s: %s%s (%s opens it)", on, brief, lesson,
-             key_of(ACTION_EXPLAIN).name);
-    if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
-    if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "Model, %s: %s", on, brief);
-    sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    if (sheet_width(sheet, text) > area.w)
-        return;
-    int used = sheet_line(sheet, area, cell_style(INK_WARN), text);
-    sheet_spot(sheet, (Area){area.x, area.y, used, 1}, ACTION_EXPLAIN, 0, "1");
+    if (!shown)
+        sheet_line(sheet, area, cell_style(INK_MUTED),
+                   data->live->model ? "no cost stands out: compare formats (d)"
+                                     : "findings follow");
 }

@@ -1,9 +1,9 @@
-/* Four large figures, legible from some metres away. */
+/* One sentence with one number: how the selection compares with its baseline. */
 #include "src/state/live_text.h"
+#include "src/state/story.h"
 #include "src/view/panel/panel.h"
 
 #include "kernels/injected_bugs.h"
-#include "kernels/regime.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct {
 static const BigGlyph big_glyphs[] = {
     {'0', {7, 5, 5, 5, 7}}, {'1', {2, 6, 2, 2, 7}}, {'2', {7, 1, 7, 4, 7}}, {'3', {7, 1, 7, 1, 7}},
     {'4', {5, 5, 7, 1, 1}}, {'5', {7, 4, 7, 1, 7}}, {'6', {7, 4, 7, 5, 7}}, {'7', {7, 1, 1, 2, 2}},
-    {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}}, {'-', {0, 0, 7, 0, 0}}, {'e', {0, 7, 7, 4, 7}},
+    {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}},
 };
 
 static bool big_pixel(char glyph, int column, int row) {
@@ -63,232 +63,170 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
     return x - start - 1;
 }
 
-/* ---- the four figures ----------------------------------------------------------------------- */
+/* ---- the message ---------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *title;
-    char number[24], unit[16], note[128], short_note[64]; /* for where the note has no room */
+    char number[16], sentence[160], sums[160], source[400];
     Ink ink;
-    OriginTopic origin;
-} BigFigure;
+} Message;
 
-/* "7.10 µs" becomes number and unit. */
-static void split(const char *text, BigFigure *figure) {
-    size_t digits = strcspn(text, " ");
-    snprintf(figure->number, sizeof figure->number, "%.*s", (int)digits, text);
-    snprintf(figure->unit, sizeof figure->unit, "%s", text[digits] ? text + digits + 1 : "");
+static const double ALIKE = 1.05; /* a smaller ratio of two times is no difference */
+static const double TOLERANCE = 1e-2; /* NVIDIA's */
+
+static void ratio_text(double ratio, char *text, size_t size) {
+    snprintf(text, size, ratio < 9.95 ? "%.1f" : "%.0f", ratio);
 }
 
-static BigFigure latency_figure(const PanelData *data) {
-    BigFigure figure = {
-        .title = "LATENCY", .short_note = "median", .ink = INK_ACCENT, .origin = ORIGIN_LATENCY};
-    const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
-    Reading median = live_latency(data->live, row);
-    char text[32];
-    reading_text(UNIT_US, &median, text, sizeof text);
-    split(text, &figure);
-    size_t used = strlen(figure.unit);
-    if (reading_mark(&median)[0])
-        snprintf(figure.unit + used, sizeof figure.unit - used, " %s", reading_mark(&median));
-    char origin[48] = "n/a";
-    if (row)
-        latency_origin(row, origin, sizeof origin);
-    if (median.source)
-        snprintf(figure.note, sizeof figure.note, "median, %s", origin);
-    else
-        snprintf(figure.note, sizeof figure.note, "%s",
-                 unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32));
-    if (injected_bug_of(data->state->job.config.kernel)) {
-        snprintf(figure.note, sizeof figure.note, "injected bug: not timed");
-        figure.ink = INK_BAD;
-    }
-    return figure;
+/* The baseline compares itself with the fastest kernel. */
+static const StoryBar *fastest_of(const Story *story) {
+    const StoryBar *best = NULL;
+    for (int i = 0; i < story->count; i++)
+        if (isfinite(story->bars[i].us) && (!best || story->bars[i].us < best->us))
+            best = &story->bars[i];
+    return best;
 }
 
-static BigFigure speedup_figure(const PanelData *data) {
-    BigFigure figure = {
-        .title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD, .origin = ORIGIN_SPEEDUP};
-    const LiveSpeedup *speedup = &data->live->speedup;
-    const KernelConfig *baseline = &data->state->job.baseline;
-    char from[80];
-    speedup_origin(data->live, from, sizeof from);
-    const char *pinned = data->state->job.baseline_pinned ? ", pinned" : "";
-    if (speedup->ratio.source == SOURCE_RECORDED)
-        snprintf(figure.short_note, sizeof figure.short_note, "recorded elsewhere over %s",
-                 baseline->kernel->title);
-    else
-        snprintf(figure.short_note, sizeof figure.short_note, "over %s %s%s",
-                 baseline->kernel->title, bev_dtypes[baseline->dtype].title, pinned);
-    snprintf(figure.note, sizeof figure.note, "over %s %s%s%s%s", baseline->kernel->title,
-             bev_dtypes[baseline->dtype].title, pinned, from[0] ? ", " : "", from);
-    speedup_text(&speedup->ratio, figure.number, figure.unit);
-    if (data->live->timed && speedup->ratio.source == SOURCE_RECORDED)
-        figure.ink = INK_MUTED;
-    return figure;
-}
-
-static BigFigure footprint_figure(const PanelData *data) {
-    BigFigure figure = {
-        .title = "FOOTPRINT", .number = "n/a", .ink = INK_FEATURES, .origin = ORIGIN_SHAPES};
-    const LiveMemory *memory = &data->live->memory;
-    const Reading *l2 = &data->live->device.l2_bytes;
-    if (!memory->known)
-        return figure;
-    double total = bev_footprint_total(memory->footprint);
-    char text[32];
-    unit_text(UNIT_BYTES, total, text, sizeof text);
-    split(text, &figure);
-    if (l2->source)
-        snprintf(figure.note, sizeof figure.note, "%s: %.0f %% of the %s",
-                 bev_regimes[bev_regime(total, l2->value)].name, 100 * total / l2->value,
-                 data->live->device.where == BEV_CUDA ? "L2" : "L3");
-    else
-        snprintf(figure.note, sizeof figure.note, "each array once, computed");
-    return figure;
-}
-
-static BigFigure error_figure(const PanelData *data) {
-    BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT, .origin = ORIGIN_ERROR};
-    BevDtype dtype = data->state->job.config.dtype;
-    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
-    bool known = accuracy->source != SOURCE_UNKNOWN;
-    unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
-    snprintf(figure.unit, sizeof figure.unit, "%s", live_accuracy_mark(data->live, dtype));
-    const char *scales = scales_name(data->state, data->live->job.scales);
-    snprintf(figure.short_note, sizeof figure.short_note,
-             scale_exists(dtype) ? "scales %.48s" : "against FP64", scales);
-    if (!known)
-        snprintf(figure.note, sizeof figure.note, "%s",
-                 unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
-    else
-        snprintf(figure.note, sizeof figure.note, "%.48s%s, %s", figure.short_note,
-                 accuracy->stale                            ? ", stale"
-                 : live_accuracy_mark(data->live, dtype)[0] ? ", another moment"
-                                                            : "",
-                 accuracy->atol_1e2 == LIVE_PASS   ? "within 1e-2"
-                 : accuracy->atol_1e2 == LIVE_FAIL ? "above 1e-2: no gate"
-                                                   : "not judged");
-    return figure;
-}
-
-/* In large glyphs where these exist and have room; else as bold text. */
-static void figure_draw(Sheet *sheet, Area area, int zoom, const BigFigure *figure) {
-    sheet_figure(sheet, area);
-    sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
-    int rows = big_rows(zoom);
-    CellStyle style = cell_style(figure->ink);
-    Sheet quiet = sheet_quiet(sheet);
-    int width = big_text(&quiet, 0, 0, zoom, figure->number, style),
-        unit_w = sheet_width(sheet, figure->unit);
-    bool large = !sheet->ascii && figure->number[0] != 'n' && width + 1 + unit_w <= area.w;
-    int y = area.y + 1;
-    if (large) {
-        big_text(sheet, area.x, y, zoom, figure->number, style);
-        sheet_text(sheet, area.x + width + 1, y + rows - 1, unit_w, cell_bold(figure->ink),
-                   figure->unit);
+static void say_ratio(const Story *story, double ratio, const PanelData *data, Message *message) {
+    const char *name = story->selection.kernel->title, *base = story->baseline.kernel->title;
+    const StoryBar *fastest = fastest_of(story);
+    char format[32] = "";
+    if (data->state->job.baseline_pinned)
+        snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
+    if (!(ratio > 0))
+        snprintf(message->sentence, sizeof message->sentence, "%s: its time follows", name);
+    else if (!strcmp(name, base) && !format[0] && fastest && fastest->kernel->title != base) {
+        ratio_text(story->baseline.us / fastest->us, message->number, sizeof message->number);
+        snprintf(message->sentence, sizeof message->sentence,
+                 "%s is what the others are compared with: %s is %s times as fast", base,
+                 fastest->kernel->title, message->number);
+    } else if (ratio < ALIKE && ratio > 1 / ALIKE)
+        snprintf(message->sentence, sizeof message->sentence, "%s takes as long as %s%s", name,
+                 base, format);
+    else if (ratio > 1) {
+        ratio_text(ratio, message->number, sizeof message->number);
+        snprintf(message->sentence, sizeof message->sentence, "%s is %s times as fast as %s%s",
+                 name, message->number, base, format);
     } else {
-        char text[48];
-        snprintf(text, sizeof text, "%s %s", figure->number, figure->unit);
-        sheet_text(sheet, area.x, y + rows / 2, area.w, cell_bold(figure->ink), text);
+        ratio_text(1 / ratio, message->number, sizeof message->number);
+        snprintf(message->sentence, sizeof message->sentence, "%s takes %s times as long as %s%s",
+                 name, message->number, base, format);
+        message->ink = INK_WARN;
     }
-    const char *note =
-        sheet_width(sheet, figure->note) <= area.w ? figure->note : figure->short_note;
-    if (sheet_width(sheet, note) <= area.w)
-        sheet_text(sheet, area.x, y + rows, area.w, cell_style(INK_MUTED), note);
 }
 
-/* 0: no room, as other panels need the rows. For a projector there are few other panels. */
-static int zoom_for(const State *state, int columns, int rows) {
-    if (state->large)
-        return columns >= 104 && rows >= 36 ? 4 : columns >= 70 && rows >= 21 ? 2 : 0;
-    if (columns < 100 || rows < 34)
+/* Whether any gate found an error in the sums. */
+static bool gates_fail(const LiveAccuracy *accuracy) {
+    return accuracy->gate_a == LIVE_FAIL || accuracy->gate_b == LIVE_FAIL ||
+           accuracy->gate_c == LIVE_FAIL;
+}
+
+static void say_sums(const LiveAccuracy *accuracy, char *text, size_t size) {
+    char error[24];
+    unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
+    if (!accuracy->source)
+        snprintf(text, size, "its largest error follows");
+    else if (!isfinite(accuracy->max_abs))
+        snprintf(text, size, "its sums were not judged");
+    else if (gates_fail(accuracy))
+        snprintf(text, size, "but its sums are wrong: largest error %s, a gate fails", error);
+    else if (accuracy->max_abs <= TOLERANCE)
+        snprintf(text, size, "with the same sums, largest error %s, allowed 0.01", error);
+    else
+        snprintf(text, size, "with an error of up to %s, above the published 0.01", error);
+}
+
+/* Where the number is from; then what this machine measured. `pairs`: the number is its own. */
+static void say_source(const Story *story, const PanelData *data, bool pairs, char *text,
+                       size_t size) {
+    const LiveSpeedup *here = &data->live->speedup;
+    const bool known = here->ratio.source && here->ratio.source != SOURCE_COMPUTED;
+    char machine[96] = "this CPU", ratio[16], more[160] = "", from[200];
+    if (here->ratio.source == SOURCE_RECORDED)
+        machine_text(here->recorded_on, machine, sizeof machine);
+    else if (data->state->job.config.kernel->where == BEV_CUDA)
+        snprintf(machine, sizeof machine, "%s", data->live->device.name);
+    ratio_text(here->ratio.value, ratio, sizeof ratio);
+    snprintf(from, sizeof from, "%s on %s", source_names[here->ratio.source], machine);
+    if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
+        data->state->job.config.kernel->where == BEV_CPU)
+        snprintf(more, sizeof more, ", %s: %s %s", machine, ratio,
+                 source_names[here->ratio.source]);
+    if (data->live->machine_busy && here->ratio.source != SOURCE_MEASURED)
+        snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: %s",
+                 data->state->playing ? "Space pauses and measures" : "no time is taken");
+    snprintf(text, size, "%s%s", pairs ? from : story->from, more);
+}
+
+static Message message_of(const PanelData *data) {
+    const Story story = story_of(data->state, data->live);
+    const KernelConfig *config = &data->state->job.config;
+    const LiveSpeedup *pairs = &data->live->speedup;
+    Message message = {.ink = INK_ACCENT};
+    double ratio = story.ratio;
+    bool measured = config->kernel->where == BEV_CUDA && pairs->ratio.source == SOURCE_MEASURED &&
+                    !pairs->ratio.doubtful;
+    measured |= isnan(ratio) && pairs->ratio.source;
+    ratio = measured ? pairs->ratio.value : ratio;
+    say_sums(&data->live->accuracy[config->dtype], message.sums, sizeof message.sums);
+    say_source(&story, data, measured, message.source, sizeof message.source);
+    if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
+        message.ink = INK_BAD;
+        snprintf(message.sentence, sizeof message.sentence, "%s %s: its speed means nothing",
+                 config->kernel->title,
+                 config->kernel->wrong_on_purpose ? "loses updates" : "has an injected bug");
+    } else
+        say_ratio(&story, ratio, data, &message);
+    return message;
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+enum { LARGE_TIMES = 2, PIXEL_ROWS = LARGE_TIMES + 2, CELL_ROWS = 3, WORDS_W = 34 };
+
+int headline_want(Sheet *sheet, const PanelData *data, int width) {
+    (void)data, (void)width;
+    return sheet->pixels ? PIXEL_ROWS : CELL_ROWS;
+}
+
+/* In a font of twice the size where that has room. */
+static void draw_sentence(Sheet *sheet, Area area, const Message *message) {
+    Sheet large = sheet_magnified(sheet, area, LARGE_TIMES);
+    CellStyle style = cell_bold(message->ink);
+    if (sheet_width(&large, message->sentence) <= large.columns)
+        sheet_text(&large, 0, 0, large.columns, style, message->sentence);
+    else
+        sheet_text(sheet, area.x, area.y + 1, area.w, style, message->sentence);
+}
+
+/* The number in large glyphs; returns the columns that it takes. */
+static int draw_number(Sheet *sheet, Area area, const Message *message) {
+    int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
+    CellStyle style = cell_bold(message->ink);
+    int width = big_text(NULL, 0, 0, zoom, message->number, style);
+    if (!message->number[0] || sheet->ascii || sheet->pixels || area.w < width + WORDS_W)
         return 0;
-    return columns >= 180 && rows >= 54 ? 2 : 1;
-}
-
-/* Rows of title, figures and note. */
-int headline_height(const State *state, int columns, int rows) {
-    int zoom = zoom_for(state, columns, rows);
-    return zoom ? big_rows(zoom) + 2 : 0;
-}
-
-enum { FIGURES = 4, LARGE_FIGURES = 2 };
-
-static void figures_of(const PanelData *data, BigFigure figures[FIGURES]) {
-    figures[0] = latency_figure(data);
-    figures[1] = speedup_figure(data);
-    figures[2] = footprint_figure(data);
-    figures[3] = error_figure(data);
+    sheet_figure(sheet, (Area){area.x, area.y, width + 2, big_rows(zoom)});
+    big_text(sheet, area.x, area.y, zoom, message->number, style);
+    sheet_text(sheet, area.x + width + 1, area.y + big_rows(zoom) - 1, 1, style, "\u00d7");
+    return width + 4;
 }
 
 void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
-    BigFigure figures[FIGURES];
-    figures_of(data, figures);
-    int count = data->state->large ? LARGE_FIGURES : FIGURES;
-    int gap = 2, w = (area.w - (count - 1) * gap) / count;
-    for (int i = 0; i < count; i++) {
-        sheet_origin(sheet, figures[i].origin, NULL);
-        sheet->origin.dtype = data->state->job.config.dtype;
-        figure_draw(sheet, (Area){area.x + i * (w + gap), area.y, w, area.h},
-                    zoom_for(data->state, sheet->columns, sheet->rows), &figures[i]);
+    Message message = message_of(data);
+    const int used = draw_number(sheet, area, &message);
+    Area line = {area.x + used, area.y, area.w - used, 1};
+    if (sheet->pixels) {
+        draw_sentence(sheet, (Area){area.x, area.y, area.w, LARGE_TIMES}, &message);
+        line.y += LARGE_TIMES;
+    } else {
+        sheet_line(sheet, line, cell_bold(message.ink), message.sentence);
+        line.y++;
     }
-}
-
-/* ---- the window's ---------------------------------------------------------------------------- */
-
-enum { TIMES = 3, FIGURE_ROWS = TIMES + 3 }; /* the number's size; with title, note and a gap */
-
-static void window_figure(Sheet *sheet, Area area, const BigFigure *figure) {
-    sheet_line(sheet, area, cell_style(INK_MUTED), figure->title);
-    Sheet big = sheet_magnified(sheet, (Area){area.x, area.y + 1, area.w, TIMES}, TIMES);
-    int used = TIMES * sheet_text(&big, 0, 0, big.columns, cell_bold(figure->ink), figure->number);
-    sheet_text(sheet, area.x + used, area.y + TIMES - 1, area.w - used, cell_bold(figure->ink),
-               figure->unit);
-    const char *note =
-        sheet_width(sheet, figure->note) <= area.w ? figure->note : figure->short_note;
-    sheet_text(sheet, area.x, area.y + 1 + TIMES, area.w, cell_style(INK_MUTED), note);
-}
-
-static void window_draw(Sheet *sheet, Area area, const PanelData *data) {
-    BigFigure figures[FIGURES];
-    figures_of(data, figures);
-    int w = area.w / 2;
-    for (int i = 0; i < FIGURES; i++) {
-        sheet_origin(sheet, figures[i].origin, NULL);
-        sheet->origin.dtype = data->state->job.config.dtype;
-        Area at = {area.x + i % 2 * w, area.y + i / 2 * FIGURE_ROWS, w - 1, FIGURE_ROWS - 1};
-        window_figure(sheet, at, &figures[i]);
-    }
-}
-
-const Panel headline_panel = {.origin = ORIGIN_LATENCY,
-                              .point = PANEL_HEADLINE,
-                              .fold = 7,
-                              .grow = 9,
-                              .height = FIGURES / 2 * FIGURE_ROWS - 1,
-                              .usual = FIGURES / 2 * FIGURE_ROWS - 1,
-                              .draw = window_draw};
-
-/* "11.0 us  3.34x over V2 FP16  10.2 MB footprint  0.021 max error": whole figures only. */
-void headline_line_draw(Sheet *sheet, Area area, const PanelData *data) {
-    BigFigure figures[FIGURES];
-    figures_of(data, figures);
-    const char *const words[FIGURES] = {"", figures[1].short_note, "footprint", "max error"};
-    int x = area.x, gap = 3;
-    for (int i = 0; i < FIGURES; i++) {
-        char number[48];
-        snprintf(number, sizeof number, "%s%s%s", figures[i].number,
-                 figures[i].unit[0] && i != 1 ? " " : "", figures[i].unit);
-        int number_w = sheet_width(sheet, number), words_w = sheet_width(sheet, words[i]);
-        int w = number_w + (words_w ? 1 + words_w : 0);
-        if (x + w > area.x + area.w)
-            return;
-        sheet_origin(sheet, figures[i].origin, NULL);
-        sheet->origin.dtype = data->state->job.config.dtype;
-        sheet_figure(sheet, (Area){x, area.y, w, 1});
-        sheet_text(sheet, x, area.y, number_w, cell_bold(figures[i].ink), number);
-        sheet_text(sheet, x + number_w + 1, area.y, words_w, cell_style(INK_MUTED), words[i]);
-        x += w + gap;
-    }
+    sheet_origin(sheet, ORIGIN_ERROR, NULL);
+    sheet->origin.dtype = data->state->job.config.dtype;
+    sheet_figures(sheet, line, INK_TEXT, message.sums);
+    sheet_origin(sheet, ORIGIN_SPEEDUP, NULL);
+    line.y++;
+    if (line.y < area.y + area.h)
+        sheet_figures(sheet, line, INK_MUTED, message.source);
 }

@@ -1,5 +1,4 @@
-/* One row a kernel: its latency, against the baseline and against the machine's ceiling. Below, the
- * idea of the selected kernel. */
+/* One row a kernel: its latency, against the baseline and against the machine's ceiling. */
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
@@ -213,30 +212,4 @@ void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     table_begin(&table, sheet, area, wanted, COL_COUNT, topics);
     for (int i = 0; i < rows; i++)
         draw_row(&table, area, data, &ladder, shown[i]);
-}
-
-/* ---- the idea of the selected kernel -------------------------------------------------------- */
-
-enum { MAX_LINES = 3 };
-
-/* The time to prepare: once a map, never part of the latency. */
-static void prepared_text(const LiveKernel *row, char *text, size_t size) {
-    char time[32];
-    text[0] = '\0';
-    if (!row || !row->kernel->prepare || !row->prepare_us.source)
-        return;
-    reading_text(UNIT_US, &row->prepare_us, time, sizeof time);
-    snprintf(text, size, "prepared once: %s, %s", time, source_names[row->prepare_us.source]);
-}
-
-void idea_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const BevKernel *kernel = data->state->job.config.kernel;
-    char title[64], note[64];
-    snprintf(title, sizeof title, "The idea of %s", kernel->title);
-    prepared_text(live_kernel(data->live, kernel), note, sizeof note);
-    sheet_origin(sheet, note[0] ? ORIGIN_PREPARE : ORIGIN_SETTING, NULL);
-    area = sheet_title(sheet, area, title, note);
-    sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    area.h = area.h < MAX_LINES ? area.h : MAX_LINES;
-    sheet_paragraph(sheet, area, INK_TEXT, kernel->idea);
 }

@@ -1,15 +1,16 @@
-/* Footprint versus L2: the bytes that pooling touches, and whether they fit into a cache. */
+/* The bytes that pooling touches: as a table, and as bars beside the L2 of GPUs. */
 #include "src/view/panel/panel.h"
 
 #include "kernels/regime.h"
 #include "src/cachesim/findings.h"
 #include "src/state/live_text.h"
+#include "src/state/story.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TENSORS = 5, MAX_CACHES = 4 }; /* the last, gradients, are of backward kernels */
+enum { TENSORS = 5 }; /* the last, gradients, are of backward kernels */
 
 static const struct {
     const char *name;
@@ -115,148 +116,22 @@ static void draw_keys(const Table *table) {
         }
 }
 
-/* ---- the caches ----------------------------------------------------------------------------- */
-
-typedef struct {
-    const char *name;
-    double bytes;   /* NaN: unknown */
-    const Gpu *gpu; /* that a click predicts; NULL: none */
-    double hits;    /* share of L2 lookups of the selection there, by the model; NaN: unknown */
-    const char *unknown; /* why the size is */
-} Cache;
-
-/* This device, the GPU that the user made or chose, and the two GPUs of the published figures: the
- * last have no room at times. */
-static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
-    const LiveDevice *device = &data->live->device;
-    const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
-    const Gpu *picked = &gpus[data->state->gpu];
-    caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
-                        device->l2_bytes.source ? device->l2_bytes.value : NAN, NULL, NAN,
-                        data->live->timed ? "not told by the system" : "scripts name no machine"};
-    bool l2 = data->state->edit.l2_mib > 0;
-    int count = 1;
-    if (l2 || (picked != a6000 && picked != pro6000))
-        caches[count++] = (Cache){l2 ? "what-if L2" : picked->title,
-                                  state_gpu(data->state).l2_bytes, NULL, NAN, NULL};
-    caches[count++] = (Cache){a6000->title, a6000->l2_bytes, a6000, NAN, NULL};
-    caches[count++] = (Cache){pro6000->title, pro6000->l2_bytes, pro6000, NAN, NULL};
-    return count;
-}
-
-static void find_hits(const PanelData *data, Cache *caches, int count) {
+/* What a launch of the selection moves. False: the model has not said it yet. */
+static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    for (int i = 1; predicted && i < count; i++) {
-        int gpu = caches[i].gpu ? (int)(caches[i].gpu - gpus) : data->state->gpu;
-        const GpuEdit *edit = caches[i].gpu ? NULL : &data->state->edit;
-        caches[i].hits = model_predict(data->live->model, predicted, gpu, edit).hit_rate;
-    }
-}
-
-/* What is gathered is more than a cache holds, and most of it hits there nevertheless. */
-static void draw_hits(Sheet *sheet, Area area, double hits) {
-    char text[32];
-    if (!isfinite(hits))
-        return;
-    snprintf(text, sizeof text,
-             hits < 0.995    ? "hits %.0f %%"
-             : hits < 0.9995 ? "hits %.1f %%"
-                             : "all hit",
-             100 * hits);
-    sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    sheet_right(sheet, area.x + area.w - 10, area.y, 10, cell_style(INK_TEXT), text);
-}
-
-static Ink regime_ink(BevRegime regime) {
-    return regime == REGIME_RESIDENT ? INK_GOOD : regime == REGIME_CONTESTED ? INK_WARN : INK_BAD;
-}
-
-enum { NAME_W = 22, CLASS_W = 17, HITS_W = 11, BAR_MIN = 10 };
-
-/* The footprint against the cache, or the gathered bytes. The bar's full width is 1.6 times the
- * cache, so that overflow is seen. `alone`: no row of gathered bytes follows. */
-static void draw_cache(Sheet *sheet, Area area, const Cache *cache, const Segment *segments,
-                       const char *gathered, bool alone) {
-    CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
-    char text[64] = "n/a";
-    bool known = !isnan(cache->bytes);
-    sheet_origin(sheet, gathered ? ORIGIN_SHAPES : ORIGIN_CACHES, NULL);
-    if (cache->gpu)
-        sheet_spot(sheet, (Area){area.x, area.y, area.w, 1}, ACTION_GPU, 0, cache->gpu->name);
-    if (known)
-        snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    sheet_right(sheet, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
-    if (!gathered)
-        sheet_text(sheet, area.x, area.y, NAME_W - 8, style, cache->name);
-    if (!known) {
-        sheet_text(sheet, area.x + NAME_W, area.y, area.w - NAME_W, cell_style(INK_MUTED),
-                   cache->unknown);
-        return;
-    }
-    if (gathered || alone)
-        draw_hits(sheet, area, cache->hits);
-    area.w -= alone ? HITS_W : 0;
-    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
-    sheet_stack(sheet, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
-                1.6 * cache->bytes, cache->bytes);
-    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
-    sheet_right(sheet, area.x + area.w - CLASS_W, area.y, 7, style, text);
-    BevRegime regime = bev_regime(total(segments), cache->bytes);
-    sheet_origin(sheet, ORIGIN_CACHES, NULL);
-    if (!gathered)
-        sheet_text(sheet, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
-                   bev_regimes[regime].name);
-}
-
-/* "; model: V4 fastest, latency-bound", once all kernels of the GPU were replayed; until then "".
- */
-static void fastest_text(const PanelData *data, char *text, size_t size) {
-    const MemoryModel *model = data->live->model;
-    Prediction prediction;
-    text[0] = '\0';
-    for (int i = 0; model && i < model->kernel_count; i++)
-        if (!model->kernels[i].kernel)
-            return;
-    const PredictedKernel *fastest =
-        model ? findings_fastest(model, data->state->gpu, &data->state->edit, &prediction) : NULL;
-    if (fastest)
-        snprintf(text, size, "; model: %s fastest, %s", fastest->title,
-                 limit_names[prediction.limiter]);
-}
-
-/* Of a footprint that is too large: what a launch of the selection moves nevertheless. False: the
- * model has not said it yet. */
-static bool moved_text(const PanelData *data, const char *on, char *text, size_t size) {
-    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char reads[32], writes[32];
+    char reads[32], writes[32], on[128], text[256];
     if (!predicted)
         return false;
     Prediction there =
         model_predict(data->live->model, predicted, data->state->gpu, &data->state->edit);
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
-    snprintf(text, size, "%s: a launch of %s reads %s from DRAM, writes %s", on, predicted->title,
-             reads, writes);
-    return true;
-}
-
-/* Whether the footprint fits the predicted GPU's L2, and what limits the fastest kernel there. */
-static void draw_meaning(Sheet *sheet, Area area, const PanelData *data) {
-    static const char *const fits[REGIME_COUNT] = {[REGIME_RESIDENT] = "fits",
-                                                   [REGIME_CONTESTED] = "fits barely",
-                                                   [REGIME_STREAMING] = "larger than the L2"};
-    BevRegime regime = bev_regime(bev_footprint_total(data->live->memory.footprint),
-                                  state_gpu(data->state).l2_bytes);
-    char text[256], on[128], fastest[80] = "";
     prediction_gpu(data->state, on, sizeof on);
-    bool moved = regime == REGIME_STREAMING && moved_text(data, on, text, sizeof text);
-    if (!moved) {
-        fastest_text(data, fastest, sizeof fastest);
-        snprintf(text, sizeof text, "%s: %s%s", on, fits[regime], fastest);
-    }
-    sheet_origin(sheet, moved || fastest[0] ? ORIGIN_MODEL : ORIGIN_SHAPES, NULL);
-    if (sheet_width(sheet, text) <= area.w)
-        sheet_line(sheet, area, cell_style(INK_MUTED), text);
+    snprintf(text, sizeof text, "%s: a launch of %s reads %s from DRAM, writes %s", on, predicted->title,
+             reads, writes);
+    sheet_origin(sheet, ORIGIN_MODEL, NULL);
+    sheet_figures(sheet, area, INK_MUTED, text);
+    return true;
 }
 
 /* How many requests hit the predicted GPU's L2. */
@@ -287,56 +162,135 @@ static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     return true;
 }
 
-int memory_want(Sheet *sheet, const PanelData *data, int width) {
-    (void)sheet, (void)width;
-    Cache caches[MAX_CACHES];
-    bool counted = data->live->counters.source != SOURCE_UNKNOWN;
-    return 5 + 2 * list_caches(data, caches) + 3 + counted;
-}
-
 void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
-    int full = memory_want(sheet, data, area.w);
-    area = sheet_title(sheet, area, "Footprint versus L2", model_whose(data->live));
+    area = sheet_title(sheet, area, "Bytes of a launch", model_whose(data->live));
     if (!memory->known) {
         sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
         return;
     }
-    if (draw_counted(sheet, (Area){area.x, area.y + area.h - 1, area.w, 1}, data))
-        area.h--;
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
     bool backward = goes_backward(data);
-    const char *gathered = backward ? "kernel" : "gather";
     traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
     table_begin(&table, sheet, area, backward ? backward_columns : figure_columns, 6 + backward,
                 NULL);
     draw_keys(&table);
     figure_row(&table, "footprint", "footprint", footprint);
-    figure_row(&table, gathered, backward ? "kernel traffic" : "gather traffic", gather);
-    Cache caches[MAX_CACHES];
-    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    int count = list_caches(data, caches);
-    find_hits(data, caches, count);
-    if (area.h >= 4 + count && !backward)
+    figure_row(&table, backward ? "kernel" : "gather",
+               backward ? "kernel traffic" : "gather traffic", gather);
+    if (!backward)
         requested_row(&table, data, area.x + area.w);
-    int left = area.y + area.h - table.y;
-    bool tall = left >= 2 * count;
-    bool roomy = area.w >= NAME_W + BAR_MIN + CLASS_W + HITS_W && isfinite(caches[1].hits);
     Area line = {area.x, table.y, area.w, 1};
-    bool airy = area.h + 1 >= full;
-    line.y += airy;
-    for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
-        draw_cache(sheet, line, &caches[i], footprint, NULL, !tall && roomy);
-        if (tall && !isnan(caches[i].bytes)) {
-            line.y++;
-            draw_cache(sheet, line, &caches[i], gather, gathered, false);
-        }
-    }
-    if (line.y < area.y + area.h && !backward)
-        draw_meaning(sheet, line, data);
-    line.y++;
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    if (line.y < area.y + area.h && draw_moved(sheet, line, data))
+        line.y++;
     if (line.y < area.y + area.h)
         draw_requests(sheet, line, data, predicted);
+    line.y++;
+    if (line.y < area.y + area.h)
+        draw_counted(sheet, line, data);
+}
+
+/* ---- does it stay in the L2? ---------------------------------------------------------------- */
+
+enum { MOST_GPUS = 3, NAME_W = 14, SIZE_W = 9, VERDICT_W = 13 };
+static const double FULL = 1.8; /* the bars' scale in L2s */
+
+typedef struct {
+    const char *name;
+    double bytes;
+    const char *word; /* the GPU that a click chooses; NULL: none */
+} Cache;
+
+/* This GPU, if there is one, or the chosen GPU; then the two of the article. */
+static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
+    const LiveDevice *device = &data->live->device;
+    const Gpu *article[] = {gpu_find("a6000"), gpu_find("pro6000")}, *chosen = gpus + data->state->gpu;
+    bool what_if = data->state->edit.l2_mib > 0;
+    int count = 0;
+    if (what_if || (chosen != article[0] && chosen != article[1]))
+        caches[count++] = (Cache){what_if ? "what-if L2" : chosen->title,
+                                  state_gpu(data->state).l2_bytes, NULL};
+    else if (device->where == BEV_CUDA && device->l2_bytes.source)
+        caches[count++] = (Cache){"this GPU", device->l2_bytes.value, NULL};
+    for (int i = 0; i < 2; i++)
+        caches[count++] = (Cache){article[i]->title, article[i]->l2_bytes, article[i]->name};
+    return count;
+}
+
+static void draw_cache(Sheet *sheet, Area row, const Cache *cache, const Segment *segments,
+                       double footprint, double gathered) {
+    char text[48];
+    int bar_x = row.x + NAME_W + SIZE_W + 1, bar_w = row.w - (bar_x - row.x) - VERDICT_W - 1;
+    BevRegime regime = bev_regime(footprint, cache->bytes);
+    sheet_origin(sheet, ORIGIN_CACHES, NULL);
+    if (cache->word)
+        sheet_spot(sheet, row, ACTION_GPU, 0, cache->word);
+    sheet_text(sheet, row.x, row.y, NAME_W, cell_style(INK_TEXT), cache->name);
+    snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
+    sheet_right(sheet, row.x + NAME_W, row.y, SIZE_W, cell_style(INK_MUTED), text);
+    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
+    sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes, cache->bytes);
+    const double columns = bar_w / (FULL * cache->bytes);
+    int tick = (int)fmin(gathered * columns, bar_w);
+    if (tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
+        sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
+    snprintf(text, sizeof text, "%.0f %%, %s", 100 * footprint / cache->bytes,
+             regime == REGIME_RESIDENT    ? "yes"
+             : regime == REGIME_CONTESTED ? "barely"
+                                          : "no");
+    sheet_right(sheet, row.x, row.y, row.w,
+                cell_bold(regime == REGIME_STREAMING   ? INK_BAD
+                          : regime == REGIME_CONTESTED ? INK_WARN
+                                                       : INK_GOOD),
+                text);
+}
+
+/* The colours of the arrays, and the hollow tick. */
+static void draw_legend(Sheet *sheet, Area row, double gathered, int tensor_count) {
+    char text[64], bytes[24];
+    int x = row.x, end = row.x + row.w;
+    for (int i = 0; i < tensor_count && x + 2 + sheet_width(sheet, tensors[i].name) <= end; i++) {
+        sheet_key(sheet, x, row.y, tensors[i].ink, tensors[i].texture);
+        x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED),
+                            tensors[i].name);
+    }
+    unit_text(UNIT_BYTES, gathered, bytes, sizeof bytes);
+    snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes);
+    if (sheet_width(sheet, text) > end - x)
+        snprintf(text, sizeof text, "| L2 full");
+    if (sheet_width(sheet, text) <= end - x)
+        sheet_right(sheet, x, row.y, end - x, cell_style(INK_MUTED), text);
+}
+
+void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const LiveMemory *memory = &data->live->memory;
+    char note[128] = "", footprint[24], outside[64] = "";
+    double all = bev_footprint_total(memory->footprint), gathered = bev_traffic_total(memory->gather);
+    double share = story_outside(data->live);
+    unit_text(UNIT_BYTES, all, footprint, sizeof footprint);
+    if (isfinite(share))
+        snprintf(outside, sizeof outside, "; %.1f %% of the points outside of the grid",
+                 100 * share);
+    if (memory->known)
+        snprintf(note, sizeof note, "footprint %s%s", footprint, outside);
+    sheet_origin(sheet, ORIGIN_SHAPES, NULL);
+    const char *title = "Does the working set stay in the L2?";
+    if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
+        snprintf(note, sizeof note, "footprint %s", footprint);
+    area = sheet_title(sheet, area, title, memory->known ? note : "");
+    if (!memory->known)
+        return;
+    Segment segments[TENSORS];
+    footprint_segments(&memory->footprint, segments);
+    Cache caches[MOST_GPUS];
+    int count = list_caches(data, caches);
+    for (int i = 0; i < count && i < area.h; i++)
+        draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, &caches[i], segments, all,
+                   gathered);
+    if (area.h > MOST_GPUS)
+        draw_legend(sheet, (Area){area.x, area.y + MOST_GPUS, area.w, 1}, gathered,
+                  segments[TENSORS - 1].value > 0 ? TENSORS : TENSORS - 1);
 }

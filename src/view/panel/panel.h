@@ -51,11 +51,10 @@ typedef struct {
     PanelDraw name##_draw;
 #include "src/view/panel/panels.inc"
 #undef PANEL
-PanelWant gradients_want, lesson_want, memory_want, model_want, palette_want;
-PanelShown course_shown, findings_shown, objects_shown, pipeline_shown;
+PanelWant gradients_want, headline_want, lesson_want, model_want, palette_want;
+PanelShown objects_shown, pipeline_shown;
 enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 4, PALETTE_HIGH = 12 }; /* rows */
 
-extern const Panel headline_panel;      /* the window's, for a projector */
 extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
 
 /* Draws it, its figures noted with their origin. */
@@ -82,13 +81,6 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
-int headline_height(const State *state, int columns, int rows);
-void headline_draw(Sheet *sheet, Area area, const PanelData *data);
-/* The same figures in one row, where headline_height() is 0. */
-void headline_line_draw(Sheet *sheet, Area area, const PanelData *data);
-void findings_line_draw(Sheet *sheet, Area area,
-                        const PanelData *data); /* the first finding, where its panel is not
-                                                   shown */
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
 /* The moment that is shown, between the first and the last. */

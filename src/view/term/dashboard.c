@@ -13,7 +13,7 @@ enum { MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
 /* ---- arrangements --------------------------------------------------------------------------- */
 
 /* What is shown besides the usual panels. */
-typedef enum { USUAL, WITH_STEPS, WITH_BITS, LARGE, BACKWARD } Shows;
+typedef enum { USUAL, TABLES, WITH_CHART, WITH_STEPS, WITH_BITS, LARGE, BACKWARD } Shows;
 
 enum { TWO_STEPS_W = 200 };
 
@@ -31,24 +31,27 @@ typedef struct {
 /* Panels that stand together. An operator scene has bars in place of cameras. */
 #define PICTURE &bev_panel, &operator_panel
 #define CAMERAS PICTURE, &camera_panel
-#define FIGURES &memory_panel, &kernels_panel, &idea_panel, &model_panel
-#define CHECKS &accuracy_panel, &intervals_panel, &objects_panel, &course_panel, &pipeline_panel
+#define QUESTIONS &headline_panel, &why_panel, &resident_panel, &right_panel
+#define FIGURES &kernels_panel, &memory_panel
+#define CHECKS &accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel
 
 /* The first row that fits is taken. */
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {USUAL, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {USUAL, PAGE_BOTH, 200, {{40, {FIGURES, &findings_panel}}, {26, {CHECKS}}, {34, {CAMERAS}}}},
-    {USUAL, PAGE_BOTH, 160, {{40, {FIGURES, &findings_panel}}, {32, {CHECKS}}, {28, {CAMERAS}}}},
-    {USUAL, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {FIGURES, &accuracy_panel, &pipeline_panel}},
-                                           {42, {CAMERAS, &intervals_panel, &objects_panel}}}},
-    {USUAL, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &idea_panel, &accuracy_panel}},
-                                            {32, {PICTURE}}}},
-    {USUAL, PAGE_DASHBOARD, 110, {{54, {&memory_panel, &kernels_panel, &idea_panel, &course_panel,
-                                        &pipeline_panel}},
-                                  {46, {&accuracy_panel, &model_panel, &intervals_panel,
-                                        &objects_panel, &findings_panel}}}},
-    {USUAL, PAGE_DASHBOARD, 0, {{100, {FIGURES, CHECKS}}}},
+    {USUAL, PAGE_BOTH, 150, {{44, {CAMERAS}}, {56, {QUESTIONS, &points_panel, &findings_panel}}}},
+    {USUAL, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{38, {CAMERAS}},
+                                           {62, {QUESTIONS, &points_panel, &findings_panel}}}},
+    {USUAL, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{32, {PICTURE}}, {68, {QUESTIONS}}}},
+    {USUAL, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &points_panel, &findings_panel}}}},
+    {TABLES, PAGE_BEV, 0, {{100, {CAMERAS}}}},
+    {TABLES, PAGE_BOTH, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
+    {TABLES, PAGE_DASHBOARD, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
+    {TABLES, PAGE_DASHBOARD, 0, {{100, {FIGURES, CHECKS}}}},
+    {WITH_CHART, PAGE_BEV, 0, {{100, {CAMERAS}}}},
+    {WITH_CHART, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{38, {CAMERAS}},
+                                                {62, {&headline_panel, &model_panel, &why_panel}}}},
+    {WITH_CHART, PAGE_DASHBOARD, 0, {{100, {&headline_panel, &model_panel, &why_panel}}}},
     {WITH_STEPS, PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel, &operator_panel}}}},
     {WITH_STEPS, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {CAMERAS}}}},
     {WITH_STEPS, PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
@@ -57,22 +60,15 @@ static const Arrangement arrangements[] = {
                                                {40, {PICTURE}}}},
     {WITH_BITS, PAGE_DASHBOARD, 0, {{100, {&bits_panel, &accuracy_panel, &kernels_panel}}}},
     {LARGE, PAGE_BEV, 0, {{100, {PICTURE}}}},
-    {LARGE, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{55, {&kernels_panel, &gradients_panel}},
+    {LARGE, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{55, {&headline_panel, &why_panel}},
                                             {45, {PICTURE}}}},
-    {LARGE, PAGE_DASHBOARD, 0, {{100, {&kernels_panel, &model_panel, &gradients_panel}}}},
+    {LARGE, PAGE_DASHBOARD, 0, {{100, {&headline_panel, &why_panel}}}},
     {BACKWARD, PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &operator_panel,
                                                        &gradients_panel}}}},
-    {BACKWARD, PAGE_BOTH, 160, {{40, {FIGURES}}, {30, {&accuracy_panel, &gradients_panel,
-                                                       &intervals_panel, &pipeline_panel}},
-                                {30, {CAMERAS}}}},
-    {BACKWARD, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
-                                                    &accuracy_panel, &intervals_panel,
-                                                    &pipeline_panel}},
-                                              {42, {CAMERAS, &gradients_panel}}}},
-    {BACKWARD, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{68, {&kernels_panel, &gradients_panel}},
-                                               {32, {&bev_panel}}}},
-    {BACKWARD, PAGE_DASHBOARD, 0, {{100, {FIGURES, &accuracy_panel, &gradients_panel,
-                                          &intervals_panel, &pipeline_panel}}}},
+    {BACKWARD, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{44, {CAMERAS}},
+                                              {56, {QUESTIONS, &gradients_panel}}}},
+    {BACKWARD, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{32, {&bev_panel}}, {68, {QUESTIONS}}}},
+    {BACKWARD, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &gradients_panel}}}},
 };
 /* clang-format on */
 
@@ -80,6 +76,8 @@ static Shows shows_of(const State *state) {
     return state->bits.open                                      ? WITH_BITS
            : state->job.steps                                    ? WITH_STEPS
            : state->large                                        ? LARGE
+           : state->chart != CHART_NONE                          ? WITH_CHART
+           : state->all                                          ? TABLES
            : state->job.config.kernel->direction == BEV_BACKWARD ? BACKWARD
                                                                  : USUAL;
 }
@@ -194,23 +192,7 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
 
 static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
     int used = header_draw(sheet, area, data);
-    Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
-    int headline = headline_height(data->state, sheet->columns, sheet->rows);
-    if (headline) {
-        Area at = {area.x, area.y + used, area.w, headline};
-        headline_draw(sheet, at, data);
-        if (pointed_at(data->state) == PANEL_HEADLINE)
-            sheet_frame(sheet, at);
-        used += headline + 1;
-        line.y = area.y + used - 1;
-    } else if (area.h >= 22 && !data->state->lesson.open && data->state->page != PAGE_DASHBOARD) {
-        headline_line_draw(sheet, line, data);
-        line.y++;
-        used++;
-    }
-    if (area.h >= 22 && !data->state->lesson.open) /* whose frames need the row */
-        findings_line_draw(sheet, line, data);
     return used;
 }
 

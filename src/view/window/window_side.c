@@ -13,24 +13,19 @@ enum {
 };
 
 /* The panels of the side column; the first with room are drawn. A wide window has several. */
-static const Panel *const usual[] = {&cell_panel,
-                                     &gradients_panel,
-                                     &kernels_panel,
-                                     &course_panel,
-                                     &accuracy_panel,
-                                     &memory_panel,
-                                     &intervals_panel,
-                                     &objects_panel,
-                                     &findings_panel,
-                                     &pipeline_panel,
+static const Panel *const usual[] = {&headline_panel,  &why_panel,     &resident_panel,
+                                     &right_panel,     &points_panel,  &findings_panel,
+                                     &gradients_panel, &objects_panel, &cell_panel,
                                      NULL};
-static const Panel *const large[] = {&headline_panel, &kernels_panel, NULL};
-static const Panel *const small[] = {&kernels_panel, &cell_panel, NULL};
+static const Panel *const tables[] = {&kernels_panel, &accuracy_panel,  &memory_panel,
+                                      &intervals_panel, &objects_panel, &pipeline_panel,
+                                      NULL};
+static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
+static const Panel *const small[] = {&headline_panel, &why_panel, NULL};
 static const Panel *const with_cell[] = {&cell_panel, &gradients_panel, NULL};
 static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
-static const Panel *const with_chart[] = {&model_panel,  &kernels_panel,   &accuracy_panel,
-                                          &memory_panel, &intervals_panel, NULL};
+static const Panel *const with_chart[] = {&model_panel, &headline_panel, &why_panel, NULL};
 static const Panel *const with_lesson[] = {
     &lesson_panel,   &bits_panel,   &model_panel,     &kernels_panel,
     &accuracy_panel, &memory_panel, &intervals_panel, NULL};
@@ -47,6 +42,7 @@ static const Panel *const *choose_panels(const WindowView *view, int columns) {
            : view->live->frame.steps             ? with_steps
            : has_chart(view)                     ? with_chart
            : view->state->large                  ? large
+           : view->state->all                    ? tables
            : view->state->pinned && columns == 1 ? with_cell
                                                  : usual;
 }

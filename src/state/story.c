@@ -1,0 +1,209 @@
+#include "src/state/story.h"
+
+#include "src/state/live_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- why ------------------------------------------------------------------------------------- */
+
+void story_reason(const PredictedKernel *predicted, const Prediction *prediction, int64_t longest,
+                  char *text, size_t size) {
+    const BevAccess *access = &predicted->kernel->access;
+    LatencyTerm term = prediction->limiter;
+    if (term == TERM_DEPENDENT_LOADS && access->owner == BEV_OWNS_TILE)
+        snprintf(text, size, "%s: %lld dependent steps", limit_names[term],
+                 (long long)predicted->profile.counts.longest);
+    else if (term == TERM_DEPENDENT_LOADS && longest)
+        snprintf(text, size, "%s: one cell of %lld points", limit_names[term], (long long)longest);
+    else if (term == TERM_L2 && access->sums != BEV_SUMS_OWNED)
+        snprintf(text, size, "%s: additions", limit_names[term]);
+    else
+        snprintf(text, size, "%s", limit_names[term]);
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Rows are found by name: a model and a recording know the kernels of other builds. */
+static const LiveKernel *timed_row(const LiveData *live, const BevKernel *kernel) {
+    for (int i = 0; i < live->kernel_count; i++)
+        if (!strcmp(live->kernels[i].kernel->name, kernel->name))
+            return &live->kernels[i];
+    return live_known_kernel(live, kernel);
+}
+
+static const PredictedKernel *predicted_row(const State *state, const LiveData *live,
+                                            const BevKernel *kernel) {
+    const MemoryModel *model = live->model;
+    Gpu gpu = state_gpu(state);
+    if (model && kernel->large_l2)
+        return model_v3(&model->formats[model->dtype], &gpu);
+    for (int i = 0; model && i < model->kernel_count; i++)
+        if (model->kernels[i].kernel && !strcmp(model->kernels[i].name, kernel->name))
+            return &model->kernels[i];
+    return NULL;
+}
+
+static bool is_chosen_gpu(const State *state, const char *device) {
+    const Gpu *gpu = gpu_of_device(device);
+    return gpu && gpu == &gpus[state->gpu] && !gpu_edit_any(&state->edit);
+}
+
+static double time_from(FigureSource source, const State *state, const LiveData *live,
+                        const BevKernel *kernel) {
+    const LiveKernel *row = timed_row(live, kernel);
+    const PredictedKernel *predicted = predicted_row(state, live, kernel);
+    const bool forward = kernel->direction == BEV_FORWARD;
+    if (source == SOURCE_MODEL)
+        return predicted ? prediction_of(state, live, predicted).latency_us : NAN;
+    if (!row || (source == SOURCE_MEASURED && (row->unsettled || row->median_us.stale)) ||
+        (source == SOURCE_MEASURED && row->median_us.source != source))
+        return NAN;
+    bool chosen = source == SOURCE_MEASURED
+                      ? state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit)
+                      : is_chosen_gpu(state, row->recorded_on);
+    if (forward && (kernel->where != BEV_CUDA || !chosen))
+        return NAN;
+    return source == SOURCE_MEASURED      ? row->median_us.value
+           : row->recorded_us.source      ? row->recorded_us.value
+                                          : NAN;
+}
+
+/* Whether the time is missing that the source should have. */
+static bool lacks_time(FigureSource source, const State *state, const LiveData *live,
+                       const BevKernel *kernel) {
+    const KernelConfig *config = &live->job.config;
+    bool possible = kernel->dtypes >> config->dtype & 1 && kernel->aligns >> config->align & 1;
+    return possible && isnan(time_from(source, state, live, kernel));
+}
+
+/* The first source that has all times; no two sources are mixed. */
+static FigureSource source_of(const Story *story, const State *state, const LiveData *live) {
+    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED};
+    const char *machine = NULL;
+    for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
+        bool all = story->count > 0;
+        for (int i = 0; i < story->count && all; i++) {
+            const LiveKernel *row = timed_row(live, story->bars[i].kernel);
+            const char *on = row ? row->recorded_on : "";
+            all = !lacks_time(sources[s], state, live, story->bars[i].kernel) &&
+                  (sources[s] == SOURCE_MEASURED || !machine || !strcmp(machine, on));
+            machine = on;
+        }
+        if (all)
+            return sources[s];
+    }
+    return live->model && live->job.config.kernel &&
+                   live->job.config.kernel->direction == BEV_FORWARD
+               ? SOURCE_MODEL
+               : SOURCE_UNKNOWN;
+}
+
+static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
+                     const LiveData *live) {
+    const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
+    const LiveKernel *row = timed_row(live, bar->kernel);
+    const KernelConfig *config = &live->job.config;
+    const Reading *published = row ? &row->published_us[state->gpu] : NULL;
+    bar->published_us = published && published->source ? published->value : NAN;
+    bar->us = time_from(source, state, live, bar->kernel);
+    if (!(bar->kernel->dtypes >> config->dtype & 1))
+        snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
+    else if (!(bar->kernel->aligns >> config->align & 1))
+        snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
+    else if (predicted) {
+        const Prediction prediction = prediction_of(state, live, predicted);
+        story_reason(predicted, &prediction, live->intervals.stats.longest, bar->why,
+                     sizeof bar->why);
+    } else if (isnan(bar->us))
+        snprintf(bar->why, sizeof bar->why, "follows");
+    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(bar->why, ":"), bar->why);
+    if (!strncmp(bar->brief, "limited by ", 11))
+        memmove(bar->brief, bar->brief + 11, strlen(bar->brief + 11) + 1);
+}
+
+/* ---- which kernels --------------------------------------------------------------------------- */
+
+bool story_tells(const BevKernel *kernel) {
+    return kernel->where == BEV_CUDA && kernel->direction == BEV_FORWARD &&
+           kernel->stage == BEV_POOL && (kernel->published || kernel->is_default);
+}
+
+static void add_bar(Story *story, const State *state, const LiveData *live,
+                    const BevKernel *kernel) {
+    bool known = timed_row(live, kernel) || predicted_row(state, live, kernel);
+    if (known && story->count < STORY_BARS)
+        story->bars[story->count++] =
+            (StoryBar){.kernel = kernel, .here = bev_counterpart(kernel, state_where(state))};
+}
+
+static void choose_bars(Story *story, const State *state, const LiveData *live) {
+    const bool forward = state->job.config.kernel->direction == BEV_FORWARD;
+    for (int i = 0; forward && bev_kernels[i]; i++)
+        if (story_tells(bev_kernels[i]))
+            add_bar(story, state, live, bev_kernels[i]);
+    for (int i = 0; !forward && i < live->kernel_count; i++)
+        if (live->kernels[i].kernel->where == state_where(state))
+            add_bar(story, state, live, live->kernels[i].kernel);
+}
+
+/* The row whose time stands for a kernel's: forward that of the CUDA kernel. */
+static const BevKernel *row_of(const BevKernel *kernel) {
+    const BevKernel *row = kernel->direction == BEV_FORWARD ? model_row(kernel) : kernel;
+    return row ? row : kernel;
+}
+
+static void tell_from(Story *story, const State *state, const LiveData *live) {
+    char on[128], config[48] = "";
+    const LiveKernel *row = story->count ? timed_row(live, story->bars[0].kernel) : NULL;
+    prediction_gpu(state, on, sizeof on);
+    if (story->source == SOURCE_MEASURED)
+        snprintf(on, sizeof on, "%s", live->device.name);
+    else if (story->source == SOURCE_RECORDED && row)
+        machine_text(row->recorded_on, on, sizeof on);
+    if (story->source == SOURCE_MODEL) {
+        const KernelConfig *now = &state->job.config;
+        const MemoryModel *model = live->model;
+        story->other_config = model->dtype != now->dtype || model->align != now->align;
+        if (story->other_config)
+            snprintf(config, sizeof config, ", %s %s until %s is known",
+                     bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
+                     model->dtype != now->dtype ? bev_dtypes[now->dtype].title
+                                                : bev_aligns[now->align].name);
+    }
+    snprintf(story->from, sizeof story->from, "%s%s%s%s",
+             story->source == SOURCE_MODEL      ? "model of "
+             : story->source == SOURCE_MEASURED ? "measured on "
+             : story->source                    ? "recorded on "
+                                                : "times follow",
+             story->source ? on : "", config, "");
+}
+
+Story story_of(const State *state, const LiveData *live) {
+    Story story = {.ratio = NAN};
+    const Job *job = &state->job;
+    choose_bars(&story, state, live);
+    story.source = source_of(&story, state, live);
+    story.on_gpu = job->config.kernel->direction == BEV_FORWARD;
+    story.selection.kernel = row_of(job->config.kernel);
+    story.baseline.kernel = row_of(job->baseline.kernel);
+    for (int i = 0; i < story.count; i++)
+        fill_bar(&story.bars[i], story.source, state, live);
+    fill_bar(&story.selection, story.source, state, live);
+    fill_bar(&story.baseline, story.source, state, live);
+    tell_from(&story, state, live);
+    bool same_config = !job->baseline_pinned || (job->baseline.dtype == job->config.dtype &&
+                                                 job->baseline.align == job->config.align);
+    if (same_config)
+        story.ratio = story.baseline.us / story.selection.us;
+    return story;
+}
+
+double story_outside(const LiveData *live) {
+    const BevShape *shape = &live->frame.shape;
+    const Pruned *pruned = &live->intervals.pruned;
+    double all = (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
+    bool counted = live->intervals.known && !pruned->points && live->job.config.align == BEV_NEAREST;
+    return counted && all > 0 ? 1 - (double)live->intervals.stats.points / all : NAN;
+}

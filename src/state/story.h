@@ -1,0 +1,39 @@
+/* What the default screen says of the kernels, as plain values: the times of the article's kernels
+ * from one source, the reason behind each, and how the selection compares with its baseline. */
+#pragma once
+
+#include "src/state/live_data.h"
+
+enum { STORY_BARS = 5 }; /* four kernels, or the backward kernels of one backend */
+
+/* One kernel. A time that the source lacks is NaN, and `why` then says the reason. */
+typedef struct {
+    const BevKernel *kernel; /* the row that was timed or simulated */
+    const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
+    double us, published_us; /* published_us NaN: none for the chosen GPU */
+    char why[80], brief[40]; /* "latency-bound: one cell of 352 points", "latency-bound" */
+} StoryBar;
+
+typedef struct {
+    int count;
+    StoryBar bars[STORY_BARS], selection, baseline;
+    FigureSource source; /* of all times: measured, recorded or model */
+    char from[160];      /* "model of an RTX A6000, FP16 nearest" */
+    bool other_config;   /* the times are of an earlier format or align; `from` names it */
+    bool on_gpu;         /* the times are of a GPU, this or the chosen one */
+    double ratio;        /* the baseline's time over the selection's; NaN: not of one source */
+} Story;
+
+Story story_of(const State *state, const LiveData *live);
+
+/* Whether the screen tells of this kernel: forward, the article's kernels and this program's
+ * fastest, as rows of CUDA. */
+bool story_tells(const BevKernel *kernel);
+
+/* Writes the longest term of a prediction as a reason: "limited by L2 bandwidth: additions".
+ * `longest`: points of the longest interval. */
+void story_reason(const PredictedKernel *predicted, const Prediction *prediction, int64_t longest,
+                  char *text, size_t size);
+
+/* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
+double story_outside(const LiveData *live);

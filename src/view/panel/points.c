@@ -1,0 +1,51 @@
+/* The points of a cell: a curve of the interval lengths, and the longest one. */
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { BUCKET_W = 5 };
+
+void points_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const MapIntervals *intervals = &data->live->intervals;
+    const ScatterStats *stats = &intervals->stats;
+    const char *of = intervals->of_pixels ? "pixel" : "cell";
+    char title[48], note[96] = "", text[96], cell[48], count[24];
+    double heights[LENGTH_BUCKETS];
+    int last = 0, buckets = area.w / BUCKET_W < LENGTH_BUCKETS ? area.w / BUCKET_W : LENGTH_BUCKETS;
+    int64_t most = 1;
+    unit_text(UNIT_COUNT, (double)stats->intervals, count, sizeof count);
+    snprintf(title, sizeof title, "Points of a %s", of);
+    if (intervals->known)
+        snprintf(note, sizeof note, "%s %ss, median %d", count, of, stats->median);
+    area = sheet_title(sheet, area, title, note);
+    if (!intervals->known)
+        return;
+    for (int i = 0; i < LENGTH_BUCKETS; i++) {
+        last = intervals->intervals[i] ? i + 1 : last;
+        most = intervals->intervals[i] > most ? intervals->intervals[i] : most;
+    }
+    buckets = last < buckets ? last : buckets;
+    for (int i = 0; i < buckets; i++)
+        heights[i] = sqrt((double)intervals->intervals[i] / (double)most);
+    if (buckets)
+        sheet_bars(sheet, (Area){area.x, area.y, buckets * BUCKET_W, 1}, heights, buckets,
+                   INK_INDEX);
+    for (int i = 0; i < buckets && area.h > 1; i++) {
+        snprintf(text, sizeof text, "%d", 1 << i);
+        sheet_text(sheet, area.x + i * BUCKET_W, area.y + 1, BUCKET_W, cell_style(INK_MUTED), text);
+    }
+    snprintf(text, sizeof text, "one %s has %d", of, stats->longest);
+    int x = area.x + buckets * BUCKET_W + 1, w = area.w - buckets * BUCKET_W - 1;
+    if (sheet_width(sheet, text) > w)
+        return;
+    sheet_right(sheet, x, area.y, w, cell_bold(INK_WARN), text);
+    int64_t nx = data->state->scene.nx;
+    if (intervals->of_pixels || nx <= 0 || stats->longest_cell < 0)
+        return;
+    snprintf(cell, sizeof cell, "%lld,%lld", (long long)(stats->longest_cell % nx),
+             (long long)(stats->longest_cell / nx));
+    sheet_spot(sheet, (Area){x, area.y, w, 1}, ACTION_PIN, 0, cell);
+    if (area.h > 1)
+        sheet_right(sheet, x, area.y + 1, w, cell_style(INK_MUTED), "click: pin");
+}

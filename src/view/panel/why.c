@@ -1,0 +1,142 @@
+/* Why is a kernel fast? The article's kernels on one scale of time, and what each waits for. */
+#include "src/state/live_text.h"
+#include "src/state/story.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MARK_W = 2, NUMBER_W = 10, BRIEF_W = 17, BAR_LEAST = 12 };
+
+/* Where the parts of a row stand. */
+typedef struct {
+    int name_w, bar_x, bar_w, reason_x, reason_w;
+    double scale_us;
+} Columns;
+
+static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
+    Columns at = {.name_w = 5};
+    for (int i = 0; i < story->count; i++) {
+        int name_w = sheet_width(sheet, story->bars[i].kernel->title);
+        at.name_w = name_w > at.name_w ? name_w : at.name_w;
+        at.scale_us = fmax(at.scale_us, isfinite(story->bars[i].us) ? story->bars[i].us : 0);
+        int w = sheet_width(sheet, story->bars[i].why);
+        at.reason_w = w > at.reason_w ? w : at.reason_w;
+    }
+    int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
+    at.bar_x = area.x + MARK_W + at.name_w + 1;
+    if (room - at.reason_w < BAR_LEAST)
+        at.reason_w = room - BRIEF_W >= BAR_LEAST ? BRIEF_W : 0;
+    at.bar_w = room - at.reason_w;
+    at.reason_x = area.x + area.w - at.reason_w;
+    return at;
+}
+
+static bool same(const BevKernel *a, const BevKernel *b) {
+    return !strcmp(a->name, b->name);
+}
+
+static Ink bar_ink(const Story *story, const StoryBar *bar) {
+    return same(bar->kernel, story->selection.kernel)  ? INK_ACCENT
+           : same(bar->kernel, story->baseline.kernel) ? INK_BASELINE
+                                                       : INK_MUTED;
+}
+
+/* The article's figure: a tick where the scale reaches so far, else in words. */
+static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int x) {
+    char text[40], number[24];
+    if (isnan(bar->published_us))
+        return;
+    figure_text(UNIT_US, bar->published_us, number, sizeof number);
+    snprintf(text, sizeof text, "article: %s", number);
+    sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
+    int tick = at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us);
+    bool on_scale = bar->published_us <= at->scale_us;
+    if (on_scale) /* on the bar, or beyond its end */
+        sheet_paper(sheet, (Area){tick, y, 1, 1}, INK_DEFAULT);
+    if (on_scale)
+        sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
+    x = on_scale && tick >= x - 1 ? tick + 2 : x;
+    if (x + sheet_width(sheet, text) < at->reason_x)
+        sheet_text(sheet, x, y, at->reason_x - x, cell_style(INK_MUTED), text);
+}
+
+static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar *bar,
+                     const Columns *at) {
+    Ink ink = bar_ink(story, bar);
+    bool selected = same(bar->kernel, story->selection.kernel);
+    CellStyle style = {.ink = ink == INK_MUTED ? INK_TEXT : ink,
+                       .attributes = selected ? CELL_BOLD : 0};
+    sheet_origin(sheet, story->source == SOURCE_MODEL ? ORIGIN_MODEL : ORIGIN_LATENCY, bar->kernel);
+    if (bar->here)
+        sheet_spot(sheet, row, ACTION_KERNEL, 0, kernel_word(bar->here));
+    if (selected)
+        sheet_sign(sheet, row.x, row.y, 0x25b8, style);
+    sheet_text(sheet, row.x + MARK_W, row.y, at->name_w, style, bar->kernel->title);
+    if (at->reason_w > 0)
+        sheet_text(sheet, at->reason_x, row.y, at->reason_w,
+                   cell_style(selected ? INK_TEXT : INK_MUTED),
+                   sheet_width(sheet, bar->why) <= at->reason_w ? bar->why : bar->brief);
+    if (isnan(bar->us))
+        return;
+    char number[24];
+    figure_text(UNIT_US, bar->us, number, sizeof number);
+    int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
+    sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
+    sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
+    draw_published(sheet, row.y, at, bar, x + sheet_width(sheet, number) + 2);
+}
+
+static bool is_bar(const Story *story, const BevKernel *kernel) {
+    for (int i = 0; i < story->count; i++)
+        if ((story->bars[i].here && same(story->bars[i].here, kernel)) ||
+            same(story->bars[i].kernel, kernel))
+            return true;
+    return false;
+}
+
+/* "V2 (BEVDet) 57.1 us, issue-bound; 6 more: REF, RACE, ATOMIC (all)": the selection first, if it
+ * is one of them. */
+static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+    char text[256] = "", number[24], names[160] = "";
+    const BevKernel *selected = data->state->job.config.kernel;
+    int others = 0;
+    if (!is_bar(story, selected) && isfinite(story->selection.us)) {
+        figure_text(UNIT_US, story->selection.us, number, sizeof number);
+        snprintf(text, sizeof text, "%s %s, %s", selected->title, number, story->selection.why);
+    } else if (!is_bar(story, selected))
+        snprintf(text, sizeof text, "%s: not simulated", selected->title);
+    for (int i = 0; i < data->live->kernel_count; i++) {
+        const BevKernel *kernel = data->live->kernels[i].kernel;
+        if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
+            continue;
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", others ? ", " : "",
+                 kernel->title);
+        others++;
+    }
+    int x = row.x + MARK_W, w = row.w - MARK_W;
+    sheet_origin(sheet, ORIGIN_MODEL, selected);
+    if (text[0]) {
+        sheet_sign(sheet, row.x, row.y, 0x25b8, cell_bold(INK_ACCENT));
+        int used = sheet_text(sheet, x, row.y, w, cell_bold(INK_ACCENT), text);
+        x += used + 2, w -= used + 2;
+    }
+    snprintf(text, sizeof text, "%d more: %s (type all)", others, names);
+    if (sheet_width(sheet, text) > w)
+        snprintf(text, sizeof text, "%d more (type all)", others);
+    sheet_origin(sheet, ORIGIN_SETTING, NULL);
+    sheet_spot(sheet, (Area){x, row.y, w, 1}, ACTION_ALL, 0, "on");
+    if (others && sheet_width(sheet, text) <= w)
+        sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
+}
+
+void why_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const Story story = story_of(data->state, data->live);
+    area = sheet_title(sheet, area, "Why?", story.from);
+    const Columns at = columns_of(sheet, area, &story);
+    for (int i = 0; i < story.count && i < area.h; i++)
+        draw_bar(sheet, (Area){area.x, area.y + i, area.w, 1}, &story, &story.bars[i], &at);
+    if (story.count < area.h)
+        draw_others(sheet, (Area){area.x, area.y + story.count, area.w, 1}, data, &story);
+}
