@@ -30,7 +30,9 @@ void app_menu_open(AppMenu *menu, unsigned where) {
         scene_title(menu->scenes[i].name, menu->title_texts[i]);
         menu->titles[i] = menu->title_texts[i];
         menu->names[menu->menu.scenes.count++] = menu->scenes[i].name;
-        menu->menu.preset_count += menu->scenes[i].is_preset;
+        menu->menu.preset_count += menu->scenes[i].group == SCENES_PRESET;
+        menu->menu.operator_count += menu->scenes[i].group == SCENES_OPERATOR;
+        menu->menu.operator_first = (int)i + 1 - menu->menu.operator_count;
     }
     course_read(&menu->course);
     for (int i = 0; i < menu->course.count; i++) {
@@ -252,8 +254,8 @@ void app_step(App *app, const Event *event) {
 
 /* Pages and lists scroll; no control has these keys. */
 static bool scroll(App *app, int32_t key) {
-    static const int32_t codes[] = {KEYCODE_PAGE_UP, KEYCODE_PAGE_DOWN, KEYCODE_HOME, KEYCODE_END,
-                                    KEYCODE_UP, KEYCODE_DOWN};
+    static const int32_t codes[] = {KEYCODE_PAGE_UP, KEYCODE_PAGE_DOWN, KEYCODE_HOME,
+                                    KEYCODE_END,     KEYCODE_UP,        KEYCODE_DOWN};
     static const int steps[] = {-8, 8, -1000, 1000, -1, 1};
     const State *state = &app->state;
     int most = state->help ? 6 : 4, at = 0;

@@ -238,14 +238,14 @@ static bool list_sample(FILE *out, const char *name, Err *err) {
     return ok;
 }
 
-/* Lists every scene file in the folder of samples, also files that the user added. */
-static bool list_samples(FILE *out, Err *err) {
+/* Lists every scene file of a group in the folder of samples, also files that the user added. */
+static bool list_samples(FILE *out, SceneGroup group, Err *err) {
     enum { NAMES_MAX = 256 };
     SceneName names[NAMES_MAX];
     size_t count;
     bool ok = scene_names(names, NAMES_MAX, &count, err);
     for (size_t i = 0; i < count; i++)
-        if (!names[i].is_preset) {
+        if (names[i].group == group) {
             Err why = {0};
             if (!list_sample(out, names[i].name, &why) && ok) {
                 *err = why;
@@ -296,8 +296,12 @@ static void list_kernels(FILE *out) {
 }
 
 bool help_list(FILE *out, Err *err) {
+    Err second;
     fputs("Sample scenes:\n", out);
-    bool ok = list_samples(out, err);
+    bool ok = list_samples(out, SCENES_CAMERAS, err);
+    fputs("\nOperators as scenes, without cameras:\n", out);
+    if (!list_samples(out, SCENES_OPERATOR, ok ? err : &second))
+        ok = false;
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     list_configs(out);

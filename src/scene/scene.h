@@ -110,10 +110,13 @@ bool scene_has_embedding(const Scene *scene);
 /* Frees the memory of the scene and zeroes the struct. */
 void scene_free(Scene *scene);
 
+/* The groups of scenes, as lists show them: presets, samples with cameras, operators. */
+typedef enum { SCENES_PRESET, SCENES_CAMERAS, SCENES_OPERATOR } SceneGroup;
+
 /* A name that scene_load accepts. */
 typedef struct {
     char name[64];
-    bool is_preset; /* true: a preset; false: a sample */
+    SceneGroup group;
 } SceneName;
 
 /* Checks that the file of a sample is a scene, and copies its title. Builds no operator. */
@@ -123,7 +126,8 @@ bool scene_check_sample(const char *name, char title[128], Err *err);
  * "": not readable. */
 void scene_title(const char *name, char title[128]);
 
-/* Lists at most `max` names and sets *count: presets in table order, then samples by name. False:
+/* Lists at most `max` names and sets *count: presets in table order, then the samples
+ * of each group by name. False:
  * the folder of samples could not be read. The names before the failure are listed. */
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 

@@ -67,15 +67,16 @@ static const char *class_word(int index) {
 }
 
 static const char *patch_word(int index) {
-    static const char *const words[] = {[PATCH_RECT] = "rect", [PATCH_CHECKER] = "checker"};
-    return index < 2 ? words[index] : NULL;
+    static const char *const words[] = {
+        [PATCH_RECT] = "rect", [PATCH_CHECKER] = "checker", [PATCH_DISC] = "disc"};
+    return index < 3 ? words[index] : NULL;
 }
 
 static const char *solid_word(int index) {
     static const char *const words[SOLID_KINDS] = {
-        [SOLID_BOX] = "box",     [SOLID_CYLINDER] = "cylinder", [SOLID_CAR] = "car",
-        [SOLID_TRUCK] = "truck", [SOLID_PERSON] = "person",     [SOLID_CYCLIST] = "cyclist",
-        [SOLID_CROWN] = "crown"};
+        [SOLID_BOX] = "box",         [SOLID_CYLINDER] = "cylinder", [SOLID_CAR] = "car",
+        [SOLID_TRUCK] = "truck",     [SOLID_BUS] = "bus",           [SOLID_PERSON] = "person",
+        [SOLID_CYCLIST] = "cyclist", [SOLID_CROWN] = "crown"};
     return index < SOLID_KINDS ? words[index] : NULL;
 }
 

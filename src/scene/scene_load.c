@@ -29,7 +29,18 @@ static void folder_name(char name[64], const char *path) {
 }
 
 static int compare_names(const void *a, const void *b) {
-    return strcmp(((const SceneName *)a)->name, ((const SceneName *)b)->name);
+    const SceneName *left = a, *right = b;
+    return left->group != right->group ? (int)left->group - (int)right->group
+                                       : strcmp(left->name, right->name);
+}
+
+static SceneGroup group_of_file(const char *folder, const char *file) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.3000s/%s", folder, file);
+    json_t *root = json_load_file(path, 0, NULL);
+    SceneGroup group = json_object_get(root, "operator") ? SCENES_OPERATOR : SCENES_CAMERAS;
+    json_decref(root);
+    return group;
 }
 
 /* Adds the samples after the `first` names that are listed already. */
@@ -43,7 +54,7 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
     errno = 0;
     for (struct dirent *entry; *count < max && (entry = readdir(directory));)
         if (data_has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
-            names[*count].is_preset = false;
+            names[*count].group = group_of_file(folder, entry->d_name);
             data_stem(entry->d_name, names[*count].name, sizeof names->name);
             ++*count;
         }
@@ -56,7 +67,7 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
 bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
     *count = 0;
     for (int i = 0; i < preset_total && *count < max; i++, ++*count) {
-        names[*count].is_preset = true;
+        names[*count].group = SCENES_PRESET;
         snprintf(names[*count].name, sizeof names->name, "%s", presets[i].name);
     }
     return add_samples(names, max, *count, count, err);

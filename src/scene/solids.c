@@ -22,6 +22,7 @@ typedef enum {
     PAINT_CABIN,
     PAINT_CAB,
     PAINT_CARGO,
+    PAINT_BUS,
     PAINT_LEAVES
 } Paint;
 
@@ -49,6 +50,9 @@ static const Form forms[SOLID_KINDS] = {
     [SOLID_TRUCK] = {2,
                      {{BLOCK, PAINT_CAB, {0.26, -0.48, 0}, {0.5, 0.48, 0.8}, 0.03, 0, 0.03},
                       {BLOCK, PAINT_CARGO, {-0.5, -0.5, 0}, {0.235, 0.5, 1}, 0, 0, 0}}},
+    [SOLID_BUS] = {2,
+                   {{BLOCK, PAINT_BUS, {-0.5, -0.5, 0}, {0.5, 0.5, 0.92}, 0.01, 0.01, 0.02},
+                    {BLOCK, PAINT_SHADED, {-0.3, -0.3, 0.92}, {0.3, 0.3, 1}, 0, 0, 0}}},
     [SOLID_PERSON] =
         {5,
          {{BLOCK, PAINT_TROUSERS, {0, 0.03, 0}, {0.34, 0.26, 0.5}, 0.2, 0, 0},
@@ -65,9 +69,9 @@ static const Form forms[SOLID_KINDS] = {
           {BALL, PAINT_SOLID, {-0.22, -0.42, 0.46}, {0.16, 0.42, 0.9}, 0, 0, 0},
           {BALL, PAINT_SKIN, {0.02, -0.2, 0.83}, {0.18, 0.2, 1}, 0, 0, 0}}},
     [SOLID_CROWN] = {3,
-                     {{BALL, PAINT_LEAVES, {-0.5, -0.5, 0}, {0.42, 0.42, 0.8}, 0, 0, 0},
+                     {{BALL, PAINT_LEAVES, {-0.46, -0.46, 0}, {0.42, 0.42, 0.8}, 0, 0, 0},
                       {BALL, PAINT_LEAVES, {-0.3, -0.4, 0.25}, {0.5, 0.4, 0.9}, 0, 0, 0},
-                      {BALL, PAINT_LEAVES, {-0.36, -0.2, 0.35}, {0.3, 0.5, 1}, 0, 0, 0}}},
+                      {BALL, PAINT_LEAVES, {-0.36, -0.2, 0.35}, {0.3, 0.48, 1}, 0, 0, 0}}},
 };
 
 /* ---- light and paint ------------------------------------------------------------------------- */
@@ -156,6 +160,24 @@ static const float *cargo_color(const Spot *spot) {
     return color;
 }
 
+static double fractional_part(double x) {
+    return x - floor(x);
+}
+
+/* A bus or a tram has windows with a pillar every 1.8 m. */
+static const float *bus_color(const Spot *spot) {
+    static const double axles[3] = {0.3, -0.28, -0.28};
+    double up = spot->at[2], along_m = spot->at[0] * spot->solid->size_m[0];
+    const float *color = underside(spot, 0.14 * spot->solid->size_m[2], axles);
+    if (color)
+        return color;
+    if (is_on_side(spot))
+        return up > 0.42 && up < 0.78 && fractional_part(along_m / 1.8) > 0.08 ? glass : NULL;
+    if (is_on_end(spot) && up > 0.36 && up < 0.8 && fabs(spot->at[1]) < 0.44)
+        return windscreen;
+    return lamps(spot, 0.2, 0.27);
+}
+
 /* Returns the colour of a spot. NULL: the solid's own. */
 static const float *spot_color(Paint paint, const Spot *spot) {
     switch (paint) {
@@ -175,13 +197,11 @@ static const float *spot_color(Paint paint, const Spot *spot) {
         return cab_color(spot);
     case PAINT_CARGO:
         return cargo_color(spot);
+    case PAINT_BUS:
+        return bus_color(spot);
     default:
         return NULL;
     }
-}
-
-static double fractional_part(double x) {
-    return x - floor(x);
 }
 
 /* Whether a spot on a plain box is a window. Buildings have rows of windows, cars a band. */

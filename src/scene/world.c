@@ -202,7 +202,8 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
         double off_x = from_x - k * step[0], off_y = from_y - k * step[1];
         at[0] = off_x * c + off_y * s;
         at[1] = off_y * c - off_x * s;
-        if (fabs(at[0]) <= patch->size_m[0] / 2 && fabs(at[1]) <= patch->size_m[1] / 2)
+        double u = at[0] / patch->size_m[0], v = at[1] / patch->size_m[1];
+        if (patch->kind == PATCH_DISC ? u * u + v * v <= 0.25 : fabs(u) <= 0.5 && fabs(v) <= 0.5)
             return true;
     }
     return false;

@@ -19,10 +19,10 @@ typedef struct {
 
 extern const WorldClassInfo world_classes[CLASS_COUNT];
 
-typedef enum { PATCH_RECT, PATCH_CHECKER } PatchKind;
+typedef enum { PATCH_RECT, PATCH_CHECKER, PATCH_DISC } PatchKind;
 
-/* A coloured rectangle on the ground (z = 0). Later patches cover earlier ones. `repeat` copies
- * follow each other at distance `step_m`: lane markings, crossings, parking bays. */
+/* A coloured rectangle or ellipse on the ground (z = 0). Later patches cover earlier ones. `repeat`
+ * copies follow each other at distance `step_m`: lane markings, crossings, parking bays. */
 typedef struct {
     PatchKind kind;
     WorldClass class;
@@ -37,8 +37,8 @@ typedef struct {
 
 /* clang-format off */
 typedef enum {
-    SOLID_BOX, SOLID_CYLINDER, SOLID_CAR, SOLID_TRUCK, SOLID_PERSON, SOLID_CYCLIST, SOLID_CROWN,
-    SOLID_KINDS
+    SOLID_BOX, SOLID_CYLINDER, SOLID_CAR, SOLID_TRUCK, SOLID_BUS, SOLID_PERSON, SOLID_CYCLIST,
+    SOLID_CROWN, SOLID_KINDS
 } SolidKind;
 /* clang-format on */
 
@@ -107,9 +107,10 @@ WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
 /* Computes the colour of the sky in a direction. */
 void world_sky(const double direction[3], float color[3]);
 
-/* ---- solids.c: the forms of solids, and the rays that meet them ------------------------------- */
+/* ---- solids.c: the forms of solids, and the rays that meet them -------------------------------
+ */
 
-/* A car, a truck, a person, a cyclist and a crown are made of a few parts inside one box or
+/* A car, a truck, a bus, a person, a cyclist and a crown are made of a few parts inside one box or
  * cylinder. The object stays one solid of one class. */
 
 typedef struct {

@@ -121,6 +121,11 @@ static Candidate candidate_of(const KeyRow *control, const char *value, const ch
     return candidate;
 }
 
+static bool scene_has_cameras(const StateMenu *menu, int scene) {
+    int operator = scene - menu->operator_first;
+    return scene >= menu->preset_count && (operator< 0 || operator>= menu->operator_count);
+}
+
 static void offer_values(Search *search, const State *state, const KeyRow *control) {
     ValueName values[VALUES_MAX];
     int count = control->list ? control->list(state, values) : 0;
@@ -129,8 +134,8 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
         candidate.row.help = values[i].help ? values[i].help : "";
         if (control->action == ACTION_GLOSSARY)
             candidate.also = glossary[i].also;
-        /* Sizes come after the other scenes: they are values of `config` first. */
-        candidate.score = control->action == ACTION_SCENE && i < state->menu.preset_count;
+        /* Scenes with cameras come first. Sizes are values of `config` first. */
+        candidate.score = control->action == ACTION_SCENE && !scene_has_cameras(&state->menu, i);
         offer_candidate(search, &candidate);
     }
 }

@@ -34,6 +34,8 @@ typedef struct {
     const char *const *scene_titles; /* of each, NULL or "" where it is unknown; NULL: of none */
     const char *const *view_ideas, *const *lesson_ideas; /* a line about each; NULL: of none */
     int preset_count;                /* how many of `scenes` are presets */
+    int operator_first;              /* first of `scenes` that is an operator */
+    int operator_count;
     Menu views;                      /* src/view/bev/decode.h, in its order */
     int error_view, channel_view;    /* positions in `views`; -1: none */
     int rgb_view, plain_view;        /* the same: three channels; what every scene can show */

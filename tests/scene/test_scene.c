@@ -48,14 +48,18 @@ static void test_names(void) {
     SceneName names[64];
     size_t count;
     scene_names(names, 64, &count, NULL);
-    bool configs_first = count == (size_t)preset_total + 2;
+    bool configs_first = count == (size_t)preset_total + 3;
     for (int i = 0; configs_first && i < preset_total; i++)
-        configs_first = names[i].is_preset && strcmp(names[i].name, presets[i].name) == 0;
+        configs_first =
+            names[i].group == SCENES_PRESET && strcmp(names[i].name, presets[i].name) == 0;
     tap_ok(configs_first, "the configurations, in their order");
-    tap_ok(count == (size_t)preset_total + 2 && !names[preset_total].is_preset &&
+    tap_ok(count == (size_t)preset_total + 3 && names[preset_total].group == SCENES_CAMERAS &&
                strcmp(names[preset_total].name, "corner") == 0 &&
                strcmp(names[preset_total + 1].name, "intersection") == 0,
            "then the samples, by name; no hidden file, no other suffix");
+    tap_ok(names[preset_total + 2].group == SCENES_OPERATOR &&
+               strcmp(names[preset_total + 2].name, "adding") == 0,
+           "then the operators");
     tap_ok(scene_names(names, 3, &count, NULL) && count == 3,
            "at most as many as there is room for");
 }
@@ -141,8 +145,7 @@ static void test_no_files(void) {
 
 static void test_photographs(void) {
     tap_need(load("corner"), "corner");
-    tap_ok(!scene_use_photo_features(&scene, &err) && scene.channels == 80 &&
-               err.kind == ERR_USAGE,
+    tap_ok(!scene_use_photo_features(&scene, &err) && scene.channels == 80 && err.kind == ERR_USAGE,
            "features of no photographs: %s (%s)", err.what, err.hint);
     tap_ok(photos_of_world(&scene.rig, &scene.world, 0, &scene.photos, &err) &&
                scene.photos.cameras == 1,
@@ -157,6 +160,7 @@ TAP_SUITE(scene) {
     folder_open();
     setenv("BEVSCOPE_DATA", folder, 1);
     mkdir(in_folder("samples"), 0777);
+    put(in_folder("samples/adding.json"), "{\"operator\": \"histogram\"}");
     put(in_folder("samples/corner.json"), text);
     put(in_folder("samples/intersection.json"), text);
     put(in_folder("samples/.hidden.json"), text);
@@ -169,10 +173,25 @@ TAP_SUITE(scene) {
     test_no_files();
     test_photographs();
     static const char *const files[] = {
-        "samples/corner.json", "samples/intersection.json", "samples/.hidden.json",
-        "samples/export.py", "samples", "world.npz", "plain", "canonical",
-        "archive.json", "text.npz", "empty.npz", "depth.npy",
-        "empty", "pipe", ".world", "Parking", "long.json", "socket",
+        "samples/adding.json",
+        "samples/corner.json",
+        "samples/intersection.json",
+        "samples/.hidden.json",
+        "samples/export.py",
+        "samples",
+        "world.npz",
+        "plain",
+        "canonical",
+        "archive.json",
+        "text.npz",
+        "empty.npz",
+        "depth.npy",
+        "empty",
+        "pipe",
+        ".world",
+        "Parking",
+        "long.json",
+        "socket",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         remove(in_folder(files[i]));
