@@ -111,12 +111,12 @@ tap_expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp out line
 tap_has 'verify --cosine says what is below the line' err 'cosine .* is below the line' \
     '3 of 3 moments of selections fail a gate or a line'
-tap_expect 3 '' verify highway -c 16 --moments 3 --max-abs 1.9 $one
-grep -q 'max abs 2.0205 is above the line 1.9' err &&
+tap_expect 3 '' verify highway -c 16 --moments 3 --max-abs 0.7 $one
+grep -q 'max abs 0.859653 is above the line 0.7' err &&
     grep -q '1 of 3 moments of selections fail a gate or a line' err &&
     [ "$(grep -c '"within_lines": false' out)" = 1 ]
 tap_ok $? 'verify --max-abs says what is above the line, and the class'
-tap_expect 0 '' verify highway -c 16 --moments 3 --max-abs 2.1 --cosine 0.99 $one
+tap_expect 0 '' verify highway -c 16 --moments 3 --max-abs 0.9 --cosine 0.99 $one
 tap_run 'verify: all moments, the worst by rel L2 with its class; each as it is alone' \
     python3 - out alone whole line spread <<'PY'
 import json, sys
