@@ -27,8 +27,8 @@ struct StepRecorder {
     int32_t *interval_of; /* [cells] or -1 */
     int64_t last_sector;  /* the last sector of the current instruction, -1: none */
     int wave;             /* wave of the next instruction, as in StepInstruction */
-    bool loaded; /* the current wave has a load */
-    bool failed; /* memory ran out */
+    bool loaded;          /* the current wave has a load */
+    bool failed;          /* memory ran out */
 };
 
 /* Makes room for one more element of `bytes` bytes; a full array is doubled. Returns the array, or
@@ -66,14 +66,21 @@ bool recorder_launch(StepRecorder *recorder, const Launch *launch) {
     return launch->pools || recorder->choice->passes;
 }
 
-bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay,
-                     int64_t block, int number, const void *state) {
+static bool works_on(const Launch *launch, const void *replay, const void *state, int64_t cell) {
+    WarpCells list;
+    int count = launch->cells ? launch->cells(replay, state, list) : 0;
+    while (count > 0 && list[count - 1] != cell)
+        count--;
+    return count > 0;
+}
+
+bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
+                    int number, const void *state) {
     const StepChoice *choice = recorder->choice;
     Steps *steps = recorder->steps;
     if ((choice->block >= 0 && block != choice->block) ||
         (choice->warp >= 0 && number != choice->warp) ||
-        (choice->cell >= 0 &&
-         !(launch->touches && launch->touches(replay, state, (int32_t)choice->cell))))
+        (choice->cell >= 0 && !works_on(launch, replay, state, choice->cell)))
         return false;
     steps->asked++;
     if (choice->most && steps->warp_count >= choice->most)
@@ -171,7 +178,7 @@ static void touch_sector(StepRecorder *recorder, StepInstruction *in, int64_t nu
 
 /* Lanes of an instruction that share a sector request it once. Additions request it each time. */
 void recorder_span(StepRecorder *recorder, StepLanes lanes, int64_t byte, int64_t asked,
-                    int64_t moved, int adds) {
+                   int64_t moved, int adds) {
     Steps *steps = recorder->steps;
     StepSpan *span = APPEND(recorder, spans, span_count);
     if (!span)

@@ -31,7 +31,8 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .counts = counts,
                      .with_reuse = reuse != NULL,
                      .watch = watch,
-                     .recorder = watch ? watch->recorder : NULL};
+                     .recorder = watch ? watch->recorder : NULL,
+                     .scheduler = watch ? watch->scheduler : NULL};
     *counts = (TraceCounts){.form = &kernel->access};
     bool tiles = kernel->access.owner == BEV_OWNS_TILE;
     bool ok = (tiles ? tiles_replay : owners_replay)(&memory, err);

@@ -69,8 +69,9 @@ typedef struct {
  * through L2. The arrays of the canonical scene are smaller. */
 enum { TRACE_ONE_IN = 8, TRACE_EXACT_MB = 40 };
 
-/* Records single warps (steps.c). */
+/* Records single warps (steps.c); schedules all blocks (schedule.c). */
 typedef struct StepRecorder StepRecorder;
+typedef struct Scheduler Scheduler;
 
 /* Options of a replay. */
 typedef struct {
@@ -82,6 +83,10 @@ typedef struct {
      * one after the other, and the recorder sees their instructions. The counts are then those of
      * these warps, and only bytes, requests, sectors, atomics and steps are valid. */
     StepRecorder *recorder;
+    /* Otherwise no access is replayed: the scheduler takes the blocks of the kernel's launch. The
+     * counts are then not valid. */
+    Scheduler *scheduler;
+    int multiprocessors; /* for the scheduler: V4 builds its map for them */
 } TraceWatch;
 
 /* Replays and counts the accesses of a row on host pointers. *reuse receives the analysis of the

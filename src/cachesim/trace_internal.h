@@ -77,6 +77,7 @@ typedef struct {
     Reuse *reuse;    /* may be NULL */
     const TraceWatch *watch; /* may be NULL */
     StepRecorder *recorder;  /* the recorder of `watch`; may be NULL */
+    Scheduler *scheduler;    /* the scheduler of `watch`; may be NULL */
 } Memory;
 
 /* The place of an array, and the array that its accesses count for. */
@@ -134,6 +135,9 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
 
 typedef struct Launch Launch;
 
+/* Runs the blocks of a launch in the scheduler's time. */
+bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err *err);
+
 /* The recorder sees the instructions of the warps that it chooses, in the order of each warp. Its
  * functions are cold: a replay without a recorder then loses no time. */
 #define COLD __attribute__((cold))
@@ -189,6 +193,9 @@ static inline void memory_phase(Memory *memory, StepPhase phase) {
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
+/* The cells that a warp works on. A cell may be listed more than once. */
+typedef int32_t WarpCells[WARP * BEV_SPLAT_CELLS];
+
 /* A launch on the multiprocessors of an H200. Blocks start in order, each on the first
  * multiprocessor that has room. A block gives up its room when its last warp is done. Warps take
  * turns. */
@@ -203,8 +210,9 @@ struct Launch {
     bool (*begin)(void *replay, int64_t block, int warp, void *state);
     /* Replays the warp's next turn on multiprocessor `sm`. False: it was the last turn. */
     bool (*turn)(void *replay, int sm, void *state);
-    /* Whether a warp that has begun works on a cell. */
-    bool (*touches)(const void *replay, const void *state, int32_t cell);
+    /* Lists the cells of a warp that has begun. Returns their number. */
+    int (*cells)(const void *replay, const void *state, WarpCells list);
+    int32_t (*turns)(const void *state); /* turns of a warp that has begun */
 };
 
 bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err);

@@ -81,12 +81,14 @@ static bool run_recorded_warps(const Launch *launch, const Memory *memory, void 
 }
 
 bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
+    if (memory->scheduler)
+        return !launch->pools || scheduler_run(memory->scheduler, launch, replay, err);
     int count = memory->recorder ? 1 : TRACE_MULTIPROCESSORS * launch->resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);
     char *states = malloc((size_t)count * room_bytes);
-    bool ok = (rooms && states) || err_set(err, ERR_FAILED, memory->kernel->name, "",
-                                           "no memory for %d blocks", count);
+    bool ok = (rooms && states) ||
+              err_set(err, ERR_FAILED, memory->kernel->name, "", "no memory for %d blocks", count);
     for (int i = 0; ok && i < count; i++)
         rooms[i].states = states + (size_t)i * room_bytes;
     if (ok)

@@ -294,7 +294,7 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
     int64_t all = (int64_t)bytes, warp_bytes = (int64_t)lane_bytes * WARP;
     const bool reads = kind == REUSE_READ;
     const Launch launch = {.name = reads ? "encode, reads" : "clear or encode, writes"};
-    bool wanted = !recorder || recorder_launch(recorder, &launch);
+    bool wanted = !memory->scheduler && (!recorder || recorder_launch(recorder, &launch));
     for (int64_t warp = 0; wanted && warp * warp_bytes < all; warp++) {
         int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
         int number = (int)(warp % PASS_WARPS), sm = (int)(block % TRACE_MULTIPROCESSORS);

@@ -227,19 +227,23 @@ static bool warp_turn(void *opaque, int sm, void *state) {
     return false;
 }
 
-static bool warp_touches(const void *opaque, const void *state, int32_t cell) {
+static int warp_cells(const void *opaque, const void *state, WarpCells list) {
     const OwnersReplay *replay = opaque;
     const Warp *warp = state;
     bool splats = replay->access->owner == BEV_OWNS_SPLAT;
+    int count = 0;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
-        if (!splats && segment->cell == cell)
-            return true;
-        for (int j = 0; splats && j < replay->splats.splats[segment->owner].cells; j++)
-            if (replay->splats.splats[segment->owner].cell[j] == cell)
-                return true;
+        const Splat *splat = splats ? &replay->splats.splats[segment->owner] : NULL;
+        for (int j = 0; j < (splat ? splat->cells : 1); j++)
+            list[count++] = splat ? splat->cell[j] : segment->cell;
     }
-    return false;
+    return count;
+}
+
+static int32_t warp_turns(const void *state) {
+    const Warp *warp = state;
+    return warp->steps > 1 ? warp->steps : 1;
 }
 
 /* ---- the launch ----------------------------------------------------------------------------- */
@@ -327,7 +331,8 @@ static Launch plan_launch(OwnersReplay *replay) {
                     .state_bytes = sizeof(Warp),
                     .begin = warp_begin,
                     .turn = warp_turn,
-                    .touches = warp_touches};
+                    .cells = warp_cells,
+                    .turns = warp_turns};
 }
 
 /* Runs the clear, the kernel, and the encoding if sums have a workspace of their own. */

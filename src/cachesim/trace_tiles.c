@@ -89,9 +89,9 @@ static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int 
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
     Instruction in = memory_read(replay->memory, sm, scales ? replay->scales : replay->feat);
     for (int k = 0; k < HALF; k++) {
-        int64_t row = (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) *
-                          s->feat_w +
-                      slab.w;
+        int64_t row =
+            (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) * s->feat_w +
+            slab.w;
         row = least(row, last);
         in.lanes = lanes_of_cell(k);
         if (scales)
@@ -280,8 +280,8 @@ static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
 }
 
 static const StepPhase turn_phases[] = {
-    [TURN_FIND] = PHASE_TILE,   [TURN_STEP] = PHASE_MULTIPLY, [TURN_JOIN] = PHASE_JOIN,
-    [TURN_MEET] = PHASE_MEET,   [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
+    [TURN_FIND] = PHASE_TILE, [TURN_STEP] = PHASE_MULTIPLY, [TURN_JOIN] = PHASE_JOIN,
+    [TURN_MEET] = PHASE_MEET, [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
 };
 
 /* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
@@ -364,17 +364,28 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     return work->tile >= 0;
 }
 
-static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
+static int tile_cells(const void *opaque, const void *state, WarpCells list) {
     const TilesReplay *replay = opaque;
     const TileMap *map = &replay->map;
     const TileWarp *warp = state;
     bool clears = warp->next == TURN_CLEAR;
-    int64_t count = clears ? least(map->empties - warp->tile, WARP) : TILE_CELLS;
+    int64_t most = clears ? least(map->empties - warp->tile, WARP) : TILE_CELLS;
     const int32_t *cells = clears ? map->empty + warp->tile : map->cells + warp->tile * TILE_CELLS;
-    for (int64_t i = 0; i < count; i++)
-        if (cells[i] == cell)
-            return true;
-    return false;
+    int count = 0;
+    for (int64_t i = 0; i < most; i++)
+        if (cells[i] >= 0)
+            list[count++] = cells[i];
+    return count;
+}
+
+/* Finding the tile, the first step and the others, joins, the meeting of two blocks, the store. */
+static int32_t tile_turns(const void *state) {
+    const TileWarp *warp = state;
+    int32_t left = warp->end - warp->next_step;
+    bool meets = warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
+    if (warp->next == TURN_CLEAR)
+        return 1;
+    return 3 + warp->joins + meets + (left > 0 ? (left + warp->parts - 1) / warp->parts : 0);
 }
 
 /* ---- transposing the depth ------------------------------------------------------------------- */
@@ -451,8 +462,8 @@ static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp
             int64_t column =
                 v4_column_of((int)((base + lane) / column_words), columns_a_lane(replay));
             int64_t w = warp->slab.camera * s->feat_w + warp->slab.w + column;
-            int64_t to = (w * v4_slabs(s) + warp->slab.row / SLAB) * s->depth_bins +
-                         warp->first_bin;
+            int64_t to =
+                (w * v4_slabs(s) + warp->slab.row / SLAB) * s->depth_bins + warp->first_bin;
             in.lanes = one_lane(lane);
             if (column < warp->columns && word < warp->bins * words)
                 memory_span(&in, (to * words + word) * WORD, WORD);
@@ -522,7 +533,8 @@ static bool run_launches(TilesReplay *replay, Err *err) {
                     .state_bytes = sizeof(TileWarp),
                     .begin = tile_begin,
                     .turn = tile_turn,
-                    .touches = tile_touches};
+                    .cells = tile_cells,
+                    .turns = tile_turns};
     if (map->transposed && !launch_run(&transpose, replay->memory, replay, err))
         return false;
     memory_launched(replay->memory);
@@ -545,7 +557,9 @@ bool tiles_replay(Memory *memory, Err *err) {
                           .feat_bits = bev_dtypes[problem->dtype].bits,
                           .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
                           .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
-    bool ok = tile_map_build(problem, TRACE_MULTIPROCESSORS, &replay.map, err);
+    bool ok = tile_map_build(
+        problem, memory->scheduler ? memory->watch->multiprocessors : TRACE_MULTIPROCESSORS,
+        &replay.map, err);
     if (ok && !replay.map.serves) {
         memory->access = memory->counts->form = &memory->kernel->fallback;
         return owners_replay(memory, err);

@@ -148,6 +148,10 @@ bool plot_calibration(const PlotRequest *request, Err *err);
 bool plot_objects(const PlotRequest *request, Err *err);
 bool plot_prune(const PlotRequest *request, Err *err);
 
+/* Draw the race of kernels and its straggler (plot_race.c). */
+bool plot_race(const PlotRequest *request, Err *err);
+bool plot_straggler(const PlotRequest *request, Err *err);
+
 /* Draws published and recorded latencies beside the model's (comparison.c). */
 bool plot_published(const PlotRequest *request, Err *err);
 

@@ -95,6 +95,10 @@ const PlotKind plot_kinds[] = {
     {"prune", "how few points hold how much of the mass", false, CHART_NONE, plot_prune},
     {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs", false,
      CHART_NONE, plot_calibration},
+    {"race", "how four kernels fill the grid, at the moments when each is done", false, CHART_NONE,
+     plot_race},
+    {"straggler", "when each multiprocessor works: one block runs on, or all end together", false,
+     CHART_NONE, plot_straggler},
     {"published", "published latencies beside the model", false, CHART_NONE, plot_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;

@@ -27,6 +27,7 @@ void background_job_drop(BackgroundJob *job) {
     ref_drop(job->grid);
     ref_drop(job->gradients);
     ref_drop(job->model);
+    ref_drop(job->race);
     frame_inputs_drop(&job->inputs);
     *job = (BackgroundJob){.kind = JOB_NONE};
 }
@@ -113,6 +114,8 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
             return false;
         inputs_gradients(&background->kept, job->gradients);
         return true;
+    case JOB_RACE:
+        return live_race_make(job->race, job->model, err);
     case JOB_CACHESIM:
         return simulate(background, job, err);
     case JOB_NONE:

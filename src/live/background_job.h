@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/live/live_model.h"
+#include "src/live/live_race.h"
 #include "src/live/inputs.h"
 
 typedef enum {
@@ -11,6 +12,7 @@ typedef enum {
     JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
     JOB_ACCURACY, /* the accuracy gates of one configuration */
     JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
+    JOB_RACE,     /* the schedules of a race */
     JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
@@ -24,6 +26,7 @@ typedef struct {
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
     ModelDepth depth; /* CACHESIM: how much to simulate, */
     KernelSet wanted; /* and which kernels at every depth */
+    LiveRace *race;           /* RACE: to be made */
     const MemoryModel *shown; /* CACHESIM: what the caller has already; NULL: nothing */
 
     bool failed; /* `err` says why */
@@ -34,7 +37,7 @@ typedef struct {
     Job job;               /* GRADIENTS: whose loss */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
-    MemoryModel *model;    /* CACHESIM: the model so far; NULL: none */
+    MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
     bool complete;         /* CACHESIM: the depth is complete */
 } BackgroundJob;
 

@@ -114,6 +114,7 @@ void engine_close(Engine *engine) {
     recorded_free(&engine->recorded);
     ref_drop(engine->now.picture);
     ref_drop(engine->now.model);
+    ref_drop(engine->now.race);
     engine_close_mailbox(&engine->mailbox);
     free(engine);
 }

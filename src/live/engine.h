@@ -54,7 +54,7 @@
  * and nothing is measured (engine_script.c). */
 #pragma once
 
-#include "src/live/frame_inputs.h"
+#include "src/live/live_race.h"
 
 typedef struct Engine Engine;
 typedef struct Picture Picture; /* src/view/bev/picture.h; here no more than reference counted */
@@ -71,6 +71,7 @@ typedef struct {
     uint64_t loads;     /* grows with every scene that is loaded, even the same one again */
     FrameInputs inputs; /* owned */
     MemoryModel *model; /* owned; NULL: not simulated yet */
+    LiveRace *race;     /* owned; NULL: none was asked for */
     Picture *picture;   /* owned; NULL: none could be made */
     Err err;            /* the newest; live.error_text in full where that is not empty */
     uint64_t errors;    /* grows with every `err` */

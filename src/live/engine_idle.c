@@ -122,6 +122,12 @@ static void take_model(Engine *engine, BackgroundJob *job) {
     engine_use_model(engine, job->model);
 }
 
+static void take_race(Engine *engine, BackgroundJob *job) {
+    if (job->failed)
+        engine_report_error(engine, &job->err);
+    engine_use_race(engine, job->race);
+}
+
 static void take_result(Engine *engine, bool idle) {
     BackgroundJob job;
     if (!background_take(engine->background, &job))
@@ -133,6 +139,8 @@ static void take_result(Engine *engine, bool idle) {
         take_gradients(engine, &job, idle);
     else if (job.kind == JOB_ACCURACY)
         take_accuracy(engine, &job);
+    else if (job.kind == JOB_RACE)
+        take_race(engine, &job);
     else
         take_model(engine, &job);
     background_job_drop(&job);
@@ -264,7 +272,7 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
 
 /* And what the lesson asks for. */
 static TaskEnd simulate_selection(Engine *engine, bool idle) {
-    const KernelSet wanted = lesson_kernels(&engine->now.state);
+    const KernelSet wanted = wanted_kernels(&engine->now.state);
     (void)idle;
     if (wanted != engine->wanted) {
         engine->simulated = 0;
@@ -272,6 +280,25 @@ static TaskEnd simulate_selection(Engine *engine, bool idle) {
         engine->wanted = wanted;
     }
     return simulate(engine, DEPTH_SELECTION);
+}
+
+/* The schedules of the page that is open, once all its kernels are simulated. */
+static TaskEnd make_race(Engine *engine, bool idle) {
+    (void)idle;
+    if (!engine->now.state.race || !engine->now.model)
+        return TASK_NONE;
+    LiveRace *race =
+        live_race_new(&engine->now.state, pipeline_inputs(engine->pipeline), &engine->now.live);
+    bool same = !race || live_race_same(race, engine->now.race);
+    if (same || !slot_is_empty(engine)) {
+        ref_drop(race);
+        return same ? TASK_NONE : TASK_WAITS;
+    }
+    BackgroundJob job = job_of(engine, JOB_RACE, 0);
+    job.race = race;
+    job.model = ref_keep(engine->now.model);
+    background_start(engine->background, &job);
+    return TASK_WAITS;
 }
 
 static TaskEnd simulate_for_chart(Engine *engine, bool idle) {
@@ -323,6 +350,7 @@ bool engine_idle_work(Engine *engine) {
         find_gradients,      /* of the loss under the cursor */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         simulate_selection,  /* its traffic */
+        make_race,           /* where its page is open */
         check_selection,     /* its gates */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */

@@ -70,7 +70,7 @@ struct Engine {
     FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
-    KernelSet wanted;      /* lesson_kernels() that were simulated last */
+    KernelSet wanted;      /* wanted_kernels() that were simulated last */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
     double idle_ms;                /* the last time that idle work was done */
@@ -118,8 +118,11 @@ void engine_report_error(Engine *engine, const Err *err);
 /* Shows this model, or none, in place of the last one. */
 void engine_use_model(Engine *engine, MemoryModel *model);
 
-/* Kernels that the lesson wants simulated. */
-KernelSet lesson_kernels(const State *state);
+/* Shows this race, or none, in place of the last one. */
+void engine_use_race(Engine *engine, LiveRace *race);
+
+/* Kernels that the lesson or the race wants simulated. */
+KernelSet wanted_kernels(const State *state);
 
 /* Adds a note for the user. */
 void engine_note(Engine *engine, const Err *err);

@@ -26,6 +26,7 @@ static void frame_free(EngineFrame *frame) {
     frame_inputs_drop(&frame->inputs);
     ref_drop(frame->picture);
     ref_drop(frame->model);
+    ref_drop(frame->race);
     free(frame);
 }
 
@@ -69,6 +70,7 @@ static EngineFrame *frame_new(Engine *engine) {
     frame->inputs = frame_inputs_keep(inputs);
     ref_keep(frame->picture);
     ref_keep(frame->model);
+    ref_keep(frame->race);
     if (inputs->scene)
         frame->facts = inputs->scene->facts;
     return frame;

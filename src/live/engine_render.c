@@ -28,8 +28,15 @@ void engine_use_model(Engine *engine, MemoryModel *model) {
     engine->now.live.model = engine->now.model = ref_keep(model);
 }
 
-KernelSet lesson_kernels(const State *state) {
-    return state->lesson.open ? state->lesson.model_kernels : 0;
+void engine_use_race(Engine *engine, LiveRace *race) {
+    ref_drop(engine->now.race);
+    engine->now.race = ref_keep(race);
+    engine->now.live.race = race && race->made ? &race->race : NULL;
+}
+
+KernelSet wanted_kernels(const State *state) {
+    return (state->lesson.open ? state->lesson.model_kernels : 0) |
+           (state->race ? race_kernels() : 0);
 }
 
 void engine_note(Engine *engine, const Err *err) {

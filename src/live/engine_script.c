@@ -34,12 +34,24 @@ static bool fill_model(Engine *engine, Err *err) {
     const FrameInputs *inputs = &engine->shown;
     const State *state = &engine->now.state;
     if (!live_model_aim(engine->live_model, &inputs->features->shape, inputs->map,
-                        &state->job.config, lesson_kernels(state), err))
+                        &state->job.config, wanted_kernels(state), err))
         return false;
     while (live_model_step(engine->live_model, live_model_depth(state), NULL)) {
     }
     engine_use_model(engine, live_model_known(engine->live_model));
     return true;
+}
+
+static bool fill_race(Engine *engine, Err *err) {
+    const EngineFrame *now = &engine->now;
+    LiveRace *race =
+        now->state.race ? live_race_new(&now->state, &engine->shown, &now->live) : NULL;
+    bool same = race && live_race_same(race, now->race);
+    bool ok = !race || same || live_race_make(race, now->model, err);
+    if (ok && !same)
+        engine_use_race(engine, race);
+    ref_drop(race);
+    return ok;
 }
 
 bool engine_fill_script(Engine *engine, Err *err) {
@@ -48,5 +60,5 @@ bool engine_fill_script(Engine *engine, Err *err) {
     timed_kernel_fill_recorded(&engine->recorded, &engine->shown, &engine->now.state.job,
                                &engine->now.live);
     fill_device(engine);
-    return fill_model(engine, err);
+    return fill_model(engine, err) && fill_race(engine, err);
 }

@@ -94,6 +94,16 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, "pinned ", state->cursor_x, state->cursor_y);
 }
 
+unsigned control_race(State *state, const Command *command) {
+    RacePage page = command->action == ACTION_RACE ? RACE_GRIDS : RACE_STRAGGLER;
+    bool on = control_switched(command, state->race == page);
+    unsigned changed = SET(state->race, on ? page : RACE_OFF);
+    state->race_s = 0;
+    return SAY(state, command->action, "%s %s%s", keys[command->action].word, on_off(on),
+               on ? ": a model of the order in which blocks run" : "") |
+           changed | STEP_LOOK;
+}
+
 unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     Viewport *viewport = &state->viewport;
     double before = viewport->zoom;

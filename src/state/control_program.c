@@ -13,8 +13,7 @@ const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 unsigned control_page(State *state, const Command *command) {
     bool wide = state->bits.open || state->job.steps || state->chart != CHART_NONE;
     int least = wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
-    bool narrow =
-        command->step && state->columns && state->columns < least && !state->lesson.open;
+    bool narrow = command->step && state->columns && state->columns < least && !state->lesson.open;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
     int page = control_pick(state, command, (int)now);
     if (page < 0)
@@ -143,6 +142,9 @@ unsigned control_escape(State *state, const Command *command) {
         return switch_off_control(state, ACTION_BITS);
     if (state->job.steps)
         return switch_off_control(state, ACTION_STEPS);
+    if (state->race)
+        return switch_off_control(state,
+                                  state->race == RACE_GRIDS ? ACTION_RACE : ACTION_STRAGGLER);
     if (state->pinned)
         return control_unpin(state, command->action);
     if (state->cursor_shown)

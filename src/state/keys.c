@@ -245,7 +245,8 @@ static void append_key(int32_t key, char *text, size_t size) {
 
 /* clang-format off */
 typedef enum {
-    OPEN_PALETTE, OPEN_PAGES, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_NOTHING
+    OPEN_PALETTE, OPEN_PAGES, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_RACE,
+    OPEN_NOTHING
 } Open;
 /* clang-format on */
 
@@ -274,6 +275,9 @@ static const struct {
     {OPEN_STEPS, "Space", "run", ACTION_STEPS_SPEED},
     {OPEN_STEPS, "Home End", "first, last", ACTION_COUNT},
     {OPEN_STEPS, "Esc", "panels", ACTION_ESCAPE},
+    {OPEN_RACE, "Space", "pause", ACTION_PLAY},
+    {OPEN_RACE, "U", "GPU", ACTION_GPU},
+    {OPEN_RACE, "Esc", "panels", ACTION_ESCAPE},
 };
 
 static Open open_now(const State *state) {
@@ -282,6 +286,7 @@ static Open open_now(const State *state) {
            : state->lesson.open     ? OPEN_LESSON
            : state->bits.open       ? OPEN_BITS
            : state->job.steps       ? OPEN_STEPS
+           : state->race            ? OPEN_RACE
                                     : OPEN_NOTHING;
 }
 

@@ -7,6 +7,7 @@
 
 #include "src/inputs/inputs.h"
 #include "src/cachesim/memory_model.h"
+#include "src/cachesim/schedule.h"
 #include "src/cachesim/steps_lanes.h"
 #include "src/state/state.h"
 
@@ -223,6 +224,7 @@ typedef struct {
     LiveMemory memory;
     LiveScales scales;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
+    const Race *race;         /* of this map, while its page is open, borrowed; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
     bool machine_busy;        /* other programs take many of the cores */

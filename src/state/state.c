@@ -160,8 +160,12 @@ void state_frame_name(const State *state, char *text, size_t size) {
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
-    bool moves = state->playing && scene_moves(&state->scene) && seconds > 0;
+    bool moves = state->playing && scene_moves(&state->scene) && seconds > 0 && !state->race;
     unsigned stepped = control_steps_tick(state, seconds);
+    if (state->race && state->playing) {
+        state->race_s += seconds;
+        stepped |= STEP_REDRAW;
+    }
     if (!moves)
         return state->recording ? STEP_REDRAW : stepped;
     state->job.time_s += seconds * state->speed;

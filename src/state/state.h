@@ -143,6 +143,9 @@ typedef struct {
     int at; /* the chosen bit; 0: the lowest */
 } BitsPage;
 
+/* A page of the schedules of kernels (src/cachesim/schedule.h). */
+typedef enum { RACE_OFF, RACE_GRIDS, RACE_STRAGGLER } RacePage;
+
 /* The text typed into the command palette (palette.h), and the row that Enter takes. */
 enum { PALETTE_TEXT = 64, PALETTE_RECENT = 5 };
 typedef struct {
@@ -199,6 +202,8 @@ struct State {
     double step_clock;     /* part of a step that has passed */
     ShownWarps step_warps; /* newest result */
     BitsPage bits;
+    RacePage race;
+    double race_s; /* since the race began; the world stands still meanwhile */
     Viewport viewport;
 
     bool has_window; /* a window is open */

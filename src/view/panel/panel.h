@@ -24,6 +24,7 @@
 typedef struct {
     const State *state;
     const LiveData *live;
+    const Image *bev; /* the picture of the grid, a pixel a cell, for the race; NULL: none */
     bool roomy; /* a window: a panel that has no room is left out by its stack */
     bool still; /* a figure: nothing moves, so a panel takes the rows of this content */
 } PanelData;
@@ -78,6 +79,9 @@ void stack_add(Stack *stack, const Panel *panel, const PanelData *data);
  * rows. */
 void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data);
 void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
+
+/* The page of the race, or of the straggler: all that stands between head and log. */
+void race_page_draw(Sheet *sheet, Area area, const PanelData *data);
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Sheet *sheet, Area area, const PanelData *data);

@@ -214,8 +214,13 @@ static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *no
     pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), box.w / 2, &muted, note);
 }
 
+static void picture(Sheet *sheet, Area area, const Image *image) {
+    Box box = sheet_box(sheet, area);
+    pen_picture(pen_of(sheet), (Box){box.x, box.y, image->w, image->h}, image);
+}
+
 static const SheetBackEnd in_pixels = {width, write, sign, paper,      title, stack,
-                                       bars,  frame, box,  chart_rows, chart};
+                                       bars,  frame, box,  chart_rows, chart, picture};
 
 Sheet pen_sheet(Pen *pen, Box box, double row_h, Spots *spots) {
     double digit = 0.642 * row_h * 2 / 3; /* its width: most letters are not so wide */

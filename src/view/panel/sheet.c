@@ -238,6 +238,17 @@ Area sheet_float(Sheet *sheet, Area area) {
     return (Area){area.x + 2, area.y + top, area.w - 4, area.h - 1 - top};
 }
 
+void sheet_pixels(const Sheet *sheet, Area area, int *w, int *h) {
+    Box box = sheet_box(sheet, area);
+    *w = sheet->pixels ? (int)box.w : area.w;
+    *h = sheet->pixels ? (int)box.h : 2 * area.h;
+}
+
+void sheet_picture(Sheet *sheet, Area area, const Image *image) {
+    if (!note_if_quiet(sheet, area.y, area.h))
+        sheet->back->picture(sheet, area, image);
+}
+
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec) {
     return sheet->back->chart_rows(spec);
 }

@@ -5,6 +5,7 @@
 
 #include "src/state/keys.h"
 #include "src/view/chart/chart.h"
+#include "src/view/draw/image.h"
 #include "src/view/draw/ink.h"
 #include "src/view/panel/spots.h"
 
@@ -35,6 +36,7 @@ typedef struct {
     void (*box)(Sheet *sheet, Area area);   /* a blank one, with its edge inside */
     int (*chart_rows)(const ChartSpec *spec);
     void (*chart)(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
+    void (*picture)(Sheet *sheet, Area area, const Image *image);
 } SheetBackEnd;
 
 struct Sheet {
@@ -105,6 +107,9 @@ void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int
 void sheet_frame(Sheet *sheet, Area area);
 /* A box that floats over the drawing so far. Returns the area for a title and a text in it. */
 Area sheet_float(Sheet *sheet, Area area);
+/* The square pixels of a picture that fills the area, and that picture. */
+void sheet_pixels(const Sheet *sheet, Area area, int *w, int *h);
+void sheet_picture(Sheet *sheet, Area area, const Image *image);
 /* The rows that a chart wants, title included; and the chart. */
 enum { CHART_CELLS_LEAST = 8 };
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec);

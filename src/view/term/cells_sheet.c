@@ -159,8 +159,33 @@ static void box(Sheet *sheet, Area area) {
         }
 }
 
+static bool is_drawn(const Image *image, int x, int y) {
+    return image->rgba[4 * ((size_t)y * (size_t)image->w + (size_t)x) + 3] > 0;
+}
+
+/* Two pixels a cell, none where the picture is transparent; without colour a shade of their mean.
+ */
+static void picture(Sheet *sheet, Area area, const Image *image) {
+    static const uint32_t shades[] = {' ', 0x2591, 0x2592, 0x2593, 0x2588};
+    Cells *cells = cells_of(sheet);
+    for (int y = 0; y < area.h && 2 * y + 1 < image->h; y++)
+        for (int x = 0; x < area.w && x < image->w; x++) {
+            Rgb upper = image_get(image, x, 2 * y), lower = image_get(image, x, 2 * y + 1);
+            double light = sqrt(rgb_luminance(rgb_mix(upper, lower, 0.5)));
+            bool up = is_drawn(image, x, 2 * y), down = is_drawn(image, x, 2 * y + 1);
+            if (cells->color && (up || down))
+                cells_put(
+                    cells, area.x + x, area.y + y, up ? 0x2580 : 0x2584,
+                    inks(ink_rgb(up ? upper : lower), up && down ? ink_rgb(lower) : INK_DEFAULT));
+            else if (!cells->color)
+                cells_put(cells, area.x + x, area.y + y, shades[(int)fmin(light * 6, 4)],
+                          cell_style(INK_DEFAULT));
+        }
+}
+
 static const SheetBackEnd in_cells = {
-    width, text, sign, paper, title, stack, bars, frame, box, chart_cells_want, chart_cells_draw};
+    width, text, sign, paper, title, stack, bars, frame, box, chart_cells_want, chart_cells_draw,
+    picture};
 
 Sheet cells_sheet(Cells *cells) {
     return (Sheet){.back = &in_cells,

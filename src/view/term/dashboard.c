@@ -251,7 +251,7 @@ static void hide_pictures(DashSpots *spots) {
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture, DashSpots *spots) {
-    const PanelData data = {.state = state, .live = live};
+    const PanelData data = {.state = state, .live = live, .bev = picture ? &picture->image : NULL};
     DashSpots own;
     spots = spots ? spots : &own;
     DashSheet dash = sheet_of(cells, picture, spots);
@@ -270,7 +270,9 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     }
     int bottom = draw_bottom(sheet, area, &data), top = draw_top(sheet, area, &data);
     Area body = {area.x, area.y + top, area.w, area.h - top - bottom};
-    if (!state->lesson.open)
+    if (state->race && !state->lesson.open)
+        race_page_draw(sheet, body, &data);
+    else if (!state->lesson.open)
         body_draw(sheet, body, state->page, sheet->columns, &data);
     else if (sheet->columns >= PAGE_BOTH_COLUMNS)
         lesson_beside(sheet, body, &data);

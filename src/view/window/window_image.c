@@ -137,10 +137,8 @@ static Grid visible_part(Grid grid, const WindowLayout *at) {
 }
 
 static void prepare_view(WindowView *view) {
-    view->spec = (FigureSpec){.state = view->state,
-                              .live = view->live,
-                              .picture = view->picture,
-                              .outlines = true};
+    view->spec = (FigureSpec){
+        .state = view->state, .live = view->live, .picture = view->picture, .outlines = true};
     view->whole = figure_of(&view->spec);
     view->whole.panel_w = view->layout.bev.w;
     view->whole.panel_h = view->layout.bev.h;
@@ -164,9 +162,9 @@ static void draw_pointer(const WindowView *view) {
 
 /* The parts in drawing order. Later parts cover earlier ones. */
 static void (*const parts[])(const WindowView *view) = {
-    window_draw_header, window_draw_strip,      window_draw_bev, window_draw_over_bev,
-    window_draw_side,   window_draw_chart_over, draw_pointer,    window_draw_log,
-    window_draw_keys,   window_draw_help,       window_draw_palette};
+    window_draw_strip, window_draw_bev,        window_draw_over_bev, window_draw_side,
+    window_draw_chart_over, draw_pointer,      window_draw_race,     window_draw_header,
+    window_draw_log,   window_draw_keys,       window_draw_help,     window_draw_palette};
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                   const Picture *picture, Spots *spots, const GiveUp *give_up, Err *err) {

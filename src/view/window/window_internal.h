@@ -50,6 +50,9 @@ void window_draw_help(const WindowView *view);    /* the help, where the state s
 /* Draws the chart of the memory model in place of the BEV, if the side column has no room. */
 void window_draw_chart_over(const WindowView *view);
 
+/* Draws the page of the race, where the state shows it. */
+void window_draw_race(const WindowView *view);
+
 /* Backward: draws a frame around the chosen feature pixel. */
 void window_mark_gradient_pixel(const WindowView *view);
 

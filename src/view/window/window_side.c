@@ -96,6 +96,23 @@ void window_draw_chart_over(const WindowView *view) {
     window_draw_panels(view, box, panels);
 }
 
+void window_draw_race(const WindowView *view) {
+    enum { ROWS = 34 };
+    const WindowLayout *at = &view->layout;
+    const PanelData data = {.state = view->state,
+                            .live = view->live,
+                            .bev = view->picture ? &view->picture->bev.image : NULL};
+    double top = at->header.w > 0 ? at->time.y + at->time.h + WINDOW_GAP : WINDOW_MARGIN;
+    double bottom = at->log.w > 0 ? at->log.y : at->h - WINDOW_MARGIN;
+    Box box = {WINDOW_MARGIN, top, at->w - 2 * WINDOW_MARGIN, bottom - top};
+    if (!view->state->race || view->state->lesson.open)
+        return;
+    pen_fill(view->pen, (Box){0, 0, at->w, at->h}, view->pen->theme->page, 1);
+    spots_clear(view->spots);
+    Sheet sheet = pen_sheet(view->pen, box, fmax(box.h / ROWS, SHEET_ROW), view->spots);
+    race_page_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
+}
+
 /* ---- the column ----------------------------------------------------------------------------- */
 
 /* Returns the number of columns. A larger window has more columns, not larger ones. */

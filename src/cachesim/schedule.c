@@ -1,0 +1,372 @@
+#include "src/cachesim/schedule.h"
+
+#include "src/cachesim/trace_internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- warps and multiprocessors --------------------------------------------------------------- */
+
+enum { MOST_WARPS = 64 };
+
+/* A warp that waits for its next step. */
+typedef struct {
+    double ready_us;
+    int32_t left; /* steps that follow; 0: the warp ends */
+    int room;
+    void *state;
+} Waiting;
+
+typedef struct {
+    double free_us; /* when the last step was issued */
+    double next_us; /* when the first of `waiting` goes on; INFINITY: none waits */
+    int count;
+    Waiting waiting[MOST_WARPS]; /* in ascending order of ready_us */
+} Multiprocessor;
+
+/* A place for a block on a multiprocessor. */
+typedef struct {
+    int64_t block;
+    int warps; /* that have not ended */
+    char *states;
+} Room;
+
+struct Scheduler {
+    Schedule *schedule;
+    double issue_us, wait_us; /* a step occupies the multiprocessor; then the warp waits */
+    int most_warps;           /* of a multiprocessor */
+    const Launch *launch;
+    void *replay;
+    int resident;
+    int64_t next; /* the next block to start */
+    Multiprocessor *multiprocessors;
+    Room *rooms; /* [multiprocessors][resident] */
+};
+
+static void note_next(Multiprocessor *mp) {
+    const Waiting *first = mp->waiting;
+    mp->next_us = !mp->count         ? INFINITY
+                  : first->left == 0 ? first->ready_us
+                                     : fmax(first->ready_us, mp->free_us);
+}
+
+static void add_warp(Multiprocessor *mp, Waiting warp) {
+    int at = mp->count++;
+    assert(at < MOST_WARPS);
+    for (; at > 0 && mp->waiting[at - 1].ready_us > warp.ready_us; at--)
+        mp->waiting[at] = mp->waiting[at - 1];
+    mp->waiting[at] = warp;
+}
+
+static Waiting take_first(Multiprocessor *mp) {
+    Waiting first = mp->waiting[0];
+    mp->count--;
+    for (int i = 0; i < mp->count; i++)
+        mp->waiting[i] = mp->waiting[i + 1];
+    return first;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* Starts the next block that has work in an empty room. */
+static void start_block(Scheduler *scheduler, int sm, int number, double us) {
+    const Launch *launch = scheduler->launch;
+    Room *room = &scheduler->rooms[sm * scheduler->resident + number];
+    while (room->warps == 0 && scheduler->next < launch->blocks) {
+        room->block = scheduler->next++;
+        BlockSpan *span = &scheduler->schedule->blocks[room->block];
+        *span = (BlockSpan){sm, 0, (float)us, (float)us};
+        for (int warp = 0; warp < launch->warps; warp++) {
+            void *state = room->states + (size_t)room->warps * launch->state_bytes;
+            if (!launch->begin(scheduler->replay, room->block, warp, state))
+                continue;
+            int32_t turns = launch->turns(state);
+            room->warps++;
+            span->steps += turns;
+            add_warp(&scheduler->multiprocessors[sm], (Waiting){us, turns, number, state});
+        }
+    }
+}
+
+/* Notes that the warp has written its cells. */
+static void write_cells(Scheduler *scheduler, const void *state, double us) {
+    WarpCells list;
+    Schedule *schedule = scheduler->schedule;
+    int count = scheduler->launch->cells(scheduler->replay, state, list);
+    for (int i = 0; i < count; i++) {
+        if (isnan(schedule->first_us[list[i]]))
+            schedule->first_us[list[i]] = (float)us;
+        schedule->last_us[list[i]] = (float)us; /* ends come in ascending order, nearly */
+    }
+}
+
+static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
+    Room *room = &scheduler->rooms[sm * scheduler->resident + warp->room];
+    write_cells(scheduler, warp->state, warp->ready_us);
+    if (--room->warps > 0)
+        return;
+    scheduler->schedule->blocks[room->block].end_us = (float)warp->ready_us;
+    start_block(scheduler, sm, warp->room, warp->ready_us);
+}
+
+static void go_on(Scheduler *scheduler, int sm) {
+    Multiprocessor *mp = &scheduler->multiprocessors[sm];
+    double now = mp->next_us;
+    Waiting warp = take_first(mp);
+    if (warp.left > 0) {
+        mp->free_us = now + scheduler->issue_us;
+        warp.left--;
+        warp.ready_us = mp->free_us + scheduler->wait_us;
+        add_warp(mp, warp);
+    } else {
+        end_warp(scheduler, sm, &warp);
+    }
+    note_next(mp);
+}
+
+static int first_multiprocessor(const Scheduler *scheduler) {
+    int first = 0;
+    for (int sm = 1; sm < scheduler->schedule->multiprocessors; sm++)
+        if (scheduler->multiprocessors[sm].next_us < scheduler->multiprocessors[first].next_us)
+            first = sm;
+    return first;
+}
+
+static void run_blocks(Scheduler *scheduler) {
+    const int count = scheduler->schedule->multiprocessors;
+    for (int room = 0; room < scheduler->resident; room++)
+        for (int sm = 0; sm < count; sm++)
+            start_block(scheduler, sm, room, 0);
+    for (int sm = 0; sm < count; sm++)
+        note_next(&scheduler->multiprocessors[sm]);
+    for (int sm;
+         isfinite(scheduler->multiprocessors[sm = first_multiprocessor(scheduler)].next_us);)
+        go_on(scheduler, sm);
+}
+
+bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err *err) {
+    Schedule *schedule = scheduler->schedule;
+    int most = scheduler->most_warps / launch->warps;
+    int resident = launch->resident < most ? launch->resident : most > 0 ? most : 1;
+    size_t rooms = (size_t)schedule->multiprocessors * (size_t)resident;
+    size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
+    char *states = malloc(rooms * room_bytes);
+    scheduler->launch = launch;
+    scheduler->replay = replay;
+    scheduler->resident = resident;
+    scheduler->rooms = calloc(rooms, sizeof *scheduler->rooms);
+    scheduler->multiprocessors =
+        calloc((size_t)schedule->multiprocessors, sizeof *scheduler->multiprocessors);
+    schedule->block_count = launch->blocks;
+    schedule->blocks = calloc((size_t)launch->blocks + 1, sizeof *schedule->blocks);
+    bool ok = states && scheduler->rooms && scheduler->multiprocessors && schedule->blocks;
+    for (size_t i = 0; ok && i < rooms; i++)
+        scheduler->rooms[i].states = states + i * room_bytes;
+    if (ok)
+        run_blocks(scheduler);
+    free(states);
+    free(scheduler->rooms);
+    free(scheduler->multiprocessors);
+    return ok || err_set(err, ERR_FAILED, "schedule", "", "no memory for %lld blocks",
+                         (long long)launch->blocks);
+}
+
+/* ---- the schedule ---------------------------------------------------------------------------- */
+
+/* Returns the warps that a multiprocessor of this compute capability holds (CUDA Programming
+ * Guide, "Compute Capabilities"). */
+static int warps_of(const Gpu *gpu) {
+    int cc = 10 * gpu->cc_major + gpu->cc_minor;
+    return cc == 75 ? 32 : cc == 86 || cc == 87 || cc == 89 || cc >= 120 ? 48 : MOST_WARPS;
+}
+
+static double last_end(const Schedule *schedule) {
+    const BlockSpan *last = schedule_last_block(schedule);
+    return last ? last->end_us : 0;
+}
+
+static void scale(Schedule *schedule) {
+    float by = (float)(schedule->latency_us / schedule->own_us);
+    for (int64_t i = 0; i < schedule->block_count; i++) {
+        schedule->blocks[i].begin_us *= by;
+        schedule->blocks[i].end_us *= by;
+    }
+    for (int64_t i = 0; i < schedule->cell_count; i++) {
+        schedule->first_us[i] *= by;
+        schedule->last_us[i] *= by;
+    }
+}
+
+static bool begin(const BevProblem *problem, Schedule *schedule, Err *err) {
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    schedule->cell_count = cells;
+    schedule->first_us = malloc((size_t)cells * sizeof *schedule->first_us);
+    schedule->last_us = malloc((size_t)cells * sizeof *schedule->last_us);
+    if (!schedule->first_us || !schedule->last_us)
+        return err_set(err, ERR_FAILED, "schedule", "", "no memory for %lld cells",
+                       (long long)cells);
+    for (int64_t i = 0; i < cells; i++)
+        schedule->first_us[i] = schedule->last_us[i] = NAN;
+    return true;
+}
+
+/* Throughput terms overlap as in predict.h. Each bounds the steps of all multiprocessors. */
+static double issue_us(const Prediction *p, const TraceCounts *counts, int multiprocessors) {
+    double us = hypot(hypot(p->term_us[TERM_ISSUE], p->term_us[TERM_L2]), p->term_us[TERM_DRAM]);
+    return us * multiprocessors / counts->steps;
+}
+
+bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
+                   const Prediction *prediction, double latency_us, Schedule *schedule, Err *err) {
+    const TraceCounts *profile = &kernel->profile.counts;
+    TraceCounts unused;
+    *schedule = (Schedule){.kernel = kernel->kernel,
+                           .limiter = prediction->limiter,
+                           .longest = profile->longest,
+                           .latency_us = latency_us,
+                           .multiprocessors = gpu->sms};
+    Scheduler scheduler = {.schedule = schedule,
+                           .issue_us = issue_us(prediction, profile, gpu->sms),
+                           .wait_us =
+                               prediction->term_us[TERM_DEPENDENT_LOADS] / (double)profile->longest,
+                           .most_warps = warps_of(gpu)};
+    const TraceWatch watch = {.scheduler = &scheduler, .multiprocessors = gpu->sms};
+    if (!begin(problem, schedule, err) ||
+        !trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
+        return false;
+    schedule->own_us = last_end(schedule);
+    if (!(schedule->own_us > 0))
+        return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
+    scale(schedule);
+    return true;
+}
+
+void schedule_free(Schedule *schedule) {
+    free(schedule->blocks);
+    free(schedule->first_us);
+    free(schedule->last_us);
+    *schedule = (Schedule){0};
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+double schedule_written(const Schedule *schedule, int64_t cell, double us) {
+    double first = schedule->first_us[cell], last = schedule->last_us[cell];
+    if (!(us >= first))
+        return 0;
+    return (float)us >= schedule->last_us[cell] ? 1 : (us - first) / (last - first);
+}
+
+double schedule_done(const Schedule *schedule, double us) {
+    double done = 0, all = 0;
+    for (int64_t i = 0; i < schedule->cell_count; i++) {
+        all += !isnan(schedule->first_us[i]);
+        done += schedule_written(schedule, i, us);
+    }
+    return all > 0 ? done / all : 1;
+}
+
+static int by_value(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+void schedule_ends(const Schedule *schedule, float *ends) {
+    for (int sm = 0; sm < schedule->multiprocessors; sm++)
+        ends[sm] = 0;
+    for (int64_t i = 0; i < schedule->block_count; i++) {
+        const BlockSpan *span = &schedule->blocks[i];
+        ends[span->multiprocessor] = fmaxf(ends[span->multiprocessor], span->end_us);
+    }
+    qsort(ends, (size_t)schedule->multiprocessors, sizeof *ends, by_value);
+}
+
+const BlockSpan *schedule_last_block(const Schedule *schedule) {
+    const BlockSpan *last = schedule->block_count ? schedule->blocks : NULL;
+    for (int64_t i = 1; i < schedule->block_count; i++)
+        if (schedule->blocks[i].end_us > last->end_us)
+            last = &schedule->blocks[i];
+    return last;
+}
+
+/* ---- a race ---------------------------------------------------------------------------------- */
+
+const BevKernel *race_kernel(int place) {
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        bool runs = kernel->where == BEV_CUDA && kernel->direction == BEV_FORWARD &&
+                    kernel->stage == BEV_POOL && (kernel->published || kernel->is_default);
+        if (runs && place-- == 0)
+            return kernel;
+    }
+    return NULL;
+}
+
+KernelSet race_kernels(void) {
+    KernelSet set = 0;
+    for (int place = 0; race_kernel(place); place++)
+        for (int i = 0; bev_kernels[i]; i++)
+            set |= bev_kernels[i] == race_kernel(place) ? (KernelSet)1 << i : 0;
+    return set;
+}
+
+static bool count_points(const BevMap *map, Race *race, Err *err) {
+    race->points = calloc((size_t)(race->nx * race->ny), sizeof *race->points);
+    for (int64_t i = 0; race->points && i < map->intervals; i++)
+        race->points[map->ranks_bev[map->interval_starts[i]]] = map->interval_lengths[i];
+    return race->points || err_set(err, ERR_FAILED, "race", "", "no memory for the grid");
+}
+
+bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, const GpuEdit *edit,
+               const double known_us[RACE_KERNELS], Race *race, Err *err) {
+    Gpu on = model_gpu(model, gpu, edit);
+    bool known = true;
+    *race = (Race){.gpu = on,
+                   .nx = problem->shape.nx,
+                   .ny = problem->shape.ny,
+                   .longest_cell = steps_longest_cell(&problem->map),
+                   .longest_points = bev_longest_interval(&problem->map)};
+    for (int i = 0; race_kernel(i); i++)
+        known &= !model_of_kernel(model, race_kernel(i), &on) || isfinite(known_us[i]);
+    race->source = known ? SOURCE_RECORDED : SOURCE_MODEL;
+    bool ok = count_points(&problem->map, race, err);
+    for (int i = 0; ok && race_kernel(i) && race->count < RACE_KERNELS; i++) {
+        const PredictedKernel *row = model_of_kernel(model, race_kernel(i), &on);
+        if (!row)
+            continue;
+        Prediction prediction = model_predict(model, row, gpu, edit);
+        double us = known ? known_us[i] : prediction.latency_us;
+        Schedule *lane = &race->lanes[race->count++];
+        ok = schedule_make(row, problem, &on, &prediction, us, lane, err);
+        lane->rung = race_kernel(i);
+    }
+    return ok;
+}
+
+void race_free(Race *race) {
+    for (int i = 0; i < race->count; i++)
+        schedule_free(&race->lanes[i]);
+    free(race->points);
+    *race = (Race){.count = 0};
+}
+
+double race_end_us(const Race *race) {
+    double end = 0;
+    for (int i = 0; i < race->count; i++)
+        end = fmax(end, race->lanes[i].latency_us);
+    return end;
+}
+
+const Schedule *race_straggler(const Race *race) {
+    const Schedule *found = NULL;
+    for (int i = 0; i < race->count; i++) {
+        const Schedule *lane = &race->lanes[i];
+        bool bound = lane->limiter == TERM_DEPENDENT_LOADS;
+        bool found_bound = found && found->limiter == TERM_DEPENDENT_LOADS;
+        if (!found || bound > found_bound ||
+            (bound == found_bound && lane->latency_us > found->latency_us))
+            found = lane;
+    }
+    return found;
+}

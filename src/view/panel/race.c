@@ -1,0 +1,422 @@
+/* The race and the straggler. The grids fill in the order in which the kernels' blocks write. */
+#include "src/view/panel/race.h"
+
+#include "src/view/bev/raster.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { GAP = 2 };
+
+static const double LONGEST_S = 12, REST_S = 3;
+static const double BEGUN = 0.15; /* brightness of a cell after its first write */
+
+double race_ms(const Race *race) {
+    static const double steps[] = {50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1};
+    int i = 0;
+    while (i < 8 && steps[i] * race_end_us(race) > LONGEST_S * 1e3)
+        i++;
+    return steps[i];
+}
+
+double race_us(const Race *race, double seconds) {
+    double end = race_end_us(race), round_s = end * race_ms(race) * 1e-3 + REST_S;
+    return fmin(fmod(seconds, round_s) * 1e3 / race_ms(race), end);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void us_text(double us, char text[24]) {
+    figure_text(UNIT_US, us, text, 24);
+}
+
+/* The fastest kernel. */
+static const Schedule *winner(const Race *race) {
+    const Schedule *best = race->lanes;
+    for (int i = 1; i < race->count; i++)
+        best = race->lanes[i].latency_us < best->latency_us ? &race->lanes[i] : best;
+    return best;
+}
+
+/* What takes the time of a kernel. */
+static void limit_text(const Race *race, const Schedule *lane, char *text, size_t size) {
+    static const char *const limits[TERM_COUNT] = {"limited by DRAM bandwidth",
+                                                   "limited by L2 bandwidth", "issue-bound", ""};
+    long long longest = lane->longest;
+    if (lane->limiter != TERM_DEPENDENT_LOADS)
+        snprintf(text, size, "%s%s", limits[lane->limiter],
+                 lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": atomics" : "");
+    else if (longest == race->longest_points)
+        snprintf(text, size, "latency-bound: one cell of %lld points", longest);
+    else
+        snprintf(text, size, "latency-bound: at most %lld steps a warp", longest);
+}
+
+static void source_text(const RaceView *view, char *text, size_t size) {
+    const Race *race = view->race;
+    bool model = race->source == SOURCE_MODEL;
+    snprintf(text, size, "%s on %s; %s", view->where, race->gpu.title,
+             model ? "a model of latencies and of the order of blocks"
+                   : "latencies: recorded; order of blocks: a model");
+}
+
+/* ---- a grid ---------------------------------------------------------------------------------- */
+
+/* Grey by the logarithm of a cell's points, where there is no picture. */
+static Rgb cell_color(const RaceView *view, int64_t x, int64_t y, int64_t cell) {
+    const Race *race = view->race;
+    if (view->bev && view->bev->w == race->ny && view->bev->h == race->nx)
+        return image_get(view->bev, (int)x, (int)y);
+    double tone = log1p(race->points[cell]) / log1p((double)race->longest_points);
+    return rgb_mix(panel_theme.background, panel_theme.line, 0.2 + 0.8 * tone);
+}
+
+/* The share of the cell's writes. Of a cell without points, which the picture may fill: of its
+ * neighbour that is written last. */
+static double written(const Race *race, const Schedule *lane, int64_t cell, double us) {
+    double share = -1;
+    if (race->points[cell])
+        return schedule_written(lane, cell, us);
+    for (int64_t dy = -1; dy <= 1; dy++)
+        for (int64_t dx = -1; dx <= 1; dx++) {
+            int64_t x = cell % race->nx + dx, y = cell / race->nx + dy;
+            bool inside = x >= 0 && y >= 0 && x < race->nx && y < race->ny;
+            if (!inside || !race->points[y * race->nx + x])
+                continue;
+            double own = schedule_written(lane, y * race->nx + x, us);
+            share = share < 0 ? own : fmin(share, own);
+        }
+    return share < 0 ? 0 : share;
+}
+
+/* The mean of the cells of a pixel; cells without points do not count among others. */
+static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, int64_t x0, int64_t x1,
+                      int64_t y0, int64_t y1) {
+    const Race *race = view->race;
+    double sum[3] = {0}, weight = 0;
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = x0; x < x1; x++) {
+            int64_t cell = raster_cell(race->nx, race->ny, x, y);
+            double own = race->points[cell] ? 1 : 1e-3, share = written(race, lane, cell, us);
+            double shown = share > 0 ? BEGUN + (1 - BEGUN) * share : 0;
+            Rgb color = rgb_mix(panel_theme.background, cell_color(view, x, y, cell), shown);
+            sum[0] += own * color.r;
+            sum[1] += own * color.g;
+            sum[2] += own * color.b;
+            weight += own;
+        }
+    return (Rgb){(uint8_t)lround(sum[0] / weight), (uint8_t)lround(sum[1] / weight),
+                 (uint8_t)lround(sum[2] / weight)};
+}
+
+/* A square frame around the cell with the longest interval. */
+static void mark_longest(const Race *race, Image *image) {
+    int64_t cell = race->longest_cell;
+    int x = (int)((race->ny - 1 - cell / race->nx) * image->w / race->ny);
+    int y = (int)((race->nx - 1 - cell % race->nx) * image->h / race->nx);
+    int out = image->w / 30 + 1, in = out - image->w / 120;
+    for (int i = -out; i <= out; i++)
+        for (int j = -out; j <= out; j++) {
+            bool edge = abs(i) >= in || abs(j) >= in;
+            bool inside = x + i >= 0 && y + j >= 0 && x + i < image->w && y + j < image->h;
+            if (edge && inside)
+                image_set(image, x + i, y + j, ink_color(INK_WARN, false, false));
+        }
+}
+
+/* Draws the largest grid that fits the area, with its columns and rows in proportion. */
+static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Schedule *lane,
+                      double us, bool marked) {
+    const Race *race = view->race;
+    Image image;
+    Err ignored; /* without memory the place stays empty */
+    int w, h;
+    sheet_pixels(sheet, area, &w, &h);
+    w = (int)fmin(w, (double)h * (double)race->ny / (double)race->nx);
+    h = (int)fmin(h, (double)w * (double)race->nx / (double)race->ny);
+    if (w < 2 || h < 2 || !image_init(&image, w, h, &ignored))
+        return;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            int64_t x0 = x * race->ny / w, x1 = (x + 1) * race->ny / w;
+            int64_t y0 = y * race->nx / h, y1 = (y + 1) * race->nx / h;
+            image_set(
+                &image, x, y,
+                grid_pixel(view, lane, us, x0, x1 > x0 ? x1 : x0 + 1, y0, y1 > y0 ? y1 : y0 + 1));
+        }
+    if (marked && race->longest_cell >= 0)
+        mark_longest(race, &image);
+    sheet_picture(sheet, area, &image);
+    image_free(&image);
+}
+
+/* ---- the race -------------------------------------------------------------------------------- */
+
+static Ink lane_ink(const Race *race, const Schedule *lane) {
+    return lane == winner(race) ? INK_ACCENT : INK_TEXT;
+}
+
+/* "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
+static void finding_text(const Race *race, char *text, size_t size) {
+    const Schedule *best = winner(race);
+    char us[24];
+    us_text(best->latency_us, us);
+    int used = snprintf(text, size, "%s is done after %s:", best->rung->title, us);
+    const char *between = " ";
+    for (int i = race->count - 1; i >= 0 && used < (int)size; i--) {
+        const Schedule *lane = &race->lanes[i];
+        if (lane == best)
+            continue;
+        double percent = 100 * schedule_done(lane, best->latency_us);
+        used += snprintf(text + used, size - (size_t)used, "%s%s %s%s%.0f %%", between,
+                         lane->rung->title, *between == ' ' ? "has written " : "",
+                         percent < 1 ? "under " : "", fmax(percent, 1));
+        between = ", ";
+    }
+}
+
+static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Schedule *lane,
+                      double us) {
+    char text[32];
+    bool done = us >= lane->latency_us;
+    int used = sheet_text(sheet, area.x, area.y, area.w, cell_bold(lane_ink(view->race, lane)),
+                          lane->rung->title);
+    snprintf(text, sizeof text, "%.0f %%", floor(100 * schedule_done(lane, us)));
+    sheet_right(sheet, area.x + used + 1, area.y, area.w - used - 1,
+                done ? cell_bold(INK_GOOD) : cell_style(INK_MUTED), done ? "done" : text);
+    grid_draw(sheet, area_below(area, 1), view, lane, us, false);
+}
+
+/* The kernels' latencies on one scale, as far as the race has run; where there is room, below each
+ * bar what takes the time. */
+static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
+    enum { NAME_W = 16, TIME_W = 10 };
+    char end[24], limit[96];
+    int each = (int)fmin(area.h / race->count, 3), w = area.w - NAME_W - TIME_W;
+    for (int i = 0; i < race->count; i++) {
+        const Schedule *lane = &race->lanes[i];
+        int y = area.y + i * each;
+        bool done = us >= lane->latency_us;
+        us_text(lane->latency_us, end);
+        limit_text(race, lane, limit, sizeof limit);
+        sheet_text(sheet, area.x, y, NAME_W - 1, cell_bold(lane_ink(race, lane)),
+                   lane->rung->title);
+        sheet_bar(sheet, area.x + NAME_W, y, w, fmin(us, lane->latency_us), race_end_us(race),
+                  lane_ink(race, lane));
+        sheet_right(sheet, area.x + NAME_W + w, y, TIME_W,
+                    done ? cell_bold(INK_TEXT) : cell_style(INK_MUTED), end);
+        if (each > 1)
+            sheet_text(sheet, area.x + NAME_W, y + 1, area.w - NAME_W, cell_style(INK_MUTED),
+                       limit);
+    }
+}
+
+/* The grids beside each other, or in two rows where that makes them larger. Returns their rows. */
+static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
+    const Race *race = view->race;
+    int columns = race->count, wide, high;
+    sheet_pixels(sheet, area, &wide, &high);
+    if (fmin((double)wide / 2, (double)high / 2) > 1.2 * fmin((double)wide / columns, high))
+        columns = (columns + 1) / 2;
+    int rows = (race->count + columns - 1) / columns;
+    int w = (area.w - GAP * (columns - 1)) / columns, h = area.h / rows;
+    double square = (double)wide * w / area.w * (double)race->nx / (double)race->ny;
+    int used = (int)ceil(square * area.h / high) + 2; /* rows of a grid as wide as its column */
+    h = used < h ? used : h;
+    for (int i = 0; i < race->count; i++) {
+        Area at = {area.x + i % columns * (w + GAP), area.y + i / columns * h, w, h - 1};
+        lane_draw(sheet, at, view, &race->lanes[i], us);
+    }
+    return rows * h;
+}
+
+void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
+    const Race *race = view->race;
+    char text[240], now[24];
+    snprintf(text, sizeof text, "Race, in slow motion: 1 µs takes %g ms", race_ms(race));
+    snprintf(now, sizeof now, "%.1f µs", us);
+    area = sheet_title(sheet, area, text, now);
+    finding_text(race, text, sizeof text);
+    sheet_line(sheet, area, cell_bold(INK_TEXT), text);
+    source_text(view, text, sizeof text);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), text);
+    area = area_below(area, 2 + (area.h > 20));
+    int least = race->count * (area.h > 30 ? 2 : 1); /* rows of the bars */
+    int used = grids_draw(sheet, (Area){area.x, area.y, area.w, area.h - least}, view, us);
+    bars_draw(sheet, area_below(area, used), race, us);
+}
+
+static int by_latency(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
+    enum { NAME_W = 18 };
+    const Race *race = view->race;
+    double moments[RACE_KERNELS];
+    char text[200], note[160];
+    for (int i = 0; i < race->count; i++)
+        moments[i] = race->lanes[i].latency_us;
+    qsort(moments, (size_t)race->count, sizeof *moments, by_latency);
+    source_text(view, note, sizeof note);
+    finding_text(race, text, sizeof text);
+    area = sheet_title(sheet, area, text, "");
+    sheet_line(sheet, area, cell_style(INK_MUTED), note);
+    area = area_below(area, 2);
+    int w = (area.w - NAME_W) / race->count, h = (area.h - 1) / race->count;
+    for (int m = 0; m < race->count; m++) {
+        us_text(moments[m], text);
+        sheet_text(sheet, area.x + NAME_W + m * w, area.y, w - 1, cell_bold(INK_TEXT), text);
+    }
+    for (int i = 0; i < race->count; i++) {
+        const Schedule *lane = &race->lanes[i];
+        Area row = {area.x, area.y + 1 + i * h, NAME_W - 2, h - 1};
+        sheet_text(sheet, row.x, row.y, row.w, cell_bold(lane_ink(race, lane)), lane->rung->title);
+        us_text(lane->latency_us, text);
+        sheet_text(sheet, row.x, row.y + 1, row.w, cell_style(INK_TEXT), text);
+        limit_text(race, lane, text, sizeof text);
+        sheet_paragraph(sheet, area_below(row, 2), INK_MUTED, text);
+        for (int m = 0; m < race->count; m++)
+            grid_draw(sheet, (Area){area.x + NAME_W + m * w, row.y, w - 1, h - 1}, view, lane,
+                      moments[m], false);
+    }
+}
+
+/* ---- the straggler --------------------------------------------------------------------------- */
+
+/* Pixels of a strip: the share of each pixel in which a multiprocessor works. */
+typedef struct {
+    const Schedule *lane;
+    double scale_us; /* at the right edge */
+    int w, h;
+    float *works; /* [h][w] */
+} Gantt;
+
+/* Adds a block to the pixels of its row. Rows that are high enough have a gap between them. */
+static void add_block(const Gantt *gantt, const BlockSpan *span) {
+    double a_row = (double)gantt->h / gantt->lane->multiprocessors;
+    double x0 = span->begin_us / gantt->scale_us * gantt->w;
+    double x1 = fmax(span->end_us / gantt->scale_us * gantt->w, x0 + 0.5);
+    double y0 = span->multiprocessor * a_row, y1 = y0 + a_row - (a_row >= 2 ? 0.7 : 0);
+    for (int y = (int)y0; y < y1 && y < gantt->h; y++)
+        for (int x = (int)x0; x < x1 && x < gantt->w; x++) {
+            double across = fmin(x1, x + 1) - fmax(x0, x), down = fmin(y1, y + 1) - fmax(y0, y);
+            gantt->works[y * gantt->w + x] += (float)(across * down);
+        }
+}
+
+/* Draws the last block in the ink of warnings, at least five pixels high. */
+static void mark_block(const Sheet *sheet, const Gantt *gantt, const BlockSpan *span,
+                       Image *image) {
+    double a_row = (double)gantt->h / gantt->lane->multiprocessors;
+    int h = (int)fmax(ceil(a_row), sheet->pixels ? 5 : 1);
+    int y0 = (int)fmin((span->multiprocessor + 0.5) * a_row - h / 2, gantt->h - h);
+    int x1 = (int)(span->end_us / gantt->scale_us * gantt->w);
+    for (int y = y0 > 0 ? y0 : 0; y < y0 + h && y < gantt->h; y++)
+        for (int x = (int)(span->begin_us / gantt->scale_us * gantt->w); x < x1; x++)
+            image_set(image, x, y, ink_color(INK_WARN, sheet->light, false));
+}
+
+/* A row a multiprocessor, from 0 to scale_us. Cells stay blank where nothing works. */
+static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double scale_us, Ink ink,
+                       bool marked) {
+    Gantt gantt = {.lane = lane, .scale_us = scale_us};
+    Image image = {.w = 0};
+    Err ignored; /* without memory the place stays empty */
+    sheet_pixels(sheet, area, &gantt.w, &gantt.h);
+    if (gantt.w > 0 && gantt.h > 0 && image_init(&image, gantt.w, gantt.h, &ignored))
+        gantt.works = calloc((size_t)gantt.w * (size_t)gantt.h, sizeof *gantt.works);
+    for (int64_t i = 0; gantt.works && i < lane->block_count; i++)
+        add_block(&gantt, &lane->blocks[i]);
+    Rgb paper = themes[sheet->light ? THEME_LIGHT : THEME_DARK].page;
+    for (int i = 0; gantt.works && i < gantt.w * gantt.h; i++)
+        if (sheet->pixels || gantt.works[i] > 0.05)
+            image_set(&image, i % gantt.w, i / gantt.w,
+                      rgb_mix(paper, ink_color(ink, sheet->light, false), gantt.works[i]));
+    if (gantt.works && marked)
+        mark_block(sheet, &gantt, schedule_last_block(lane), &image);
+    if (gantt.works)
+        sheet_picture(sheet, area, &image);
+    image_free(&image);
+    free(gantt.works);
+}
+
+/* 0 at the left, the end at the right. */
+static void axis_draw(Sheet *sheet, Area row, double end_us) {
+    char text[24];
+    for (int i = 0; i < 4; i++) {
+        us_text(end_us * i / 4, text);
+        sheet_text(sheet, row.x + row.w * i / 4, row.y, row.w / 4, cell_style(INK_MUTED), text);
+    }
+    us_text(end_us, text);
+    sheet_right(sheet, row.x + row.w * 3 / 4, row.y, row.w - row.w * 3 / 4, cell_style(INK_MUTED),
+                text);
+}
+
+/* The time when half of the multiprocessors have ended. NaN: no memory. */
+static double half_end(const Schedule *lane) {
+    float *ends = malloc((size_t)lane->multiprocessors * sizeof *ends);
+    if (ends)
+        schedule_ends(lane, ends);
+    double half = ends ? ends[lane->multiprocessors / 2] : NAN;
+    free(ends);
+    return half;
+}
+
+static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,
+                       bool marked) {
+    char text[160], half[24], end[24];
+    us_text(half_end(lane), half);
+    us_text(lane->latency_us, end);
+    snprintf(text, sizeof text, "%s: half of the %d multiprocessors end by %s, the last at %s",
+             lane->rung->title, lane->multiprocessors, half, end);
+    sheet_line(sheet, area, cell_bold(marked ? INK_TEXT : INK_ACCENT), text);
+    strip_draw(sheet, area_below(area, 1), lane, scale_us, marked ? INK_MUTED : INK_ACCENT, marked);
+}
+
+void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
+    const Race *race = view->race;
+    const Schedule *slow = race_straggler(race), *best = winner(race);
+    char text[200], note[160];
+    source_text(view, note, sizeof note);
+    area = sheet_title(sheet, area, "Straggler: when each multiprocessor works", "");
+    bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
+    snprintf(text, sizeof text,
+             waits ? "%s waits for one cell of %lld points" : "%s is the slowest kernel here",
+             slow->rung->title, (long long)race->longest_points);
+    sheet_line(sheet, area, cell_bold(INK_WARN), text);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), note);
+    area = area_below(area, 2 + (area.h > 20));
+    int grid_w = area.w * 3 / 10, w = area.w - grid_w - GAP, h = area.h - 2;
+    lane_strip(sheet, (Area){area.x, area.y, w, h * 3 / 5}, slow, slow->latency_us, true);
+    if (best != slow)
+        lane_strip(sheet, (Area){area.x, area.y + h * 3 / 5 + 1, w, h - h * 3 / 5}, best,
+                   slow->latency_us, false);
+    axis_draw(sheet, (Area){area.x, area.y + area.h - 1, w, 1}, slow->latency_us);
+    Area side = {area.x + w + GAP, area.y, grid_w, area.h};
+    snprintf(text, sizeof text, "the cell of %lld points", (long long)race->longest_points);
+    sheet_line(sheet, side, cell_bold(INK_WARN), text);
+    grid_draw(sheet, area_below(side, 1), view, slow, slow->latency_us, true);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const LiveData *live = data->live;
+    const State *state = data->state;
+    char where[160];
+    snprintf(where, sizeof where, "%s, %s, %s", state->scene.name,
+             bev_dtypes[live->job.config.dtype].title, bev_aligns[live->job.config.align].name);
+    const RaceView view = {live->race, data->bev, where};
+    sheet_origin(sheet, ORIGIN_MODEL, NULL);
+    if (!live->race || !live->race->count)
+        sheet_line(sheet, area, cell_style(INK_MUTED),
+                   "replaying the memory accesses of V2, V2+DO, V3 and V4 ...");
+    else if (state->race == RACE_GRIDS)
+        race_grids_draw(sheet, area, &view, race_us(live->race, state->race_s));
+    else
+        straggler_strips_draw(sheet, area, &view);
+}
