@@ -80,14 +80,14 @@ TAP_SUITE(schedule) {
     const BevProblem *problem = opened->view;
     static const char *const names[] = {"h200", "a6000"};
     const double unknown[RACE_KERNELS] = {NAN, NAN, NAN, NAN},
-                 known[RACE_KERNELS] = {40, 30, 20, 5};
+                 known[RACE_KERNELS] = {216, 80, 27, 5};
     for (int i = 0; i < 2; i++) {
         MemoryModel *model = model_of(problem, gpu_find(names[i]));
         Race race;
         need(race_make(model, problem, 0, NULL, i ? unknown : known, &race, &err), &err);
         tap_ok(race.count == RACE_KERNELS, "%s: four kernels run", names[i]);
         tap_ok(race.source == (i ? SOURCE_MODEL : SOURCE_RECORDED) &&
-                   (i || race_end_us(&race) == 40),
+                   (i || race_end_us(&race) == 216),
                "%s: all latencies have one source", names[i]);
         for (int lane = 0; lane < race.count; lane++) {
             test_work(&race.lanes[lane],
