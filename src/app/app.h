@@ -90,7 +90,6 @@ typedef struct {
     double due_ms;    /* when that is used */
     double said_ms;   /* until when the caption stays */
     uint64_t request; /* the engine's number of the picture that the last line asked for */
-    double judge_ms;  /* until when the error of a new format is waited for */
 } Tour;
 
 /* ---- the App --------------------------------------------------------------------------------- */

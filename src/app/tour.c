@@ -12,7 +12,7 @@
 
 static const char tour_file[] = "samples/demo.keys";
 
-enum { TICK_MS = 330, READ_MS = 3000, JUDGE_MS = 8000, MAX_BYTES = 1 << 20 };
+enum { READ_MS = 3000, RETRY_MS = 50, MAX_BYTES = 1 << 20 };
 
 bool app_open_tour(App *app, Err *err) {
     char path[4096];
@@ -27,9 +27,12 @@ bool app_open_tour(App *app, Err *err) {
         !data_read(path, MAX_BYTES, &tour->text, &length, err))
         return false;
     tour->at = tour->text;
-    tour->due_ms = tour->said_ms = 0;
-    tour->request = app->request;
     undo_push(&app->undo, &app->state, ACTION_TOUR);
+    state_begin_lesson(&app->state, app_menu_scene(&app->menu, "canonical"));
+    app->state.job.camera_mask = 1; /* the first line of the tour */
+    app->state.playing = app->state.tours = true;
+    app_request(app);
+    tour->request = app->request;
     app_note(app, "a tour: any key takes over, u then puts everything back");
     return true;
 }
@@ -38,6 +41,7 @@ void app_close_tour(App *app) {
     free(app->tour.text);
     app->tour = (Tour){.text = NULL};
     app->state.caption[0] = '\0';
+    app->state.tours = false;
     app->todo |= STEP_REDRAW;
 }
 
@@ -52,29 +56,41 @@ static void say(App *app, const char *text) {
     app->todo |= STEP_REDRAW;
 }
 
-/* A line of the script. False: it waits until `due_ms`. */
-static bool use_line(App *app, const char *line) {
+/* Whether all figures of the pages are there: captions speak of them. */
+static bool is_ready(const App *app) {
+    const State *state = &app->state;
+    const LiveData *live = &app->frame->live;
+    const LiveAccuracy *accuracy = &live->accuracy[state->job.config.dtype];
+    return accuracy->source != SOURCE_UNKNOWN && !accuracy->stale && live->model &&
+           model_of_kernel(live->model, state->job.config.kernel, &gpus[state->gpu]) &&
+           (!state->race || live->race);
+}
+
+/* Whether a line may be used now. Pages of schedules open when the schedules are there. */
+static bool may_begin(const App *app, const char *line) {
+    bool opens = !strncmp(line, "race", 4) || !strncmp(line, "straggler", 9);
+    if (!strncmp(line, "say", 3))
+        return is_ready(app) && clock_ms() >= app->tour.said_ms;
+    return !opens || app->frame->live.race;
+}
+
+/* A line of the script. */
+static void use_line(App *app, const char *line) {
     Tour *tour = &app->tour;
-    double seconds, now = clock_ms();
+    double seconds;
     int count = 1;
     Err err;
-    if (!strncmp(line, "say", 3) && now < tour->said_ms) {
-        tour->due_ms = tour->said_ms;
-        return false;
-    }
     if (!strncmp(line, "say", 3))
         say(app, line + 3);
     else if (sscanf(line, "tick %lf %d", &seconds, &count) > 0)
-        tour->due_ms = now + TICK_MS * count;
+        tour->due_ms = clock_ms() + 1e3 * seconds * count;
     else if (line[0] && !is_for_scripts(line)) {
         app->serves = true;
         if (!app_words(app, line, &err))
             app_note_error(app, &err);
         app->serves = false;
         tour->request = app->request;
-        tour->judge_ms = strncmp(line, "dtype", 5) ? 0 : now + JUDGE_MS;
     }
-    return true;
 }
 
 void app_tour_turn(App *app) {
@@ -83,8 +99,11 @@ void app_tour_turn(App *app) {
         char line[256];
         size_t length = strcspn(tour->at, "\n");
         snprintf(line, sizeof line, "%.*s", (int)strcspn(tour->at, "#\r\n"), tour->at);
-        if (!use_line(app, line))
+        if (!may_begin(app, line)) {
+            tour->due_ms = clock_ms() + RETRY_MS;
             return;
+        }
+        use_line(app, line);
         tour->at += length + (tour->at[length] == '\n');
         if (!*tour->at) {
             app_close_tour(app);
@@ -93,18 +112,8 @@ void app_tour_turn(App *app) {
     }
 }
 
-/* Whether the error of the selection's format is known: captions speak of it. */
-static bool is_judged(const App *app) {
-    const LiveAccuracy *accuracy = &app->frame->live.accuracy[app->state.job.config.dtype];
-    return accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
-}
-
-/* A control's picture is waited for, and for a while the error of a format. */
 double app_tour_in_ms(const App *app) {
     const Tour *tour = &app->tour;
     bool there = app->frame && app->frame->request >= tour->request;
-    if (!tour->text || !there)
-        return INFINITY;
-    double due_ms = is_judged(app) ? tour->due_ms : fmax(tour->due_ms, tour->judge_ms);
-    return due_ms - clock_ms();
+    return tour->text && there ? tour->due_ms - clock_ms() : INFINITY;
 }

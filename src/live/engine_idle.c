@@ -285,7 +285,8 @@ static TaskEnd simulate_selection(Engine *engine, bool idle) {
 /* The schedules of the page that is open, once all its kernels are simulated. */
 static TaskEnd make_race(Engine *engine, bool idle) {
     (void)idle;
-    if (!engine->now.state.race || !engine->now.model)
+    const State *state = &engine->now.state;
+    if (!(state->race || state->tours) || !engine->now.model)
         return TASK_NONE;
     LiveRace *race =
         live_race_new(&engine->now.state, pipeline_inputs(engine->pipeline), &engine->now.live);

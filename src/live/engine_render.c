@@ -36,7 +36,7 @@ void engine_use_race(Engine *engine, LiveRace *race) {
 
 KernelSet wanted_kernels(const State *state) {
     return (state->lesson.open ? state->lesson.model_kernels : 0) |
-           (state->race ? race_kernels() : 0);
+           (state->race || state->tours ? race_kernels() : 0);
 }
 
 void engine_note(Engine *engine, const Err *err) {

@@ -225,8 +225,9 @@ struct State {
     int finding;                 /* WISH_EXPLAIN: which one, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
 
-    Pace pace;         /* of the newest EVENT_FRAME */
-    char caption[200]; /* of a tour or a script, in the place of the key bar; "": none */
+    Pace pace; /* of the newest EVENT_FRAME */
+    char caption[200]; /* of a tour or a script, in the place of log and key bar; "": none */
+    bool tours;        /* a tour is played: what its pages show is made before they open */
     char tip[960];     /* what lies under the mouse in the terminal; "": nothing */
     char waiting[96];  /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
     Log log;

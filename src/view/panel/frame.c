@@ -297,16 +297,10 @@ static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
         sheet_spot(sheet, (Area){x, y, key_w + label_w + 3, 1}, hint->action, 1, "");
 }
 
-/* The hints for the open part, as many as fit; at the right end palette and help, always. A caption
- * takes their place. */
+/* The hints for the open part, as many as fit; at the right end palette and help, always. */
 void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     KeyHint hints[KEY_HINTS];
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    if (state->caption[0]) {
-        sheet_paper(sheet, (Area){0, area.y, sheet->columns, 1}, INK_SELECTED);
-        sheet_text(sheet, area.x, area.y, area.w, cell_bold(INK_TITLE), state->caption);
-        return;
-    }
     int count = keys_hints(state, hints), x = area.x, end = area.x + area.w;
     for (int i = count - 1; i >= count - 2; i--) {
         end -= hint_width(sheet, &hints[i]);
@@ -316,5 +310,19 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     for (int i = 0; i < count - 2 && x + hint_width(sheet, &hints[i]) <= end; i++) {
         hint_draw(sheet, x, area.y, &hints[i]);
         x += hint_width(sheet, &hints[i]) + HINT_GAP;
+    }
+}
+
+/* In the middle of the rows of log and key bar. */
+void caption_draw(Sheet *sheet, Area area, const State *state) {
+    int rows = sheet_paragraph_rows(sheet, area, INK_TITLE, state->caption);
+    sheet_paper(sheet, (Area){0, area.y, sheet->columns, area.h}, INK_SELECTED);
+    Area at = {area.x, area.y + (area.h - rows) / 2, area.w, rows};
+    for (const char *rest = state->caption; at.y < area.y + area.h && *rest; at.y++) {
+        int bytes = sheet_fit(sheet, rest, at.w);
+        char line[sizeof state->caption];
+        snprintf(line, sizeof line, "%.*s", bytes, rest);
+        sheet_line(sheet, at, cell_bold(INK_TITLE), line);
+        rest += bytes + strspn(rest + bytes, " ");
     }
 }

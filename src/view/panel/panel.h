@@ -87,6 +87,8 @@ void race_page_draw(Sheet *sheet, Area area, const PanelData *data);
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
+/* The caption of a tour or a script, in the place of log and key bar. */
+void caption_draw(Sheet *sheet, Area area, const State *state);
 /* The moment that is shown, between the first and the last. */
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */

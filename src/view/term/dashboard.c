@@ -201,6 +201,11 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     int log = log_height(sheet->rows), blank = sheet->rows >= 34;
     int bar = !data->state->help || blank;
     int last = area.y + area.h - 1;
+    if (data->state->caption[0]) {
+        int rows = log + blank + 1;
+        caption_draw(sheet, (Area){area.x, last - rows + 1, area.w, rows}, data->state);
+        return rows + 1;
+    }
     if (bar)
         key_bar_draw(sheet, (Area){area.x, last, area.w, 1}, data->state);
     int used = bar + blank + log;

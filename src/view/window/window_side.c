@@ -9,6 +9,7 @@ enum {
     SIDE_PANELS = 16,
     COLUMN_LEAST_W = 440,
     COLUMN_GAP = 28,
+    CAPTION_ROW = 42, /* its text is two thirds as high */
     SHARE_SLACK = 60
 };
 
@@ -178,17 +179,33 @@ void window_draw_header(const WindowView *view) {
         time_bar_draw(&bar, (Area){0, 0, bar.columns, 1}, &data);
 }
 
+/* A caption is drawn large over log and key bar. */
+static bool draw_caption(const WindowView *view) {
+    const Box *log = &view->layout.log;
+    Box band = {0, log->y, view->layout.w, view->layout.h - log->y};
+    if (!view->state->caption[0] || log->w <= 0)
+        return false;
+    Sheet sheet = pen_sheet(view->pen, (Box){WINDOW_MARGIN, band.y, band.w - 2 * WINDOW_MARGIN,
+                                             band.h}, CAPTION_ROW, NULL);
+    while (sheet.row_h > SHEET_ROW && sheet_width(&sheet, view->state->caption) > sheet.columns)
+        sheet = pen_sheet(view->pen, (Box){WINDOW_MARGIN, band.y, band.w - 2 * WINDOW_MARGIN,
+                                           band.h}, sheet.row_h - 1, NULL);
+    pen_fill(view->pen, band, view->pen->theme->tint, 1);
+    caption_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
+    return true;
+}
+
 void window_draw_log(const WindowView *view) {
     const PanelData data = {.state = view->state, .live = view->live};
     Sheet sheet = row_in(view, view->layout.log, WINDOW_LINE - 1, 0);
-    if (view->layout.log.w > 0)
+    if (view->layout.log.w > 0 && !view->state->caption[0])
         log_draw(&sheet, (Area){0, 0, sheet.columns, 1}, &data);
 }
 
 void window_draw_keys(const WindowView *view) {
     Box bar = view->layout.keys;
     Sheet sheet = row_in(view, bar, SHEET_ROW, WINDOW_MARGIN);
-    if (bar.w <= 0)
+    if (draw_caption(view) || bar.w <= 0)
         return;
     pen_fill(view->pen, bar, view->pen->theme->tint, 1);
     key_bar_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
