@@ -56,14 +56,15 @@ static void say(App *app, const char *text) {
     app->todo |= STEP_REDRAW;
 }
 
-/* Whether all figures of the pages are there: captions speak of them. */
+/* Whether all figures of the page are there: captions speak of them. The picture is there. */
 static bool is_ready(const App *app) {
     const State *state = &app->state;
     const LiveData *live = &app->frame->live;
     const LiveAccuracy *accuracy = &live->accuracy[state->job.config.dtype];
-    return accuracy->source != SOURCE_UNKNOWN && !accuracy->stale && live->model &&
-           model_of_kernel(live->model, state->job.config.kernel, &gpus[state->gpu]) &&
-           (!state->race || live->race);
+    bool judged = accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
+    bool predicted =
+        live->model && model_of_kernel(live->model, state->job.config.kernel, &gpus[state->gpu]);
+    return state->race ? live->race != NULL : state->page == PAGE_BEV ? true : judged && predicted;
 }
 
 /* Whether a line may be used now. Pages of schedules open when the schedules are there. */

@@ -293,14 +293,8 @@ const BlockSpan *schedule_last_block(const Schedule *schedule) {
 /* ---- a race ---------------------------------------------------------------------------------- */
 
 const BevKernel *race_kernel(int place) {
-    for (int i = 0; bev_kernels[i]; i++) {
-        const BevKernel *kernel = bev_kernels[i];
-        bool runs = kernel->where == BEV_CUDA && kernel->direction == BEV_FORWARD &&
-                    kernel->stage == BEV_POOL && (kernel->published || kernel->is_default);
-        if (runs && place-- == 0)
-            return kernel;
-    }
-    return NULL;
+    const BevKernel *ladder[BEV_RUNGS];
+    return place < bev_ladder(BEV_CUDA, BEV_FORWARD, ladder) ? ladder[place] : NULL;
 }
 
 KernelSet race_kernels(void) {

@@ -54,7 +54,7 @@ const BlockSpan *schedule_last_block(const Schedule *schedule);
 
 /* ---- a race of several kernels --------------------------------------------------------------- */
 
-enum { RACE_KERNELS = 4 };
+enum { RACE_KERNELS = BEV_RUNGS };
 
 /* The articles' kernels and the default one, on the same problem and GPU. */
 typedef struct {

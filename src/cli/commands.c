@@ -89,9 +89,9 @@ const Subcommand commands[COMMAND_COUNT] = {
      "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
      "a cell, a block or a warp: the cell with the most points.",
      0, 1, cmd_steps},
-    {"demo", "", "a tour of the live display, about a minute long",
-     "Plays samples/demo.keys in the live display, with captions: kernels, formats, errors, "
-     "charts, a bent camera. Any key or click takes over; u then puts everything back. The "
+    {"demo", "", "a talk of two minutes in the live display",
+     "Plays samples/demo.keys in the live display, with captions: how the grid is made, "
+     "four kernels in a race, one that waits, the L2, formats, a dirty lens. Any key or click takes over; u then puts everything back. The "
      "control tour plays it, too, and so does Enter as the first key of bevscope live.",
      0, 0, cmd_demo},
     {"rig", "", "say in a minute how large a problem your rig is",

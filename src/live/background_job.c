@@ -12,6 +12,7 @@ typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
 
 struct Background {
     Worker worker;
+    bool hurry;
     void (*wake)(void *context);
     void *context;
 
@@ -127,7 +128,8 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
 static void *background_main(void *argument) {
     Background *background = argument;
     BackgroundJob *job = &background->job;
-    worker_low_priority();
+    if (!background->hurry)
+        worker_low_priority();
     worker_lock(&background->worker);
     while (!background->worker.stop) {
         if (background->state != SLOT_RUNS) {
@@ -149,10 +151,13 @@ static void *background_main(void *argument) {
 
 /* ---- for the engine -------------------------------------------------------------------------- */
 
-bool background_open(Background **out, void (*wake)(void *), void *context, Err *err) {
+bool background_open(Background **out, bool hurry, void (*wake)(void *), void *context, Err *err) {
     Background *background = calloc(1, sizeof *background);
     if (!background)
         return err_set(err, ERR_FAILED, "background", "", "out of memory");
+    background->hurry = hurry;
+    background->wake = wake;
+    background->context = context;
     background->wake = wake;
     background->context = context;
     if (!worker_start(&background->worker, background_main, background, "background", err)) {
@@ -209,7 +214,7 @@ void background_pause(Background *background, bool pause) {
     if (!background)
         return;
     worker_lock(&background->worker);
-    background->pause = pause;
+    background->pause = pause && !background->hurry;
     worker_tell(&background->worker);
     worker_unlock(&background->worker);
 }

@@ -46,8 +46,10 @@ void background_job_drop(BackgroundJob *job);
 
 typedef struct Background Background;
 
-/* Calls `wake` from the background thread whenever a job is done. */
-bool background_open(Background **background, void (*wake)(void *context), void *context, Err *err);
+/* Calls `wake` from the background thread whenever a job is done. `hurry`: the thread has the usual
+ * priority and is never paused. */
+bool background_open(Background **background, bool hurry, void (*wake)(void *context),
+                     void *context, Err *err);
 
 /* Accepts NULL. A simulation ends early; a launch or the gates are waited for. */
 void background_close(Background *background);

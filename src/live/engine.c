@@ -80,7 +80,7 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     }
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, &engine->recorded, err) &&
-             background_open(&engine->background, engine_wake, engine, err);
+             background_open(&engine->background, options->hurry, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));
     if (!ok) {

@@ -88,6 +88,8 @@ typedef struct {
     Picture *(*make_picture)(const State *state, const LiveData *live, Picture *previous,
                              const GiveUp *give_up, Err *err);
     bool script;     /* render at once, measure nothing */
+    bool hurry;      /* the background thread has no low priority and does not pause: a talk waits
+                        for its figures, and nobody presses keys */
     /* Called at the beginning and the end of the engine's thread; may be NULL. */
     bool (*thread_begin)(Err *err);
     void (*thread_end)(void);

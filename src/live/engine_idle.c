@@ -286,7 +286,8 @@ static TaskEnd simulate_selection(Engine *engine, bool idle) {
 static TaskEnd make_race(Engine *engine, bool idle) {
     (void)idle;
     const State *state = &engine->now.state;
-    if (!(state->race || state->tours) || !engine->now.model)
+    bool wanted = state->race || (state->tours && !engine->now.race);
+    if (!wanted || !engine->now.model)
         return TASK_NONE;
     LiveRace *race =
         live_race_new(&engine->now.state, pipeline_inputs(engine->pipeline), &engine->now.live);

@@ -69,8 +69,10 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->model_tag++;
     engine->simulated = 0;
     background_give_up(engine->background);
-    if (!same_problem)
-        engine_use_model(engine, NULL);
+    if (same_problem)
+        return;
+    engine_use_model(engine, NULL);
+    engine_use_race(engine, NULL);
 }
 
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each

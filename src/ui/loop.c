@@ -255,7 +255,7 @@ static void run_live(Loop *loop) {
 
 static void print_greeting(Loop *loop) {
     if (loop->app.greets)
-        app_note(&loop->app, "press : and type what you want to see; Enter: a tour of a minute");
+        app_note(&loop->app, "press : and type what you want to see; Enter: a talk of two minutes");
 }
 
 static bool open_all(Loop *loop, Err *err) {
@@ -263,6 +263,7 @@ static bool open_all(Loop *loop, Err *err) {
     take_up_time(loop);
     const EngineOptions engine = {.where = loop->options->where,
                                   .background = true,
+                                  .hurry = loop->options->app.tour,
                                   .make_picture = picture_make,
                                   .thread_begin = rescue_thread_begin,
                                   .thread_end = rescue_thread_end};

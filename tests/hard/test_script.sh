@@ -17,8 +17,8 @@ tap_ok $? 'no timing was measured'
 
 "$BEVSCOPE" live toy --script "${SRCDIR:-.}/samples/demo.keys" --frames demo --size 80x24 >out 2>&1
 tap_ok $? 'the demo runs to its end'
-[ "$(ls demo/frame-*.txt | wc -l)" = 180 ]
-tap_ok $? 'three minutes of it, a frame a second'
+[ "$(ls demo/frame-*.txt | wc -l)" = 232 ]
+tap_ok $? 'two minutes of it, two frames a second'
 [ "$(ls demo | grep -vc '^frame')" -ge 8 ]
 tap_ok $? 'and it leaves its snapshots behind'
 tap_done

@@ -3,9 +3,14 @@
 #include "src/base/clock.h"
 #include "src/state/palette.h"
 #include "src/ui/script_internal.h"
+#include "src/view/term/dashboard.h"
 #include "tests/support/load.h"
 
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static App app;
 
@@ -291,10 +296,12 @@ APP_SUITE(commands_in_time, "toy") {
     tap_ok_unless_loaded(slowest <= LIMIT_MS, &since, "a letter is answered in %.1f ms", slowest);
 }
 
+/* ---- the tour -------------------------------------------------------------------------------- */
+
 /* The tour's turn comes, at these lines of its text. */
 static void turn(const char *lines) {
     app.tour.at = lines;
-    app.tour.due_ms = app.tour.request = 0;
+    app.tour.due_ms = app.tour.said_ms = app.tour.request = 0;
     app_tour_turn(&app);
 }
 
@@ -308,28 +315,28 @@ APP_SUITE(commands_tour, "toy") {
     BevDtype before = app.state.job.config.dtype;
     int kept = app.undo.count;
     app_words(&app, "tour", &app.err);
-    tap_ok(app.tour.text && app.undo.count == kept + 1, "the tour opens");
-    enum { TURNS = 8 };
-    for (int i = 0; i < TURNS; i++) {
-        app.tour.due_ms = app.tour.said_ms = app.tour.request = 0;
+    tap_ok(app.tour.text && app.undo.count == kept + 1 && app.state.job.camera_mask == 1,
+           "the tour opens with one camera");
+    app_take_frame(&app, NULL);
+    turn("see 6\npage bev\nkernel v3\ntick 0.5 9\nquit");
+    for (int lines = 0; lines < 4; lines++) { /* each waits for its frame */
+        app_take_frame(&app, NULL);
         app_tour_turn(&app);
     }
-    tap_ok(app.state.caption[0] != '\0', "it says: %s", app.state.caption);
-    tap_ok(!strcmp(menu_name(&app.state.menu.scenes, app.state.job.scene), "toy") &&
-               strcmp(app.state.job.config.kernel->title, "V2"),
-           "its words are carried out: %s", app.state.job.config.kernel->title);
-    turn("dtype fp8\ntick 1 9\nquit");
-    app_take_frame(&app, NULL);
-    app_tour_turn(&app);
-    EngineFrame unjudged = *app.frame; /* as on a busy machine */
-    const EngineFrame *judged = app.frame;
-    live_forget_accuracy(&unjudged.live);
-    app.tour.due_ms = app.tour.request = 0;
-    app.frame = &unjudged;
     double waits_ms = app_tour_in_ms(&app);
-    app.frame = judged;
-    tap_ok(waits_ms > 0 && app_tour_in_ms(&app) <= 0, "a format's error is waited for (%g ms)",
-           waits_ms);
+    tap_ok(waits_ms > 4000 && waits_ms <= 4500 && !strcmp(app.state.job.config.kernel->title, "V3"),
+           "its words are carried out, and its time passes (%.0f ms)", waits_ms);
+    turn("say one\nsay two\nquit");
+    tap_ok(!strcmp(app.state.caption, "one") && app_tour_in_ms(&app) > 0,
+           "a caption stays for its readers");
+    app.state.page = PAGE_BOTH;
+    EngineFrame unjudged = *app.frame; /* as on a busy machine */
+    live_forget_accuracy(&unjudged.live);
+    app.frame = &unjudged;
+    turn("say judged\nquit");
+    tap_ok(strcmp(app.state.caption, "judged") != 0, "a caption waits for the figures of its page");
+    turn("race on\nquit");
+    tap_ok(app.state.race == RACE_OFF, "a race waits for its schedules");
     turn("quit");
     tap_ok(!app.tour.text && !app.state.caption[0], "it ends with its last line");
     app_key(&app, 'u');
@@ -337,7 +344,82 @@ APP_SUITE(commands_tour, "toy") {
                !strcmp(menu_name(&app.state.menu.scenes, app.state.job.scene), "toy"),
            "undo takes all of it back at once");
     app_words(&app, "tour", &app.err);
-    app_tour_turn(&app);
     app_key(&app, 'k');
-    tap_ok(!app.tour.text && !app.state.caption[0], "a key takes over");
+    tap_ok(!app.tour.text && !app.state.caption[0] && !app.state.tours, "a key takes over");
+}
+
+/* Two busy loops on each core. */
+enum { MOST_LOOPS = 256 };
+static pid_t loops[MOST_LOOPS];
+
+static int begin_loops(void) {
+    int count = 2 * (int)sysconf(_SC_NPROCESSORS_ONLN);
+    count = count < MOST_LOOPS ? count : MOST_LOOPS;
+    for (int i = 0; i < count; i++)
+        if ((loops[i] = fork()) == 0)
+            for (volatile int turns = 0;; turns++) {
+            }
+    return count;
+}
+
+static void end_loops(int count) {
+    for (int i = 0; i < count; i++) {
+        kill(loops[i], SIGKILL);
+        waitpid(loops[i], NULL, 0);
+    }
+}
+
+/* Whether the screen of that size, under the caption, has no figure that is missing. */
+static bool is_whole(int columns, int rows) {
+    Cells cells;
+    Err err;
+    tap_need(cells_init(&cells, columns, rows, &err), "a screen");
+    cells.color = true;
+    dashboard_draw(&cells, &app.state, app_live(&app), &app_picture(&app)->bev, NULL);
+    char *text = cells_to_text(&cells);
+    const char *missing = text ? strstr(text, "n/a") : NULL;
+    bool whole = text && !missing && !strstr(text, "replaying");
+    if (!whole)
+        tap_note("%dx%d, \"%s\": %.60s", columns, rows, app.state.caption, missing ? missing : "");
+    free(text);
+    cells_free(&cells);
+    return whole;
+}
+
+/* The time of ticks is left out; figures are waited for. */
+static void walk_on(void) {
+    struct pollfd frame = {.fd = engine_fd(app.engine), .events = POLLIN};
+    poll(&frame, 1, 20);
+    app_take_frame(&app, NULL);
+    if (app.frame && app.tour.due_ms > clock_ms() + 100)
+        app.tour.due_ms = 0;
+    app.tour.said_ms = 0;
+    app_tour_turn(&app);
+    if (app.frame && app.frame->request >= app.request)
+        app_step(&app, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
+}
+
+TAP_HARD_SUITE(commands_demo_under_load) {
+    static AppOptions options = {.scene = "canonical", .tour = true};
+    const EngineOptions engine = {
+        .where = 1u << BEV_CPU, .background = true, .hurry = true, .make_picture = picture_make};
+    enum { PATIENCE_MS = 100000, CAPTIONS = 11 };
+    char said[sizeof app.state.caption] = "";
+    int captions = 0, whole = 0, loop_count = begin_loops();
+    Err err;
+    bool opened = app_open(&app, &options, &engine, &err);
+    for (double begun = clock_ms(); opened && app.tour.text && clock_ms() < begun + PATIENCE_MS;) {
+        walk_on();
+        if (!app.state.caption[0] || !strcmp(said, app.state.caption))
+            continue;
+        snprintf(said, sizeof said, "%s", app.state.caption);
+        captions++;
+        whole += is_whole(160, 50) && is_whole(80, 24);
+        tap_note("%.1f s: %s", (clock_ms() - begun) * 1e-3, said);
+    }
+    end_loops(loop_count);
+    tap_ok(opened && !app.tour.text && captions >= CAPTIONS,
+           "the demo comes to its end, %d captions", captions);
+    tap_ok(whole == captions, "no figure is missing beside a caption (%d of %d)", whole, captions);
+    app_close(&app, 5000);
 }

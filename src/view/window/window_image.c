@@ -85,12 +85,17 @@ static void place_side(double bottom, WindowLayout *layout) {
         layout->side = under;
 }
 
+/* Whether a tour shows the pictures alone. */
+static bool pictures_alone(const State *state) {
+    return state->tours && state->page == PAGE_BEV;
+}
+
 void window_layout(const State *state, const LiveData *live, double w, double h,
                    WindowLayout *layout) {
     memset(layout, 0, sizeof *layout);
     layout->w = fmax(w, WINDOW_MIN_EDGE);
     layout->h = fmax(h, WINDOW_MIN_EDGE);
-    bool tall = layout->h >= 240, wide = layout->w >= SIDE_FROM_W;
+    bool tall = layout->h >= 240, wide = layout->w >= SIDE_FROM_W && !pictures_alone(state);
     double inner = layout->w - 2 * WINDOW_MARGIN, top = WINDOW_MARGIN, bottom = layout->h;
     if (tall) {
         layout->header = (Box){WINDOW_MARGIN, top, inner, WINDOW_LINE};
@@ -111,7 +116,8 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
     double right = layout->w - WINDOW_MARGIN - side - (tall ? 8 : 0);
     bottom -= tall ? AXIS_BOTTOM : WINDOW_MARGIN;
     place_bev(state, &live->frame, (Box){left, top + 4, right - left, bottom - top - 4}, layout);
-    place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
+    if (!pictures_alone(state))
+        place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 
 bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y) {
