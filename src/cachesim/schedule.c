@@ -272,14 +272,18 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-void schedule_ends(const Schedule *schedule, float *ends) {
-    for (int sm = 0; sm < schedule->multiprocessors; sm++)
-        ends[sm] = 0;
-    for (int64_t i = 0; i < schedule->block_count; i++) {
+double schedule_ended_us(const Schedule *schedule, double share) {
+    int count = schedule->multiprocessors;
+    float *ends = calloc((size_t)count, sizeof *ends);
+    for (int64_t i = 0; ends && i < schedule->block_count; i++) {
         const BlockSpan *span = &schedule->blocks[i];
         ends[span->multiprocessor] = fmaxf(ends[span->multiprocessor], span->end_us);
     }
-    qsort(ends, (size_t)schedule->multiprocessors, sizeof *ends, by_value);
+    if (ends)
+        qsort(ends, (size_t)count, sizeof *ends, by_value);
+    double us = ends ? ends[(int)fmin(share * count, count - 1)] : NAN;
+    free(ends);
+    return us;
 }
 
 const BlockSpan *schedule_last_block(const Schedule *schedule) {

@@ -45,9 +45,9 @@ double schedule_written(const Schedule *schedule, int64_t cell, double us);
 /* Returns the share of all written cells' writes that are done at `us`. */
 double schedule_done(const Schedule *schedule, double us);
 
-/* Writes the end of each multiprocessor's last block, in ascending order, to ends[multiprocessors].
- * A multiprocessor without a block ends at 0. */
-void schedule_ends(const Schedule *schedule, float *ends);
+/* Returns when this share of the multiprocessors has ended its last block. A multiprocessor without
+ * a block ends at 0. NaN: no memory. */
+double schedule_ended_us(const Schedule *schedule, double share);
 
 /* Returns the block that ends last. */
 const BlockSpan *schedule_last_block(const Schedule *schedule);

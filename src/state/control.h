@@ -94,9 +94,6 @@ const char *state_loss(int loss);
 /* Returns the name of the camera that the camera controls act on; "n/a": there is none. */
 const char *state_camera_name(const State *state);
 
-/* Returns how many cameras see. */
-int control_seeing(const State *state);
-
 /* Returns the mask of the aligns that the scene has a map for; before it is loaded, all of them. */
 unsigned control_aligns(const State *state);
 

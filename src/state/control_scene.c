@@ -342,7 +342,7 @@ unsigned control_camera_dropout(State *state, const Command *from) {
     return control_told(state, false);
 }
 
-int control_seeing(const State *state) {
+static int seeing(const State *state) {
     int count = 0;
     for (int i = 0; i < state->scene.camera_count; i++)
         count += state->job.camera_mask >> i & 1;
@@ -353,7 +353,7 @@ unsigned control_see(State *state, const Command *command) {
     int all = state->scene.camera_count;
     double count;
     if (camera_missing(state, command->action) ||
-        !control_number(state, command, control_seeing(state), &count))
+        !control_number(state, command, seeing(state), &count))
         return STEP_REDRAW;
     state->job.camera_mask = count >= all ? UINT32_MAX : (1u << (int)count) - 1;
     SAY(state, command->action, "%.0f of %d cameras see", fmin(count, all), all);

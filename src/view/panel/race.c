@@ -57,9 +57,8 @@ static void limit_text(const Race *race, const Schedule *lane, char *text, size_
 static void source_text(const RaceView *view, char *text, size_t size) {
     const Race *race = view->race;
     bool model = race->source == SOURCE_MODEL;
-    snprintf(text, size, "%s on %s; %s", view->where, race->gpu.title,
-             model ? "a model of latencies and of the order of blocks"
-                   : "latencies: recorded; order of blocks: a model");
+    snprintf(text, size, "model of %s on %s: %s", model ? "latency and order" : "the order",
+             race->gpu.title, view->where);
 }
 
 /* ---- a grid ---------------------------------------------------------------------------------- */
@@ -213,23 +212,17 @@ static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     }
 }
 
-/* The grids beside each other, or in two rows where that makes them larger. Returns their rows. */
+/* The grids beside each other. Returns the rows that they take. */
 static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
-    int columns = race->count, wide, high;
-    sheet_pixels(sheet, area, &wide, &high);
-    if (fmin((double)wide / 2, (double)high / 2) > 1.2 * fmin((double)wide / columns, high))
-        columns = (columns + 1) / 2;
-    int rows = (race->count + columns - 1) / columns;
-    int w = (area.w - GAP * (columns - 1)) / columns, h = area.h / rows;
-    double square = (double)wide * w / area.w * (double)race->nx / (double)race->ny;
-    int used = (int)ceil(square * area.h / high) + 2; /* rows of a grid as wide as its column */
-    h = used < h ? used : h;
-    for (int i = 0; i < race->count; i++) {
-        Area at = {area.x + i % columns * (w + GAP), area.y + i / columns * h, w, h - 1};
-        lane_draw(sheet, at, view, &race->lanes[i], us);
-    }
-    return rows * h;
+    int w = (area.w - GAP * (race->count - 1)) / race->count, wide, high;
+    sheet_pixels(sheet, (Area){0, 0, w, area.h}, &wide, &high);
+    double square = (double)wide * (double)race->nx / (double)race->ny; /* height of a grid */
+    int h = (int)fmin(ceil(square * area.h / high) + 2, area.h);
+    for (int i = 0; i < race->count; i++)
+        lane_draw(sheet, (Area){area.x + i * (w + GAP), area.y, w, h - 1}, view, &race->lanes[i],
+                  us);
+    return h;
 }
 
 void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
@@ -347,32 +340,21 @@ static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double sca
 /* 0 at the left, the end at the right. */
 static void axis_draw(Sheet *sheet, Area row, double end_us) {
     char text[24];
-    for (int i = 0; i < 4; i++) {
-        us_text(end_us * i / 4, text);
-        sheet_text(sheet, row.x + row.w * i / 4, row.y, row.w / 4, cell_style(INK_MUTED), text);
+    for (int i = 0; i < 2; i++) {
+        us_text(end_us * i / 2, text);
+        sheet_text(sheet, row.x + row.w * i / 2, row.y, row.w / 4, cell_style(INK_MUTED), text);
     }
     us_text(end_us, text);
-    sheet_right(sheet, row.x + row.w * 3 / 4, row.y, row.w - row.w * 3 / 4, cell_style(INK_MUTED),
-                text);
-}
-
-/* The time when half of the multiprocessors have ended. NaN: no memory. */
-static double half_end(const Schedule *lane) {
-    float *ends = malloc((size_t)lane->multiprocessors * sizeof *ends);
-    if (ends)
-        schedule_ends(lane, ends);
-    double half = ends ? ends[lane->multiprocessors / 2] : NAN;
-    free(ends);
-    return half;
+    sheet_right(sheet, row.x + row.w / 2, row.y, row.w - row.w / 2, cell_style(INK_MUTED), text);
 }
 
 static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,
                        bool marked) {
     char text[160], half[24], end[24];
-    us_text(half_end(lane), half);
+    us_text(schedule_ended_us(lane, 0.5), half);
     us_text(lane->latency_us, end);
-    snprintf(text, sizeof text, "%s: half of the %d multiprocessors end by %s, the last at %s",
-             lane->rung->title, lane->multiprocessors, half, end);
+    snprintf(text, sizeof text, "%s: half end by %s, the last of %d at %s", lane->rung->title, half,
+             lane->multiprocessors, end);
     sheet_line(sheet, area, cell_bold(marked ? INK_TEXT : INK_ACCENT), text);
     strip_draw(sheet, area_below(area, 1), lane, scale_us, marked ? INK_MUTED : INK_ACCENT, marked);
 }
@@ -382,7 +364,7 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Schedule *slow = race_straggler(race), *best = winner(race);
     char text[200], note[160];
     source_text(view, note, sizeof note);
-    area = sheet_title(sheet, area, "Straggler: when each multiprocessor works", "");
+    area = sheet_title(sheet, area, "Straggler: when each multiprocessor works, a row each", "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
     snprintf(text, sizeof text,
              waits ? "%s waits for one cell of %lld points" : "%s is the slowest kernel here",
