@@ -19,7 +19,7 @@ const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
                    "per 16 values and per tensor"},
     [BEV_INT8] = {"int8", "INT8", 8, 1, 0, 0, BEV_UINT8, BEV_INT8, 0x1p-7, 1, 127,
                   "per tensor or channel"},
-    [BEV_INT8_FP16] = {"int8_fp16", "I8/16", 8, 1, 0, 0, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
+    [BEV_INT8_FP16] = {"int8_fp16", "INT8/FP16", 8, 1, 0, 0, BEV_UINT8, BEV_FP16, 0x1p-7, 1, 127,
                        "per tensor or channel"},
     [BEV_UINT8] = {"uint8", "UINT8", 8, 0, 0, 0, BEV_UINT8, BEV_UINT8, 0x1p-8, 1, 255,
                    "per tensor"},
@@ -30,8 +30,8 @@ const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
 const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
     [BEV_NEAREST] = {"nearest", "Nearest", "A point goes into the cell that holds it."},
     [BEV_BILINEAR] = {"bilinear", "Bilinear", "A point is shared out to the four nearest cells."},
-    [BEV_LATTICE] = {"lattice", "Lattice",
-                     "As published: shared out to lower cell corners, half a cell off."},
+    [BEV_LATTICE] = {"bev-align", "BEV Align as published",
+                     "A point is shared out to lower cell corners, half a cell aside."},
 };
 
 const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT] = {

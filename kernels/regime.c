@@ -8,7 +8,7 @@
 enum { WARP = 32 };
 
 const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
-    [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
+    [REGIME_FITS] = {"fits", "it fits half the L2 and stays there"},
     [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
     [REGIME_STREAMING] = {"streaming",
                           "it is larger than the L2, though most lookups may still hit"},
@@ -16,7 +16,7 @@ const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
 
 BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
     if (footprint_bytes <= l2_bytes / 2 && l2_bytes > 0)
-        return REGIME_RESIDENT;
+        return REGIME_FITS;
     return footprint_bytes <= l2_bytes ? REGIME_CONTESTED : REGIME_STREAMING;
 }
 

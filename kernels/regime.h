@@ -10,7 +10,7 @@ extern "C" {
 
 /* There are three regimes because the L2 of a large GPU has two halves. A line that both sides read
  * is kept twice. A problem beyond half the size of such an L2 may not fit. */
-typedef enum { REGIME_RESIDENT, REGIME_CONTESTED, REGIME_STREAMING, REGIME_COUNT } BevRegime;
+typedef enum { REGIME_FITS, REGIME_CONTESTED, REGIME_STREAMING, REGIME_COUNT } BevRegime;
 
 typedef struct {
     const char *name, *meaning;
@@ -18,7 +18,7 @@ typedef struct {
 
 extern const BevRegimeInfo bev_regimes[REGIME_COUNT];
 
-/* Returns the regime: resident up to half the L2, contested up to the L2, streaming beyond. An
+/* Returns the regime: fits up to half the L2, contested up to the L2, streaming beyond. An
  * unknown L2 (0) counts as streaming. */
 BevRegime bev_regime(double footprint_bytes, double l2_bytes);
 

@@ -44,7 +44,7 @@ def attributes(bev_h, bev_w, static_map, layout="nchw", align="nearest", kernel=
 
 def pool_node(inputs, output, **fields):
     """The node. inputs: names of depth, feat and the five arrays of the map, then of weights if
-    align is bilinear or lattice. fields: as attributes()."""
+    align is bilinear or bev-align. fields: as attributes()."""
     return helper.make_node("BevPool", inputs, [output], domain=DOMAIN, name=output,
                             **attributes(**fields))
 

@@ -184,7 +184,7 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 
 /* clang-format off */
 CUDA_ROW(v3_large_l2) = {
-    .name = "v3_large_l2", .title = "V3 LARGE",
+    .name = "v3_large_l2", .title = "V3 large-L2",
     .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,

@@ -111,7 +111,7 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
  * (counted; samples/experiments/model.md). */
 /* clang-format off */
 CUDA_ROW(v3_small_l2) = {
-    .name = "v3_small_l2", .title = "V3 SMALL",
+    .name = "v3_small_l2", .title = "V3 small-L2",
     .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores.",
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,

@@ -26,7 +26,7 @@ typedef struct {
 } Facts;
 
 static const char *const regime_texts[REGIME_COUNT] = {
-    [REGIME_RESIDENT] = "stays in L2",
+    [REGIME_FITS] = "stays in L2",
     [REGIME_CONTESTED] = "fits barely",
     [REGIME_STREAMING] = "larger than L2, yet lookups may hit",
 };

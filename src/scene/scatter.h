@@ -6,10 +6,11 @@
 #include "src/scene/geometry.h"
 
 /* Builds the map of `rig` by a counting sort by cell. Within a cell ranks_depth ascends. Nearest
- * keeps each point inside the grid. Bilinear and lattice split each point inside the z range among
- * its four neighbour cells of the same slice. Cells outside the grid and weights of 0 are left out.
- * Cameras whose bit in `camera_mask` is 0 contribute nothing. The caller frees with scatter_free.
- * Fails without memory, or when the number of points exceeds int32. 0 points are no error. */
+ * keeps each point inside the grid. Bilinear and BEV Align split each point inside the z range
+ * among its four neighbour cells of the same slice. Cells outside the grid and weights of 0 are
+ * left out. Cameras whose bit in `camera_mask` is 0 contribute nothing. The caller frees with
+ * scatter_free. Fails without memory, or when the number of points exceeds int32. 0 points are no
+ * error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
 /* Builds the map as scatter_build does, unless `give_up` ends the work, which is asked for each

@@ -31,8 +31,8 @@
  *     weights                    only when the map has weights
  * With both, index arrays without weights are the map of align nearest. Index arrays with weights
  * are checked and then ignored, because a file does not say whether they belong to bilinear or to
- * lattice: the maps of these two are built from the rig. An incomplete set is an error, and so are
- * unknown arrays.
+ * BEV Align: the maps of these two are built from the rig. An incomplete set is an error, and so
+ * are unknown arrays.
  *
  * What the car saw besides; the pictures show it (photos.h):
  *   images (camera, H, W, 3)     uint8, RGB. With the shape of image_size, at any resolution, what
@@ -82,12 +82,12 @@ typedef struct Scene {
     uint64_t seed; /* seed of the feature embedding */
     /* temperature of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
     double temperature;
-    Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
-    Photos photos;      /* photographs of the file; a world has none (photos_of_world) */
-    struct Clip *clip;  /* the clip of which the scene is a moment (clip.h); NULL: none */
+    Features tensors;    /* !has_world: depth and feat from the file, in FP32 */
+    Photos photos;       /* photographs of the file; a world has none (photos_of_world) */
+    struct Clip *clip;   /* the clip of which the scene is a moment (clip.h); NULL: none */
     bool photo_features; /* the features are made from the photographs */
     bool has_map;        /* the map from the file is used, always without a rig; see above */
-    BevMap map;         /* has_map: the map from the file; else empty */
+    BevMap map;          /* has_map: the map from the file; else empty */
     /* The scene is made by an operator's rule. It has no rig and no world. */
     bool has_operator;
     OperatorSpec operator_spec;

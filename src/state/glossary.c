@@ -13,9 +13,9 @@ const GlossaryRow glossary[] = {
     {"accumulated weight", "depth weight, brightness", "The sum of depth times weight over a "
      "cell's points. As brightness, read back from the pooled features: full from the median on. "
      "Cells without depth weight are empty or interpolated."},
-    {"align", "nearest, bilinear, lattice", "How points meet cells. Nearest: the cell that holds "
-     "the point. Bilinear: the four nearest cells, weighted. Lattice: bilinear as published, half "
-     "a cell off."},
+    {"align", "nearest, bilinear, bev-align", "How points meet cells. Nearest: the cell that holds "
+     "the point. Bilinear: the four nearest cells, weighted. bev-align: BEV Align as published, "
+     "bilinear, half a cell aside."},
     {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
      "Threads that add to the same address wait for each other."},
     {"baseline", "", "Of speed-ups: V2 in the same format and device (backward: V2 (BEVDet), on "
@@ -59,15 +59,15 @@ const GlossaryRow glossary[] = {
     {"gather traffic", "", "Bytes counted as published: each point reads features, depth and 12 "
      "bytes of indices (bilinear: 16); the output, here in its own format (published: FP32), is "
      "written once. No caches."},
-    {"ground truth", "position error, in box", "The objects that are known to be there. Mass in box: the "
-     "share of an object's depth mass in its box. Position error: how far a fault moves that mass, "
-     "along the ray and across it, in m."},
+    {"ground truth", "position error, in box", "The objects that are known to be there. Mass in "
+     "box: the share of an object's depth mass in its box. Position error: how far a fault moves "
+     "that mass, along the ray and across it, in m."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},
     {"injected bug", "bug", "A bug put into a correct pooling, for the reader to find: one point "
      "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
-    {"INT8", "UINT8, I8/16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 to "
-     "255. I8/16: output FP16."},
+    {"INT8", "UINT8, INT8/FP16", "Whole numbers of 8 bits: features, -127 to 127; depth (UINT8), 0 "
+     "to 255. INT8/FP16: INT8, FP16 output."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
      "scatter map, from number interval_starts[i] on."},
     {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
@@ -109,7 +109,7 @@ const GlossaryRow glossary[] = {
     {"rank", "ranks_depth, ranks_feat, ranks_bev", "An index that a point has: ranks_depth finds "
      "its value in depth, ranks_feat its row of features, ranks_bev its cell. The names are "
      "BEVDet's."},
-    {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
+    {"regime", "fits, contested, streaming", "Where the footprint is kept. Fits: it fits "
      "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is "
      "larger; what a kernel reads of it may still fit."},
     {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "

@@ -79,7 +79,7 @@ Prediction prediction_of(const State *state, const LiveData *live,
 /* Writes the predicted GPU: "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
 void prediction_gpu(const State *state, char *text, size_t size);
 
-/* Writes the latency and its limit: "V3 LARGE on RTX A6000: 41.2 us, latency-bound". */
+/* Writes the latency and its limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". */
 void prediction_latency(const State *state, const LiveData *live, char *text, size_t size);
 
 /* Writes "3.8 sectors a request"; "n/a sectors a request" where no request was made. */

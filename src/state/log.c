@@ -84,14 +84,14 @@ static void describe_change(LogLine *line, const Headline *after) {
     change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
                 sizeof footprint);
     latency_text(before, after, latency, sizeof latency);
-    /* An error of another moment says nothing about the change. */
+    /* An error at another time says nothing about the change. */
     const Reading none = {.source = SOURCE_UNKNOWN};
     bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;
     change_text(UNIT_ERROR, same_moment ? &before->max_abs : &none, &after->max_abs, error,
                 sizeof error);
     if (!same_moment && is_certain(&after->max_abs)) {
         size_t length = strlen(error);
-        snprintf(error + length, sizeof error - length, " (another moment)");
+        snprintf(error + length, sizeof error - length, " (at another time)");
     }
     if (line->values_only)
         snprintf(line->text, sizeof line->text, "%s: max error %s", line->said, error);

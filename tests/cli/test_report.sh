@@ -59,7 +59,7 @@ for small, huge in zip(rows("small"), rows("huge")):
     assert small["kernel"] == huge["kernel"] and small["source"] == "model"
     assert small["dram_mb_warm"] > huge["dram_mb_warm"] >= 0, small
     assert small["l2_hit_rate_warm"] < huge["l2_hit_rate_warm"] == 1, small
-    assert small["regime"] == "streaming" and huge["regime"] == "resident"
+    assert small["regime"] == "streaming" and huge["regime"] == "fits"
 assert rows("published")[0]["published_us"] and rows("another")[0]["published_us"] is None, "another L2"
 (tiles,) = rows("small")
 assert tiles["kernel"] == "v2"

@@ -14,7 +14,7 @@ for rig in nuscenes argoverse2 waymo kitti360 robot; do
     points=$(awk '$1 == "points" { print $2 }' info.txt)
     [ "$(sed -n 's/^\([0-9,]*\) points,.*/\1/p' "$rig.txt" | tr -d ,)" = "$points" ] && [ "$points" -gt 0 ] &&
         grep -q ', 4 depth bins, 32 x 32 cells of 1 m, C = 8, FP16, nearest' "$rig.txt" &&
-        grep -q '^RTX A6000  *6.00 .* resident  *[A-Z]' "$rig.txt"
+        grep -q '^RTX A6000  *6.00 .* fits  *[A-Z]' "$rig.txt"
     tap_ok $? "$rig: $points points, as info counts them, and the GPU's row"
 done
 # shellcheck disable=SC2086

@@ -44,7 +44,7 @@ tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V4 FP1
     '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v4 '
 tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
     @a/frame-0003.txt 't 1.50 s'
-grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+ \(another moment\)$' a/frame-0002.txt
+grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+ \(at another time\)$' a/frame-0002.txt
 tap_ok $? 'the log says what a control changed, but does not compare errors of two moments'
 play still 'tick 0\ndtype fp8\ntick 0\n' toy --size 80x24
 grep -qE 'FP8: footprint .*, max error [0-9.e-]+ to 0\.[0-9]+' still/frame-0002.txt
@@ -73,11 +73,11 @@ tap_has 'errors against FP64 are shown while paused' errors/frame-0001.txt 'BEV,
     '!no FP64 reference'
 
 # A map of a file has the aligns that it was made with: another scene's are left, aloud.
-play aligns 'align lattice\nbaseline on\ncompare wipe\ntick 1\nscene histogram\ntick 1\n' toy --size 120x40
+play aligns 'align bev-align\nbaseline on\ncompare wipe\ntick 1\nscene histogram\ntick 1\n' toy --size 120x40
 tap_ok $? 'a scene without the align of the selection and of the pinned baseline is shown'
 sed 's/^/# /' err
-tap_has 'with one that it has, and a line says so' aligns/frame-0001.txt 'FP16 lattice' \
-    @aligns/frame-0002.txt 'FP16 nearest  histogram' 'this scene has no Lattice: Nearest'
+tap_has 'with one that it has, and a line says so' aligns/frame-0001.txt 'FP16 bev-align' \
+    @aligns/frame-0002.txt 'FP16 nearest  histogram' 'this scene has no BEV Align as published: Nearest'
 
 # The memory model, simulated within the script: the same curve with one thread and with two.
 for threads in 1 2; do

@@ -53,7 +53,7 @@ static bool takes_formats(const TrtPlugin *made) {
 }
 
 TrtPlugin *trt_host_make(const BevProblem *problem, const TrtFields *fields) {
-    static const char *const aligns[] = {"nearest", "bilinear", "lattice"};
+    static const char *const aligns[] = {"nearest", "bilinear", "bev-align"};
     FieldList list;
     list.number("bev_h", (std::int32_t)problem->shape.ny);
     list.number("bev_w", (std::int32_t)problem->shape.nx);

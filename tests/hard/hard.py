@@ -582,7 +582,7 @@ def run_rest(args, count):
 # Errors, a comparison with every format, every chart, steps, help, glossary, a moving world, and the
 # comparison's other forms.
 PAGES = list("exddddd///////__??W\x1b ty xkkxxvvouu}")
-# Bilinear and lattice maps have four points for each of nearest. Backward each kernel in FP32 is launched
+# Bilinear and BEV Align maps have four points for each of nearest. Backward each kernel in FP32 is launched
 # beside a picture, where memory allows; a loss is asked for.
 ALIGNS = ["a", NAMED["PgDn"], NAMED["End"], "k", "d", "k", "a", NAMED["PgUp"], NAMED["S-Tab"], "/"]
 

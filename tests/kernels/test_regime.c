@@ -29,7 +29,7 @@ static void chooses(const BevGpuFacts *gpu, BevDtype dtype, int64_t longest, con
 }
 
 TAP_SUITE(regime) {
-    tap_ok(bev_regime(10, 20) == REGIME_RESIDENT, "half the L2 is resident");
+    tap_ok(bev_regime(10, 20) == REGIME_FITS, "half the L2 fits");
     tap_ok(bev_regime(10.1, 20) == REGIME_CONTESTED, "more than half is contested");
     tap_ok(bev_regime(20, 20) == REGIME_CONTESTED, "the whole L2 is contested");
     tap_ok(bev_regime(20.1, 20) == REGIME_STREAMING, "more than the L2 streams");

@@ -36,7 +36,7 @@ STATE_SUITE(state_log_log) {
     later.serial = job->serial;
     later.max_abs_s = 3;
     step(EVENT_FRAME, .headline = &later);
-    tap_ok(strstr(said(), "max error 0.021 (another moment)") != NULL,
+    tap_ok(strstr(said(), "max error 0.021 (at another time)") != NULL,
            "an error of another moment than before the change is not laid to it");
     use("balance 0");
     later.serial = job->serial;

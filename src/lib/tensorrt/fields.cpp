@@ -126,7 +126,7 @@ bool check_values(const Fields &fields, std::string *problem) {
                        ", expected a positive number";
             return false;
         }
-    return one_of("align", fields.align, {"nearest", "bilinear", "lattice"}, problem) &&
+    return one_of("align", fields.align, {"nearest", "bilinear", "bev-align"}, problem) &&
            one_of("layout", fields.layout, {"nhwc", "nchw"}, problem) &&
            check_kernel(fields, problem);
 }

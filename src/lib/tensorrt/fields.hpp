@@ -10,7 +10,7 @@ namespace bevpool {
 
 struct Fields {
     std::int32_t bev_h = 0, bev_w = 0; // cells of the grid; must be given
-    std::string align = "nearest";     // nearest, bilinear or lattice: the last two take weights
+    std::string align = "nearest";     // nearest, bilinear or bev-align: the last two take weights
     std::string layout = "nhwc";       // of feat and output: nhwc, as BEVDet's plugins, or nchw
     std::string kernel;                // a name from bevpool_kernel_name; "": the fastest kernel
     std::int32_t static_map = 0;       // 1: the map never changes; the first launch plans it

@@ -14,10 +14,10 @@ enum {
 /* clang-format on */
 
 static const Column columns[COL_COUNT] = {
-    [COL_DTYPE] = {"", 6, 0, true},
-    [COL_A] = {"gate A", 7, 0, true},
-    [COL_B] = {"gate B", 7, 0, true},
-    [COL_C] = {"gate C", 7, 0, true},
+    [COL_DTYPE] = {"", 9, 0, true},
+    [COL_A] = {"gate A", 6, 0, true},
+    [COL_B] = {"gate B", 6, 0, true},
+    [COL_C] = {"gate C", 6, 0, true},
     [COL_MAX] = {"max abs", 7, 1, false},
     [COL_REL] = {"rel L2", 7, 3, false},
     [COL_COSINE] = {"cosine", 8, 4, false},

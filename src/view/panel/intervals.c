@@ -99,12 +99,12 @@ static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     int64_t camera = pixels ? stats->longest_cell / pixels : 0;
     if (!pixels)
         return;
-    snprintf(text, sizeof text, "longest %d at %s %lld, %lld: %.1f medians", stats->longest,
-             camera < scene->camera_count ? scene->cameras[camera] : "pixel",
+    snprintf(text, sizeof text, "longest %d points, %.1f x the median (%s %lld, %lld)",
+             stats->longest, times, camera < scene->camera_count ? scene->cameras[camera] : "pixel",
              (long long)(stats->longest_cell % shape->feat_w),
-             (long long)(stats->longest_cell % pixels / shape->feat_w), times);
+             (long long)(stats->longest_cell % pixels / shape->feat_w));
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "longest %d = %.1f medians", stats->longest, times);
+        snprintf(text, sizeof text, "longest %d, %.1f x the median", stats->longest, times);
     sheet_line(sheet, area, longest_style(times), text);
 }
 
@@ -114,11 +114,11 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     char text[160];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = data->state->job.config.kernel->where == BEV_CUDA;
-    snprintf(text, sizeof text, "longest %d at cell %s: %.0f medians%s", stats->longest,
-             state_cell_place(data->state, stats->longest_cell).text, times,
+    snprintf(text, sizeof text, "longest interval %d points, %.0f x the median (cell %s)%s",
+             stats->longest, times, state_cell_place(data->state, stats->longest_cell).text,
              cut ? "; V4 cuts it" : "");
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
+        snprintf(text, sizeof text, "longest %d, %.0f x the median%s", stats->longest, times,
                  cut ? ": why V4 cuts" : "");
     if (times < 1.5)
         snprintf(text, sizeof text, "longest %d, about the median", stats->longest);

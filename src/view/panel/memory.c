@@ -238,7 +238,7 @@ static void draw_cache(Sheet *sheet, Area row, const Cache *cache, const Segment
     if (tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
     snprintf(text, sizeof text, "%.0f %%, %s", 100 * footprint / cache->bytes,
-             regime == REGIME_RESIDENT    ? "yes"
+             regime == REGIME_FITS    ? "yes"
              : regime == REGIME_CONTESTED ? "barely"
                                           : "no");
     sheet_right(sheet, row.x, row.y, row.w,
