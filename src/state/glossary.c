@@ -60,7 +60,7 @@ const GlossaryRow glossary[] = {
      "bytes of indices (bilinear: 16); the output, here in its own format (published: FP32), is "
      "written once. No caches."},
     {"ground truth", "position error, in box", "The objects that are known to be there. Mass in "
-     "box: the share of an object's depth mass in its box. Position error: how far a fault moves "
+     "box: the share of an object's depth weight in its box. Position error: how far a fault moves "
      "that mass, along the ray and across it, in m."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. The rest "
      "comes from DRAM or, in A100, H100 and H200, from the L2's other half."},

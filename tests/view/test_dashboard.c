@@ -35,7 +35,7 @@ static void test_forms(void) {
 static void test_narrow(void) {
     begin(110, 34);
     seen_after("all on",
-               shows("max abs at 1e-2") && shows("gate C  max") &&
+               shows("max abs at 1e-2") && shows("gate C max") &&
                    shows("\u25a0 features \u25a0 depth \u25a0 indices \u25a0 output"),
                "110 x 34: the tolerance, and the colours of the working set");
 }

@@ -11,7 +11,7 @@ size_t decode_row(const BevContent *content, size_t cell);
 /* The vector of a cell. */
 const float *decode_vector(const BevContent *content, size_t cell);
 
-/* Turns the depth masses in field->value into strengths. */
+/* Turns the depth weights in field->value into strengths. */
 bool decode_strengths(const BevContent *content, CellField *field, Err *err);
 
 /* The view "rgb" (decode_rgb.c). */
