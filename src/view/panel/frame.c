@@ -108,8 +108,8 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
              time);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
-    snprintf(right[2].text, sizeof right[2].text, live->fps.source ? "%.0f fps" : "n/a fps",
-             live->fps.value);
+    if (live->fps.source)
+        snprintf(right[2].text, sizeof right[2].text, "%.0f fps", live->fps.value);
     Piece left[CHIPS + 2] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)}};
     chips_of(data, left + 1);
     left[CHIPS + 1] = stand_in_piece(live, &state->job.config, false);

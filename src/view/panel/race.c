@@ -47,7 +47,7 @@ static void limit_text(const Race *race, const Schedule *lane, char *text, size_
     long long longest = lane->longest;
     if (lane->limiter != TERM_DEPENDENT_LOADS)
         snprintf(text, size, "%s%s", limits[lane->limiter],
-                 lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": atomics" : "");
+                 lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": additions" : "");
     else if (longest == race->longest_points)
         snprintf(text, size, "latency-bound: one cell of %lld points", longest);
     else
