@@ -91,7 +91,7 @@ typedef struct {
     SlowMeter slow;
     Cells cells;
     DashSpots spots; /* places in the newest drawing of the terminal */
-    TermPointer pointer;
+    Pointer pointer;
     Hover hover;                         /* in the terminal, in columns and rows */
     bool term_dirty, window_dirty;       /* the screen must be drawn again */
     double term_ms, window_ms;           /* when each was drawn last */

@@ -131,19 +131,6 @@ static void draw_terminal(Loop *loop) {
                    loop->app.frame->live.job.time_s);
 }
 
-/* Answers a click on a figure that is no control: the log says where the figure comes from. */
-static void answer_click(Loop *loop, const TermPointer *was, const MouseReport *report) {
-    const LiveData *live = app_live(&loop->app);
-    char text[ORIGIN_TEXT_MAX];
-    if (report->kind == MOUSE_RELEASE && was->doing == POINTER_CLICK && !was->has_command &&
-        !was->on_bev && live &&
-        spots_answer(&loop->spots.clicks, report->column, report->row, &loop->app.state, live,
-                     text)) {
-        app_note(&loop->app, text);
-        loop_serve_key(loop, loop->typed_ms);
-    }
-}
-
 /* Reads a report of the mouse. A click is answered as a key is. Wheel and drag cause one drawing
  * for all events that came. */
 static void read_mouse(Loop *loop) {
@@ -154,11 +141,9 @@ static void read_mouse(Loop *loop) {
         return;
     }
     end_tips(loop);
-    const TermPointer was = loop->pointer;
-    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state, &event)) {
-        answer_click(loop, &was, &report);
+    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state,
+                             app_live(&loop->app), &event))
         return;
-    }
     app_step(&loop->app, &event);
     if (event.kind == EVENT_WHEEL || event.kind == EVENT_DRAG || event.kind == EVENT_WIPE)
         loop_serve(loop);

@@ -1,14 +1,14 @@
 #include "src/ui/sdl_window.h"
 
+#include "src/ui/pointer.h"
+
 #include <SDL.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { START_W = 1280, START_H = 860, CLICK_SLACK = 4 };
-
-typedef enum { DRAG_NONE, DRAG_PRESSED, DRAG_PAN, DRAG_WIPE, DRAG_TIME } Drag;
+enum { START_W = 1280, START_H = 860 };
 
 struct SdlWindow {
     SDL_Window *window;
@@ -17,14 +17,11 @@ struct SdlWindow {
     cairo_surface_t *surface;                /* the picture, */
     cairo_surface_t *over;                   /* and with an outline and a tooltip */
     int w, h;                                /* of texture and surface, pixels */
-    Drag drag;                               /* what the pressed mouse button does */
-    double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
+    Pointer pointer;
     Spots spots;                       /* of the picture that is shown */
-    char answer[ORIGIN_TEXT_MAX];      /* where the clicked figure comes from */
     Hover hover;                       /* what lies under the mouse */
     SDL_Cursor *hand, *arrow;
     bool points;            /* the cursor is the hand */
-    const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
 /* SDL is loaded when a window is opened. Its 45 libraries would double the start-up time of a
@@ -32,7 +29,7 @@ struct SdlWindow {
 /* clang-format off */
 #define SDL_FUNCTIONS(F) F(CreateRenderer) F(CreateSystemCursor) F(CreateTexture) F(CreateWindow) \
     F(DestroyRenderer) F(DestroyTexture) F(DestroyWindow) F(FreeCursor) F(GetCurrentVideoDriver) \
-    F(GetDisplayDPI) F(GetDisplayUsableBounds) F(GetError) F(GetModState) F(GetMouseState) \
+    F(GetDisplayDPI) F(GetDisplayUsableBounds) F(GetError) F(GetModState) \
     F(GetRendererOutputSize) F(GetWindowDisplayIndex) F(GetWindowSize) F(HasEvent) \
     F(InitSubSystem) F(PollEvent) F(PumpEvents) F(QuitSubSystem) F(RenderCopy) F(RenderPresent) \
     F(SetCursor) F(SetHint) F(SetMainReady) F(SetWindowFullscreen) F(SetWindowMinimumSize) \
@@ -365,133 +362,54 @@ static int32_t first_character(const char *text) {
     return character;
 }
 
-static WindowLayout layout_of(const SdlWindow *window, const State *state, const LiveData *live) {
-    int w, h;
-    double scale = pixel_size(window, state, &w, &h);
-    WindowLayout layout;
-    window_layout(state, live, w / scale, h / scale, &layout);
-    return layout;
-}
-
-static bool near_wipe(const WindowLayout *layout, const State *state, double x) {
-    return state->compare == COMPARE_WIPE &&
-           fabs(x - (layout->bev.x + state->wipe * layout->bev.w)) < 8;
-}
-
-static Event at_cell(EventKind kind, const WindowLayout *layout, double x, double y) {
-    Event event = {.kind = kind};
-    if (!window_cell_at(layout, x, y, &event.x, &event.y))
-        event.x = event.y = -1;
-    return event;
-}
-
-static bool drag_time(const SdlWindow *window, const State *state, double x, Event *event) {
-    *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(&window->spots, x, state)};
-    return true;
-}
-
-static bool press(SdlWindow *window, const WindowLayout *layout, const State *state, double x,
-                  double y, Event *event) {
-    double cell_x, cell_y;
-    window->press_x = window->last_x = x;
-    window->press_y = window->last_y = y;
-    window->drag = DRAG_NONE;
-    window->pressed = spots_at(&window->spots, x, y);
-    if (spots_on_time(&window->spots, x, y)) {
-        window->drag = DRAG_TIME;
-        return drag_time(window, state, x, event);
-    }
-    if (!spots_over(&window->spots, x, y) && window_cell_at(layout, x, y, &cell_x, &cell_y))
-        window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
-    return false;
-}
-
-static bool release(SdlWindow *window, const WindowLayout *layout, const State *state,
-                    const LiveData *live, double x, double y, Event *event) {
-    bool click = window->drag == DRAG_PRESSED, stayed = window->drag == DRAG_NONE;
-    const Command *command = spots_at(&window->spots, x, y);
-    window->drag = DRAG_NONE;
-    if (click)
-        *event = at_cell(EVENT_CLICK, layout, x, y);
-    else if (stayed && command && command == window->pressed)
-        *event = (Event){.kind = EVENT_COMMAND, .command = *command};
-    else if (stayed && !command && !window->pressed && live &&
-             spots_answer(&window->spots, x, y, state, live, window->answer))
-        *event = (Event){.kind = EVENT_NOTE, .text = window->answer};
-    else
-        return false;
-    return true;
-}
-
-static bool move(SdlWindow *window, const WindowLayout *layout, const State *state,
-                 const LiveData *live, double x, double y, Event *event) {
-    if (window->drag == DRAG_PRESSED &&
-        hypot(x - window->press_x, y - window->press_y) > CLICK_SLACK)
-        window->drag = DRAG_PAN;
-    switch (window->drag) {
-    case DRAG_TIME:
-        return drag_time(window, state, x, event);
-    case DRAG_WIPE:
-        *event = (Event){.kind = EVENT_WIPE, .x = (x - layout->bev.x) / layout->bev.w};
-        return true;
-    case DRAG_PAN:
-        *event =
-            (Event){.kind = EVENT_DRAG,
-                    .x = -(y - window->last_y) / layout->bev.h * (layout->x_hi - layout->x_lo),
-                    .y = -(x - window->last_x) / layout->bev.w * (layout->y_hi - layout->y_lo)};
-        window->last_x = x;
-        window->last_y = y;
-        return true;
-    case DRAG_PRESSED:
-        return false;
-    case DRAG_NONE:
-        break;
-    }
-    if (look_under(window, x, y))
-        present_picture(window, state, live);
-    int64_t pixel = window_pixel_at(layout, state, &live->frame, x, y);
-    *event = pixel >= 0 ? (Event){.kind = EVENT_PIXEL, .x = (double)pixel}
-                        : at_cell(EVENT_HOVER, layout, x, y);
-    return true;
-}
-
-static bool wheel(const SdlWindow *window, const WindowLayout *layout,
-                  const SDL_MouseWheelEvent *scroll, double unit, Event *event) {
-    int x, y;
-    sdl.GetMouseState(&x, &y);
-    *event = (Event){.kind = EVENT_COMMAND};
-    if (spots_wheel(&window->spots, x / unit, y / unit, scroll->preciseY, &event->command))
-        return true;
-    *event = at_cell(EVENT_WHEEL, layout, x / unit, y / unit);
-    event->steps =
-        scroll->direction == SDL_MOUSEWHEEL_FLIPPED ? -scroll->preciseY : scroll->preciseY;
-    return event->steps != 0;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
+
+static MouseKind kind_of(const SDL_Event *event, const Pointer *pointer) {
+    bool menu = event->button.button == SDL_BUTTON_RIGHT;
+    return event->type == SDL_MOUSEWHEEL      ? MOUSE_WHEEL
+           : event->type == SDL_MOUSEBUTTONUP ? MOUSE_RELEASE
+           : event->type == SDL_MOUSEMOTION   ? (pointer->doing ? MOUSE_MOVE : MOUSE_HOVER)
+           : menu                             ? MOUSE_MENU
+                                              : MOUSE_PRESS;
+}
 
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
+    enum { CLICK_SLACK = 4, WIPE_SLACK = 8 };
+    WindowLayout layout;
     int w, h;
-    WindowLayout layout = layout_of(window, state, live);
-    double pixels = pixel_size(window, state, &w, &h), unit = pixels / pixels_a_point(window, w),
-           x = from->button.x / unit, y = from->button.y / unit;
-    switch (from->type) {
-    case SDL_MOUSEMOTION:
-        return move(window, &layout, state, live, from->motion.x / unit, from->motion.y / unit,
-                    event);
-    case SDL_MOUSEBUTTONDOWN:
+    double pixels = pixel_size(window, state, &w, &h), unit = pixels / pixels_a_point(window, w);
+    double steps = from->type != SDL_MOUSEWHEEL ? 0
+                   : from->wheel.direction == SDL_MOUSEWHEEL_FLIPPED ? -from->wheel.preciseY
+                                                                     : from->wheel.preciseY;
+    bool button = from->type == SDL_MOUSEBUTTONDOWN || from->type == SDL_MOUSEBUTTONUP;
+    MouseKind kind = kind_of(from, &window->pointer);
+    if (button && kind != MOUSE_MENU && from->button.button != SDL_BUTTON_LEFT)
+        return false;
+    double x = kind == MOUSE_WHEEL ? window->pointer.x
+                                   : (button ? from->button.x : from->motion.x) / unit;
+    double y = kind == MOUSE_WHEEL ? window->pointer.y
+                                   : (button ? from->button.y : from->motion.y) / unit;
+    window_layout(state, live, w / pixels, h / pixels, &layout);
+    if (from->type == SDL_MOUSEBUTTONDOWN)
         sdl_window_tip_end(window, state, live);
-        *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(&window->spots, x, y)};
-        return from->button.button == SDL_BUTTON_RIGHT ||
-               (from->button.button == SDL_BUTTON_LEFT &&
-                press(window, &layout, state, x, y, event));
-    case SDL_MOUSEBUTTONUP:
-        return from->button.button == SDL_BUTTON_LEFT &&
-               release(window, &layout, state, live, x, y, event);
-    default:
-        return wheel(window, &layout, &from->wheel, unit, event);
-    }
+    if (kind == MOUSE_HOVER && look_under(window, x, y))
+        present_picture(window, state, live);
+    const Box *bev = &layout.bev;
+    const PointerPlace place = {
+        .spots = &window->spots,
+        .bev = *bev,
+        .x_lo = layout.x_lo, .x_hi = layout.x_hi, .y_lo = layout.y_lo, .y_hi = layout.y_hi,
+        .wipe_x = state->compare == COMPARE_WIPE ? bev->x + state->wipe * bev->w : NAN,
+        .wipe_slack = WIPE_SLACK,
+        .wipe_from = bev->x,
+        .wipe_to = bev->x + bev->w,
+        .slack = CLICK_SLACK,
+        .hovers = true,
+    };
+    return pointer_follow(&window->pointer, kind, x, y, steps,
+                          window_pixel_at(&layout, state, &live->frame, x, y), &place, state, live,
+                          event);
 }
 
 static WindowInput window_input(const SDL_WindowEvent *event) {

@@ -2,7 +2,7 @@
  * the abilities of each type. Only one terminal can be open. */
 #pragma once
 
-#include "src/ui/term_mouse.h"
+#include "src/ui/pointer.h"
 #include "src/ui/term_pixels.h"
 #include "src/view/term/cells.h"
 

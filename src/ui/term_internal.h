@@ -4,7 +4,7 @@
 
 #include "kernels/err.h"
 #include "src/ui/term_answers.h"
-#include "src/ui/term_mouse.h"
+#include "src/ui/pointer.h"
 #include "src/ui/term_pixels.h"
 #include "src/view/draw/color.h"
 #include "src/view/term/cells.h"

@@ -1,10 +1,10 @@
 /* The mouse in the terminal: what was drawn is what a click finds, presses and releases become the
  * window's events, and nothing that a terminal may report leads out of the grid. */
 #include "src/ui/hover.h"
-#include "src/ui/term_mouse.h"
+#include "src/ui/pointer.h"
 #include "tests/support/screen.h"
 
-static TermPointer pointer;
+static Pointer pointer;
 static Event event; /* of the report that was followed last */
 
 static Area spots_area(int spot) {
@@ -14,18 +14,26 @@ static Area spots_area(int spot) {
 
 static void begin_drawn(int columns, int rows) {
     begin(columns, rows);
-    pointer = (TermPointer){.doing = POINTER_UP};
+    pointer = (Pointer){.doing = POINTER_UP};
     draw();
 }
 
 static bool follow(int kind, int column, int row, int steps) {
     const MouseReport report = {kind, column, row, steps};
     event = (Event){.kind = EVENT_TICK};
-    return term_pointer_follow(&pointer, &report, &spots, &state, &event);
+    return term_pointer_follow(&pointer, &report, &spots, &state, NULL, &event);
 }
 
 static bool click(int column, int row) {
     return !follow(MOUSE_PRESS, column, row, 0) && follow(MOUSE_RELEASE, column, row, 0);
+}
+
+/* The cell coordinates under the middle of a sign. */
+static void cell_under(int column, int row, double *x, double *y) {
+    double right = (column + 0.5 - spots.bev.x) / spots.bev.w;
+    double down = (row + 0.5 - spots.bev.y) / spots.bev.h;
+    *y = spots.y_hi - right * (spots.y_hi - spots.y_lo);
+    *x = spots.x_hi - down * (spots.x_hi - spots.x_lo);
 }
 
 /* What the event does, drawn. */
@@ -126,12 +134,12 @@ static void test_drag(void) {
     begin_drawn(120, 40);
     draw_after("zoom 4");
     int column = spots.bev.x + spots.bev.w / 2, row = spots.bev.y + spots.bev.h / 2;
-    dash_cell_at(&spots, column, row, &x, &y);
+    cell_under(column, row, &x, &y);
     follow(MOUSE_PRESS, column, row, 0);
     tap_ok(!follow(MOUSE_MOVE, column, row, 0), "a move within a sign is none");
     tap_ok(follow(MOUSE_MOVE, column + 4, row + 2, 0) && event.kind == EVENT_DRAG, "a drag moves");
     act();
-    dash_cell_at(&spots, column + 4, row + 2, &moved_x, &moved_y);
+    cell_under(column + 4, row + 2, &moved_x, &moved_y);
     tap_ok(fabs(moved_x - x) < 1e-6 && fabs(moved_y - y) < 1e-6, "the cell stays under the mouse");
     tap_ok(!follow(MOUSE_RELEASE, column + 4, row + 2, 0) && !state.cursor_shown,
            "the end of a drag is no click");
@@ -142,11 +150,11 @@ static void test_wheel(void) {
     double x, y, after_x, after_y;
     begin_drawn(120, 40);
     int column = spots.bev.x + spots.bev.w / 3, row = spots.bev.y + spots.bev.h / 3;
-    dash_cell_at(&spots, column, row, &x, &y);
+    cell_under(column, row, &x, &y);
     tap_ok(follow(MOUSE_WHEEL, column, row, 1) && event.kind == EVENT_WHEEL,
            "the wheel zooms over the BEV");
     act();
-    dash_cell_at(&spots, column, row, &after_x, &after_y);
+    cell_under(column, row, &after_x, &after_y);
     tap_ok(state.viewport.zoom > 1 && fabs(after_x - x) < 1e-6 && fabs(after_y - y) < 1e-6,
            "about the cell under the mouse");
     tap_ok(!follow(MOUSE_WHEEL, 0, 0, 1), "elsewhere it does nothing");

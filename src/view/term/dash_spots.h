@@ -15,9 +15,5 @@ typedef struct {
     int64_t first_pixel, feat_w;   /* the pixel in its upper left corner; pixels a row */
 } DashSpots;
 
-/* Cell coordinates (fractions included) under the middle of a sign; false outside the BEV, which
- * still sets them where there is a BEV. */
-bool dash_cell_at(const DashSpots *spots, int column, int row, double *x, double *y);
-
 /* The feature pixel under the upper half of a sign, as State.pixel; -1: there is none. */
 int64_t dash_pixel_at(const DashSpots *spots, int column, int row);

@@ -120,14 +120,6 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
         place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 
-bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y) {
-    const Box *bev = &layout->bev;
-    double right = (px - bev->x) / bev->w, down = (py - bev->y) / bev->h;
-    *y = layout->y_hi - right * (layout->y_hi - layout->y_lo);
-    *x = layout->x_hi - down * (layout->x_hi - layout->x_lo);
-    return right >= 0 && right < 1 && down >= 0 && down < 1;
-}
-
 /* Returns the visible part of the grid. */
 static Grid visible_part(Grid grid, const WindowLayout *at) {
     if (!grid.nx)

@@ -21,9 +21,6 @@ enum { WINDOW_MIN_EDGE = 64 }; /* pixels; smaller windows show a part of a pictu
 void window_layout(const State *state, const LiveData *live, double w, double h,
                    WindowLayout *layout);
 
-/* Finds the fractional cell coordinates under a point in units. False: it is outside the BEV. */
-bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y);
-
 /* Returns the feature pixel under a point in units, (camera * feat_h + h) * feat_w + w. Only
  * backward has such pixels. -1: there is no pixel, or no gradient. */
 int64_t window_pixel_at(const WindowLayout *layout, const State *state, const LiveFrame *frame,
