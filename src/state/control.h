@@ -2,6 +2,7 @@
 #pragma once
 
 #include "src/base/kernel_config.h"
+#include "src/scene/scene.h"
 #include "src/state/bits.h"
 #include "src/state/state.h"
 
@@ -78,6 +79,9 @@ ShortText state_slice_text(const State *state);
 
 /* Returns one figure of the predicted GPU as text: "32 MiB (what if)", "768 GB/s". */
 ShortText state_gpu_figure(const State *state, int figure);
+
+/* Returns the group of a scene of the menu. Scenes of the command line are with the cameras. */
+SceneGroup state_scene_group(const State *state, int scene);
 
 /* Returns the number of channels that the job asks for. */
 int64_t state_channels(const State *state);

@@ -9,6 +9,14 @@
 #define PRUNE_LEAST          1e-4
 
 /* Selects a scene. Channels, sizes, pinned cell and cursor of the old scene are reset. */
+SceneGroup state_scene_group(const State *state, int scene) {
+    const StateMenu *menu = &state->menu;
+    int operators = scene - menu->operator_first;
+    return scene < menu->preset_count                           ? SCENES_PRESET
+           : operators >= 0 && operators < menu->operator_count ? SCENES_OPERATOR
+                                                                : SCENES_CAMERAS;
+}
+
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.other = 0; /* the baseline compared with the scene before */
@@ -16,7 +24,8 @@ static unsigned use_scene(State *state, Action action, int scene) {
     state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
-    SAY(state, action, "%s %s", keys[action].word, state->menu.scenes.names[scene]);
+    SAY(state, action, "%s %s%s", keys[action].word, state->menu.scenes.names[scene],
+        state_scene_group(state, scene) == SCENES_OPERATOR ? " (an operator)" : "");
     return control_told(state, false);
 }
 

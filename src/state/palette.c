@@ -121,11 +121,6 @@ static Candidate candidate_of(const KeyRow *control, const char *value, const ch
     return candidate;
 }
 
-static bool scene_has_cameras(const StateMenu *menu, int scene) {
-    int operator = scene - menu->operator_first;
-    return scene >= menu->preset_count && (operator< 0 || operator>= menu->operator_count);
-}
-
 static void offer_values(Search *search, const State *state, const KeyRow *control) {
     ValueName values[VALUES_MAX];
     int count = control->list ? control->list(state, values) : 0;
@@ -135,7 +130,9 @@ static void offer_values(Search *search, const State *state, const KeyRow *contr
         if (control->action == ACTION_GLOSSARY)
             candidate.also = glossary[i].also;
         /* Scenes with cameras come first. Sizes are values of `config` first. */
-        candidate.score = control->action == ACTION_SCENE && !scene_has_cameras(&state->menu, i);
+        const SceneGroup group = state_scene_group(state, i);
+        if (control->action == ACTION_SCENE)
+            candidate.score = group == SCENES_PRESET ? 2 : group == SCENES_OPERATOR;
         offer_candidate(search, &candidate);
     }
 }

@@ -87,6 +87,7 @@ const char *const rounding_ideas[ROUNDING_COUNT] = {
     [ROUNDING_SCENE] = "as the scene says",
     [ROUNDING_FLOOR] = "a point below the grid is outside",
     [ROUNDING_TRUNCATE] = "toward zero, as LSS and BEVDet do"};
+static const char *const scene_groups[] = {"size", "cameras", "operator"};
 static const char *const themes[] = {"dark", "light"};
 static const char *const channel_counts[] = {"16", "32", "64", "80", "128", "256"};
 static const char *const bits_ideas[BITS_COUNT] = {"an element of the features", "of the depth",
@@ -116,8 +117,8 @@ HELPED(strips, STRIP_COUNT, strip_names[i], strip_titles[i], strip_ideas[i])
 HELPED(backends, 2, backends[i].name, backends[i].title, backends[i].help)
 NAMES(configs, state->menu.scenes.names, state->menu.preset_count,
       idea_at(state->menu.scene_titles, i))
-NAMES(scenes, state->menu.scenes.names, state->menu.scenes.count,
-      idea_at(state->menu.scene_titles, i))
+HELPED(scenes, state->menu.scenes.count, state->menu.scenes.names[i],
+       scene_groups[state_scene_group(state, i)], idea_at(state->menu.scene_titles, i))
 HELPED(dtypes, BEV_DTYPE_COUNT, bev_dtypes[i].name, bev_dtypes[i].title, dtype_idea(i))
 HELPED(aligns, BEV_ALIGN_COUNT, bev_aligns[i].name, bev_aligns[i].title, bev_aligns[i].idea)
 HELPED(directions, BEV_DIRECTION_COUNT, bev_directions[i].name, bev_directions[i].name,

@@ -46,8 +46,16 @@ static int hanging_indent(PaneKind kind, const char *text, int width) {
     return code < width / 2 ? code : width / 2;
 }
 
+static bool is_bold(PaneKind kind) {
+    return kind == PANE_QUESTION || kind == PANE_INPUT || kind == PANE_RIGHT ||
+           kind == PANE_WRONG;
+}
+
 /* As sheet_fit; a command's list that is longer than a line is broken behind a comma. */
 static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
+    enum { BOLDER = 8 }; /* bold letters are wider by this part */
+    if (sheet->pixels && is_bold(kind))
+        width -= width / BOLDER;
     int length = sheet_fit(sheet, text, width), comma = 0;
     for (int i = 0; kind == PANE_CODE && length > width && i < width; i++)
         comma = text[i] == ',' ? i + 1 : comma;
@@ -90,8 +98,7 @@ static CellStyle style_of(const Sheet *sheet, const Line *line) {
         [PANE_WRONG] = INK_WARN,  [PANE_SHOW] = INK_TEXT,    [PANE_WHY] = INK_ACCENT,
         [PANE_HINT] = INK_WARN,   [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
         [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED};
-    bool bold = line->kind == PANE_QUESTION || line->kind == PANE_INPUT ||
-                line->kind == PANE_RIGHT || line->kind == PANE_WRONG || line->marked;
+    bool bold = is_bold(line->kind) || line->marked;
     CellStyle style = bold ? cell_bold(inks[line->kind]) : cell_style(inks[line->kind]);
     if (line->marked && sheet->color)
         style.paper = INK_SELECTED;
