@@ -89,6 +89,7 @@ static const char *remedy_text(const Facts *facts) {
     }
 }
 
+/* Writes the figures behind the limiter: its own facts, then the two longest terms. */
 static void write_term_evidence(const Facts *facts, LatencyTerm next, char *text, size_t size) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
@@ -124,6 +125,7 @@ static int lesson_of_limiter(const Facts *facts) {
     }
 }
 
+/* Finds the longest term of the latency. Its gain is the latency over that without the term. */
 static void find_limiter(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     LatencyTerm next = next_longest_term(p);
@@ -198,6 +200,7 @@ static void find_wasted_sectors(const Facts *facts, Findings *findings) {
              facts->kernel->sectors_per_request);
 }
 
+/* Finds launches that take a large share of the latency: the kernel's own, clears, encoding. */
 static void find_launch_cost(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
@@ -270,6 +273,7 @@ const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const
     return best;
 }
 
+/* Finds the correct kernel with the shortest predicted latency, if it is another one. */
 static void find_faster_kernel(const Facts *facts, Findings *findings) {
     Prediction least;
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);

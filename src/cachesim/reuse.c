@@ -87,6 +87,7 @@ static void *allocate_zeros(size_t bytes) {
     return memory ? memset(memory, 0, whole) : NULL;
 }
 
+/* Allocates a cache of that many lines. Every sector begins clean and without a reader. */
 static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
@@ -314,6 +315,7 @@ static void count_second_access(Counts *counts, Sector *sector, ReuseKind kind,
     sector->first_reach = distance; /* count_second_copy needs the distance at home */
 }
 
+/* Replays the second pass in one partition: its lines in the order of their first touches. */
 static void replay_second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
     const LruStack *stack =
         kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];

@@ -110,6 +110,7 @@ static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
     start_block(scheduler, sm, warp->room, warp->ready_us);
 }
 
+/* Gives the multiprocessor's first waiting warp its next step, or ends it after its last. */
 static void go_on(Scheduler *scheduler, int sm) {
     Multiprocessor *mp = &scheduler->multiprocessors[sm];
     double now = mp->next_us;

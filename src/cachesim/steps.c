@@ -210,6 +210,7 @@ const char *steps_unavailable(const BevKernel *kernel, const BevProblem *problem
     return bev_refuses(kernel, problem);
 }
 
+/* Refuses a block or warp that the launch does not have, and a cell that no warp works on. */
 static bool choice_check(const Steps *steps, const StepChoice *choice, Err *err) {
     const char *name = steps->kernel->name;
     long long block = choice->block, blocks = steps->blocks, x = choice->cell % steps->shape.nx;
@@ -275,6 +276,7 @@ void steps_free(Steps *steps) {
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
+/* Adds the bytes, sectors and lines of one instruction to the totals of a step. */
 static void add_instruction(const Steps *steps, const StepInstruction *in, StepTotals *totals) {
     bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
     bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;

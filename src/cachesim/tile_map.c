@@ -82,6 +82,7 @@ static void find_empty_cells(const BevProblem *problem, uint8_t *used, TileMap *
             map->empty[at++] = (int32_t)cell;
 }
 
+/* Allocates the arrays of V4's map and fills them from the draft. False: no memory. */
 static bool fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;

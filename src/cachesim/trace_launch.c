@@ -43,6 +43,7 @@ static bool replay_goes_on(const Memory *memory, Err *err) {
            err_set(err, ERR_FAILED, memory->kernel->name, "", "the replay was ended early");
 }
 
+/* Gives each resident warp a turn, round after round, until no block is left. */
 static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Room *rooms,
                           Err *err) {
     int64_t next = 0;

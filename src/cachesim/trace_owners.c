@@ -34,6 +34,7 @@ static void join_points(const BevMap *map, const int32_t *order, Splats *splats)
     }
 }
 
+/* Sorts the points by their frustum point, and joins the neighbours of one into a splat. */
 static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
     const BevMap *map = &problem->map;
     size_t points = (size_t)map->points, depths = (size_t)problem->depth.row_len;
@@ -203,6 +204,7 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     return warp->count > 0;
 }
 
+/* Replays one step of a warp. Returns false after its last step, which writes the output. */
 static bool warp_turn(void *opaque, int sm, void *state) {
     OwnersReplay *replay = opaque;
     Warp *warp = state;
@@ -248,6 +250,7 @@ static int32_t warp_turns(const void *state) {
 
 /* ---- the launch ----------------------------------------------------------------------------- */
 
+/* Gives each array of the kernel a place in memory, so that accesses have addresses. */
 static void place_arrays(OwnersReplay *replay) {
     Memory *memory = replay->memory;
     const BevProblem *p = replay->problem;
@@ -290,6 +293,7 @@ static int owners_a_block(const OwnersReplay *replay) {
     return count;
 }
 
+/* Counts the owners that share the work: points, splats, intervals, cells or pieces. */
 static bool find_owners(OwnersReplay *replay, Err *err) {
     const BevProblem *problem = replay->problem;
     BevOwner owner = replay->access->owner;
@@ -311,6 +315,7 @@ static bool find_owners(OwnersReplay *replay, Err *err) {
     return true;
 }
 
+/* Plans the launch: how many blocks, how many warps in each, and how many run together. */
 static Launch plan_launch(OwnersReplay *replay) {
     const BevAccess *access = replay->access;
     int64_t rows = access->tiles_outside ? (replay->channels + replay->tile - 1) / replay->tile : 1;

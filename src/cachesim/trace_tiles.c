@@ -295,6 +295,7 @@ static bool stores_tile(const TileWarp *warp) {
     return warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0);
 }
 
+/* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
 static bool tile_turn(void *opaque, int sm, void *state) {
     TilesReplay *replay = opaque;
     TileWarp *warp = state;
@@ -340,6 +341,7 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     return !last;
 }
 
+/* Begins a warp of V4 with its part of a tile, or with empty cells to clear. False: no work. */
 static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesReplay *replay = opaque;
     const TileMap *map = &replay->map;
@@ -430,6 +432,7 @@ static int columns_a_lane(const TilesReplay *replay) {
     return v4_across(replay->problem->shape.feat_w);
 }
 
+/* Reads the rows of depth that a warp transposes, one instruction for several columns. */
 static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int across = columns_a_lane(replay), lanes = WARP / across;
@@ -486,6 +489,7 @@ static bool transpose_turn(void *opaque, int sm, void *state) {
 
 /* ---- the launches --------------------------------------------------------------------------- */
 
+/* Gives each array of V4 a place in memory, so that accesses have addresses. */
 static void place_arrays(TilesReplay *replay) {
     Memory *memory = replay->memory;
     const BevProblem *p = replay->problem;
@@ -513,6 +517,8 @@ static void place_arrays(TilesReplay *replay) {
                      (size_t)(2 * map->pairs * TILE_CELLS * p->shape.channels) * FLOAT);
 }
 
+/* Replays V4's launches in order: where it is wanted the transposition of the depth, then the
+ * tiles. */
 static bool run_launches(TilesReplay *replay, Err *err) {
     const TileMap *map = &replay->map;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */

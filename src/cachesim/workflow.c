@@ -123,6 +123,7 @@ static void write_once_command(const Facts *facts, char *text, size_t size) {
              bev_aligns[facts->model->align].name);
 }
 
+/* Writes the two commands that measure with Nsight what the model predicts. */
 static void write_profiler_commands(const Facts *facts, Finding *step) {
     const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
     char once[240], range[128], metrics[200] = "";

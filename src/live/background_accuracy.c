@@ -12,6 +12,7 @@ static LiveVerdict live_verdict(GateVerdict verdict) {
     return verdict == GATE_PASS ? LIVE_PASS : verdict == GATE_FAIL ? LIVE_FAIL : LIVE_SKIP;
 }
 
+/* Copies a judged row of verify into the figures of the display. */
 static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
     *accuracy = (LiveAccuracy){
         .source = SOURCE_MEASURED,

@@ -47,6 +47,7 @@ static bool launch(Session *session, BackgroundJob *job, Err *err) {
     return ok;
 }
 
+/* Launches the job's kernel. A short launch of a cold kernel is repeated, and the second counts. */
 static bool launch_twice(Runner *kept, BackgroundJob *job, Err *err) {
     FrameInputs with = job->inputs;
     StageTimes unused = {{0}};
@@ -104,6 +105,7 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
+/* Runs the job according to its kind. Returns false with an error on failure. */
 static bool run(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
@@ -125,6 +127,7 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
+/* The background thread: takes one job after the other until it is told to stop. */
 static void *background_main(void *argument) {
     Background *background = argument;
     BackgroundJob *job = &background->job;

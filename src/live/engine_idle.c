@@ -128,6 +128,7 @@ static void take_race(Engine *engine, BackgroundJob *job) {
     engine_use_race(engine, job->race);
 }
 
+/* Takes the result of the finished background job, if there is one, into the display's data. */
 static void take_result(Engine *engine, bool idle) {
     BackgroundJob job;
     if (!background_take(engine->background, &job))

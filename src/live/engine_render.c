@@ -97,6 +97,7 @@ static void watch_file(SceneFile *file, const LoadedScene *scene) {
     *file = (SceneFile){.watched = scene->is_file, .then = scene->file, .looked_ms = clock_ms()};
 }
 
+/* Compares the new inputs with those shown before: forgets or marks figures that are of others. */
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->now.state.job.config;
@@ -138,6 +139,7 @@ static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *c
     return slow && fits ? fast : NULL;
 }
 
+/* Returns what the pipeline must make for this frame besides the pooled grid. */
 static PipelineNeeds needs_of(Engine *engine) {
     const State *state = &engine->now.state;
     const KernelConfig pools = inputs_forward_config(&state->job.config);

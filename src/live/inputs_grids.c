@@ -160,6 +160,7 @@ static bool measure_objects(PooledGrid *pooled, const BevProblem *view) {
     return ok;
 }
 
+/* Returns the scales of a problem: of each tensor, and the range over the feature channels. */
 static LiveScales scales_of(const BevProblem *view) {
     LiveScales scales = {.known = true,
                          .dtype = view->dtype,
@@ -263,6 +264,7 @@ static int heavier_first(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
+/* Returns what a point of the map adds to its cell: its pixel, bin, depth and weight. */
 static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
     const BevShape *shape = &inputs->features->shape;
     const BevMap *map = &inputs->map->map;
@@ -294,6 +296,7 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
     return true;
 }
 
+/* Compares the probed cell with FP64, and finds the channel that differs most. */
 static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevShape *shape = &inputs->features->shape;
     const float *got = inputs->pooled->values + probe->cell * shape->channels;

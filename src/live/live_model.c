@@ -126,6 +126,7 @@ static void read_limits(LiveModel *live_model) {
     }
 }
 
+/* Begins a memory model of the problem, before any kernel is replayed. False: no memory. */
 static bool begin_model(LiveModel *live_model, Err *err) {
     KnownProblem *now = live_model->now;
     const BevProblem problem = problem_of(live_model, now->key.dtype);

@@ -33,6 +33,7 @@ static void release(void *held) {
     free(held);
 }
 
+/* Builds the map on the GPU and copies it to the host. False: the CPU has to build it. */
 static bool build(void *gpu, BuiltMap *built) {
     MapBuilder *builder = gpu;
     BevMap on_device;

@@ -442,6 +442,7 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     return true;
 }
 
+/* Launches a row's kernel once more, and publishes its samples once there are enough. */
 static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
     int before = timed->count;
     timed->disturbed = timed->disturbed || !idle;

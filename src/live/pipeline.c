@@ -247,6 +247,7 @@ static bool make_scene(Run *run, State *state) {
     return true;
 }
 
+/* Makes features and camera views for the run, or reuses those of the last run. */
 static bool make_features(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
@@ -373,6 +374,7 @@ static void fill_objects(const FrameInputs *next, LiveObjects *objects) {
         memcpy(objects->baseline, next->baseline->objects, sizeof objects->baseline);
 }
 
+/* Publishes the run's results in the display's data, and keeps its inputs for the next run. */
 static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
     const FrameInputs *next = &run->next;
     const FrameInputs *last = &pipeline->inputs;

@@ -37,6 +37,7 @@ static void add_words(char *text, size_t size, const char *words) {
     snprintf(text + used, size - used, "%s%s", used ? ", " : "", words);
 }
 
+/* Writes in words how a reading of the arrays differs from the rig's own conventions. */
 static void describe_reading(const Rig *rig, const Reading *reading, char *text, size_t size) {
     static const char *const flips[] = {"", "mirrored in x", "mirrored in y",
                                         "turned by 180 degrees"};
@@ -123,6 +124,7 @@ static bool is_at_edge(const Both *both, const Reading *reading, const double eg
 /* Acts on a point with index `rank` in depth and place `ego_m` by the calibration. */
 typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
 
+/* Visits every point of the frustum, or every `step`th pixel of each plane. */
 static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
     const BevShape *s = &both->shape;
     const int64_t pixels = s->feat_h * s->feat_w;
@@ -145,6 +147,7 @@ typedef struct {
     MapAgreement found;
 } Count;
 
+/* Counts whether the arrays and the calibration put a point into the same cell. */
 static void count_point(const Both *both, int64_t rank, const double ego_m[3], void *context) {
     Count *count = context;
     int64_t mine = cell_number(both, count->reading, ego_m), its = both->cells[rank];
@@ -182,6 +185,7 @@ typedef struct {
     double n, p[2], q[2], pq[4];
 } Sums;
 
+/* Adds a point's two places, by arrays and by calibration, to the sums of the fit. */
 static void add_point_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
     Sums *sums = context;
     const Grid *grid = &both->rig->grid;
@@ -224,6 +228,7 @@ static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool who
 
 /* ---- the best reading ------------------------------------------------------------------------ */
 
+/* Finds the convention under which most points agree; else fits a turn and a shift. */
 static Reading find_best_reading(const Both *both, int64_t step) {
     const bool given = both->rig->grid.truncate;
     Reading best = {.truncate = given};
@@ -249,6 +254,7 @@ static Reading find_best_reading(const Both *both, int64_t step) {
     return best;
 }
 
+/* Writes how many points agree, and which convention would explain the others. */
 static void describe_difference(const Both *both, MapAgreement found, char *remark, size_t size) {
     const BevShape *s = &both->shape;
     int64_t all = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
@@ -266,6 +272,7 @@ static void describe_difference(const Both *both, MapAgreement found, char *rema
         snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
 }
 
+/* Finds each frustum point's cell by the arrays, and its ray by the calibration. */
 static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
     const BevShape *s = &both->shape;
     *both = (Both){.rig = rig,

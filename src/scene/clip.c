@@ -23,6 +23,7 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
+/* Adds the file name of a moment to the clip. */
 static bool add_name(Clip *clip, const char *name, Err *err) {
     _Static_assert(sizeof clip->names[0] >= sizeof((struct dirent *)0)->d_name, "a name fits");
     if (clip->count == CLIP_MAX_MOMENTS)
@@ -39,6 +40,7 @@ static bool add_name(Clip *clip, const char *name, Err *err) {
     return true;
 }
 
+/* Lists the moments of a clip's folder, in the order of their names. */
 static bool list_folder(Clip *clip, Err *err) {
     DIR *directory = opendir(clip->path);
     bool ok = directory ||
@@ -133,6 +135,7 @@ static bool check_values(const ArrayReader *reader, ArrayId id, const double *va
     return true;
 }
 
+/* Refuses a moment whose arrays or shapes differ from those of the first moment. */
 static bool check_same_arrays(const ArrayReader *reader, const Header *header, const Header *wanted,
                               const char *first) {
     for (int id = 0; id < ARRAY_COUNT; id++) {
@@ -170,6 +173,7 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
     return ok;
 }
 
+/* Reads the headers of all moments, and from them the times of the clip. */
 static bool read_headers(Clip *clip, Err *err) {
     Header *headers = malloc(2 * sizeof *headers);
     clip->starts_s = malloc((size_t)clip->count * sizeof *clip->starts_s);

@@ -281,6 +281,7 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
     parts[EMBED_HEIGHT] += share * (float)(hit->height_m / EMBED_HEIGHT_M);
 }
 
+/* Renders one feature pixel: casts its sub-rays, then stores features, depth and view. */
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;

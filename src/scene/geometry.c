@@ -354,6 +354,7 @@ static bool check_cut(const Check *check, const char *path, const ImageCut *cut)
            REFUSE(check, places[1], "", "%g, must be above 0", fmin(resize[0], resize[1]));
 }
 
+/* Checks all numbers of a camera. An error names the field. */
 static bool check_camera(const Check *check, const Camera *camera, int index) {
     char path[64];
     snprintf(path, sizeof path, "cameras[%d]", index);

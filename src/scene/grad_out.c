@@ -28,6 +28,7 @@ static bool read_header(GradOutFile *file, const char *bytes, size_t length, siz
     return npy_read_header(bytes + text_start, text_bytes, file->where, &file->array, err);
 }
 
+/* Refuses an array of another type, rank or length than a gradient of the output has. */
 static bool check_header(const GradOutFile *file, size_t data_bytes, Err *err) {
     const NpyArray *array = &file->array;
     const NpyTypeInfo *type = &npy_types[array->type];

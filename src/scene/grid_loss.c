@@ -61,6 +61,7 @@ static bool covers_cell(const GridContent *content, int solid, int64_t cell) {
            (fabs(middle[0] - center[0]) <= half_x && fabs(middle[1] - center[1]) <= half_y);
 }
 
+/* Finds the object that covers the loss's cell, and all cells that the object covers. */
 static bool choose_box(GridLoss *loss, const GridContent *content, Err *err) {
     if (!content->world || !content->rig)
         return err_set(err, ERR_USAGE, "--loss", "choose cell",

@@ -87,6 +87,7 @@ static bool expect_word(Parser *parser, const char *word) {
     return accept_word(parser, word) || refuse_header(parser, what);
 }
 
+/* Refuses a dtype, with a hint how to save the array instead. Returns false. */
 static bool refuse_type(const Parser *parser, const char *descr) {
     const char *hint = "known: float16 to float64, int32, int64, uint8, uint32, str";
     const char *kind = "unknown dtype";
@@ -115,6 +116,7 @@ static bool parse_characters(const Parser *parser, const char *digits, NpyArray 
     return true;
 }
 
+/* Parses the dtype of a header, as '<f4'. */
 static bool parse_type(Parser *parser, NpyArray *array) {
     char descr[64];
     if (accept_word(parser, "["))
@@ -156,6 +158,7 @@ static bool parse_extent(Parser *parser, int64_t *extent) {
     return parser->at > digits || refuse_header(parser, "shape is not a tuple of whole numbers");
 }
 
+/* Parses the shape of a header, as (6, 59, 16, 44). */
 static bool parse_shape(Parser *parser, NpyArray *array) {
     if (!expect_word(parser, "("))
         return false;
@@ -171,6 +174,7 @@ static bool parse_shape(Parser *parser, NpyArray *array) {
     return true;
 }
 
+/* Computes the number of elements. Refuses a shape whose bytes do not fit 64 bits. */
 static bool multiply_shape(const Parser *parser, NpyArray *array) {
     int64_t bytes = (int64_t)npy_element_bytes(array);
     array->count = 1;

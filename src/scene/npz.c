@@ -64,6 +64,7 @@ static bool check_entries(const Npz *npz, const unsigned char *directory, uint64
            refuse_zip(npz, "broken zip: its directory has other entries than declared", err);
 }
 
+/* Checks the end of a zip archive: one end record, and the directory where it is declared. */
 static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tail, size_t length,
                        Err *err) {
     const unsigned char *record = tail + length - END_BYTES;
@@ -108,6 +109,7 @@ static bool size_is_possible(const struct zip_stat *stat) {
                                              : stat->size / 1032 <= stat->comp_size;
 }
 
+/* Adds an array of the archive to the list, if its name and its packing are known. */
 static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
                                 ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
@@ -284,6 +286,7 @@ static bool finish_stream(Stream *stream, Err *err) {
 
 /* ---- reading a member ------------------------------------------------------------------------ */
 
+/* Reads the header of an array, and compares its size with the bytes that follow. */
 static bool read_header(Stream *stream, NpyArray *array, Err *err) {
     unsigned char prefix[NPY_PREFIX_BYTES] = {0};
     size_t start_at, length;
@@ -396,6 +399,7 @@ static bool convert_elements(void *context, int64_t first, int64_t count,
     return true;
 }
 
+/* Reads an array in parts of at most `most` elements, and hands each part to `take`. */
 static bool take_in_order(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
                           void *context, Err *err) {
     size_t size = npy_element_bytes(array);

@@ -66,6 +66,7 @@ static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int len
     return used;
 }
 
+/* Converts a part of an array of texts to clean UTF-8. */
 static bool take_texts(void *context, int64_t first, int64_t count, const unsigned char *bytes,
                        Err *err) {
     const Texts *to = context;

@@ -48,6 +48,7 @@ static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, cons
     return zip_source_buffer(writer->zip, block, start + bytes, 0);
 }
 
+/* Adds an array to the archive, with a fixed date, so that equal scenes give equal files. */
 static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array,
                       const void *elements, Err *err) {
     enum { DATE_1980_01_01 = 1 << 5 | 1 };

@@ -192,6 +192,7 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
     }
 }
 
+/* Finds a world's objects at that time, and the pixels of each camera that meet them. */
 static bool find_solids(const Rig *rig, const World *world, double time_s, Objects *objects,
                         Err *err) {
     TrueBox *boxes = NULL;
@@ -253,6 +254,7 @@ static bool in_box(const TrueBox *box, const double at_m[2], double margin_m) {
            fabs(dy * c - dx * s) <= box->size_m[1] / 2 + margin_m;
 }
 
+/* Returns a pixel's ray on the ground, by the true rig and by the faulty one. */
 static PixelRay pixel_ray(const Measure *measure, int64_t pixel) {
     const Frustum *frustum = &measure->right->frustum;
     int64_t camera = pixel / measure->area, row = pixel % measure->area / frustum->feat_w;

@@ -60,6 +60,7 @@ static double brightness(const Photo *photo, int64_t y, int64_t x) {
     return (0.2126 * p[0] + 0.7152 * p[1] + 0.0722 * p[2]) / 255;
 }
 
+/* Computes a feature pixel from its part of a photograph: colour, edges and contrast. */
 static void pixel_features(const Photo *photo, const int64_t rows[2], const int64_t columns[2],
                            float *feat) {
     double color[3] = {0}, right = 0, down = 0, sum = 0, squares = 0;

@@ -86,6 +86,7 @@ static int64_t slice_start(const Sort *sort, double z_m) {
     return (int64_t)(z < slices ? z : slices - 1) * grid->ny * grid->nx;
 }
 
+/* Finds the cells that a point adds to, and its weights there: four, one, or none outside. */
 static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
     const Grid *grid = &sort->rig->grid;
     splat->count = 0;

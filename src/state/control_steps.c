@@ -119,6 +119,7 @@ static const ShownWarp *shown_warp(const State *state) {
     return found;
 }
 
+/* Chooses whose steps are shown. Another block or warp begins at its first step. */
 static unsigned follow_warps(State *state, Action action, int64_t block, int warp, int lane) {
     Job *job = &state->job;
     bool same = job->steps_block == block && job->steps_warp == warp;

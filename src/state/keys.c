@@ -83,6 +83,7 @@ static Command stepped(Action action, int step) {
     return (Command){.action = action, .step = step};
 }
 
+/* Whether a key is bound to the row; if so, writes the command that the key stands for. */
 static bool row_binds_key(const KeyRow *row, int32_t key, Command *command) {
     bool digit = row->argument == ARGUMENT_DIGIT;
     for (int i = 0; i < KEYS_PER_ROW && row->keys[i]; i++)
@@ -122,6 +123,7 @@ const KeyRow *keys_beginning(const char *text) {
     return text[strlen(word)] == ' ' ? keys_of_word(word) : NULL;
 }
 
+/* Writes why a word is no control, with the nearest word. Returns false. */
 static bool refuse_word(const char *word, char *why, size_t size) {
     const char *words[ACTION_COUNT];
     char hint[96];

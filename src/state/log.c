@@ -77,6 +77,7 @@ static void latency_text(const Headline *before, const Headline *after, char *te
     snprintf(text, size, "within its noise");
 }
 
+/* Completes a line of the log with what the control changed. */
 static void describe_change(LogLine *line, const Headline *after) {
     enum { CHANGE = 64 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];

@@ -192,6 +192,7 @@ static bool is_filler(const char *word) {
     return false;
 }
 
+/* Splits the typed text into the words to search for. Fillers count only where nothing else is. */
 static void split_words(Search *search, const char *text) {
     bool fillers = false; /* kept where there is nothing else */
     for (bool done = false; !done; fillers = true) {
@@ -219,6 +220,7 @@ static void read_text(Search *search, const char *text) {
         split_words(search, text);
 }
 
+/* Offers controls, their values and findings to the search. */
 static void gather_candidates(Search *search, const State *state, const LiveData *live) {
     offer_line(search, state);
     if (search->only)
@@ -374,6 +376,7 @@ static PaletteDoes try_value(const PaletteRow *row, int step, Command *command) 
     return values ? PALETTE_TRY : PALETTE_DRAW;
 }
 
+/* Changes the typed text by a key: a character, Backspace, or Ctrl-U. */
 static PaletteDoes type_character(State *state, int32_t key) {
     Palette *palette = &state->palette;
     char text[PALETTE_TEXT];

@@ -157,6 +157,7 @@ void state_frame_name(const State *state, char *text, size_t size) {
 
 /* ---- events that are no controls ------------------------------------------------------------- */
 
+/* Moves time on: the scene's, that of the steps and that of the race. */
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
@@ -199,6 +200,7 @@ static unsigned choose_view(State *state) {
            STEP_LOOK;
 }
 
+/* Takes over the facts of a new scene. What it does not have is replaced. */
 static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->scene = *scene;
     control_use_slice(state, state_slice(state).slice, false);
@@ -246,6 +248,7 @@ static unsigned on_hover(State *state, const Event *event) {
     return on_pixel(state, -1) | control_probe(state);
 }
 
+/* Pins the clicked cell. A second click on the cell lets it go. */
 static unsigned on_click(State *state, const Event *event) {
     int64_t x, y;
     if (!cell_at(state, event, &x, &y))

@@ -50,6 +50,7 @@ static bool is_chosen_gpu(const State *state, const char *device) {
     return gpu && gpu == &gpus[state->gpu] && !gpu_edit_any(&state->edit);
 }
 
+/* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
 static double time_from(FigureSource source, const State *state, const LiveData *live,
                         const BevKernel *kernel) {
     const LiveKernel *row = timed_row(live, kernel);
@@ -100,6 +101,7 @@ static FigureSource source_of(const Story *story, const State *state, const Live
                : SOURCE_UNKNOWN;
 }
 
+/* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
 static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
                      const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
@@ -154,6 +156,8 @@ static const BevKernel *row_of(const BevKernel *kernel) {
     return row ? row : kernel;
 }
 
+/* Writes where the times are from: the machine, and another configuration until its own is known.
+ *  */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
     char on[128], config[48] = "";
     const LiveKernel *row = story->count ? timed_row(live, story->bars[0].kernel) : NULL;

@@ -52,6 +52,7 @@ static bool check_size(const char *where, const char *what, int64_t value, int64
                        (long long)most);
 }
 
+/* Refuses an operator whose sizes or skew are out of bounds. */
 static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
     double side = floor(sqrt((double)spec->cells) + 0.5);
     if (!check_size(where, "points", spec->points, OPERATOR_MAX_POINTS, err) ||
@@ -253,6 +254,7 @@ static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *ma
 
 /* ---- the whole scene ------------------------------------------------------------------------- */
 
+/* Draws the random points and features of an operator. */
 static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoints *points,
                         float *feat, Err *err) {
     bool ok;

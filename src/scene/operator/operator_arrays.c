@@ -53,6 +53,7 @@ static void folder_close(Folder *folder) {
 
 /* ---- headers --------------------------------------------------------------------------------- */
 
+/* Reads the header of a .npy file, and compares its size with that of the file. */
 static bool read_header(Folder *folder, int id) {
     FILE *file = folder->open[id];
     NpyArray *array = &folder->array[id];
@@ -114,6 +115,7 @@ static bool check_count(Folder *folder, int id, int64_t count, int64_t most, con
                                                    (long long)count, what, (long long)most);
 }
 
+/* Checks that the lengths of the five arrays agree, and finds the operator's shape. */
 static bool check_shapes(Folder *folder, BevShape *shape) {
     const NpyArray *a = folder->array;
     int64_t points = a[RANKS_BEV].count, rows = a[FEAT].shape[0], depths = a[DEPTH].count;
@@ -140,6 +142,7 @@ static bool check_shapes(Folder *folder, BevShape *shape) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
+/* Reads the elements of an array as doubles. */
 static bool read_values(Folder *folder, int id) {
     const NpyArray *array = &folder->array[id];
     const size_t count = (size_t)array->count, size = npy_types[array->type].bytes;
@@ -221,6 +224,7 @@ static void fill_map(const Folder *folder, const BevShape *shape, int64_t *start
     }
 }
 
+/* Makes the scene of the arrays: its tensors, and its map sorted by cell. */
 static bool build_scene(Folder *folder, Scene *scene) {
     size_t cells = (size_t)(scene->shape.nx * scene->shape.ny);
     BevMap *map = &scene->map;

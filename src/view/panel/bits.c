@@ -42,6 +42,7 @@ static int column_of(const View *view, int bit, int *width) {
     return x;
 }
 
+/* Draws the code's bits over their letters: sign, exponent, fraction. A click flips one. */
 static void draw_bits(View *view) {
     Area digits = rows_next(&view->rows), letters = rows_next(&view->rows);
     for (int bit = bev_dtypes[view->page.dtype].bits - 1; bit >= 0; bit--) {
@@ -106,6 +107,7 @@ static void draw_parts(View *view) {
 
 /* ---- what they mean -------------------------------------------------------------------------- */
 
+/* Draws the value of the code, its formula and its class. */
 static void draw_value(View *view) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
     const char *class = bits_class(view->page.dtype, view->page.code);
@@ -149,6 +151,7 @@ static void draw_neighbours(View *view) {
                                                        : text);
 }
 
+/* Draws what the value becomes with the scale of its tensor in the frame. */
 static void draw_scale(View *view) {
     const State *state = view->data->state;
     const LiveScales *scales = &view->data->live->scales;

@@ -19,6 +19,7 @@ static void say(Lines *lines, const char *text) {
 
 /* ---- a cell --------------------------------------------------------------------------------- */
 
+/* Writes the probed cell's place: in cells, and in metres if the scene has a rig. */
 static void where_text(const PanelData *data, char *text, size_t size) {
     const LiveFrame *frame = &data->live->frame;
     const Slice slice = live_slice(frame, data->state->job.slice);
@@ -42,6 +43,7 @@ static const Column columns[] = {{"camera", 14, 0, true},
                                  {"weight", 7, 2, false}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
+/* Draws a point of the probed cell: its camera, pixel, distance, depth and weight. */
 static void contribution_row(Table *table, const Rig *rig, const LiveContribution *one) {
     char text[48];
     bool named = rig && one->camera < rig->camera_count;
@@ -60,6 +62,7 @@ static void contribution_row(Table *table, const Rig *rig, const LiveContributio
     table->y++;
 }
 
+/* Draws the heaviest points of the probed cell, and how many more it has. */
 static void contributions(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
     int room = lines->area.h - 1, shown = probe->contribution_count;
@@ -106,6 +109,7 @@ static void dropped(Lines *lines, const PanelData *data) {
     sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
 }
 
+/* Draws the probed cell: its place, points, and norm beside FP64. */
 static void readout(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
     const LiveFrame *frame = &data->live->frame;
@@ -168,6 +172,7 @@ static void idea_text(const PanelData *data, char *text, size_t size) {
         snprintf(text, size, "%s", data->live->job.config.kernel->idea);
 }
 
+/* Draws the facts of the whole grid, while no cell is probed. */
 static void overview(Lines *lines, const PanelData *data) {
     const LiveData *live = data->live;
     const ScatterStats *stats = &live->intervals.stats;

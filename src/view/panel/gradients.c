@@ -82,6 +82,7 @@ int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     return HEAD_ROWS + (bins < MOST_BINS ? bins : MOST_BINS);
 }
 
+/* Draws how many pixels the loss reaches, and the depth gradients of one of them. */
 static void draw_reach(Sheet *sheet, Area area, const PanelData *data, const float *strength) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;

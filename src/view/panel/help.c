@@ -36,6 +36,7 @@ static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRo
     sheet_text(sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), control->help);
 }
 
+/* Draws one page of the controls that have a direct key, under the headings of their groups. */
 static void draw_controls(Sheet *sheet, Area area, const State *state, int page) {
     HelpLayout layout = layout_of(sheet);
     int width = area.w / layout.columns;

@@ -62,6 +62,7 @@ static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
     return comma ? comma : length;
 }
 
+/* Wraps a row of the lesson's page into lines of that width. */
 static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int row, int width) {
     const PaneRow *r = &body->rows[row];
     const char *text = pane_row(body, row);
@@ -91,6 +92,7 @@ static void make_lines(const Sheet *sheet, Lines *lines, const PaneText *body, i
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
+/* Returns the style of a line. Without colours the marked line is reversed. */
 static CellStyle style_of(const Sheet *sheet, const Line *line) {
     static const Ink inks[PANE_KIND_COUNT] = {
         [PANE_TEXT] = INK_TEXT,   [PANE_TERM] = INK_MUTED,   [PANE_QUESTION] = INK_TITLE,

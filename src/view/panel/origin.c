@@ -22,6 +22,7 @@ typedef struct {
 
 #define WRITE(answer, field, ...) snprintf((answer)->field, sizeof(answer)->field, __VA_ARGS__)
 
+/* Fills in what every source sentence may name: kernel, scene, machine, baseline, time. */
 static void fill(Answer *answer) {
     const KernelConfig *job = &answer->live->job.config, *now = &answer->state->job.config;
     const LiveDevice *device = &answer->live->device;
@@ -96,6 +97,7 @@ static bool speedup(Answer *answer) {
     return ratio.source != SOURCE_UNKNOWN;
 }
 
+/* The source of an error: where the format was judged, on what, and against which limit. */
 static bool error(Answer *answer) {
     const State *state = answer->state;
     const BevDtype dtype = answer->origin->dtype;

@@ -42,6 +42,7 @@ typedef struct {
     bool usable;
 } Line;
 
+/* Returns a palette row with the texts of its columns: value, help and key. */
 static Line line_of(const PanelData *data, const PaletteRow *row) {
     const KeyRow *control = &keys[row->command.action];
     Line line = {.row = row, .usable = true};
@@ -70,6 +71,7 @@ static int wider(const Sheet *sheet, int w, const char *text) {
     return wanted > w ? wanted : w;
 }
 
+/* Chooses the widths of the palette's columns for the rows that are shown. */
 static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w) {
     enum { VALUE_MOST = 20, MARK = 2 };
     Widths widths = {0, 0, 0};
@@ -85,6 +87,7 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
     return widths;
 }
 
+/* Draws a row of the palette: its name, its value, its help and its key. */
 static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, bool chosen,
                      bool tries) {
     int x = area.x + 2;

@@ -35,6 +35,7 @@ static double baseline_of(const Sheet *sheet, int y) {
     return sheet->top + (y + 0.72) * sheet->row_h;
 }
 
+/* Draws text in columns, over paper where the style has one. Returns the columns used. */
 static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign align,
                  const char *text) {
     TextStyle look = aligned(style_of(sheet, style), align);
@@ -109,6 +110,7 @@ static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
              (char[]){(char)glyph, '\0'});
 }
 
+/* Draws a single glyph. Blocks and squares are drawn as shapes, because fonts differ. */
 static void sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Box box = tile_of(sheet, x, y);
     Rgb color = color_of(sheet, style.ink);
@@ -145,6 +147,7 @@ static void arrow(Pen *pen, double x, Box box, Rgb color) {
     cairo_fill(pen->cr);
 }
 
+/* Draws segments one behind the other in a bar, with a line at the limit. */
 static void stack(Sheet *sheet, Area row, const Segment *segments, int count, double scale,
                   double limit) {
     Pen *pen = pen_of(sheet);

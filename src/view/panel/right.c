@@ -15,6 +15,7 @@ static int column_at(Area area, double error) {
     return area.x + (int)lround(share * (area.w - 1));
 }
 
+/* Draws the powers of ten of the error axis. 1e-2, NVIDIA's tolerance, is bold. */
 static void draw_axis(Sheet *sheet, Area area) {
     char text[16];
     int free_from = area.x;

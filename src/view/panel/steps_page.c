@@ -8,6 +8,7 @@ enum { SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15, SPARE_ROWS = 1 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
+/* Writes what a thread or a warp of the kernel owns. */
 static void owner_text(const Steps *steps, char *text, size_t size) {
     static const char *const owned[] = {[BEV_OWNS_NOTHING] = "nothing",
                                         [BEV_OWNS_POINT] = "a point",
@@ -96,6 +97,7 @@ static CellStyle lane_style(const Sheet *sheet, char sign, bool chosen) {
     return style;
 }
 
+/* Draws the 32 lanes, each with the letter of the cell that it works on. */
 static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     char signs[STEP_LANES + 1];
     Area row = rows_next(rows);
@@ -190,6 +192,7 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
+/* Draws the number of the step, its phase, and the warp that takes it. */
 static void title_row(Rows *rows, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     const Step *step = &steps->steps[number];

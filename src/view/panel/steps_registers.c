@@ -31,6 +31,7 @@ static void queue_text(uint32_t lanes, char *text, size_t size) {
                                      lane_sign(lane));
 }
 
+/* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane. */
 static void queue_rows(Rows *rows, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     const Step *step = &steps->steps[number];
@@ -91,6 +92,7 @@ static void tree_row(Rows *rows, const StepsView *view, const Step *step, const 
                row.w - LABEL_W - STEP_LANES - 2, cell_style(INK_OUTPUT), text);
 }
 
+/* Draws the levels of a warp's reduction by shuffles, and how many lanes add in the end. */
 static void tree_rows(Rows *rows, const StepsView *view, int number, const StepTree *tree) {
     const Step *step = &view->steps->steps[number];
     char text[160];
@@ -133,6 +135,7 @@ typedef struct {
     StepPixel top; /* the slab's first image row */
 } Product;
 
+/* Collects the matrices that a step of V4 multiplies: lit depths, features, sums. */
 static void product_of(const StepsView *view, int number, Product *product) {
     const Steps *steps = view->steps;
     const Step *step = &steps->steps[number];
@@ -179,6 +182,7 @@ static MatrixColumns matrix_columns(const Rows *rows) {
     return rows->sheet->pixels && rows->area.w < wide.sums + 2 * wide.sum_w ? close : wide;
 }
 
+/* Draws one sum of the product, under the place of its cell. */
 static void matrix_sum(Sheet *sheet, Area row, int x, int w, const StepsView *view, int32_t cell,
                        float sum) {
     char number[24];
@@ -288,6 +292,7 @@ static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
     }
 }
 
+/* Writes a lane's registers: its cell, channel, depth, feature and sum. */
 static void table_cell_text(const StepsView *view, const Step *step, const LaneRegisters *held,
                             int lane, char *text, size_t size) {
     char depth[24] = "       .", feature[24] = "       .", sum[24] = "       .";

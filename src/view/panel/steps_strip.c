@@ -69,6 +69,7 @@ typedef struct {
     uint32_t bytes; /* asked for so far; bit i: byte i */
 } Shown;
 
+/* Marks the words of the shown sector with the lane that asks for them; several: STEP_LANES. */
 static void mark_words(Shown *shown, const StepSpan *span) {
     int64_t begin = shown->sector * SECTOR_WORDS * WORD_BYTES;
     for (int lane = 0; lane < STEP_LANES; lane++) {

@@ -15,6 +15,7 @@ typedef struct {
     double scale_us;
 } Columns;
 
+/* Chooses the columns of the bars: names, bars on one linear scale, and reasons. */
 static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     Columns at = {.name_w = 5};
     for (int i = 0; i < story->count; i++) {
@@ -62,6 +63,7 @@ static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBa
         sheet_text(sheet, x, y, at->reason_x - x, cell_style(INK_MUTED), text);
 }
 
+/* Draws a kernel's bar with its time, its published time and its reason. */
 static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar *bar,
                      const Columns *at) {
     Ink ink = bar_ink(story, bar);
