@@ -10,17 +10,13 @@ const char *const chart_names[] = {"none",  "mrc",   "roofline", "working-set",
                                    "dtype", "terms", "network",  "timeline"};
 _Static_assert(sizeof chart_names / sizeof *chart_names == CHART_COUNT, "a chart has no name");
 
-static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256, MIB = 1048576;
+static const double LEAST_MIB = 1.0 / 32, MIB = 1048576;
 
-double model_size_mib(int i) {
-    return LEAST_MIB * pow(MOST_MIB / LEAST_MIB, (double)i / (MODEL_SIZES - 1));
-}
-
-/* what_if_l2 has eight L2 sizes an octave, so that powers of two are among the sizes. */
+/* Powers of two are among the sizes. */
 enum { L2S_AN_OCTAVE = 8 };
 
-static double what_if_bytes(int i) {
-    return LEAST_MIB * MIB * exp2((double)i / L2S_AN_OCTAVE);
+double model_l2_mib(int i) {
+    return LEAST_MIB * exp2((double)i / L2S_AN_OCTAVE);
 }
 
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit) {
@@ -105,6 +101,17 @@ const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel
     return row ? model_kernel(model, row) : NULL;
 }
 
+const PredictedKernel *model_in_format(const MemoryModel *model, BevDtype dtype,
+                                       const BevKernel *kernel, const Gpu *gpu) {
+    const ModelFormat *format = &model->formats[dtype];
+    const BevKernel *row = model_row(kernel);
+    if (dtype == model->dtype)
+        return model_of_kernel(model, kernel, gpu);
+    if (row && row->large_l2)
+        return format->small_l2.kernel && format->large_l2.kernel ? model_v3(format, gpu) : NULL;
+    return row && format->other.kernel == row ? &format->other : NULL;
+}
+
 /* ---- filling a model ------------------------------------------------------------------------- */
 
 static BevWorkload workload_of(const BevProblem *problem) {
@@ -174,8 +181,6 @@ static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *p
         .l2_sectors = counts->l2_sectors,
         .sampled = profile->whole.warm.one_in > 1,
     };
-    for (int i = 0; i < MODEL_SIZES; i++)
-        kernel.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * MIB);
     for (int gpu = 0; gpu < model->gpu_count; gpu++) {
         const Gpu *on = &model->gpus[gpu];
         kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, true);
@@ -186,7 +191,7 @@ static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *p
     for (int divided = 0; divided < 2; divided++)
         for (int i = 0; i < MODEL_L2S; i++)
             kernel.what_if_l2[divided][i] =
-                profile_l2(profile, 1 + divided, what_if_bytes(i), true);
+                profile_l2(profile, 1 + divided, model_l2_mib(i) * MIB, true);
     kernel.profile = *profile;
     kernel.profile.whole = kernel.profile.divided = (ReuseCurves){0};
     return kernel;
@@ -198,19 +203,18 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
     const BevKernel *row = profile->kernel, *v3 = bev_v3();
     if (problem->dtype == model->dtype)
         model->kernels[traced_place(row)] = kernel;
-    if (row == v3->small_l2 || row == v3->large_l2) {
-        format->workload = workload_of(problem);
-        *(row == v3->small_l2 ? &format->small_l2 : &format->large_l2) = kernel;
-        format->known = format->small_l2.kernel && format->large_l2.kernel;
-    }
+    format->workload = workload_of(problem);
+    *(row == v3->small_l2   ? &format->small_l2
+      : row == v3->large_l2 ? &format->large_l2
+                            : &format->other) = kernel;
 }
 
 void model_set_recorded(MemoryModel *model, const BevKernel *row, BevDtype dtype, int gpu,
                         double warm_us, double cold_us) {
     ModelFormat *format = &model->formats[dtype];
     PredictedKernel *rows[] = {&model->kernels[traced_place(row)], &format->small_l2,
-                               &format->large_l2};
-    for (int i = dtype == model->dtype ? 0 : 1; i < 3; i++)
+                               &format->large_l2, &format->other};
+    for (int i = dtype == model->dtype ? 0 : 1; i < 4; i++)
         if (rows[i]->kernel == row) {
             rows[i]->recorded_us[gpu] = warm_us;
             rows[i]->recorded_cold_us[gpu] = cold_us;

@@ -13,8 +13,7 @@
 enum {
     MODEL_KERNELS = 24,
     MODEL_GPUS = 16,
-    MODEL_SIZES = 240, /* L2 sizes at which a miss ratio curve is sampled */
-    MODEL_L2S = 105    /* L2 sizes of what_if_l2; the model interpolates between them */
+    MODEL_L2S = 105 /* L2 sizes of what_if_l2; the model interpolates between them */
 };
 
 /* Charts of the memory model, named as `bevscope plot` names its kinds. */
@@ -40,7 +39,6 @@ typedef struct {
     double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;
     bool sampled; /* L2 was simulated for a sample of all lines, not for every line */
-    double miss_ratio[MODEL_SIZES];      /* misses / reads of a warm L2 of model_size_mib(i) */
     Prediction predicted[MODEL_GPUS];    /* predictions with a warm L2 */
     Prediction cold[MODEL_GPUS];         /* predictions with a cold L2 */
     double recorded_us[MODEL_GPUS];      /* recorded latency, L2 warm; NaN: unknown */
@@ -50,11 +48,11 @@ typedef struct {
     L2Answer what_if_l2[2][MODEL_L2S];   /* warm L2s of 1 and of 2 partitions, by size */
 } PredictedKernel;
 
-/* V3 in one number format. The GPU decides which of its two forms V3 takes. */
+/* A number format. The GPU decides which of its two forms V3 takes. */
 typedef struct {
-    bool known; /* both forms have been replayed */
     BevWorkload workload;
-    PredictedKernel small_l2, large_l2;
+    PredictedKernel small_l2, large_l2; /* the forms of V3 */
+    PredictedKernel other; /* the kernel that was replayed last, of a format that is not the model's */
 } ModelFormat;
 
 typedef struct {
@@ -79,9 +77,8 @@ typedef struct {
     Timelines timelines; /* recorded time lines; the caller sets them */
 } MemoryModel;
 
-/* Returns the L2 size of curve sample `i` in MiB. The sizes are evenly spaced in their logarithm,
- * from 1/32 to 256. */
-double model_size_mib(int i);
+/* Returns L2 size `i` of what_if_l2 in MiB: eight sizes an octave, from 1/32 to 256. */
+double model_l2_mib(int i);
 
 /* Returns GPU number `gpu` of the model, changed by `edit` (NULL: unchanged). */
 Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit);
@@ -110,6 +107,10 @@ const PredictedKernel *model_next(const MemoryModel *model, const PredictedKerne
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
                                        const Gpu *gpu);
 
+/* The same in another format, of V3 or of the kernel that was replayed last in it. */
+const PredictedKernel *model_in_format(const MemoryModel *model, BevDtype dtype,
+                                       const BevKernel *kernel, const Gpu *gpu);
+
 /* Returns the form that V3 takes on `gpu`, with the reason. */
 BevV3Choice model_v3_choice(const ModelFormat *format, const Gpu *gpu);
 
@@ -125,8 +126,8 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
  * nothing if a limit is unknown. */
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source);
 
-/* Adds the profile of a kernel on `problem`. If the problem's format is not the model's, only the
- * forms of V3 are added. */
+/* Adds the profile of a kernel on `problem`. In a format that is not the model's it replaces the
+ * kernel before it, except for the forms of V3. */
 void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
 
 /* Sets the recorded latencies of a row in format `dtype` on GPU number `gpu`. The row must have

@@ -224,24 +224,3 @@ double predict_latency_us(const Prediction *prediction, double factor) {
     }
     return sqrt(squares) + prediction->launch_us;
 }
-
-/* Returns the mean of log(published / predicted), which is positive for too short predictions. */
-static double mean_log_ratio(const Prediction *predictions, const double *known_us, int count,
-                             double factor) {
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += log(known_us[i] / predict_latency_us(&predictions[i], factor));
-    return sum / count;
-}
-
-double predict_calibration(const Prediction *predictions, const double *known_us, int count) {
-    double least = 0, most = 16;
-    for (int halving = 0; count && halving < 50; halving++) {
-        double factor = (least + most) / 2;
-        if (mean_log_ratio(predictions, known_us, count, factor) > 0)
-            least = factor;
-        else
-            most = factor;
-    }
-    return count ? (least + most) / 2 : NAN;
-}

@@ -74,9 +74,3 @@ double predict_fp32_gflops(const Gpu *gpu);
 /* Returns the latency if the dependent loads, those of the longest interval, took `factor` times as
  * long. Factor 1 gives the predicted latency. */
 double predict_latency_us(const Prediction *prediction, double factor);
-
-/* Returns the factor of predict_latency_us with which V2+DO takes as long as published. It is a
- * geometric mean over `count` configurations, between 0 and 16, or NaN if `count` is 0. The model
- * replays our maps, and the longest interval of the article's maps was not published. V2+DO waits
- * for little besides this interval. No other constant is fitted to published figures. */
-double predict_calibration(const Prediction *predictions, const double *known_us, int count);

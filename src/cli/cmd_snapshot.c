@@ -522,15 +522,17 @@ static bool fill_frame(Snapshot *snapshot, Err *err) {
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 static bool write_figure(const Options *options, FigureSpec *spec, Err *err) {
+    PictureFile file;
     FigureLayout layout = {0};
     uint8_t *bytes = NULL;
     size_t length = 0;
-    if (options->width > 0 && !figure_layout(spec, &layout, err))
+    if (!output_picture(options, options->output, "snapshot", &file, err) ||
+        (file.w > 0 && !figure_layout(spec, &layout, err)))
         return false;
-    if (options->width > 0)
-        spec->scale = (double)options->width / layout.w;
+    if (file.w > 0)
+        spec->scale = file.w * file.scale / layout.w;
     figure_layout_free(&layout);
-    bool ok = figure_file(spec, output_is_svg(options->output), &bytes, &length, err) &&
+    bool ok = figure_file(spec, file.format, &bytes, &length, err) &&
               data_write(options->output, bytes, length, err);
     free(bytes);
     return ok;
@@ -567,8 +569,9 @@ static bool make(Snapshot *snapshot, Err *err) {
     const char *scene = options->arguments[0];
     Workload *workload = &snapshot->a.workload;
     KernelConfig forward;
+    PictureFile file;
     if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
-        !output_picture(options, "snapshot", err) ||
+        !output_picture(options, options->output, "snapshot", &file, err) ||
         !select_devices(options->device, &snapshot->where, err))
         return false;
     const Job job = select_job(options);

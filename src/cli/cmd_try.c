@@ -167,11 +167,12 @@ static bool try_once(const Options *options, Err *err) {
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
     const Job wanted = select_job(options);
     Trial trial = {.options = options};
+    PictureFile picture;
     Workload workload = {0};
     HostProblem host = {0};
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
-    if (options->output && !output_picture(options, "try", err))
+    if (options->output && !output_picture(options, options->output, "try", &picture, err))
         return false;
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);

@@ -9,8 +9,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "as plain lines. Without SCENE: intersection.",
      0, 1, cmd_live},
     {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
-     "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG "
-     "or SVG (by the name's suffix). The same scene and options give the same pixels, unless "
+     "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG, "
+     "SVG or PDF (by the name's suffix). The same scene and options give the same pixels, unless "
      "--timing measured puts this moment's clock into the caption.",
      1, 1, cmd_snapshot},
     {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
@@ -54,7 +54,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "validate; the last one has the commands for Nsight Compute and Nsight Systems.",
      1, 1, cmd_regime},
     {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
-     "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
+     "KIND is a chart's name, as bevscope --list shows them. PNG, SVG or PDF, by the name's suffix. "
      "Charts of one GPU show the first of --gpu. Everything modelled says so.",
      2, 2, cmd_plot},
     {"glossary", "[WORD]...", "say what the words on the screens mean",

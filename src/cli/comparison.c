@@ -23,9 +23,6 @@ enum { COMPARISON_ROWS = 128 };
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    /* predict_latency_us multiplies the longest interval by this factor on one GPU */
-    double calibration;
-    int calibrated_from; /* number of latencies of V2+DO that gave the factor */
 } Comparison;
 
 /* Returns the kernels with a published latency. Of V3 these are both forms. */
@@ -51,26 +48,6 @@ static void add_rows(Comparison *part, const SceneModel *model, bool recorded) {
                                                             .known_us = known_us,
                                                             .model = kernel->predicted[g]};
         }
-}
-
-/* Whether the row has the GPU of published_calibrated. Only this column gives the factor. */
-static bool is_calibrated(const ComparisonRow *row) {
-    return !row->recorded && row->gpu == gpu_find("pro6000");
-}
-
-static void calibrate(Comparison *comparison) {
-    Prediction predictions[COMPARISON_ROWS];
-    double known_us[COMPARISON_ROWS];
-    int count = 0;
-    for (int i = 0; i < comparison->count; i++) {
-        const ComparisonRow *row = &comparison->rows[i];
-        if (!is_calibrated(row) || strcmp(row->kernel, published_calibrated))
-            continue;
-        predictions[count] = row->model;
-        known_us[count++] = row->known_us;
-    }
-    comparison->calibration = predict_calibration(predictions, known_us, count);
-    comparison->calibrated_from = count;
 }
 
 enum { FORMATS = 2, PARTS = 2 * 6 };
@@ -124,81 +101,105 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *e
         for (int i = 0; i < parts[n].count && comparison->count < COMPARISON_ROWS; i++)
             comparison->rows[comparison->count++] = parts[n].rows[i];
     }
-    calibrate(comparison);
     return ok;
 }
 
 /* ---- the chart ------------------------------------------------------------------------------- */
 
-enum { TEXT = 200, MAX_BARS = 64 };
-enum { PUBLISHED, RECORDED, MODELLED, CALIBRATED, COMPARED_PARTS };
-static const char *const compared_parts[COMPARED_PARTS] = {"published", "recorded", "model",
-                                                           "model, calibrated"};
+enum { TEXT = 160, NAMED = 8 };
+static const double band = 1.3;
 
-static void add_bar(PlotBar *bar, const char *group, int part, double us, double known_us) {
-    char text[32];
-    *bar = (PlotBar){.group = group, .label = compared_parts[part]};
-    bar->parts[part] = us;
-    figure_text(UNIT_US, us, text, sizeof text);
-    if (part < MODELLED)
-        snprintf(bar->text, sizeof bar->text, "%s", text);
-    else
-        snprintf(bar->text, sizeof bar->text, "%s (%.2f times)", text, us / known_us);
+/* Published and recorded latencies: a dot each, the known one at x, the model's at y. */
+typedef struct {
+    double x[2][COMPARISON_ROWS], y[2][COMPARISON_ROWS];
+    const char *labels[2][COMPARISON_ROWS];
+    int count[2], within;
+    char texts[NAMED][TEXT], title[2 * TEXT];
+} Scatter;
+
+/* How many times the model and the known latency differ. */
+static double gap_of(const ComparisonRow *row) {
+    double ratio = row->model.latency_us / row->known_us;
+    return fmax(ratio, 1 / ratio);
 }
 
-/* Lists the bars of one configuration. A chart of all six would be too long to read. */
-static int compared_bars(const Comparison *comparison, const char *config, PlotBar *bars,
-                         char groups[][TEXT]) {
-    int count = 0;
-    for (int i = 0; i < comparison->count && count + COMPARED_PARTS <= MAX_BARS; i++) {
-        const ComparisonRow *row = &comparison->rows[i];
-        double known_us = row->known_us;
-        if (strcmp(row->config, config))
-            continue;
-        snprintf(groups[count], TEXT, "%s %s, %s", row->kernel, bev_dtypes[row->dtype].title,
-                 row->gpu->title);
-        add_bar(&bars[count], groups[count], row->recorded ? RECORDED : PUBLISHED, known_us,
-                known_us);
-        add_bar(&bars[++count], NULL, MODELLED, row->model.latency_us, known_us);
-        count++;
-        if (is_calibrated(row))
-            add_bar(&bars[count++], NULL, CALIBRATED,
-                    predict_latency_us(&row->model, comparison->calibration), known_us);
+/* The place of a row among all, by its gap: 0 is the largest. */
+static int gap_rank(const Comparison *comparison, int row) {
+    int rank = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        double other = gap_of(&comparison->rows[i]), own = gap_of(&comparison->rows[row]);
+        rank += other > own || (other == own && i < row);
     }
-    return count;
+    return rank;
+}
+
+static void add_dot(Scatter *scatter, const Comparison *comparison, int i) {
+    const ComparisonRow *row = &comparison->rows[i];
+    int kind = row->recorded, at = scatter->count[kind]++, rank = gap_rank(comparison, i);
+    scatter->x[kind][at] = row->known_us;
+    scatter->y[kind][at] = row->model.latency_us;
+    scatter->within += gap_of(row) <= band;
+    if (rank >= NAMED || gap_of(row) <= band)
+        return;
+    snprintf(scatter->texts[rank], TEXT, "%s%s%s, %s, %s", row->kernel,
+             row->dtype == BEV_FP16 ? "" : " ",
+             row->dtype == BEV_FP16 ? "" : bev_dtypes[row->dtype].title, row->config,
+             row->gpu->title);
+    scatter->labels[kind][at] = scatter->texts[rank];
+}
+
+static void set_ends(const Comparison *comparison, PlotAxis *x, PlotAxis *y) {
+    double lo = INFINITY, hi = 1;
+    for (int i = 0; i < comparison->count; i++) {
+        const ComparisonRow *row = &comparison->rows[i];
+        lo = fmin(lo, fmin(row->known_us, row->model.latency_us));
+        hi = fmax(hi, fmax(row->known_us, row->model.latency_us));
+    }
+    x->lo = isfinite(lo) ? lo / 1.2 : 0.5;
+    x->hi = 1.2 * hi;
+    y->lo = x->lo / band;
+    y->hi = x->hi * band;
 }
 
 bool plot_published(const PlotRequest *request, Err *err) {
-    static Comparison compared;
-    const Comparison *comparison = &compared;
-    PlotBar bars[MAX_BARS];
-    char groups[MAX_BARS][TEXT], note[800];
-    const char *config = request->model->scene;
-    if (!compare_all(request->chosen, &compared, err))
+    static Comparison comparison;
+    static Scatter scatter;
+    if (!compare_all(request->chosen, &comparison, err))
         return false;
-    int count = compared_bars(comparison, config, bars, groups);
-    if (count == 0)
-        count = compared_bars(comparison, config = "canonical", bars, groups);
-    snprintf(
-        note, sizeof note,
-        "The article timed a TensorRT plugin. Calibrated: longest intervals times %.2f, one "
-        "factor from its figures of V2+DO on the RTX PRO 6000 (%d size%s).\n"
-        "The model replays our map, whose longest intervals limit it; the article's map is not "
-        "published.\n"
-        "RTX PRO 6000: %s. V3 on the RTX A6000: the form for small L2s. In the model its longest "
-        "interval limits it, in the article DRAM: agreement would prove nothing. "
-        "README and regime show the model without that factor.",
-        comparison->calibration, comparison->calibrated_from,
-        comparison->calibrated_from == 1 ? "" : "s", gpu_find("pro6000")->note);
+    for (int i = 0; i < comparison.count; i++)
+        add_dot(&scatter, &comparison, i);
+    PlotAxis x = {.title = "published or recorded, µs", .log = true};
+    PlotAxis y = {.title = "model, µs", .log = true};
+    set_ends(&comparison, &x, &y);
+    const double ends[] = {x.lo, x.hi};
+    const double above[] = {band * x.lo, band * x.hi}, below[] = {x.lo / band, x.hi / band};
+    PlotSeries series[] = {
+        plot_series("published", scatter.x[0], scatter.y[0], scatter.count[0], 0),
+        plot_series("recorded", scatter.x[1], scatter.y[1], scatter.count[1], 4),
+        plot_series("as known", ends, ends, 2, 4),
+        plot_series("1.3 times longer", ends, above, 2, 4),
+        plot_series("1.3 times shorter", ends, below, 2, 4)};
+    for (int i = 0; i < 2; i++) {
+        series[i].dots = true;
+        series[i].labels = scatter.labels[i];
+        series[3 + i].faint = true;
+    }
+    series[1].faint = true;
+    snprintf(scatter.title, sizeof scatter.title,
+             "The model is within 1.3 times of %d of %d latencies", scatter.within,
+             comparison.count);
     ChartSpec spec = {
-        .title = "Published and recorded latencies beside the model",
-        .subtitle = config,
-        .note = note,
-        .x = {.title = "µs", .log = true, .lo = 1, .hi = 5000},
-        .part_names = compared_parts,
-        .part_count = COMPARED_PARTS,
-        .bars = bars,
-        .bar_count = count,
+        .title = scatter.title,
+        .subtitle = "the six configurations of the article, FP16 and FP8, nearest",
+        .note = "The article timed a TensorRT plugin on the RTX A6000 and the RTX PRO 6000; "
+                "recorded latencies are from samples/recorded. Named: the largest gaps.\n"
+                "The model replays our map, whose longest intervals limit it; the article's map "
+                "is not published. For V3 on the RTX A6000 the article names DRAM: "
+                "agreement there would prove nothing.",
+        .x = x,
+        .y = y,
+        .series = series,
+        .series_count = 5,
     };
     return output_chart(request->options, &spec, request->options->output, err);
 }

@@ -57,8 +57,8 @@ typedef struct {
     const char *output, *format, *cache, *timing, *pooled, *against, *fail;
     bool quick, single, once, recorded, half, bare, photo_features, kernels, probe, objects;
 
-    const char *view, *slice, *colormap, *range, *compare, *theme, *title;
-    int64_t channel, width;
+    const char *view, *slice, *colormap, *range, *compare, *theme, *title, *width;
+    int64_t channel;
     bool cameras, lidar, table, no_outlines, no_fill, backward;
     const char *grad_out, *pixel;
     const char *strip, *truth, *rgb;

@@ -137,25 +137,50 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
-bool output_is_svg(const char *path) {
-    return has_suffix(path, ".svg");
+/* A length in units of a page, 1/96 inch. A picture of a length in mm, pt or in has 300 pixels an
+ * inch. */
+static bool read_width(const char *text, PictureFile *file) {
+    static const struct {
+        const char *unit;
+        double units;
+    } units[] = {{"", 1}, {"px", 1}, {"mm", 96 / 25.4}, {"pt", 96 / 72.0}, {"in", 96}};
+    char *end;
+    double length = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (end != text && !strcmp(end, units[i].unit)) {
+            file->w = length * units[i].units;
+            file->scale = file->format == PICTURE_PNG && i > 1 ? 300 / 96.0 : 1;
+            return file->w >= 240 && file->w <= 8000;
+        }
+    return false;
 }
 
-bool output_picture(const Options *options, const char *command, Err *err) {
-    if (!options->output)
-        return err_set(err, ERR_USAGE, command, "add -o FILE.png or -o FILE.svg",
+bool output_picture(const Options *options, const char *path, const char *command,
+                    PictureFile *file, Err *err) {
+    static const char *const suffixes[] = {".png", ".svg", ".pdf"};
+    int format = 0;
+    *file = (PictureFile){.scale = 1};
+    if (!path)
+        return err_set(err, ERR_USAGE, command, "add -o FILE.png, -o FILE.svg or -o FILE.pdf",
                        "no picture is named");
-    return output_is_svg(options->output) || has_suffix(options->output, ".png") ||
-           err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
-                   "the suffix does not say which format");
+    while (format < 3 && !has_suffix(path, suffixes[format]))
+        format++;
+    if (format == 3)
+        return err_set(err, ERR_USAGE, path, "name it .png, .svg or .pdf",
+                       "the suffix does not say which format");
+    file->format = (PictureFormat)format;
+    return !options->width || read_width(options->width, file) ||
+           err_set(err, ERR_USAGE, "--width", "use 85mm, 240pt, 3.3in or 800px, from 240 to 8000 px",
+                   "'%s' is no width of a picture", options->width);
 }
 
 bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err) {
     uint8_t *bytes = NULL;
     size_t length = 0;
+    PictureFile file;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    bool ok = plot_file(spec, output_is_svg(path), &bytes, &length, err) &&
-              data_write(path, bytes, length, err);
+    bool ok = output_picture(options, path, "plot", &file, err) &&
+              plot_file(spec, &file, &bytes, &length, err) && data_write(path, bytes, length, err);
     free(bytes);
     return ok;
 }

@@ -4,11 +4,10 @@
 #include "src/cli/options.h"
 #include "src/view/chart/chart.h"
 
-/* Fails when --output names no file, or a file without the suffix .png or .svg. `command` heads the
- * error. */
-bool output_picture(const Options *options, const char *command, Err *err);
-bool output_is_svg(const char *path);
+/* Reads the format from the suffix of `path`, and the size from --width. Fails without a path, with
+ * another suffix or with a wrong width. `command` heads the error. */
+bool output_picture(const Options *options, const char *path, const char *command,
+                    PictureFile *file, Err *err);
 
-/* Writes a chart to `path` in the theme of --theme, as SVG where the suffix says so, otherwise as
- * PNG. */
+/* Writes a chart to `path` in the theme of --theme and the width of --width. */
 bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err);

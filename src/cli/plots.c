@@ -12,13 +12,22 @@
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
+/* The kernel that titles speak of: any row of the table, as the model needs no GPU. NULL: the name
+ * fits none; see `err`. */
+static const BevKernel *chosen_kernel(const Options *options, Err *err) {
+    const BevKernel *named = options->kernel ? bev_kernel_find(options->kernel) : NULL;
+    return !options->kernel ? bev_default(BEV_CPU, BEV_FORWARD)
+           : named          ? named
+                            : select_kernel(options->kernel, 1u << BEV_CPU, err);
+}
+
 static bool draw_chart(const PlotRequest *request, Chart chart,
                        const double rel_l2[BEV_DTYPE_COUNT], Err *err) {
     SceneModel *model = request->model;
     ChartInput input = {.chart = chart,
                         .scene = model->label,
                         .model = model->memory,
-                        .kernel = bev_default(BEV_CPU, BEV_FORWARD),
+                        .kernel = request->kernel,
                         .baseline = bev_baseline(BEV_CPU, BEV_FORWARD),
                         .asked = (1u << request->chosen->count) - 1,
                         .scales = ranges_label(model->workload.features->scales, BEV_FP8)};
@@ -34,11 +43,11 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
     return ok;
 }
 
-/* Computes the relative L2 error of a format: V3 on the CPU against FP64 over the FP32 originals.
+/* Computes the relative L2 error of a format on the CPU against FP64 over the FP32 originals.
  * The first call computes `*fp64_original`, which the other formats share. */
 static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_original, double *rel_l2,
                         Err *err) {
-    KernelConfig config = {bev_counterpart(bev_v3(), BEV_CPU), dtype, model->problem.view.align};
+    KernelConfig config = {bev_default(BEV_CPU, BEV_FORWARD), dtype, model->problem.view.align};
     Pooled pooled = {.config = config};
     bool ok = workload_problem(&model->workload, dtype, config.align, &pooled.problem, err) &&
               pooled_launch(&pooled, err);
@@ -61,7 +70,7 @@ static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_origina
 static bool draw_dtype(const PlotRequest *request, Err *err) {
     SceneModel *model = request->model;
     const BevProblem *own = &model->problem.view;
-    unsigned kernels = model_bits(bev_v3());
+    unsigned kernels = model_bits(model_row(request->kernel));
     double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
     bool ok = true;
     progress_plan(BEV_DTYPE_COUNT * __builtin_popcount(kernels) * model_work(&own->shape));
@@ -79,13 +88,13 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
-    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, CHART_MRC, NULL},
+    {"mrc", "MB from and to DRAM with an L2 of each size, and every GPU's L2", true, CHART_MRC, NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, CHART_ROOFLINE, NULL},
-    {"working-set", "the footprint against each GPU's L2", false, CHART_WORKING_SET, NULL},
+    {"working-set", "the working set and the gather traffic against each GPU's L2", false, CHART_WORKING_SET, NULL},
     {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false,
      CHART_NONE, plot_sweep},
-    {"dtype", "the parts of the latency for each number format", false, CHART_DTYPE, draw_dtype},
-    {"terms", "what limits each kernel on a GPU, the fastest first", true, CHART_TERMS, NULL},
+    {"dtype", "the latency of --kernel in each number format, and its reason", false, CHART_DTYPE, draw_dtype},
+    {"terms", "the latency of each kernel on a GPU and its reason, the fastest first", true, CHART_TERMS, NULL},
     {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
      CHART_NETWORK, NULL},
     {"timeline", "when launches begin and end: one by one, in a graph, with copies", false,
@@ -127,13 +136,15 @@ bool cmd_plot(const Options *options, Err *err) {
     BevDtype dtype;
     BevAlign align;
     bool fault;
-    if (!kind || !output_picture(options, "plot", err) ||
+    PictureFile file;
+    const BevKernel *kernel = chosen_kernel(options, err);
+    if (!kernel || !kind || !output_picture(options, options->output, "plot", &file, err) ||
         !scene_model_formats(options, &dtype, &align, err) || !select_fault(options, &fault, err))
         return false;
     if (fault && kind->draw != plot_objects)
         return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
                        "this chart is of the rig without fault");
-    PlotRequest request = {.model = &model, .chosen = &chosen, .options = options};
+    PlotRequest request = {&model, &chosen, options, kernel};
     /* A chart of one GPU shows the first. The working set is shown for every GPU. */
     unsigned usual =
         kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);

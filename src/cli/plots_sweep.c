@@ -121,6 +121,33 @@ static void set_axis_ends(const Sweep *sweep, PlotAxis *axis) {
     axis->hi = hi * 1.5;
 }
 
+/* "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side" */
+static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
+    static const char *const axes[OVER_COUNT] = {"cells a side", "channels", "points"};
+    const BevKernel *v2 = bev_baseline(BEV_CPU, BEV_FORWARD), *strong = NULL, *baseline = NULL;
+    const double *us = NULL, *before_us = NULL;
+    double least = INFINITY, most = 0;
+    char from[32], to[32];
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        const BevKernel *kernel = sweep->kernels[r];
+        if (is_default(kernel))
+            strong = kernel, us = sweep->latency[r];
+        if (bev_counterpart(kernel, BEV_CPU) == v2)
+            baseline = kernel, before_us = sweep->latency[r];
+    }
+    for (int i = 0; strong && baseline && i < sweep->count; i++) {
+        least = fmin(least, before_us[i] / us[i]);
+        most = fmax(most, before_us[i] / us[i]);
+    }
+    unit_text(UNIT_COUNT, sweep->x[0], from, sizeof from);
+    unit_text(UNIT_COUNT, sweep->x[sweep->count - 1], to, sizeof to);
+    if (strong && baseline)
+        snprintf(title, TEXT, "%s is %.2g to %.2g times as fast as %s from %s to %s %s",
+                 strong->title, least, most, baseline->title, from, to, axes[over]);
+    else
+        snprintf(title, TEXT, "Latency from %s to %s %s", from, to, axes[over]);
+}
+
 static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {
     static const char *const axes[OVER_COUNT] = {"cells a side of the same area", "channels",
                                                  "points"};
@@ -139,14 +166,14 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
     }
     for (int i = 0; i < 2; i++) {
         double at = footprint_reaches(sweep, i ? full : half);
-        snprintf(labels[mark_count], TEXT, "%s: %.4g MiB", i ? "L2" : "L2 / 2",
-                 (i ? full : half) / 1048576);
+        snprintf(labels[mark_count], TEXT, "%s of %.4g MiB is full", i ? "L2" : "half an L2",
+                 full / 1048576);
         if (isfinite(at)) {
             marks[mark_count] = (PlotMark){at, labels[mark_count], i == 1};
             mark_count++;
         }
     }
-    snprintf(title, TEXT, "Latency against %s", axes[over]);
+    sweep_finding(over, sweep, title);
     snprintf(subtitle, TEXT, "%.99s, %s, on %.60s with %g MiB of L2", request->model->label,
              bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
              gpu->l2_bytes / 1048576);

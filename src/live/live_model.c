@@ -195,7 +195,9 @@ static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtyp
         return false;
     if (dtype == now->model->dtype)
         return !now->model->kernels[place].kernel;
-    return !(kernel == bev_v3()->large_l2 ? format->large_l2.kernel : format->small_l2.kernel);
+    return (kernel == bev_v3()->large_l2   ? format->large_l2.kernel
+            : kernel == bev_v3()->small_l2 ? format->small_l2.kernel
+                                           : format->other.kernel) != kernel;
 }
 
 /* V3 is its two forms. */
@@ -226,7 +228,7 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
         if (want(now, traced_kernel(i), dtype, replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
-        if (want(now, bev_v3(), (BevDtype)i, replay))
+        if (want(now, model_row(live_model->kernel), (BevDtype)i, replay))
             return true;
     return false;
 }

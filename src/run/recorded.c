@@ -223,8 +223,6 @@ const Published published[] = {
 };
 const int published_count = sizeof published / sizeof *published;
 
-const char published_calibrated[] = "V2+DO";
-
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice) {
     return v3_choice && kernel == v3_choice ? bev_v3()->published : kernel->published;
 }

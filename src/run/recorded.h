@@ -84,9 +84,6 @@ extern const int published_count;
  * on the GPU, stands for V3's column. NULL: the form is not known. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
-/* The column that calibrates the model's dependent loads. Its kernel waits for little else. */
-extern const char published_calibrated[];
-
 /* Returns the published row of a configuration, or NULL. `channels` must be the configuration's own
  * number of channels. */
 const Published *published_find(const char *gpu, const char *config, int64_t channels,

@@ -113,9 +113,10 @@ static void test_digest(void) {
     tap_ok(digest && bev_traffic_total(digest->requested) == formula,
            "requested bytes are the formula's");
     bool falls = digest != NULL;
-    for (int i = 1; falls && i < MODEL_SIZES; i++)
-        falls = digest->miss_ratio[i] <= digest->miss_ratio[i - 1] + 0.02;
-    tap_ok(falls && digest->miss_ratio[MODEL_SIZES - 1] == 0,
+    const L2Answer *l2 = digest ? digest->what_if_l2[0] : NULL;
+    for (int i = 1; falls && i < MODEL_L2S; i++)
+        falls = l2[i].misses <= 1.02 * l2[i - 1].misses + 1;
+    tap_ok(falls && l2[MODEL_L2S - 1].misses == 0,
            "the curve falls, to nothing where all fits");
     profile_free(&profile);
     problem_free(&problem);
@@ -214,11 +215,17 @@ static void test_depth(void) {
            "where an interval is long it is the one that loads ahead");
     step_all(DEPTH_KERNELS);
     model = known();
-    tap_ok(known_kernels() == possible_kernels(&toy, BEV_FP16) && !model->formats[BEV_FP8].known,
+    tap_ok(known_kernels() == possible_kernels(&toy, BEV_FP16) && !model_in_format(model, BEV_FP8, v3, &gpus[0]),
            "then every kernel, in this format");
     tap_ok(step_all(DEPTH_FORMATS) == 2 * (BEV_DTYPE_COUNT - 1) &&
-               known()->formats[BEV_NVFP4].known,
+               model_in_format(known(), BEV_NVFP4, v3, &gpus[0]),
            "then V3 in every other format");
+    const BevKernel *v4 = bev_kernel_find("cpu_v4");
+    aim(&toy, "cpu_v4", BEV_FP16);
+    tap_ok(step_all(DEPTH_FORMATS) == BEV_DTYPE_COUNT - 1 &&
+               model_in_format(known(), BEV_FP8, v4, &gpus[0]) &&
+               !model_in_format(known(), BEV_FP8, bev_kernel_find("cpu_v2_do"), &gpus[0]),
+           "and another selection in place of it");
     aim(&toy, "cpu_v3", BEV_NVFP4);
     tap_ok(step_all(DEPTH_KERNELS) < 99 && known_kernels() == possible_kernels(&toy, BEV_NVFP4) &&
                possible_kernels(&toy, BEV_NVFP4) < possible_kernels(&toy, BEV_FP16),

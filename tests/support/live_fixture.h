@@ -202,8 +202,7 @@ static inline const MemoryModel *fixture_model(void) {
         fixture_kernel(&model, &model.kernels[i], i, &fixture_kernels[i]);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         ModelFormat *format = &model.formats[dtype];
-        *format = (ModelFormat){.known = dtype != BEV_NVFP4,
-                                .workload = {.dtype = (BevDtype)dtype,
+        *format = (ModelFormat){.workload = {.dtype = (BevDtype)dtype,
                                              .channels = 80,
                                              .points = 209019,
                                              .longest = 352,

@@ -463,11 +463,11 @@ static bool well_formed(const char *p, const char *end) {
 /* Whether each text of the page that needs no escape stands in the document. */
 static bool laid_out_in(const char *svg) {
     FigureLayout texts;
-    char element[128];
+    char element[PEN_TEXT_MAX + 16];
     size_t found = 0;
     bool all = figure_layout(&subject.spec, &texts, NULL);
     for (size_t i = 0; all && i < texts.count; i++)
-        if (!strpbrk(texts.texts[i].text, "<>&\"")) {
+        if (texts.texts[i].text[0] && !strpbrk(texts.texts[i].text, "<>&\"")) {
             snprintf(element, sizeof element, ">%s</text>", texts.texts[i].text);
             all = strstr(svg, element) != NULL;
             found++;
@@ -480,7 +480,7 @@ static void test_svg(const Case *c) {
     uint8_t *svg = NULL;
     size_t length = 0;
     open_case(c);
-    bool drawn = pictured() && figure_file(&subject.spec, true, &svg, &length, NULL);
+    bool drawn = pictured() && figure_file(&subject.spec, PICTURE_SVG, &svg, &length, NULL);
     if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
         tap_ok(length > 100 && !memcmp(svg, "<?xml", 5) &&
                    well_formed((char *)svg, (char *)svg + length),

@@ -23,7 +23,7 @@ static void draw_page(Pen *pen, const void *context) {
 
 /* Texts that lie on another one or leave the box; -1: there is none at all. */
 static int wrong_texts(const Panel *panel, FigureTheme theme) {
-    const PageSpec page = {3 * W, 3 * H, 1, theme, draw_page, panel};
+    const PageSpec page = {3 * W, 3 * H, 1, theme, draw_page, panel, NULL};
     FigureLayout layout;
     Err err;
     if (!page_layout(&page, &layout, &err) || !layout.count)

@@ -4,6 +4,8 @@
 #include "tests/view/view_check.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static Err err; /* why a step failed */
 
@@ -65,33 +67,25 @@ static void check_layout(const char *name, const FigureLayout *layout) {
     tap_ok(!count_overlaps(layout, 0), "%s: no text lies on another", name);
 }
 
-static int count_text(const FigureLayout *layout, const char *text) {
-    int count = 0;
-    for (size_t i = 0; i < layout->count; i++)
-        count += !strcmp(layout->texts[i].text, text);
-    return count;
-}
-
 static void test_lines(void) {
     PlotSeries series[2];
     ChartSpec spec = lines_spec(series);
     FigureLayout layout;
     Image light, dark;
-    tap_ok(plot_layout(&spec, &layout, &err), "a chart of lines is laid out");
+    tap_ok(plot_layout(&spec, 0, &layout, &err), "a chart of lines is laid out");
     check_layout("lines", &layout);
     tap_ok(!find_text(&layout, "beyond the axis"), "a mark beyond the axis is left out");
     const FigureText *h100 = find_text(&layout, "H100, 50 MiB");
     const FigureText *h200 = find_text(&layout, "H200, nearly the same place");
-    tap_ok(h100 && h200 && h200->x > h100->x, "labels of near marks stand side by side");
+    tap_ok(h100 && h200 && h200->y >= h100->y + h100->h, "labels of near marks have their own rows");
     tap_ok(find_text(&layout, "Second paragraph."), "a note may have paragraphs");
-    int numbers = count_text(&layout, "1"); /* the axes have such labels, too */
-    tap_ok(find_text(&layout, "1  a dot"), "the legend numbers the dot");
-    figure_layout_free(&layout);
-    series[1].strong = true;
-    tap_ok(plot_layout(&spec, &layout, &err) && count_text(&layout, "1") == numbers - 1 &&
-               find_text(&layout, "a dot"),
-           "and so does the chart; a dot with its name has no number");
-    series[1].strong = false;
+    const FigureText *line = find_text(&layout, "a line with a gap");
+    const FigureText *dot = find_text(&layout, "a dot");
+    tap_ok(line && dot && line->x + line->w < dot->x,
+           "a line has its name at its end, a dot beside it");
+    for (size_t i = 0; i < layout.count; i++)
+        tap_ok(layout.texts[i].style.turn == TURN_NONE, "'%s' reads from left to right",
+               layout.texts[i].text);
     figure_layout_free(&layout);
     tap_ok(plot_image(&spec, &light, &err) && count_color(&light, plot_color(0, THEME_LIGHT)) > 200,
            "the line is drawn in its colour");
@@ -108,7 +102,7 @@ static void test_bars(void) {
     ChartSpec spec = bars_spec(bars);
     FigureLayout layout;
     Image image;
-    tap_ok(plot_layout(&spec, &layout, &err), "a chart of bars is laid out");
+    tap_ok(plot_layout(&spec, 0, &layout, &err), "a chart of bars is laid out");
     check_layout("bars", &layout);
     const FigureText *inside = find_text(&layout, "text 0"), *cut = find_text(&layout, "text 1");
     const FigureText *third = find_text(&layout, "text 2");
@@ -123,7 +117,45 @@ static void test_bars(void) {
     image_free(&image);
 }
 
+/* The type of a narrow page is as large as in every column of a paper. */
+static void test_width(void) {
+    enum { COLUMN_W = 321 }; /* 85 mm */
+    PlotSeries series[2];
+    ChartSpec spec = lines_spec(series);
+    FigureLayout layout;
+    tap_need(plot_layout(&spec, COLUMN_W, &layout, &err), "a page of 85 mm is laid out");
+    check_layout("85 mm", &layout);
+    const FigureText *title = find_text(&layout, spec.title);
+    double least = INFINITY;
+    for (size_t i = 0; i < layout.count; i++)
+        least = fmin(least, layout.texts[i].style.size);
+    tap_ok(layout.w == COLUMN_W && title && title->style.size == 13 && least >= 10,
+           "it has this width, and type of %.1f pt and more", 0.75 * least);
+    figure_layout_free(&layout);
+}
+
+static void test_files(void) {
+    PlotSeries series[2];
+    ChartSpec spec = lines_spec(series);
+    uint8_t *bytes;
+    size_t length;
+    const PictureFile pdf = {.format = PICTURE_PDF}, svg = {.format = PICTURE_SVG};
+    tap_need(plot_file(&spec, &pdf, &bytes, &length, &err), "a chart becomes a PDF");
+    tap_ok(length > 1000 && !memcmp(bytes, "%PDF", 4) &&
+               memmem(bytes, length, "/Title (A chart)", 16) && memmem(bytes, length, "/FontFile", 9),
+           "with its title, and its fonts embedded");
+    free(bytes);
+    tap_need(plot_file(&spec, &svg, &bytes, &length, &err), "and an SVG");
+    const char *text = (const char *)bytes, *name = strstr(text, ">a line with a gap</text>");
+    tap_ok(name && strstr(text, "<title>A chart</title>") && !strstr(text, "fill-opacity=\"0\"") &&
+               !strstr(text, "glyph"),
+           "whose texts are texts, and seen");
+    free(bytes);
+}
+
 TAP_SUITE(plot) {
     test_lines();
+    test_width();
+    test_files();
     test_bars();
 }

@@ -12,7 +12,7 @@
 
 #include "src/cachesim/memory_model.h"
 #include "src/view/draw/ink.h"
-#include "src/view/draw/pen.h"
+#include "src/view/draw/page.h"
 
 /* ---- what a chart consists of --------------------------------------------------------------- */
 
@@ -30,16 +30,17 @@ typedef struct {
     int count;
     int color;     /* index for plot_color() */
     bool dots;     /* single points; else a line */
-    bool faint;    /* dashed */
+    bool faint;    /* dashed; of dots: hollow */
     bool strong;   /* the one to look at */
     bool baseline; /* the one to compare with */
     bool peer;     /* one of many alike: grey where another one is strong */
+    const char *const *labels; /* (count) beside the points; NULL: none */
 } PlotSeries;
 
 /* A plain line in that colour. */
 PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color);
 
-/* A vertical line through the whole chart with a label above. Marks are in ascending order of x. */
+/* A vertical line through the whole chart with its label at the top. Marks ascend in x. */
 typedef struct {
     double x;
     const char *label;
@@ -58,6 +59,7 @@ typedef struct {
     const char *group; /* heading above the bar; NULL: the bar belongs to the group before it */
     const char *label;
     double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
+    double tick;              /* where a hollow tick stands; 0: none */
     char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
     const PlotSpan *spans;    /* (span_count), drawn instead of `parts`: a lane of a time line */
     int span_count;
@@ -77,7 +79,9 @@ typedef struct {
     int part_count;                /* 0: a chart of lines */
     const PlotBar *bars;
     int bar_count;
-    bool in_order; /* where bars need more room, the last ones yield, but not the legend */
+    const Ink *part_inks;  /* of the parts, which have their names in them; NULL: plot_inks */
+    const char *tick_name; /* what the hollow ticks are; NULL: there are none */
+    bool meets;            /* lines have a dot where they meet a strong mark */
     const PlotMark *marks;
     int mark_count;
     FigureTheme theme;
@@ -91,6 +95,12 @@ void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
 
 /* Where a bar ends: the sum of its parts, or the end of its last span. */
 double chart_bar_end(const ChartSpec *spec, const PlotBar *bar);
+
+/* The ink of a part. Bars of one part are grey, except the strong one and the baseline. */
+Ink chart_part_ink(const ChartSpec *spec, const PlotBar *bar, int part);
+
+/* The value of a line at x; NaN: the line does not reach x. */
+double chart_crossing(const ChartSpec *spec, const PlotSeries *series, double x);
 
 /* Whether a series is grey, because another one is to be looked at. */
 bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series);
@@ -136,12 +146,20 @@ enum { PLOT_COLORS = 5 };
 extern const Ink plot_inks[PLOT_COLORS];
 Rgb plot_color(int index, FigureTheme theme);
 
-/* Draws into a box of a larger page, in small type, with the legend under the chart. Parts without
- * room are left out, the note first. */
-void plot_draw(Pen *pen, Box box, const ChartSpec *spec);
+/* Draws into a box of a larger page, in small type, with `aside` at the right of the title. Parts
+ * without room are left out, the note first. */
+void plot_draw(Pen *pen, Box box, const ChartSpec *spec, const char *aside);
 
-/* The chart as a page of its own: pixels, a PNG or SVG file in malloc'd memory, or the places of
- * its texts. */
+/* A file of a picture. Type keeps its size in pages of every width. */
+typedef struct {
+    PictureFormat format;
+    double w, scale; /* width in units of 1/96 inch, 0: PLOT_W; pixels per unit, 0: 1 */
+} PictureFile;
+enum { PLOT_W = 1200 };
+
+/* The chart as a page of its own: pixels, a file in malloc'd memory, or the places of its texts in
+ * a page of width `w`. */
 bool plot_image(const ChartSpec *spec, Image *image, Err *err);
-bool plot_file(const ChartSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err);
-bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err);
+bool plot_file(const ChartSpec *spec, const PictureFile *file, uint8_t **bytes, size_t *length,
+               Err *err);
+bool plot_layout(const ChartSpec *spec, double w, FigureLayout *layout, Err *err);

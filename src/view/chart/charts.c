@@ -82,7 +82,7 @@ static PlotSeries *add_series(ChartData *data, int count, int kernel, const doub
     return series;
 }
 
-/* ---- miss-ratio curve ----------------------------------------------------------------------- */
+/* ---- DRAM traffic by L2 size ----------------------------------------------------------------- */
 
 static int l2_marks(ChartData *data) {
     const ChartInput *input = data->input;
@@ -90,85 +90,117 @@ static int l2_marks(ChartData *data) {
     for (int gpu = 0; gpu < count; gpu++) {
         double mib = l2_bytes(input, gpu) / MIB;
         const char *title = input->model->gpus[gpu].title;
-        if (input->room == ROOM_PAGE || (gpu == input->gpu && input->edit.l2_mib > 0))
-            snprintf(data->labels[gpu], TEXT, "%s, %g MiB", title, mib);
-        else
-            snprintf(data->labels[gpu], TEXT, "%s", title);
-        data->marks[gpu] = (PlotMark){mib, data->labels[gpu], is_asked(input, gpu)};
+        snprintf(data->labels[gpu], TEXT, "%s, %g%s", title, mib, gpu == input->gpu ? " MiB" : "");
+        data->marks[gpu] = (PlotMark){mib, data->labels[gpu], gpu == input->gpu};
     }
     chart_sort_marks(data->marks, count);
     return count;
 }
 
-/* "V4 reads 0 B from DRAM and writes 5.4 MB on RTX A6000". */
-static void misses_finding(const ChartInput *input, char title[TEXT]) {
-    const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
-    char bytes[32], read[32], written[32];
-    if (!predicted)
+static double dram_bytes(Prediction p) {
+    return p.dram_read_bytes + p.dram_write_bytes;
+}
+
+static void bytes_text(const ChartInput *input, const PredictedKernel *kernel, char text[32]) {
+    unit_text(UNIT_BYTES, dram_bytes(chart_prediction(input, kernel, input->gpu)), text, 32);
+}
+
+/* "V4 moves 5.38 MB to and from DRAM on RTX A6000, V2 12.4 MB" */
+static void traffic_finding(const ChartInput *input, char title[TEXT]) {
+    const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
+    const PredictedKernel *baseline = chart_predicted(input, input->baseline, input->gpu);
+    const char *gpu = input->model->gpus[input->gpu].title;
+    char bytes[32], before[32];
+    if (!kernel)
         return;
-    Prediction p = chart_prediction(input, predicted, input->gpu);
-    unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
-    unit_text(UNIT_BYTES, p.dram_read_bytes, read, sizeof read);
-    unit_text(UNIT_BYTES, p.dram_write_bytes, written, sizeof written);
-    if (input->room == ROOM_BOX) /* beside a note */
-        snprintf(title, TEXT, "%s: DRAM moves %s", predicted->title, bytes);
-    else
-        snprintf(title, TEXT, "%s reads %s from DRAM and writes %s on %s", predicted->title, read,
-                 written, input->model->gpus[input->gpu].title);
+    bytes_text(input, kernel, bytes);
+    int used = input->room == ROOM_LOW
+                   ? snprintf(title, TEXT, "DRAM moves %s for %s", bytes, kernel->title)
+                   : snprintf(title, TEXT, "%s moves %s to and from DRAM on %s", kernel->title,
+                              bytes, gpu);
+    if (!baseline || baseline == kernel)
+        return;
+    bytes_text(input, baseline, before);
+    snprintf(title + used, TEXT - (size_t)used, ", %s %s", baseline->title, before);
+}
+
+/* MB of a launch on the chosen GPU with each size of L2. What lies below `least` is drawn there. */
+static void traffic_line(ChartData *data, const PredictedKernel *kernel, double least, double *y) {
+    for (int i = 0; i < MRC_SIZES; i++) {
+        GpuEdit edit = data->input->edit;
+        edit.l2_mib = data->x[i];
+        y[i] = fmax(1e-6 * dram_bytes(model_predict(data->input->model, kernel, data->input->gpu,
+                                                    &edit)),
+                    least);
+    }
+}
+
+/* The lower edge in MB: ten times less than any kernel moves with the smallest L2 of the chart. */
+static double least_traffic(const ChartInput *input) {
+    double least = INFINITY;
+    for (int r = 0; r < input->model->kernel_count; r++) {
+        const PredictedKernel *kernel = &input->model->kernels[r];
+        GpuEdit edit = input->edit;
+        edit.l2_mib = model_l2_mib(MODEL_L2S - MRC_SIZES);
+        if (kernel->name && !kernel->kernel->wrong_on_purpose)
+            least = fmin(least, dram_bytes(model_predict(input->model, kernel, input->gpu, &edit)));
+    }
+    return least > 0 && isfinite(least) ? pow(10, floor(log10(1e-6 * least)) - 1) : 0.1;
 }
 
 static void fill_mrc(ChartData *data) {
     const ChartInput *input = data->input;
-    const char *how = "exact";
-    double most = 1;
+    double most = 1, least = least_traffic(input);
+    bool sampled = false;
     int count = 0;
-    for (int i = 0; i < MODEL_SIZES; i++)
-        data->x[i] = model_size_mib(i);
+    for (int i = 0; i < MRC_SIZES; i++)
+        data->x[i] = model_l2_mib(MODEL_L2S - MRC_SIZES + i);
     for (int r = 0; r < input->model->kernel_count; r++) {
         const PredictedKernel *predicted = &input->model->kernels[r];
-        if (!predicted->name)
+        if (!predicted->name || predicted->kernel->wrong_on_purpose)
             continue;
-        for (int i = 0; i < MODEL_SIZES; i++) {
-            data->y[r][i] = 100 * predicted->miss_ratio[i];
+        traffic_line(data, predicted, least, data->y[r]);
+        for (int i = 0; i < MRC_SIZES; i++)
             most = fmax(most, data->y[r][i]);
-        }
-        how = predicted->sampled ? "sampled" : how;
-        add_series(data, count++, r, data->x, data->y[r], MODEL_SIZES);
+        sampled = sampled || predicted->sampled;
+        add_series(data, count++, r, data->x, data->y[r], MRC_SIZES);
     }
-    chart_describe(input, data->subtitle);
+    chart_describe_on(data);
     snprintf(data->note, sizeof data->note,
-             "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines "
-             "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
-             how);
+             "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines of "
+             "four 32-byte sectors; L2 warm, LRU. The other facts are those of the GPU named above. "
+             "A line on the lower edge moves nothing: its working set stays in the L2.",
+             sampled ? "sampled" : "exact");
     ChartSpec *spec = &data->spec;
-    if (input->room != ROOM_LOW)
-        misses_finding(input, data->title);
-    spec->x = (PlotAxis){"L2 size, MiB", true, data->x[0], data->x[MODEL_SIZES - 1], "MiB"};
-    spec->y = (PlotAxis){"L2 miss rate, %", false, 0, chart_round_up(most), "%"};
+    traffic_finding(input, data->title);
+    spec->x = (PlotAxis){"size of the L2, MiB", true, data->x[0], data->x[MRC_SIZES - 1], "MiB"};
+    spec->y = (PlotAxis){"MB to and from DRAM, a launch", true, least, 1.3 * most, "MB"};
     spec->series_count = count;
     spec->mark_count = l2_marks(data);
+    spec->meets = true;
 }
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
 /* Roof `i` from (x0, y0) up to (x1, top), and flat from there on; dashed except for the first. The
  * colour is that of the latency term that the roof limits. */
-static void roof(ChartData *data, int i, int term, double x0, double y0, double x1, double top) {
+static void roof(ChartData *data, int series, int i, int term, double x0, double y0, double x1,
+                 double top) {
     double *x = data->roof_x[i], *y = data->roof_y[i];
     x[0] = x0, y[0] = y0;
     x[1] = x1, y[1] = top;
     x[2] = data->spec.x.hi, y[2] = top;
-    data->series[i] = plot_series(data->labels[i], x, y, 3, term);
-    data->series[i].faint = i > 0;
+    data->series[series] = plot_series(data->labels[i], x, y, 3, term);
+    data->series[series].faint = i > 0;
 }
 
 /* From the rate a FLOP per byte of L2 up to that of the FP32 units. */
-static void memory_roof(ChartData *data, int i, int term, double gflops_a_flop, double gflops) {
+static void memory_roof(ChartData *data, int series, int i, int term, double gflops_a_flop,
+                        double gflops) {
     double lo = data->spec.x.lo, ridge = gflops / gflops_a_flop;
-    if (ridge > lo)
-        roof(data, i, term, lo, lo * gflops_a_flop * 1e-3, ridge, gflops * 1e-3);
-    else
-        roof(data, i, term, lo, gflops * 1e-3, lo, gflops * 1e-3);
+    double x1 = fmax(fmin(ridge, data->spec.x.hi), lo);
+    roof(data, series, i, term, lo, fmin(lo * gflops_a_flop, gflops) * 1e-3, x1,
+         fmin(x1 * gflops_a_flop, gflops) * 1e-3);
 }
 
 /* The label that the note has for the roof of DRAM; "" where there is none. */
@@ -176,7 +208,8 @@ enum { DRAM_NOTE = ROOFS + 1 };
 
 /* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM.
  * None where it takes so little that the roof would lie above the chart. */
-static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
+static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings) {
+    const int i = 1;
     const ChartInput *input = data->input;
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     if (!predicted)
@@ -191,38 +224,30 @@ static bool dram_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
     snprintf(data->labels[DRAM_NOTE], TEXT,
              " The roof of DRAM is that of %s, which asks L2 for %.1f bytes a byte of DRAM.",
              predicted->title, times);
-    memory_roof(data, i, TERM_DRAM, ceilings->dram_gbps * times, ceilings->fp32_gflops);
+    memory_roof(data, series, i, TERM_DRAM, ceilings->dram_gbps * times, ceilings->fp32_gflops);
     return true;
 }
 
 /* Above the roof of the FP32 units, from where L2 reaches that up to the tensor cores' rate. */
-static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
+static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings *ceilings) {
     double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
     snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);
-    roof(data, i, TERM_ISSUE, low / ceilings->l2_gbps, low * 1e-3, high / ceilings->l2_gbps,
+    roof(data, series, i, TERM_ISSUE, low / ceilings->l2_gbps, low * 1e-3, high / ceilings->l2_gbps,
          high * 1e-3);
 }
 
-/* "V4 reaches 12 % of its roof; latency-bound" */
-static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings, double flops,
-                             char title[TEXT]) {
+/* "V4 reaches 12 % of its L2 roof on RTX A6000: latency-bound" */
+static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings,
+                             double flops, char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     if (!predicted)
         return;
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double intensity = flops / (predicted->l2_sectors * SECTOR);
     double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gbps);
-    double share = 100 * flops / (p.latency_us * 1e3) / limit;
-    if (input->room == ROOM_BOX)
-        snprintf(title, TEXT, "%s: %.0f %% of its L2 roof", predicted->title, share);
-    else
-        snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof; %s", predicted->title, share,
-                 limit_names[p.limiter]);
-}
-
-/* The power of ten below the smaller one. */
-static double decade_below(double value, double usual) {
-    return fmin(usual, pow(10, floor(log10(value))));
+    snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof on %s: %s", predicted->title,
+             100 * flops / (p.latency_us * 1e3) / limit, input->model->gpus[input->gpu].title,
+             limit_names[p.limiter]);
 }
 
 static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char text[TEXT]) {
@@ -240,20 +265,22 @@ static double flops_of(const ChartInput *input) {
     return 2 * (double)input->model->points * (double)input->model->channels;
 }
 
-/* A dot a kernel from series `count` on; returns the number of series. `*least` becomes the power
- * of ten below the lowest dot. */
-static int kernel_dots(ChartData *data, int count, double *least) {
+/* A dot a kernel from the first series on; returns how many. Widens the axes to them. */
+static int kernel_dots(ChartData *data, PlotAxis *x, PlotAxis *y) {
     const ChartInput *input = data->input;
     const MemoryModel *model = input->model;
     double flops = flops_of(input);
+    int count = 0;
     for (int r = 0; r < model->kernel_count; r++) {
         const PredictedKernel *predicted = &model->kernels[r];
-        if (!predicted->name)
+        if (!predicted->name || predicted->kernel->wrong_on_purpose)
             continue;
         double us = chart_prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * SECTOR);
         data->y[r][0] = flops / (us * 1e6);
-        *least = decade_below(data->y[r][0], *least);
+        x->lo = fmin(x->lo, 0.6 * data->x[r]);
+        x->hi = fmax(x->hi, 2 * data->x[r]);
+        y->lo = fmin(y->lo, 0.5 * data->y[r][0]);
         add_series(data, count++, r, &data->x[r], data->y[r], 1)->dots = true;
     }
     return count;
@@ -267,26 +294,30 @@ static void fill_roofline(ChartData *data) {
     const Gpu gpu = model_gpu(input->model, input->gpu, &input->edit);
     char whence[TEXT];
     bool tensor = ceilings->tensor_gflops > 0;
-    double least = 0.01, ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
-    spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, 0.01, 100, "FLOP/byte"};
-    snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gbps * 1e-3);
-    memory_roof(data, 0, TERM_L2, ceilings->l2_gbps, ceilings->fp32_gflops);
-    int roofs = 1 + dram_roof(data, 1, ceilings);
-    if (tensor)
-        tensor_roof(data, roofs++, ceilings);
-    spec->series_count = kernel_dots(data, roofs, &least);
+    double ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
     double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops;
-    spec->y = (PlotAxis){"TFLOP/s", true, least, 3e-3 * most, NULL};
-    snprintf(data->labels[ROOFS], TEXT, "FP32 ridge, %.0f FLOP/byte", ridge);
+    spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, ridge / 2,
+                         3e-3 * most * 1e3 / ceilings->l2_gbps, "FLOP/byte"};
+    spec->y = (PlotAxis){"TFLOP/s", true, 1e-3 * ceilings->fp32_gflops, 1.5e-3 * most, NULL};
+    int count = kernel_dots(data, &spec->x, &spec->y);
+    snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gbps * 1e-3);
+    memory_roof(data, count, 0, TERM_L2, ceilings->l2_gbps, ceilings->fp32_gflops);
+    int roofs = 1 + dram_roof(data, count + 1, ceilings);
+    spec->y.lo = fmin(spec->y.lo, 0.8 * fmin(data->roof_y[0][0], data->roof_y[roofs - 1][0]));
+    if (tensor)
+        tensor_roof(data, count + roofs, roofs, ceilings), roofs++;
+    spec->series_count = count + roofs;
+    snprintf(data->labels[ROOFS], TEXT, "FP32, %.1f TFLOP/s", ceilings->fp32_gflops * 1e-3);
     data->marks[0] = (PlotMark){ridge, data->labels[ROOFS], false};
     spec->mark_count = 1;
     chart_describe_on(data);
     ceilings_text(ceilings, &gpu, whence);
-    snprintf(data->note, sizeof data->note,
-             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
-             "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: "
-             "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
-             whence, data->labels[DRAM_NOTE]);
+    snprintf(
+        data->note, sizeof data->note,
+        "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+        "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: "
+        "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
+        whence, data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);
@@ -296,39 +327,31 @@ static void fill_roofline(ChartData *data) {
 
 /* ---- working set ---------------------------------------------------------------------------- */
 
-/* Fills the parts; returns the sum in percent of `of_bytes`. */
-static double share_of(const double array_bytes[ARRAYS], double of_bytes, PlotBar *bar) {
-    double sum = 0;
-    for (int i = 0; i < ARRAYS; i++) {
-        bar->parts[i] = 100 * array_bytes[i] / of_bytes;
-        sum += array_bytes[i];
-    }
-    snprintf(bar->text, sizeof bar->text, "%.0f %% (%.1f MiB)", 100 * sum / of_bytes, sum / MIB);
-    return 100 * sum / of_bytes;
-}
+enum { WORKING_SET_MOST = 300 }; /* percent: the end of the axis at most */
 
 /* The footprint on a GPU, and what the selection would take there. */
-static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS], PlotBar *bar,
-                          char *label) {
+static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS], double gathered,
+                          PlotBar *bar, char *label) {
     const ChartInput *input = data->input;
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, gpu);
-    double bytes = l2_bytes(input, gpu);
-    const char *title = input->model->gpus[gpu].title;
-    *bar = (PlotBar){.label = "footprint", .strong = gpu == input->gpu};
-    double percent = share_of(touched, bytes, bar);
-    const char *regime = bev_regimes[bev_regime(percent / 100 * bytes, bytes)].name;
-    if (input->room == ROOM_PAGE) {
-        snprintf(label, TEXT, "%s, %g MiB: %s", title, bytes / MIB, regime);
-        bar->group = label;
-        return;
+    double l2 = l2_bytes(input, gpu), sum = 0;
+    snprintf(label, TEXT, "%s, %g MiB", input->model->gpus[gpu].title, l2 / MIB);
+    *bar = (PlotBar){.label = label, .strong = gpu == input->gpu, .tick = 100 * gathered / l2};
+    for (int i = 0; i < ARRAYS; i++) {
+        bar->parts[i] = 100 * touched[i] / l2;
+        sum += touched[i];
     }
-    snprintf(label, TEXT, "%s, %g", title, bytes / MIB);
-    bar->label = label;
-    if (input->room == ROOM_BOX || !predicted)
-        return;
+    int used = snprintf(bar->text, sizeof bar->text, "%.0f %% %s", 100 * sum / l2,
+                        sum <= l2 ? "fits" : "larger than the L2");
+    if (bar->tick > WORKING_SET_MOST)
+        used += snprintf(bar->text + used, sizeof bar->text - (size_t)used, ", gathers %.0f %%",
+                         bar->tick);
     char us[32];
+    if (!predicted)
+        return;
     figure_text(UNIT_US, chart_prediction(input, predicted, gpu).latency_us, us, sizeof us);
-    snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
+    snprintf(bar->text + used, sizeof bar->text - (size_t)used, ", %s takes %s", predicted->title,
+             us);
 }
 
 /* The GPUs, those with the least L2 first. */
@@ -341,59 +364,56 @@ static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
     }
 }
 
-/* "The footprint of 9.7 MiB fits the L2 of 9 of 12 GPUs" */
+/* "The working set of 9.7 MiB fits the L2 of 9 of 12 GPUs" */
 static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]) {
     int fits = 0;
     for (int gpu = 0; gpu < input->model->gpu_count; gpu++)
         fits += bytes <= l2_bytes(input, gpu);
-    snprintf(title, TEXT, "%.1f MiB fit the L2 of %d of %d GPUs", bytes / MIB, fits,
-             input->model->gpu_count);
+    snprintf(title, TEXT,
+             input->room == ROOM_LOW ? "%.1f MiB fit %d of %d L2s"
+                                     : "The working set of %.1f MiB fits the L2 of %d of %d GPUs",
+             bytes / MIB, fits, input->model->gpu_count);
 }
 
 static void fill_working_set(ChartData *data) {
-    static const char *const arrays[] = {"features", "depth", "indices and weights", "output"};
-    static const PlotMark marks[] = {{50, "half", false}, {100, "L2 is full", true}};
-    static const PlotMark short_marks[] = {{50, "half", false}, {100, "full", true}};
+    static const char *const arrays[ARRAYS] = {"features", "depth", "indices and weights",
+                                               "output"};
+    static const PlotMark full[] = {{100, "L2 is full", true}};
     const ChartInput *input = data->input;
     const BevFootprint *f = &input->model->footprint;
-    const BevTraffic *t = &input->model->gather;
     const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out};
+    const double gathered = bev_traffic_total(input->model->gather);
     ChartSpec *spec = &data->spec;
-    bool page = input->room == ROOM_PAGE, low = input->room == ROOM_LOW;
+    double bytes = 0, most = 125;
     int count = 0, order[MODEL_GPUS];
+    spec->part_count = ARRAYS;
     by_l2(input, order);
-    for (int i = 0; i < input->model->gpu_count; i++) {
-        int gpu = order[i];
-        if (page && !is_asked(input, gpu))
-            continue;
-        footprint_bar(data, gpu, touched, &data->bars[count], data->labels[count]);
-        count++;
-        if (low)
-            continue;
-        const double accessed[ARRAYS] = {t->feat, t->depth, t->index + t->weight,
-                                         t->out_read + t->out_write};
-        PlotBar *bar = &data->bars[count++];
-        *bar = (PlotBar){.label = "gather traffic", .faint = true};
-        share_of(accessed, l2_bytes(input, gpu), bar);
+    for (int i = 0; i < ARRAYS; i++)
+        bytes += touched[i];
+    for (int i = 0; i < input->model->gpu_count; i++)
+        if (input->room != ROOM_PAGE || is_asked(input, order[i])) {
+            footprint_bar(data, order[i], touched, gathered, &data->bars[count],
+                          data->labels[count]);
+            most = fmax(most, chart_bar_end(spec, &data->bars[count++]));
+        }
+    for (int i = 0; i < ARRAYS; i++) {
+        snprintf(data->labels[MODEL_GPUS + i], TEXT, "%s %.2g MiB", arrays[i], touched[i] / MIB);
+        data->parts[i] = data->labels[MODEL_GPUS + i];
     }
+    snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %.0f MiB", gathered / MIB);
     chart_describe(input, data->subtitle);
     snprintf(
         data->note, sizeof data->note,
-        "Footprint: each array whole, once (1 MiB = 1.049 MB; gold: the chosen GPU). Gather "
-        "traffic: features and depth once a point, as published, but the output in its own "
-        "format. An L2 need not hold more than the footprint; what is read again may be less.");
-    if (!low) {
-        double bytes = 0;
-        for (int i = 0; i < ARRAYS; i++)
-            bytes += touched[i];
-        fits_finding(input, bytes, data->title);
-    }
-    spec->x = (PlotAxis){"% of L2", false, 0, 200, "%"};
-    spec->part_names = arrays;
-    spec->part_count = ARRAYS;
+        "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and depth "
+        "once a point, as published, but the output in its own format. What is gathered again "
+        "comes from the L2 where the working set fits. Latencies: model.");
+    fits_finding(input, bytes, data->title);
+    spec->x = (PlotAxis){"% of the L2", false, 0, fmin(1.05 * most, WORKING_SET_MOST), "%"};
+    spec->part_names = input->room == ROOM_LOW ? arrays : data->parts;
     spec->bar_count = count;
-    spec->marks = low ? short_marks : marks;
-    spec->mark_count = 2;
+    spec->tick_name = data->labels[MODEL_GPUS + ARRAYS];
+    spec->marks = full;
+    spec->mark_count = 1;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -403,11 +423,11 @@ static const struct {
     const char *title;
     void (*fill)(ChartData *data);
 } charts[CHART_COUNT] = {
-    [CHART_MRC] = {"L2 miss rate, by L2 size", fill_mrc},
+    [CHART_MRC] = {"DRAM traffic by L2 size", fill_mrc},
     [CHART_ROOFLINE] = {"Roofline, TFLOP/s", fill_roofline},
-    [CHART_WORKING_SET] = {"Footprint, each L2 (MiB), latency", fill_working_set},
-    [CHART_DTYPE] = {"V3 in each format: latency, its limit", fill_dtype},
-    [CHART_TERMS] = {"What limits each kernel", fill_terms},
+    [CHART_WORKING_SET] = {"Working set in each L2", fill_working_set},
+    [CHART_DTYPE] = {"Each format: latency and why", fill_dtype},
+    [CHART_TERMS] = {"Each kernel: latency and why", fill_terms},
     [CHART_NETWORK] = {"Pooling within a network (published)", fill_network},
     [CHART_TIMELINE] = {"Launches and when they end", fill_timeline},
 };

@@ -4,19 +4,21 @@
 #include "src/view/chart/chart.h"
 
 enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+enum { MRC_SIZES = 73 }; /* the last ones of what_if_l2: from 0.5 MiB on */
 
 /* A spec with the room for its texts and values, so that one free() frees all. */
 typedef struct {
     ChartSpec spec; /* first: chart_make() returns its address */
     const ChartInput *input;
     char title[TEXT], subtitle[TEXT + 144], note[4 * TEXT];
-    double x[MODEL_SIZES], y[MODEL_KERNELS][MODEL_SIZES];
+    double x[MRC_SIZES], y[MODEL_KERNELS][MRC_SIZES];
     double roof_x[ROOFS][3], roof_y[ROOFS][3];
     PlotSeries series[ROOFS + MODEL_KERNELS];
     PlotMark marks[MODEL_GPUS];
     PlotBar bars[MAX_BARS];
     PlotSpan spans[TIMELINE_WAYS][LANE_COUNT][TIMELINE_LAUNCHES];
     char labels[MAX_BARS][TEXT];
+    const char *parts[ARRAYS];
 } ChartData;
 
 /* "canonical, FP16, nearest, C = 80, 209,019 points" */
@@ -33,6 +35,9 @@ Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kern
 bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row, const BevKernel *kernel);
 /* The end of an axis: the value, rounded up in its first digit. */
 double chart_round_up(double value);
+
+/* Why a kernel takes so long, by LatencyTerm: "issue-bound". */
+extern const char *const chart_reasons[TERM_COUNT];
 
 /* Fill the spec of a chart. */
 void fill_dtype(ChartData *data);

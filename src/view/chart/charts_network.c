@@ -54,7 +54,7 @@ static int network_bars(ChartData *data, const Network *network, double gain, Pl
 static void network_finding(const ChartInput *input, const Network *network, double gain,
                             char title[TEXT]) {
     double share = 100 * network->part_ms[NETWORK_POOLING] / network_ms(network);
-    if (input->room == ROOM_BOX || !isfinite(gain))
+    if (input->room == ROOM_LOW || !isfinite(gain))
         snprintf(title, TEXT, "Pooling is %.1f %% of %s", share, network->title);
     else
         snprintf(title, TEXT, "Pooling is %.1f %% of %s: %s makes the whole %.2f times as fast",
@@ -86,6 +86,8 @@ static void network_note(ChartData *data, const double *gains) {
 }
 
 void fill_network(ChartData *data) {
+    /* Pooling is what the chart is about. */
+    static const Ink inks[PLOT_COLORS] = {INK_RULE, INK_MUTED, INK_ACCENT, INK_RULE, INK_MUTED};
     const Networks *networks = &data->input->model->networks;
     ChartSpec *spec = &data->spec;
     double gains[NETWORKS], longest = 1, budget = 0;
@@ -99,13 +101,13 @@ void fill_network(ChartData *data) {
     }
     chart_describe(data->input, data->subtitle);
     network_note(data, gains);
-    if (data->input->room != ROOM_LOW && networks->count)
+    if (networks->count)
         network_finding(data->input, &networks->list[0], gains[0], data->title);
     snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);
     spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0,
                          fmax(chart_round_up(longest), budget), "ms"};
-    spec->in_order = true;
     spec->part_names = network_parts;
+    spec->part_inks = inks;
     spec->part_count = NETWORK_PARTS;
     spec->bar_count = count;
 }

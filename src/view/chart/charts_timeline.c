@@ -84,7 +84,6 @@ void fill_timeline(ChartData *data) {
     spec->x = (PlotAxis){"µs since the run began", false, 0, 1, "µs"};
     spec->part_names = parts;
     spec->part_count = LANE_COUNT;
-    spec->in_order = true;
     if (!t) {
         data->bars[count] = (PlotBar){.label = "n/a"};
         snprintf(data->bars[count++].text, BAR_TEXT, "not recorded");

@@ -1,13 +1,14 @@
-/* Lines and dots in pixels. */
+/* Lines and dots in pixels. Names stand beside what they name: there is no legend. */
 #include "src/view/chart/plot_internal.h"
+
+#include "src/view/draw/ticks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
-enum { DOT = 5 }; /* radius: size tells nothing */
-enum { DENSE_STEP = 16, DENSE_RIGHT = 16 }; /* in a box */
+enum { CHART_LEAST_H = 90, DOT = 5 }; /* the radius: size tells nothing */
+enum { AT_EDGE = 4, LEADER = 14 };    /* beside the end of a line */
 
 static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, int i, double *x,
                      double *y) {
@@ -19,15 +20,13 @@ static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, i
     return true;
 }
 
-/* The strong series and the baseline have the same inks everywhere. */
 static Rgb color_of(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series) {
-    if (chart_is_muted(spec, series))
-        return frame->pen->theme->muted;
-    if (series->strong || series->baseline)
-        return ink_color(series->strong ? INK_ACCENT : INK_BASELINE, frame->theme == THEME_LIGHT,
-                         false);
-    return plot_color(series->color, frame->theme);
+    Rgb usual = chart_is_muted(spec, series) ? frame->pen->theme->muted
+                                             : plot_color(series->color, frame->theme);
+    return plot_role(frame, series->strong, series->baseline, usual);
 }
+
+/* ---- the data ------------------------------------------------------------------------------- */
 
 static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
@@ -37,7 +36,7 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
     double x, y;
     if (frame->pen->measuring)
         return;
-    pen_clip(frame->pen, box);
+    pen_clip(frame->pen, (Box){box.x, box.y - 2, box.w, box.h + 3});
     if (series->faint)
         cairo_set_dash(cr, dashes, 2, 0);
     for (int i = 0; i < series->count; i++) {
@@ -48,195 +47,23 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_move_to(cr, x, y);
         open = there;
     }
-    pen_stroke(frame->pen, color_of(frame, spec, series), 1,
-               series->strong ? 4
-               : frame->dense ? 1.5
-                              : 2);
+    double usual = chart_is_muted(spec, series) ? 1.3 : 2;
+    pen_stroke(frame->pen, color_of(frame, spec, series), 1, series->strong ? 3.5 : usual);
     cairo_restore(cr);
-}
-
-/* Whether a dot is told by its name beside it. */
-static bool is_named(const PlotFrame *frame, const PlotSeries *series) {
-    return !frame->dense && series->dots && series->count == 1 &&
-           (series->strong || series->baseline);
-}
-
-static Box dot_box(double x, double y) {
-    return (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT};
-}
-
-/* Where the name of a dot at (x, y) stands: the first corner that covers no other dot. */
-static Box name_box(const PlotFrame *frame, const ChartSpec *spec, Box chart,
-                    const PlotSeries *series, double x, double y) {
-    TextStyle style = plot_body(frame);
-    style.bold = true;
-    double w = pen_text_width(frame->pen, &style, series->name), h = style.size + 4;
-    const Box corners[] = {{x + 12, y - 4 - h, w, h},
-                           {x + 12, y + 4, w, h},
-                           {x - 12 - w, y - 4 - h, w, h},
-                           {x - 12 - w, y + 4, w, h}};
-    for (int corner = 0; corner < 4; corner++) {
-        bool hit = false;
-        double x2, y2;
-        for (int i = 0; i < spec->series_count && !hit; i++)
-            for (int j = 0; j < spec->series[i].count && spec->series[i].dots && !hit; j++)
-                hit = &spec->series[i] != series &&
-                      point_of(spec, chart, &spec->series[i], j, &x2, &y2) &&
-                      boxes_overlap(corners[corner], dot_box(x2, y2));
-        if (!hit)
-            return corners[corner];
+    for (int i = 0; i < spec->mark_count && spec->meets; i++) {
+        double meets = spec->marks[i].strong ? chart_crossing(spec, series, spec->marks[i].x) : NAN;
+        if (chart_on_axis(&spec->y, meets))
+            plot_dot(frame, plot_x(&spec->x, box, spec->marks[i].x), plot_y(&spec->y, box, meets),
+                     series->strong ? DOT : DOT - 1.5, color_of(frame, spec, series), false);
     }
-    return corners[0];
 }
 
-/* The strong series has a ring around its dots. */
 static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
-    Pen *pen = frame->pen;
-    for (int i = 0; i < series->count; i++) {
-        double x, y;
-        if (!point_of(spec, box, series, i, &x, &y) || pen->measuring || y < box.y - 1 ||
-            y > box.y + box.h + 1)
-            continue;
-        pen_color(pen, color_of(frame, spec, series), 1);
-        cairo_arc(pen->cr, x, y, DOT, 0, 2 * M_PI);
-        cairo_fill(pen->cr);
-        if (series->strong) {
-            cairo_arc(pen->cr, x, y, DOT + 3, 0, 2 * M_PI);
-            pen_stroke(pen, pen->theme->text, 1, 1.5);
-        }
-        if (is_named(frame, series)) {
-            TextStyle style = plot_body(frame);
-            Box name = name_box(frame, spec, box, series, x, y);
-            style.bold = true;
-            style.color = color_of(frame, spec, series);
-            pen_text(pen, name.x, name.y + name.h - 4, 200, &style, series->name);
-        }
-    }
-}
-
-/* ---- numbers of dots and lines --------------------------------------------------------------- */
-
-static bool shares_color(const PlotFrame *frame, const ChartSpec *spec, int series) {
-    Rgb color = color_of(frame, spec, &spec->series[series]);
-    for (int i = 0; i < spec->series_count; i++) {
-        Rgb other = color_of(frame, spec, &spec->series[i]);
-        if (i != series && !spec->series[i].dots && !memcmp(&color, &other, sizeof color))
-            return true;
-    }
-    return false;
-}
-
-/* A dot without its name beside it on a page, or a line of the colour of others, has a number, the
- * same in the legend; else 0. */
-static int number_of(const PlotFrame *frame, const ChartSpec *spec, int series) {
-    const PlotSeries *of = &spec->series[series];
-    bool alike = of->dots ? !frame->dense && of->count == 1 && !is_named(frame, of)
-                          : shares_color(frame, spec, series);
-    int number = 0;
-    for (int i = 0; alike && i <= series; i++)
-        number += spec->series[i].dots == of->dots;
-    return number;
-}
-
-/* How far, in pixels, the other lines pass point i of a line. */
-static double loneliness(const ChartSpec *spec, Box chart, int line, int i) {
-    const PlotSeries *of = &spec->series[line];
-    double least = INFINITY, x, y, x2, y2;
-    if (!point_of(spec, chart, of, i, &x, &y))
-        return 0;
-    for (int j = 0; j < spec->series_count; j++)
-        if (j != line && spec->series[j].count == of->count &&
-            point_of(spec, chart, &spec->series[j], i, &x2, &y2))
-            least = fmin(least, fabs(y - y2));
-    return least;
-}
-
-/* What a dot covers, with its name where that stands beside it. */
-static bool covered(const PlotFrame *frame, const ChartSpec *spec, Box chart, int series, int part,
-                    Box *box) {
-    const PlotSeries *of = &spec->series[series];
     double x, y;
-    if (!of->dots || of->count != 1 || !point_of(spec, chart, of, 0, &x, &y))
-        return false;
-    *box = part ? name_box(frame, spec, chart, of, x, y) : dot_box(x, y);
-    return !part || is_named(frame, of);
-}
-
-/* Where a dot's number may stand: right and left of the dot, above and below. */
-enum { PLACES = 4, MOST_NUMBERS = 64 };
-
-static Box number_box(double x, double y, double w, double size, int place) {
-    const double left[PLACES] = {x + 8, x - 8 - w, x - w / 2, x - w / 2};
-    const double middle[PLACES] = {y, y, y - 14, y + 14};
-    return (Box){left[place], middle[place] - size / 2 - 1, w, size + 2};
-}
-
-/* Boxes in which something stands. */
-typedef struct {
-    Box list[3 * MOST_NUMBERS];
-    int count;
-} Taken;
-
-static bool is_free(const Taken *taken, Box box) {
-    for (int i = 0; i < taken->count; i++)
-        if (boxes_overlap(box, taken->list[i]))
-            return false;
-    return true;
-}
-
-/* Beside the dot, at the first place where nothing stands yet. */
-static bool place_at_dot(const ChartSpec *spec, Box chart, int series, double w, double size,
-                         const Taken *taken, Box *box) {
-    double x, y;
-    if (!point_of(spec, chart, &spec->series[series], 0, &x, &y))
-        return false;
-    for (int place = 0; place < PLACES; place++) {
-        *box = number_box(x, y, w, size, place);
-        if (is_free(taken, *box))
-            return true;
-    }
-    return false;
-}
-
-/* On the line, where it is farthest from all others. */
-static bool place_on_line(const ChartSpec *spec, Box chart, int series, double w, double size,
-                          const Taken *taken, Box *box) {
-    const PlotSeries *of = &spec->series[series];
-    double most = 0, x, y;
-    for (int i = 1 + of->count / 16; i < of->count - 1 - of->count / 16; i++) {
-        double far = loneliness(spec, chart, series, i);
-        if (far <= most || !point_of(spec, chart, of, i, &x, &y))
-            continue;
-        const Box here = {x - w / 2 - 2, y - size / 2 - 1, w + 4, size + 2};
-        if (is_free(taken, here))
-            most = far, *box = here;
-    }
-    return most > 0;
-}
-
-/* Beside each dot, or on each line, its number. */
-static void draw_numbers(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
-    TextStyle style = plot_muted(frame);
-    Taken taken = {.count = 0};
-    for (int i = 0; i < 2 * spec->series_count && i < 2 * MOST_NUMBERS; i++)
-        taken.count += covered(frame, spec, chart, i / 2, i % 2, &taken.list[taken.count]);
-    for (int i = 0; i < spec->series_count && i < MOST_NUMBERS; i++) {
-        const bool dots = spec->series[i].dots;
-        int number = number_of(frame, spec, i);
-        char text[16];
-        Box box;
-        snprintf(text, sizeof text, "%d", number);
-        double w = pen_text_width(frame->pen, &style, text);
-        if (!number ||
-            !(dots ? place_at_dot : place_on_line)(spec, chart, i, w, style.size, &taken, &box))
-            continue;
-        if (!dots)
-            pen_fill(frame->pen, box, frame->pen->theme->page, 1);
-        pen_text(frame->pen, box.x + (dots ? 0 : 2), box.y + 1 + 0.85 * style.size, w + 4, &style,
-                 text);
-        taken.list[taken.count++] = box;
-    }
+    for (int i = 0; i < series->count; i++)
+        if (point_of(spec, box, series, i, &x, &y) && y >= box.y - 1 && y <= box.y + box.h + 1)
+            plot_dot(frame, x, y, DOT, color_of(frame, spec, series), series->faint);
 }
 
 /* Strong ones last, so that nothing covers them. */
@@ -247,80 +74,308 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
             if (series->strong == strong)
                 (series->dots ? draw_dots : draw_line)(frame, spec, box, series);
         }
-    draw_numbers(frame, spec, box);
 }
 
-/* ---- legend --------------------------------------------------------------------------------- */
+/* ---- names beside points -------------------------------------------------------------------- */
 
-static void draw_key(const PlotFrame *frame, const ChartSpec *spec, int number, double x, double y,
-                     double w) {
-    const PlotSeries *series = &spec->series[number];
-    const int numbered = number_of(frame, spec, number);
-    char name[96];
-    Pen *pen = frame->pen;
-    Rgb color = color_of(frame, spec, series);
-    TextStyle style = plot_body(frame);
-    style.bold = series->strong;
-    if (series->dots)
-        pen_fill(pen, (Box){x + 6, y - 5, 10, 10}, color, 1);
-    else
-        pen_line(pen, x, y, x + 10, y, color, 1, 3);
-    if (!series->dots)
-        pen_line(pen, series->faint ? x + 14 : x + 10, y, x + 24, y, color, 1, 3);
-    if (numbered)
-        snprintf(name, sizeof name, "%d  %s", numbered, series->name);
-    pen_text(pen, x + 32, y + 0.35 * style.size, w - 40, &style, numbered ? name : series->name);
+enum { MOST_TAKEN = 160 };
+
+/* Boxes in which a text or a dot stands. */
+typedef struct {
+    Box list[MOST_TAKEN];
+    int count;
+} Taken;
+
+static void take(Taken *taken, Box box) {
+    if (taken->count < MOST_TAKEN)
+        taken->list[taken->count++] = box;
 }
 
-/* Beside the chart on a page, in columns under it where the box is small. */
-static void draw_legend(const PlotFrame *frame, const ChartSpec *spec, double x, double y,
-                        int columns, double column_w) {
+static bool is_free(const Taken *taken, Box box) {
+    for (int i = 0; i < taken->count; i++)
+        if (boxes_overlap(box, taken->list[i]))
+            return false;
+    return true;
+}
+
+static void take_dots(const ChartSpec *spec, Box chart, Taken *taken) {
+    double x, y;
+    for (int i = 0; i < spec->series_count; i++)
+        for (int j = 0; j < spec->series[i].count && spec->series[i].dots; j++)
+            if (point_of(spec, chart, &spec->series[i], j, &x, &y))
+                take(taken, (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT});
+}
+
+/* How many pieces of lines pass through the box. */
+static int crossed_by(const ChartSpec *spec, Box chart, Box box) {
+    int count = 0;
     for (int i = 0; i < spec->series_count; i++) {
-        double step = frame->dense ? DENSE_STEP : LEGEND_STEP;
-        draw_key(frame, spec, i, x + i % columns * column_w, y + i / columns * step, column_w);
+        const PlotSeries *series = &spec->series[i];
+        double x0, y0, x1, y1;
+        for (int j = 1; j < series->count && !series->dots; j++)
+            if (point_of(spec, chart, series, j - 1, &x0, &y0) &&
+                point_of(spec, chart, series, j, &x1, &y1))
+                for (double t = 0; t <= 1; t += 1 / fmax(hypot(x1 - x0, y1 - y0) / 4, 1))
+                    count += boxes_overlap(
+                        box, (Box){x0 + t * (x1 - x0) - 1, y0 + t * (y1 - y0) - 1, 2, 2});
+    }
+    return count;
+}
+
+/* The best place for a name beside a point: on no text or dot, on the fewest lines, near the point.
+ * False: there is none. */
+static bool place_name(const ChartSpec *spec, Box chart, const Taken *taken, double x, double y,
+                       double w, double h, Box *place) {
+    enum { NEAR = 3 };
+    int fewest = 0;
+    bool found = false;
+    for (int far = 0; far < NEAR; far++)
+        for (int corner = 0; corner < 6; corner++) {
+            double dx = 9 + 8 * far, dy = 5 + 10 * far;
+            double left = corner < 4 ? (corner % 2 ? x - dx - w : x + dx) : x - w / 2;
+            double top = corner < 2   ? y - h / 2 + (far == 1 ? -h : far == 2 ? h : 0)
+                         : corner < 4 ? (far ? y + dy : y - dy - h)
+                                      : (corner == 4 ? y - dy - h : y + dy);
+            Box box = {left, top, w, h};
+            if (box.x < chart.x + 2 || box.y < chart.y || box.x + w > chart.x + chart.w ||
+                box.y + h > chart.y + chart.h - 1 || !is_free(taken, box))
+                continue;
+            int crossed = crossed_by(spec, chart, box);
+            if (!found || crossed < fewest) {
+                *place = box;
+                fewest = crossed;
+                found = true;
+            }
+            if (!fewest)
+                return true;
+        }
+    return found;
+}
+
+/* Writes a name beside a point of the series, if it has room. */
+static void name_point(const PlotFrame *frame, const ChartSpec *spec, Box chart,
+                       const PlotSeries *series, int i, const char *name, Taken *taken) {
+    double x, y;
+    Box box = {0, 0, 0, 0};
+    TextStyle style = plot_muted(frame);
+    style.bold = series->strong && series->count == 1;
+    if (!series->peer || series->strong || series->baseline || series->dots)
+        style.color = series->dots && series->count > 1 ? frame->pen->theme->text
+                                                        : color_of(frame, spec, series);
+    double w = pen_text_width(frame->pen, &style, name) + 1, h = style.size + 2;
+    if (!point_of(spec, chart, series, i, &x, &y) ||
+        !place_name(spec, chart, taken, x, y, w, h, &box))
+        return;
+    if (series->dots) {
+        double near_x = fmin(fmax(x, box.x), box.x + w), near_y = fmin(fmax(y, box.y), box.y + h);
+        if (hypot(near_x - x, near_y - y) > 14)
+            pen_line(frame->pen, x, y, near_x, near_y, style.color, 0.5, 1);
+    }
+    plot_text(frame, box.x, box.y + 0.85 * h, w, &style, name);
+    take(taken, box);
+}
+
+/* ---- names at the ends of lines ------------------------------------------------------------- */
+
+enum { MOST_ENDS = 32 };
+
+typedef struct {
+    int series;
+    double from_y, y; /* of the line's end, of the name */
+} End;
+
+typedef struct {
+    End list[MOST_ENDS];
+    int count;
+    bool left; /* names stand at the left, where lines are farther apart */
+    double w;  /* room beside the chart */
+} Ends;
+
+/* The point of a line at the edge of the chart; false: the line does not reach the edge. */
+static bool edge_point(const ChartSpec *spec, Box chart, const PlotSeries *series, bool left,
+                       double *y) {
+    double x;
+    for (int i = 0; i < series->count; i++)
+        if (point_of(spec, chart, series, left ? i : series->count - 1 - i, &x, y))
+            return fabs(x - (left ? chart.x : chart.x + chart.w)) <= AT_EDGE;
+    return false;
+}
+
+static void find_ends(const ChartSpec *spec, Box chart, Ends *ends) {
+    ends->count = 0;
+    for (int i = 0; i < spec->series_count && ends->count < MOST_ENDS; i++) {
+        const PlotSeries *series = &spec->series[i];
+        double y;
+        if (series->dots || !series->name || !edge_point(spec, chart, series, ends->left, &y))
+            continue;
+        int at = ends->count++;
+        for (; at > 0 && ends->list[at - 1].from_y > y; at--)
+            ends->list[at] = ends->list[at - 1];
+        ends->list[at] = (End){i, y, y};
     }
 }
 
-/* How many keys fit side by side. */
-static int legend_columns(const PlotFrame *frame, const ChartSpec *spec, double w) {
-    TextStyle style = plot_body(frame);
-    double widest = 1;
-    style.bold = true;
-    for (int i = 0; i < spec->series_count; i++)
-        widest = fmax(widest, pen_text_width(frame->pen, &style, spec->series[i].name));
-    return frame->dense ? (int)fmax(w / (widest + 44), 1) : 1;
+/* How far apart the ends are. */
+static double spread(const Ends *ends) {
+    double sum = 0;
+    for (int i = 1; i < ends->count; i++)
+        sum += fmin(ends->list[i].from_y - ends->list[i - 1].from_y, 30);
+    return sum;
+}
+
+static void drop_end(const ChartSpec *spec, Ends *ends) {
+    int drop = ends->count - 1;
+    for (int i = 0; i < ends->count; i++)
+        if (chart_is_muted(spec, &spec->series[ends->list[i].series]))
+            drop = i;
+    memmove(&ends->list[drop], &ends->list[drop + 1],
+            sizeof(End) * (size_t)(--ends->count - drop));
+}
+
+/* Moves names apart that would touch. Grey lines lose their names first where there is no room. */
+static void part_ends(const ChartSpec *spec, double step, Box chart, Ends *ends) {
+    while (ends->count && ends->count * step > chart.h + step)
+        drop_end(spec, ends);
+    for (int i = 1; i < ends->count; i++)
+        ends->list[i].y = fmax(ends->list[i].y, ends->list[i - 1].y + step);
+    double limit = chart.y + chart.h;
+    for (int i = ends->count - 1; i >= 0; i--, limit -= step)
+        ends->list[i].y = limit = fmin(ends->list[i].y, limit);
+}
+
+static TextStyle end_style(const PlotFrame *frame, const ChartSpec *spec,
+                           const PlotSeries *series) {
+    TextStyle style = plot_muted(frame);
+    style.bold = series->strong;
+    style.color = color_of(frame, spec, series);
+    return style;
+}
+
+static Ends choose_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
+    Ends left = {.left = true}, right = {.left = false};
+    find_ends(spec, chart, &left);
+    find_ends(spec, chart, &right);
+    bool apart = left.count == right.count && spread(&left) > 1.5 * spread(&right);
+    Ends ends = apart || left.count > right.count ? left : right;
+    for (int i = 0; i < ends.count; i++) {
+        const PlotSeries *series = &spec->series[ends.list[i].series];
+        TextStyle style = end_style(frame, spec, series);
+        double w = pen_text_width(frame->pen, &style, series->name) + LEADER + 6;
+        ends.w = fmax(ends.w, fmin(w, 0.35 * chart.w));
+    }
+    return ends;
+}
+
+static void draw_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart, Ends *ends) {
+    double edge = ends->left ? chart.x : chart.x + chart.w, away = ends->left ? -1 : 1;
+    part_ends(spec, frame->type->small + 2, chart, ends);
+    for (int i = 0; i < ends->count; i++) {
+        const End *end = &ends->list[i];
+        const PlotSeries *series = &spec->series[end->series];
+        TextStyle style = end_style(frame, spec, series);
+        style.align = ends->left ? ALIGN_RIGHT : ALIGN_LEFT;
+        double from = fmin(end->from_y, chart.y + chart.h);
+        pen_line(frame->pen, edge + away * 2, from, edge + away * (LEADER - 4), end->y, style.color,
+                 0.6, 1);
+        pen_text(frame->pen, edge + away * LEADER, end->y + 0.35 * style.size, ends->w - LEADER,
+                 &style, series->name);
+    }
+}
+
+/* The middle one of a line's points in the chart. */
+static int middle_point(const ChartSpec *spec, Box chart, const PlotSeries *series) {
+    double x, y;
+    int seen = 0, point = 0;
+    for (int i = 0; i < series->count; i++)
+        seen += point_of(spec, chart, series, i, &x, &y);
+    for (int left = seen / 2 + 1; point < series->count && left > 0; point++)
+        left -= point_of(spec, chart, series, point, &x, &y);
+    return point > 0 ? point - 1 : 0;
+}
+
+/* Names of dots, labels of points, and names of lines that end within the chart. Strong ones have
+ * the first choice. */
+static void draw_names(const PlotFrame *frame, const ChartSpec *spec, Box chart, bool left) {
+    Taken taken = {.count = 0};
+    double y;
+    take_dots(spec, chart, &taken);
+    for (int rank = 2; rank >= 0; rank--)
+        for (int i = 0; i < spec->series_count; i++) {
+            const PlotSeries *series = &spec->series[i];
+            if ((series->strong ? 2 : series->baseline) != rank)
+                continue;
+            for (int j = 0; j < series->count && series->labels; j++)
+                if (series->labels[j])
+                    name_point(frame, spec, chart, series, j, series->labels[j], &taken);
+            if (series->name && series->count == 1)
+                name_point(frame, spec, chart, series, 0, series->name, &taken);
+            if (series->name && !series->dots && !edge_point(spec, chart, series, left, &y))
+                name_point(frame, spec, chart, series, middle_point(spec, chart, series),
+                           series->name, &taken);
+        }
 }
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
+static Ticks y_ticks(const PlotAxis *axis, double h) {
+    return ticks_of(axis->log, axis->lo, axis->hi, (int)fmax(fmin(h / 36, 7), 2));
+}
+
+static double labels_width(const PlotFrame *frame, const Ticks *ticks) {
+    TextStyle style = plot_muted(frame);
+    double widest = 0;
+    for (int i = 0; i < ticks->count; i++)
+        widest = fmax(widest, pen_text_width(frame->pen, &style, ticks->label[i]));
+    return widest + 8;
+}
+
+/* The labels stand at the side that the names leave free, the title above them. */
+static void draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box chart, double title_y,
+                        const Ticks *ticks, bool right, Box whole) {
+    Pen *pen = frame->pen;
+    TextStyle style = aligned(plot_muted(frame), right ? ALIGN_LEFT : ALIGN_RIGHT);
+    double x = right ? chart.x + chart.w + 8 : chart.x - 8;
+    char title[160], multiplier[48];
+    for (int i = 0; i < ticks->count; i++) {
+        double y = plot_y(axis, chart, ticks->at[i]);
+        pen_line(pen, chart.x, y, chart.x + chart.w, y, pen->theme->rule, 0.7, 1);
+        pen_text(pen, x, y + 0.35 * style.size, 80, &style, ticks->label[i]);
+    }
+    ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
+    snprintf(title, sizeof title, "%s %s", axis->title, multiplier);
+    style = aligned(plot_body(frame), right ? ALIGN_RIGHT : ALIGN_LEFT);
+    pen_text(pen, right ? whole.x + whole.w : whole.x, title_y, whole.w, &style, title);
+}
+
 void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
-    const PlotType *type = frame->type;
-    double top = plot_head(frame, box, spec->title, spec->subtitle);
-    double labels = plot_mark_space(frame, spec->marks, spec->mark_count);
-    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 6
-                                 : plot_note_room(frame, box.w, spec->note);
-    int columns = legend_columns(frame, spec, box.w);
-    double legend_h =
-        frame->dense ? (spec->series_count + columns - 1) / columns * DENSE_STEP + 12 : 0;
-    double gap = frame->dense ? 8 : 0;
-    double room = box.y + box.h - top - labels - type->axis_bottom - gap;
-    bool has_note = room - legend_h - note_h >= CHART_LEAST_H;
-    bool has_legend = room - legend_h >= CHART_LEAST_H;
-    double chart_h = room - (has_note ? note_h : 0) - (has_legend ? legend_h : 0);
-    if (chart_h < 20)
+    double top = plot_head(frame, box, spec);
+    top += plot_keys(frame, spec, box, top);
+    double title_y = top + frame->type->body, below = plot_axis_height(frame);
+    double note_h = plot_note_height(frame, box.w, spec->note);
+    top = title_y + 14;
+    double room = box.y + box.h - top - below;
+    Ticks ticks = y_ticks(&spec->y, room);
+    double labels_w = labels_width(frame, &ticks);
+    Box chart = {box.x, top, box.w, room};
+    Ends ends = choose_ends(frame, spec, chart);
+    chart.w -= labels_w + fmax(ends.w, 10);
+    chart.x += ends.left ? ends.w : labels_w;
+    double band = plot_mark_band(frame, spec, chart.x, chart.w, box.x + box.w);
+    bool has_note = !frame->boxed || room - band - note_h >= CHART_LEAST_H;
+    chart.y += band;
+    chart.h -= band + (has_note ? note_h : 0);
+    if (chart.h < 20 || chart.w < 40)
         return;
-    Box chart = {box.x + type->axis_left, top + labels,
-                 box.w - type->axis_left - (frame->dense ? DENSE_RIGHT : LEGEND_W), chart_h};
-    plot_draw_x_axis(frame, &spec->x, chart);
-    plot_draw_y_axis(frame, &spec->y, chart);
-    plot_draw_marks(frame, &spec->x, chart, spec->marks, spec->mark_count, labels);
-    pen_frame(frame->pen, chart, frame->pen->theme->rule, 1, 1);
+    ticks = y_ticks(&spec->y, chart.h);
+    find_ends(spec, chart, &ends);
+    draw_y_axis(frame, &spec->y, chart, title_y, &ticks, ends.left, box);
+    plot_draw_x_axis(frame, &spec->x, chart, box);
+    plot_draw_marks(frame, spec, chart, box.x + box.w);
+    pen_line(frame->pen, chart.x, chart.y + chart.h, chart.x + chart.w, chart.y + chart.h,
+             frame->pen->theme->muted, 1, 1);
     draw_series(frame, spec, chart);
-    double bottom = chart.y + chart.h + type->axis_bottom;
-    if (!frame->dense)
-        draw_legend(frame, spec, chart.x + chart.w + 20, chart.y + 8, 1, LEGEND_W);
-    else if (has_legend)
-        draw_legend(frame, spec, box.x, bottom + 12, columns, box.w / columns);
+    draw_ends(frame, spec, chart, &ends);
+    draw_names(frame, spec, chart, ends.left);
     if (has_note)
-        plot_note(frame, box.x, bottom + 8 + (frame->dense ? legend_h - 4 : 0), box.w, spec->note);
+        plot_note(frame, box.x, chart.y + chart.h + below + 8, box.w, spec->note);
 }

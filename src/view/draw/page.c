@@ -3,6 +3,7 @@
 #include "src/base/markup.h"
 #include "src/base/memory_stream.h"
 
+#include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <ctype.h>
 #include <math.h>
@@ -15,10 +16,11 @@ static double scale_of(const PageSpec *page) {
 }
 
 static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayout *layout,
-                    Err *err) {
+                    bool texts_apart, Err *err) {
     Pen pen;
     cairo_scale(cr, scale, scale);
     pen_init(&pen, cr, &themes[page->theme], layout);
+    pen.texts_apart = texts_apart;
     pen_fill(&pen, (Box){0, 0, page->w, page->h}, pen.theme->page, 1);
     page->draw(&pen, page->context);
     if (pen.failed && err)
@@ -37,7 +39,7 @@ bool page_image(const PageSpec *page, Image *image, Err *err) {
     cairo_t *cr = pen_begin(image, lround(page->w * scale), lround(page->h * scale), err);
     if (cr)
         paint_whole(cr, themes[page->theme].page);
-    return cr && pen_finish(cr, draw_on(cr, page, scale, NULL, err), image);
+    return cr && pen_finish(cr, draw_on(cr, page, scale, NULL, false, err), image);
 }
 
 /* ---- SVG ------------------------------------------------------------------------------------ */
@@ -97,56 +99,63 @@ static cairo_status_t append(void *stream, const unsigned char *data, unsigned l
                                                      : CAIRO_STATUS_NO_MEMORY;
 }
 
-static bool draw_svg(const PageSpec *page, FILE *stream, Err *err) {
-    double scale = scale_of(page);
-    cairo_surface_t *surface =
-        cairo_svg_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
-    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+/* Draws the page on a surface that writes to a stream, and closes the surface. */
+static bool draw_stream(cairo_surface_t *surface, const PageSpec *page, double scale,
+                        FigureLayout *texts, const char *what, Err *err) {
     cairo_t *cr = cairo_create(surface);
-    bool drawn = draw_on(cr, page, scale, NULL, err);
+    bool drawn = draw_on(cr, page, scale, texts, texts != NULL, err);
     cairo_destroy(cr);
     cairo_surface_finish(surface);
-    drawn = drawn && pen_status(cairo_surface_status(surface), "SVG", err);
+    drawn = drawn && pen_status(cairo_surface_status(surface), what, err);
     cairo_surface_destroy(surface);
     return drawn;
 }
 
-/* ---- texts of an SVG: cairo writes letters as outlines, so words are laid over them, unseen
- * ------ */
-
-/* The title is the text in the largest letters. */
-static void put_title(const FigureLayout *layout, FILE *out) {
-    const FigureText *title = NULL;
-    for (size_t i = 0; i < layout->count; i++)
-        if (!title || layout->texts[i].h > title->h)
-            title = layout->texts[i].w > layout->texts[i].h ? &layout->texts[i] : title;
-    fputs("\n<title>", out);
-    markup_text(out, title ? title->text : "");
-    fputs("</title>", out);
+static bool draw_svg(const PageSpec *page, FILE *stream, FigureLayout *texts, Err *err) {
+    double scale = scale_of(page);
+    cairo_surface_t *surface =
+        cairo_svg_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
+    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+    return draw_stream(surface, page, scale, texts, "SVG", err);
 }
 
-/* Texts that can be searched, marked and read aloud. One that is higher than wide is turned. */
+/* ---- texts of an SVG: cairo would write letters as outlines, so they are written here -------- */
+
+static void put_text(const FigureText *text, FILE *out) {
+    static const char *const anchors[] = {"start", "middle", "end"};
+    static const int degrees[] = {0, -90, 90};
+    const TextStyle *style = &text->style;
+    const Rgb color = style->color, rim = style->rim;
+    fprintf(out, "<text transform=\"translate(%.1f %.1f)", text->at_x, text->at_y);
+    if (style->turn)
+        fprintf(out, " rotate(%d)", degrees[style->turn]);
+    fprintf(out, "\" font-size=\"%g\" fill=\"#%02x%02x%02x\" text-anchor=\"%s\"", style->size,
+            color.r, color.g, color.b, anchors[style->align]);
+    if (style->bold)
+        fputs(" font-weight=\"bold\"", out);
+    if (style->outlined)
+        fprintf(out,
+                " stroke=\"#%02x%02x%02x\" stroke-width=\"3\" stroke-opacity=\"0.8\" "
+                "stroke-linejoin=\"round\" paint-order=\"stroke\"",
+                rim.r, rim.g, rim.b);
+    fprintf(out, " textLength=\"%.1f\">", text->w > text->h || !style->turn ? text->w : text->h);
+    markup_text(out, text->text);
+    fputs("</text>\n", out);
+}
+
+/* A viewer without this font keeps each text's length. */
 static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
-    const double ascent = 0.8; /* of a box's height, about */
-    fprintf(out, "<g transform=\"scale(%g)\" font-family=\"sans-serif\" fill-opacity=\"0\">\n",
+    fprintf(out,
+            "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
             scale);
-    for (size_t i = 0; i < layout->count; i++) {
-        const FigureText *text = &layout->texts[i];
-        bool turned = text->h > text->w && text->text[0] && text->text[1];
-        double high = turned ? text->w : text->h, wide = turned ? text->h : text->w;
-        fprintf(out, "<text transform=\"translate(%.1f %.1f)%s\" font-size=\"%.1f\" ",
-                text->x + (turned ? ascent * high : 0),
-                text->y + (turned ? text->h : ascent * high), turned ? " rotate(-90)" : "",
-                ascent * high);
-        fprintf(out, "textLength=\"%.1f\">", wide);
-        markup_text(out, text->text);
-        fputs("</text>\n", out);
-    }
+    for (size_t i = 0; i < layout->count; i++)
+        if (layout->texts[i].text[0])
+            put_text(&layout->texts[i], out);
     fputs("</g>\n", out);
 }
 
 /* The document that cairo drew, with numbers, title and texts. False: no memory. */
-static bool put_document(char *svg, const FigureLayout *layout, double scale, FILE *out) {
+static bool put_document(char *svg, const PageSpec *page, const FigureLayout *layout, FILE *out) {
     static const char end[] = "</svg>";
     char *root = strstr(svg, "<svg"), *body = root ? strchr(root, '>') : NULL;
     char *last = body ? strstr(body, end) : NULL;
@@ -154,24 +163,25 @@ static bool put_document(char *svg, const FigureLayout *layout, double scale, FI
         return false;
     *last = '\0';
     fwrite(svg, 1, (size_t)(++body - svg), out);
-    put_title(layout, out);
+    fputs("\n<title>", out);
+    markup_text(out, page->title ? page->title : "");
+    fputs("</title>", out);
     bool numbered = renumber(body, strlen(body), out);
-    put_texts(layout, scale, out);
+    put_texts(layout, scale_of(page), out);
     fprintf(out, "%s\n", end);
     return numbered;
 }
 
 static bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
     MemoryStream svg, out;
-    FigureLayout layout;
-    *bytes = NULL;
-    *length = 0;
-    if (!page_layout(page, &layout, err))
-        return false;
-    bool opened = memory_stream_open(&svg, err), drawn = opened && draw_svg(page, svg.stream, err);
+    FigureLayout texts = {.w = page->w, .h = page->h};
+    bool opened = memory_stream_open(&svg, err);
+    bool drawn = opened && draw_svg(page, svg.stream, &texts, err);
     drawn = opened && memory_stream_close(&svg, "SVG", drawn ? err : NULL) && drawn;
+    if (drawn && texts.failed)
+        drawn = err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu texts", texts.count);
     if (drawn && memory_stream_open(&out, err)) {
-        bool whole = put_document(svg.bytes, &layout, scale_of(page), out.stream) ||
+        bool whole = put_document(svg.bytes, page, &texts, out.stream) ||
                      err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg.length);
         if (memory_stream_close(&out, "SVG", whole ? err : NULL) && whole) {
             *bytes = (uint8_t *)out.bytes;
@@ -181,25 +191,60 @@ static bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err 
     }
     if (opened)
         free(svg.bytes);
-    figure_layout_free(&layout);
+    figure_layout_free(&texts);
     return *bytes != NULL;
 }
 
-bool page_file(const PageSpec *page, bool svg, uint8_t **bytes, size_t *length, Err *err) {
+/* ---- PDF: cairo embeds the letters that are used --------------------------------------------- */
+
+/* A unit of the page is a pixel of 1/96 inch. PDF 1.4 has the title outside of packed objects. */
+static bool draw_pdf(const PageSpec *page, FILE *stream, Err *err) {
+    const double scale = 0.75 * scale_of(page);
+    cairo_surface_t *surface =
+        cairo_pdf_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
+    cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
+                                   page->title ? page->title : "");
+    /* The same page gives the same bytes. */
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    return draw_stream(surface, page, scale, NULL, "PDF", err);
+}
+
+static bool page_pdf(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
+    MemoryStream pdf;
+    if (!memory_stream_open(&pdf, err))
+        return false;
+    bool drawn = draw_pdf(page, pdf.stream, err);
+    if (!memory_stream_close(&pdf, "PDF", drawn ? err : NULL) || !drawn) {
+        free(pdf.bytes);
+        return false;
+    }
+    *bytes = (uint8_t *)pdf.bytes;
+    *length = pdf.length;
+    return true;
+}
+
+static bool page_png(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
     Image image = {0};
-    *bytes = NULL;
-    if (svg)
-        return page_svg(page, bytes, length, err);
     bool ok = page_image(page, &image, err) && image_png(&image, bytes, length, err);
     image_free(&image);
     return ok;
+}
+
+bool page_file(const PageSpec *page, PictureFormat format, uint8_t **bytes, size_t *length,
+               Err *err) {
+    *bytes = NULL;
+    *length = 0;
+    return (format == PICTURE_SVG   ? page_svg
+            : format == PICTURE_PDF ? page_pdf
+                                    : page_png)(page, bytes, length, err);
 }
 
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {
     *layout = (FigureLayout){.w = page->w, .h = page->h};
     Image pixel;
     cairo_t *cr = pen_begin(&pixel, 1, 1, err);
-    bool drawn = cr && pen_finish(cr, draw_on(cr, page, 1, layout, err), &pixel);
+    bool drawn = cr && pen_finish(cr, draw_on(cr, page, 1, layout, false, err), &pixel);
     image_free(&pixel);
     if (drawn && layout->failed)
         drawn = err_set(err, ERR_FAILED, "layout", "", "no memory for %zu texts", layout->count);

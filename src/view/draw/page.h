@@ -8,10 +8,16 @@ typedef struct {
     FigureTheme theme;
     void (*draw)(Pen *pen, const void *context);
     const void *context;
+    const char *title; /* of the file; NULL: none */
 } PageSpec;
 
-/* A file is a PNG or an SVG document; `bytes` is malloc'd; the layout is freed with
- * figure_layout_free(). On failure nothing is left to free. */
+/* A unit is a pixel of a PNG, and 1/96 inch of an SVG or PDF. The texts of an SVG are <text>
+ * elements, and a PDF embeds its fonts. */
+typedef enum { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF } PictureFormat;
+
+/* `bytes` is malloc'd; the layout is freed with figure_layout_free(). On failure nothing is left to
+ * free. */
 bool page_image(const PageSpec *page, Image *image, Err *err);
-bool page_file(const PageSpec *page, bool svg, uint8_t **bytes, size_t *length, Err *err);
+bool page_file(const PageSpec *page, PictureFormat format, uint8_t **bytes, size_t *length,
+               Err *err);
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 256, PARAGRAPH_MAX = 1024 };
+enum { PARAGRAPH_MAX = 1024 };
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout) {
     *pen = (Pen){.cr = cr, .theme = theme, .layout = layout};
@@ -72,7 +72,7 @@ static double clean_width(Pen *pen, const char *text) {
 }
 
 double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
-    char clean[TEXT_MAX];
+    char clean[PEN_TEXT_MAX];
     clean_text(text, clean, sizeof clean);
     select_font(pen, style);
     return clean_width(pen, clean);
@@ -80,17 +80,17 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
 
 /* Cleans `text` and cuts it to `max_w`; returns its width. */
 static double fit(Pen *pen, const TextStyle *style, double max_w, const char *text,
-                  char fitted[TEXT_MAX]) {
-    char cut[TEXT_MAX - 4];
+                  char fitted[PEN_TEXT_MAX]) {
+    char cut[PEN_TEXT_MAX - 4];
     clean_text(text, cut, sizeof cut);
-    snprintf(fitted, TEXT_MAX, "%s", cut);
+    snprintf(fitted, PEN_TEXT_MAX, "%s", cut);
     select_font(pen, style);
     double width = clean_width(pen, fitted);
     while (width > max_w && text_drop_last(cut)) {
         size_t length = strlen(cut);
         while (length && cut[length - 1] == ' ')
             cut[--length] = '\0';
-        snprintf(fitted, TEXT_MAX, "%s\u2026", cut);
+        snprintf(fitted, PEN_TEXT_MAX, "%s\u2026", cut);
         width = clean_width(pen, fitted);
     }
     return width;
@@ -108,11 +108,12 @@ static Box box_of(double x, double baseline, double width, const TextStyle *styl
 
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text) {
-    char fitted[TEXT_MAX];
+    char fitted[PEN_TEXT_MAX];
     return box_of(x, baseline, fit(pen, style, max_w, text, fitted), style);
 }
 
-static void note(FigureLayout *layout, Box box, const char *text) {
+static void note(FigureLayout *layout, Box box, double x, double baseline, const TextStyle *style,
+                 const char *text) {
     if (!layout || layout->failed)
         return;
     if (layout->count == layout->capacity) {
@@ -126,7 +127,7 @@ static void note(FigureLayout *layout, Box box, const char *text) {
         layout->capacity = capacity;
     }
     FigureText *entry = &layout->texts[layout->count++];
-    *entry = (FigureText){.x = box.x, .y = box.y, .w = box.w, .h = box.h};
+    *entry = (FigureText){box.x, box.y, box.w, box.h, x, baseline, *style, ""};
     clean_text(text, entry->text, sizeof entry->text);
 }
 
@@ -151,19 +152,20 @@ static void show(Pen *pen, double x, double baseline, double width, const TextSt
 
 double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                 const char *text) {
-    char fitted[TEXT_MAX];
+    char fitted[PEN_TEXT_MAX];
     double width = fit(pen, style, max_w, text, fitted);
     if (pen->measuring)
         return width;
-    note(pen->layout, box_of(x, baseline, width, style), fitted);
-    show(pen, x, baseline, width, style, fitted);
+    note(pen->layout, box_of(x, baseline, width, style), x, baseline, style, fitted);
+    if (!pen->texts_apart)
+        show(pen, x, baseline, width, style, fitted);
     return width;
 }
 
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text) {
     double leading = ceil(1.4 * style->size), y = top;
-    char clean[PARAGRAPH_MAX], line[TEXT_MAX] = "", *rest = NULL;
+    char clean[PARAGRAPH_MAX], line[PEN_TEXT_MAX] = "", *rest = NULL;
     clean_text(text, clean, sizeof clean);
     for (char *word = strtok_r(clean, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         size_t length = strlen(line);

@@ -7,31 +7,6 @@
 
 #include <cairo.h>
 
-/* Where each text of a page ended up, in units of the page. A test proves with it that no text lies
- * on another and that none leaves the page. */
-typedef struct {
-    double x, y, w, h;
-    char text[96];
-} FigureText;
-
-typedef struct {
-    double w, h; /* page */
-    FigureText *texts;
-    size_t count, capacity;
-    bool failed; /* no memory */
-} FigureLayout;
-
-void figure_layout_free(FigureLayout *layout);
-
-typedef struct {
-    cairo_t *cr;
-    const Theme *theme;
-    FigureLayout *layout; /* notes texts; may be NULL */
-    bool measuring;       /* find out sizes only: nothing is drawn or noted */
-    bool failed;          /* there was no memory for a picture; `err` says so */
-    Err err;
-} Pen;
-
 typedef struct {
     double x, y, w, h;
 } Box;
@@ -48,6 +23,36 @@ typedef struct {
     bool outlined; /* with a rim in colour `rim`, legible on any picture */
     Rgb rim;
 } TextStyle;
+
+/* Where each text of a page ended up, in units of the page. A test proves with it that no text lies
+ * on another and that none leaves the page. */
+enum { PEN_TEXT_MAX = 256 };
+
+typedef struct {
+    double x, y, w, h;
+    double at_x, at_y; /* where pen_text() was asked to write */
+    TextStyle style;
+    char text[PEN_TEXT_MAX];
+} FigureText;
+
+typedef struct {
+    double w, h; /* page */
+    FigureText *texts;
+    size_t count, capacity;
+    bool failed; /* no memory */
+} FigureLayout;
+
+void figure_layout_free(FigureLayout *layout);
+
+typedef struct {
+    cairo_t *cr;
+    const Theme *theme;
+    FigureLayout *layout; /* notes texts; may be NULL */
+    bool texts_apart;     /* texts are noted in the layout, and not drawn */
+    bool measuring;       /* find out sizes only: nothing is drawn or noted */
+    bool failed;          /* there was no memory for a picture; `err` says so */
+    Err err;
+} Pen;
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout);
 

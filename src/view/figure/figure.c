@@ -156,7 +156,8 @@ static PageSpec compose_page(const FigureSpec *spec, Composition *composition) {
     arrange_page(&pen, &composition->figure, &composition->page);
     pen_close(&pen);
     return (PageSpec){composition->page.w, composition->page.h, spec->scale,
-                      spec->state->light ? THEME_LIGHT : THEME_DARK, draw_composition, composition};
+                      spec->state->light ? THEME_LIGHT : THEME_DARK, draw_composition, composition,
+                      spec->title};
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
@@ -165,10 +166,11 @@ bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
     return page_image(&page, image, err);
 }
 
-bool figure_file(const FigureSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err) {
+bool figure_file(const FigureSpec *spec, PictureFormat format, uint8_t **bytes, size_t *length,
+                 Err *err) {
     Composition composition;
     const PageSpec page = compose_page(spec, &composition);
-    return page_file(&page, svg, bytes, length, err);
+    return page_file(&page, format, bytes, length, err);
 }
 
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {

@@ -4,7 +4,7 @@
 
 #include "src/state/live_data.h"
 #include "src/view/bev/picture.h"
-#include "src/view/draw/pen.h"
+#include "src/view/draw/page.h"
 
 /* The contents of the page, all borrowed: the state, its frame and their pictures. */
 typedef struct {
@@ -19,9 +19,10 @@ typedef struct {
     double scale;                 /* pixels per unit; 0: 1, about 1,600 pixels wide */
 } FigureSpec;
 
-/* Draw the figure as pixels, or as a PNG or SVG file in malloc'd memory. */
+/* Draw the figure as pixels, or as a file in malloc'd memory. */
 bool figure_image(const FigureSpec *spec, Image *image, Err *err);
-bool figure_file(const FigureSpec *spec, bool svg, uint8_t **bytes, size_t *length, Err *err);
+bool figure_file(const FigureSpec *spec, PictureFormat format, uint8_t **bytes, size_t *length,
+                 Err *err);
 
 /* Lists where the texts stand. Free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);

@@ -211,10 +211,7 @@ static int chart_rows(const ChartSpec *spec) {
 }
 
 static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
-    Box box = sheet_box(sheet, area);
-    TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
-    plot_draw(pen_of(sheet), box, spec);
-    pen_text(pen_of(sheet), box.x + box.w, baseline_of(sheet, area.y), box.w / 2, &muted, note);
+    plot_draw(pen_of(sheet), sheet_box(sheet, area), spec, note);
 }
 
 static void picture(Sheet *sheet, Area area, const Image *image) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_W = 6, AXIS_ROWS = 2, LEAST_LINES = 5, USUAL_LINES = 8 };
+enum { LABEL_W = 6, AXIS_ROWS = 2, USUAL_LINES = 8 };
 
 /* Textures of the parts for screens without colour. */
 static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0x2588};
@@ -51,11 +51,19 @@ static bool canvas_has(const Canvas *canvas, int column, int row) {
            canvas->dots[row][column];
 }
 
+/* Spaces within texts count as drawn. */
+static bool is_blank(const Cells *cells, Area row) {
+    for (int x = row.x; x < row.x + row.w; x++)
+        if (cells->drawn[(size_t)row.y * (size_t)cells->columns + (size_t)x])
+            return false;
+    return true;
+}
+
 /* Puts the cells with dots where nothing stands yet. */
 static void canvas_put(const Canvas *canvas, Cells *cells, int x, int y) {
     for (int row = 0; row < canvas->h; row++)
         for (int column = 0; column < canvas->w; column++)
-            if (canvas->dots[row][column] && cells_at(cells, x + column, y + row)->glyph == ' ')
+            if (canvas->dots[row][column] && is_blank(cells, (Area){x + column, y + row, 1, 1}))
                 cells_put(cells, x + column, y + row, BRAILLE + canvas->dots[row][column],
                           cell_style(canvas->inks[row][column]));
 }
@@ -71,13 +79,6 @@ static int legend_entry(Cells *cells, Area row, int x, uint32_t glyph, CellStyle
     cells_put(cells, x, row.y, glyph, style);
     cells_text(cells, x + 2, row.y, w, cell_style(INK_TEXT), name);
     return x + 2 + w + 2;
-}
-
-static int legend_marks(Cells *cells, Area row, int x, const ChartSpec *spec, uint32_t glyph) {
-    for (int i = 0; i < spec->mark_count; i++)
-        if (spec->marks[i].strong)
-            x = legend_entry(cells, row, x, glyph, cell_style(INK_MUTED), spec->marks[i].label);
-    return x;
 }
 
 /* ---- lines: whose is it --------------------------------------------------------------------- */
@@ -120,49 +121,59 @@ static void tick_text(double value, const char *unit, int w, char *text, size_t 
         snprintf(text, size, "%s", number);
 }
 
-/* A label centred at a value of the x axis, or with a unit at the end of the row. Left out where it
- * would touch another one. */
-static void draw_x_label(Cells *cells, Area row, const PlotAxis *axis, double value,
-                         const char *unit) {
-    char text[48];
-    tick_text(value, unit, row.w, text, sizeof text);
-    int w = cells_width(text), end = row.x + row.w;
-    int x = row.x + (int)(chart_along(axis, value) * (row.w - 1)) - (unit ? 1 : w / 2);
-    x = x < row.x ? row.x : x + w > end ? end - w : x;
-    for (int column = x - 2; column < x + w + 2; column++)
-        if (cells_at(cells, column, row.y)->glyph != ' ' && column >= row.x && column < end)
-            return;
-    cells_text(cells, x, row.y, w, cell_style(INK_MUTED), text);
+/* Where the label of a value of the x axis stands: centred, within the row. */
+static Area x_label(Area row, const PlotAxis *axis, double value, const char *text) {
+    int w = cells_width(text), x = row.x + (int)lround(chart_along(axis, value) * (row.w - 1));
+    x -= w / 2;
+    x = x < row.x ? row.x : x + w > row.x + row.w ? row.x + row.w - w : x;
+    return (Area){x, row.y, w, 1};
 }
 
-/* Labels under the chart: the last one with the unit, then the others that have room. */
+/* Labels under the chart, the last one with the unit. Evenly spaced: where one has no room beside
+ * another, all are farther apart. */
 static void draw_x_ticks(Cells *cells, Area row, const PlotAxis *axis) {
-    Ticks ticks = ticks_of(axis->log, axis->lo, axis->hi, row.w / 12 > 2 ? row.w / 12 : 2);
-    for (int i = 0; i < ticks.count; i++) {
-        int at = i ? i - 1 : ticks.count - 1;
-        draw_x_label(cells, row, axis, ticks.at[at], i ? NULL : axis->unit);
+    Area places[TICKS_MAX];
+    char text[TICKS_MAX][48];
+    Ticks ticks = {.count = 0};
+    bool fits = false;
+    for (int target = row.w / 8 > 1 ? row.w / 8 : 1; target >= 1 && !fits; target--) {
+        ticks = ticks_of(axis->log, axis->lo, axis->hi, target);
+        fits = true;
+        for (int i = 0; i < ticks.count; i++) {
+            tick_text(ticks.at[i], i == ticks.count - 1 ? axis->unit : NULL, row.w, text[i],
+                      sizeof *text);
+            places[i] = x_label(row, axis, ticks.at[i], text[i]);
+            fits = fits && (!i || places[i].x > places[i - 1].x + places[i - 1].w);
+        }
     }
+    for (int i = 0; i < ticks.count && fits; i++)
+        cells_text(cells, places[i].x, row.y, places[i].w, cell_style(INK_MUTED), text[i]);
 }
 
-static void draw_y_label(Cells *cells, Area chart, const PlotAxis *axis, double value) {
+static int row_of(Area chart, const PlotAxis *axis, double value) {
+    return chart.y + (int)lround((1 - chart_along(axis, value)) * (chart.h - 1));
+}
+
+/* Labels left of the chart, or right of it, evenly spaced and at least two rows apart. */
+static void draw_y_ticks(Cells *cells, Area chart, const PlotAxis *axis, bool right) {
+    Ticks ticks = {.count = 0};
+    bool fits = false;
     char text[48];
-    int y = chart.y + (int)lround((1 - chart_along(axis, value)) * (chart.h - 1));
-    for (int near = y - 1; near <= y + 1; near++)
-        if (near >= chart.y && cells_at(cells, chart.x - 2, near)->glyph != ' ')
-            return;
-    tick_text(value, axis->unit, LABEL_W - 1, text, sizeof text);
-    cells_text_right(cells, chart.x - LABEL_W, y, LABEL_W - 1, cell_style(INK_MUTED), text);
-}
-
-/* Labels left of the chart: both ends of a linear axis, then round numbers that have room. */
-static void draw_y_ticks(Cells *cells, Area chart, const PlotAxis *axis) {
-    Ticks ticks = ticks_of(axis->log, axis->lo, axis->hi, chart.h > 4 ? (chart.h + 1) / 2 : 2);
-    if (!axis->log) {
-        draw_y_label(cells, chart, axis, axis->lo);
-        draw_y_label(cells, chart, axis, axis->hi);
+    for (int target = chart.h > 4 ? (chart.h + 1) / 2 : 2; target >= 1 && !fits; target--) {
+        ticks = ticks_of(axis->log, axis->lo, axis->hi, target);
+        fits = true;
+        for (int i = 1; i < ticks.count; i++)
+            fits = fits &&
+                   row_of(chart, axis, ticks.at[i - 1]) > row_of(chart, axis, ticks.at[i]) + 1;
     }
-    for (int i = 0; i < ticks.count; i++)
-        draw_y_label(cells, chart, axis, ticks.at[i]);
+    for (int i = 0; i < ticks.count && fits; i++) {
+        tick_text(ticks.at[i], axis->unit, LABEL_W - 1, text, sizeof text);
+        int y = row_of(chart, axis, ticks.at[i]);
+        if (right)
+            cells_text(cells, chart.x + chart.w + 1, y, LABEL_W - 1, cell_style(INK_MUTED), text);
+        else
+            cells_text_right(cells, chart.x - LABEL_W, y, LABEL_W - 1, cell_style(INK_MUTED), text);
+    }
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -188,7 +199,7 @@ static void draw_dots(Cells *cells, Area chart, const ChartSpec *spec, const Plo
     }
 }
 
-/* A foot below the chart for every mark, and a line up for the strong ones. */
+/* A foot below the chart for every mark; a line up and the label for the strong ones. */
 static void draw_marks(Cells *cells, Area chart, const ChartSpec *spec, const Canvas *canvas) {
     int foot = chart.y + chart.h;
     for (int strong = 1; strong >= 0; strong--)
@@ -203,31 +214,116 @@ static void draw_marks(Cells *cells, Area chart, const ChartSpec *spec, const Ca
                       strong ? cell_bold(INK_TITLE) : cell_style(INK_MUTED));
             for (int row = 0; row < chart.h && strong; row++)
                 if (!canvas_has(canvas, column, row) &&
-                    cells_at(cells, chart.x + column, chart.y + row)->glyph == ' ')
+                    is_blank(cells, (Area){chart.x + column, chart.y + row, 1, 1}))
                     cells_put(cells, chart.x + column, chart.y + row, 0x250a,
                               cell_style(INK_MUTED));
         }
 }
 
-static void draw_legend(Cells *cells, Area row, const ChartSpec *spec) {
-    int x = legend_marks(cells, row, row.x, spec, 0x250a);
-    for (int rank = SERIES_RANKS - 1; rank >= 0; rank--)
-        for (int i = 0; i < spec->series_count; i++) {
-            const PlotSeries *series = &spec->series[i];
-            if (series_rank(series) == rank && !chart_is_muted(spec, series) &&
-                !is_hidden(cells, spec, series))
-                x = legend_entry(cells, row, x,
-                                 series->dots    ? 0x25cf
-                                 : series->faint ? 0x2505
-                                                 : 0x2500,
-                                 cell_bold(series_ink(spec, series)), series->name);
+/* The labels of strong marks, in the first row where they cover nothing. */
+static void draw_mark_labels(Cells *cells, Area chart, const ChartSpec *spec) {
+    for (int i = 0; i < spec->mark_count; i++) {
+        const PlotMark *mark = &spec->marks[i];
+        int w = cells_width(mark->label);
+        if (!mark->strong || !chart_on_axis(&spec->x, mark->x))
+            continue;
+        int x = chart.x + (int)lround(chart_along(&spec->x, mark->x) * (chart.w - 1));
+        x = x + 2 + w <= chart.x + chart.w ? x + 2 : x - 1 - w;
+        for (int row = 0; row < chart.h; row++)
+            if (x >= chart.x && is_blank(cells, (Area){x - 1, chart.y + row, w + 2, 1})) {
+                cells_text(cells, x, chart.y + row, w, cell_style(INK_TITLE), mark->label);
+                break;
+            }
+    }
+}
+
+/* ---- lines: names ---------------------------------------------------------------------------- */
+
+/* The point of a line at the left or right edge, as a value; NaN: it does not reach the edge. */
+static double edge_value(const ChartSpec *spec, const PlotSeries *series, bool left) {
+    for (int i = 0; i < series->count && !series->dots; i++) {
+        int at = left ? i : series->count - 1 - i;
+        if (chart_on_axis(&spec->x, series->x[at]) && isfinite(series->y[at]))
+            return fabs(chart_along(&spec->x, series->x[at]) - !left) < 0.02 ? series->y[at] : NAN;
+    }
+    return NAN;
+}
+
+/* Whether lines are farther apart at the left edge, so that their names stand there. */
+static bool names_left(const ChartSpec *spec) {
+    double lo[2] = {INFINITY, INFINITY}, hi[2] = {0, 0};
+    for (int i = 0; i < spec->series_count; i++)
+        for (int left = 0; left < 2; left++) {
+            double y = edge_value(spec, &spec->series[i], left);
+            if (!isnan(y)) {
+                lo[left] = fmin(lo[left], chart_along(&spec->y, y));
+                hi[left] = fmax(hi[left], chart_along(&spec->y, y));
+            }
+        }
+    return hi[1] - lo[1] > 1.5 * (hi[0] - lo[0]);
+}
+
+static int names_width(const Cells *cells, const ChartSpec *spec, int most) {
+    int widest = 0;
+    for (int i = 0; i < spec->series_count; i++) {
+        const PlotSeries *series = &spec->series[i];
+        int w = series->dots || is_hidden(cells, spec, series) ? 0 : cells_width(series->name) + 1;
+        widest = w > widest && w <= most ? w : widest;
+    }
+    return widest;
+}
+
+/* Beside the ends of lines, the strong one first; a name moves up to two rows to be free. A name
+ * that is too long is left out. */
+static void draw_end_name(Cells *cells, Area names, Area chart, const ChartSpec *spec,
+                          const PlotSeries *series, bool left) {
+    static const int moves[] = {0, -1, 1, -2, 2};
+    double value = edge_value(spec, series, left);
+    if (isnan(value) || !chart_on_axis(&spec->y, value) || cells_width(series->name) > names.w)
+        return;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        Area row = {names.x, row_of(chart, &spec->y, value) + moves[i], names.w, 1};
+        if (row.y < chart.y || row.y >= chart.y + chart.h || !is_blank(cells, row))
+            continue;
+        CellStyle style = cell_style(series_ink(spec, series));
+        style.attributes = series->strong ? CELL_BOLD : 0;
+        if (left)
+            cells_text_right(cells, row.x, row.y, row.w, style, series->name);
+        else
+            cells_text(cells, row.x, row.y, row.w, style, series->name);
+        return;
+    }
+}
+
+/* Beside a dot, where nothing stands. */
+static void draw_dot_name(Cells *cells, Area chart, const ChartSpec *spec,
+                          const PlotSeries *series) {
+    if (series->count != 1 || !chart_on_axis(&spec->x, series->x[0]) ||
+        !chart_on_axis(&spec->y, series->y[0]))
+        return;
+    int w = cells_width(series->name), y = row_of(chart, &spec->y, series->y[0]);
+    int dot = chart.x + (int)lround(chart_along(&spec->x, series->x[0]) * (chart.w - 1));
+    const Area places[] = {{dot + 2, y, w, 1},
+                           {dot - 1 - w, y, w, 1},
+                           {dot + 1, y - 1, w, 1},
+                           {dot + 1, y + 1, w, 1}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (places[i].x >= chart.x && places[i].x + w <= chart.x + chart.w &&
+            places[i].y >= chart.y && places[i].y < chart.y + chart.h &&
+            is_blank(cells, places[i])) {
+            cells_text(cells, places[i].x, places[i].y, w, cell_style(series_ink(spec, series)),
+                       series->name);
+            return;
         }
 }
 
 static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
     Cells *cells = sheet->surface;
-    bool legend = area.h > LEAST_LINES + AXIS_ROWS;
-    Area chart = {area.x + LABEL_W, area.y, area.w - LABEL_W, area.h - AXIS_ROWS - legend};
+    int names_w = names_width(cells, spec, area.w / 3);
+    bool left = names_left(spec);
+    Area chart = {area.x + (left ? names_w : LABEL_W), area.y, area.w - LABEL_W - names_w,
+                  area.h - AXIS_ROWS};
+    Area names = {left ? area.x : chart.x + chart.w + 1, area.y, names_w - 1, chart.h};
     Area foot = {chart.x, chart.y + chart.h, chart.w, 1};
     Canvas canvas = {.w = chart.w < CANVAS_MAX_W ? chart.w : CANVAS_MAX_W,
                      .h = chart.h < CANVAS_MAX_H ? chart.h : CANVAS_MAX_H};
@@ -243,20 +339,30 @@ static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
         for (int i = 0; i < spec->series_count; i++)
             if (spec->series[i].dots && series_rank(&spec->series[i]) == rank)
                 draw_dots(cells, chart, spec, &spec->series[i]);
+    for (int rank = SERIES_RANKS - 1; rank >= 0; rank--)
+        for (int i = 0; i < spec->series_count; i++) {
+            const PlotSeries *series = &spec->series[i];
+            if (series_rank(series) != rank || is_hidden(cells, spec, series))
+                continue;
+            if (series->dots)
+                draw_dot_name(cells, chart, spec, series);
+            else
+                draw_end_name(cells, names, chart, spec, series, left);
+        }
+    draw_mark_labels(cells, chart, spec);
     canvas_put(&canvas, cells, chart.x, chart.y);
-    draw_y_ticks(cells, chart, &spec->y);
+    draw_y_ticks(cells, chart, &spec->y, left);
     draw_marks(cells, chart, spec, &canvas);
     for (int x = foot.x; x < foot.x + foot.w; x++)
         if (cells_at(cells, x, foot.y)->glyph == ' ')
             cells_put(cells, x, foot.y, 0x2500, cell_style(INK_RULE));
     foot.y++;
     draw_x_ticks(cells, foot, &spec->x);
-    foot.y++;
-    if (legend)
-        draw_legend(cells, foot, spec);
 }
 
 /* ---- bars ----------------------------------------------------------------------------------- */
+
+enum { MOST_BARS = 64, TICK = 0x25af };
 
 typedef struct {
     int label_w, bar_w;
@@ -303,7 +409,7 @@ static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const Plot
                       shades[shade < 0   ? 0
                              : shade > 3 ? 3
                                          : shade],
-                      cell_style(plot_inks[part % PLOT_COLORS]));
+                      cell_style(chart_part_ink(spec, bar, part)));
     }
 }
 
@@ -316,7 +422,7 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
         sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
         double end = sum > 0 ? fmax(chart_along(&spec->x, sum), 0) : 0;
         segments[part] =
-            (Segment){end - at, plot_inks[part % PLOT_COLORS], textures[part % PLOT_COLORS]};
+            (Segment){end - at, chart_part_ink(spec, bar, part), textures[part % PLOT_COLORS]};
         at = end;
     }
     for (int i = 0; i < spec->mark_count; i++)
@@ -335,9 +441,16 @@ static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const Pl
         end += bar_w + 1;
     } else if (sum > 0) { /* else the text says why there is none */
         sheet_stack(sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
+        int tick = end + (int)(chart_along(&spec->x, bar->tick) * bar_w);
+        if (bar->tick > 0 && tick < end + bar_w && is_blank(cells, (Area){tick, row.y, 1, 1}))
+            cells_put(cells, tick, row.y, TICK, cell_style(INK_TITLE));
         end += bar_w + 1;
     }
     cells_text(cells, end, row.y, row.x + row.w - end, style, text);
+}
+
+static bool has_part_names(const ChartSpec *spec) {
+    return spec->part_count > 1 && !(spec->bar_count && spec->bars[0].spans);
 }
 
 /* Rows of a bar: itself, and its heading where it has one. */
@@ -352,31 +465,80 @@ static int all_bar_rows(const ChartSpec *spec) {
     return rows;
 }
 
+/* The names of parts, of ticks and of strong marks. Bars of one part and lanes need none. */
+static void bars_legend(Cells *cells, Area row, const ChartSpec *spec) {
+    int x = row.x;
+    for (int part = 0; part < spec->part_count && has_part_names(spec); part++)
+        x = legend_entry(cells, row, x, cells->color ? 0x25a0 : textures[part % PLOT_COLORS],
+                         cell_style(chart_part_ink(spec, NULL, part)), spec->part_names[part]);
+    if (spec->tick_name)
+        x = legend_entry(cells, row, x, TICK, cell_style(INK_TITLE), spec->tick_name);
+    for (int i = 0; i < spec->mark_count; i++)
+        if (spec->marks[i].strong)
+            x = legend_entry(cells, row, x, 0x2502, cell_style(INK_MUTED), spec->marks[i].label);
+}
+
+/* "left out: V2 401 µs, ATOMIC 439 µs, 2 more": what has no row. */
+static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const bool *drawn) {
+    enum { MORE_W = 10 };
+    char text[512] = "left out:", name[2 * BAR_TEXT], end[BAR_TEXT];
+    const char *before = " ";
+    int more = 0;
+    for (int i = 0; i < spec->bar_count; i++) {
+        const char *label = spec->bars[i].label;
+        chart_bar_text(&spec->bars[i], 1, end);
+        snprintf(name, sizeof name, "%.40s%.*s %.40s", before, (int)strcspn(label, ","), label, end);
+        if (drawn[i])
+            continue;
+        if (more || cells_width(text) + cells_width(name) + MORE_W > row.w) {
+            more++;
+            continue;
+        }
+        strncat(text, name, sizeof text - strlen(text) - 1);
+        before = ", ";
+    }
+    if (more)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d more", before, more);
+    cells_text(cells, row.x, row.y, row.w, cell_style(INK_MUTED), text);
+}
+
+/* Which bars have a row: the strong one, if it needs no heading, and the others from the first on. A
+ * row is kept for the names of the rest. */
+static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) {
+    int needed = 0;
+    if (all_bar_rows(spec) <= rows) {
+        for (int i = 0; i < spec->bar_count; i++)
+            drawn[i] = true;
+        return true;
+    }
+    bool grouped = spec->bars[0].group != NULL;
+    for (int strong = 1; strong >= 0; strong--)
+        for (int i = 0; i < spec->bar_count; i++)
+            if ((spec->bars[i].strong && !grouped) == strong && needed + bar_rows(&spec->bars[i]) <= rows - 1) {
+                drawn[i] = true;
+                needed += bar_rows(&spec->bars[i]);
+            }
+    return false;
+}
+
 static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
     Cells *cells = sheet->surface;
-    int first = 0, end = area.y + area.h - spec->in_order, y = area.y;
     BarColumns columns = bar_columns(spec, area.w);
-    /* Where not all bars have room, the strong one comes first. */
-    for (int i = 0; i < spec->bar_count && all_bar_rows(spec) > area.h && !spec->in_order; i++)
-        first = spec->bars[i].strong ? i : first;
+    bool drawn[MOST_BARS] = {false}, legend = has_part_names(spec) || spec->tick_name;
+    int y = area.y;
+    bool all = choose_bars(spec, area.h - legend, drawn);
     for (int i = 0; i < spec->bar_count; i++) {
-        const PlotBar *bar = &spec->bars[(first + i) % spec->bar_count];
-        if (y + bar_rows(bar) > end && !spec->in_order)
-            return;
-        if (y + bar_rows(bar) > end)
-            break;
+        const PlotBar *bar = &spec->bars[i];
+        if (!drawn[i])
+            continue;
         if (bar->group)
             cells_text(cells, area.x, y++, area.w, cell_bold(INK_TEXT), bar->group);
         draw_bar_row(sheet, (Area){area.x, y++, area.w, 1}, spec, bar, &columns);
     }
-    if (y >= area.y + area.h)
-        return;
-    Area legend = {area.x, y, area.w, 1};
-    int x = area.x;
-    for (int part = 0; part < spec->part_count; part++)
-        x = legend_entry(cells, legend, x, cells->color ? 0x25a0 : textures[part % PLOT_COLORS],
-                         cell_style(plot_inks[part % PLOT_COLORS]), spec->part_names[part]);
-    legend_marks(cells, legend, x, spec, 0x2502);
+    if (!all)
+        draw_left_out(cells, (Area){area.x, y++, area.w, 1}, spec, drawn);
+    if (y < area.y + area.h)
+        bars_legend(cells, (Area){area.x, y, area.w, 1}, spec);
 }
 
 int chart_cells_want(const ChartSpec *spec) {

@@ -9,6 +9,6 @@
 /* Rows that the chart would like to have, title included. */
 int chart_cells_want(const ChartSpec *spec);
 
-/* Draws on a sheet of cells: the title with `note` at its end, the chart, and a legend if there is
- * a row for it. Bars that have no room are left out, the strong one last. */
+/* Draws on a sheet of cells: the title with `note` at its end, and the chart. A row names the bars
+ * that have no room. */
 void chart_cells_draw(Sheet *sheet, Area area, const ChartSpec *spec, const char *note);
