@@ -176,8 +176,7 @@ static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *p
         .requested = requested_of(counts),
         .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
-        .sector_use =
-            features->sectors > 0 ? features->bytes / (SECTOR * features->sectors) : 0,
+        .sector_use = features->sectors > 0 ? features->bytes / (SECTOR * features->sectors) : 0,
         .l2_sectors = counts->l2_sectors,
         .sampled = profile->whole.warm.one_in > 1,
     };

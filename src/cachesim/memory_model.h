@@ -52,7 +52,8 @@ typedef struct {
 typedef struct {
     BevWorkload workload;
     PredictedKernel small_l2, large_l2; /* the forms of V3 */
-    PredictedKernel other; /* the kernel that was replayed last, of a format that is not the model's */
+    PredictedKernel
+        other; /* the kernel that was replayed last, of a format that is not the model's */
 } ModelFormat;
 
 typedef struct {

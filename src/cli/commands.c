@@ -54,8 +54,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      "validate; the last one has the commands for Nsight Compute and Nsight Systems.",
      1, 1, cmd_regime},
     {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
-     "KIND is a chart's name, as bevscope --list shows them. PNG, SVG or PDF, by the name's suffix. "
-     "Charts of one GPU show the first of --gpu. Everything modelled says so.",
+     "KIND is a chart's name, as bevscope --list shows them. The name's suffix chooses PNG, SVG or "
+     "PDF. Charts of one GPU show the first of --gpu. Everything modelled says so.",
      2, 2, cmd_plot},
     {"glossary", "[WORD]...", "say what the words on the screens mean",
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,

@@ -320,8 +320,8 @@ static void name_worst(const ObjectTable *table, ObjectDots *dots, int count, in
     }
     if (worst_m > 0)
         snprintf(dots->title, sizeof dots->title,
-                 "Half of %d objects move by less than %.2g m; %s moves by %.2f m", count,
-                 median_m, dots->names[0], worst_m);
+                 "Half of %d objects move by less than %.2g m; %s moves by %.2f m", count, median_m,
+                 dots->names[0], worst_m);
     else
         snprintf(dots->title, sizeof dots->title,
                  "Without a fault no object moves: all errors of %d objects are 0", count);
@@ -332,8 +332,13 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count, lost = 0;
     double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
-    ObjectDots dots = {values, values + count, values + 2 * count,
-                       calloc((size_t)count, sizeof *dots.labels), {{0}}, "", ""};
+    ObjectDots dots = {values,
+                       values + count,
+                       values + 2 * count,
+                       calloc((size_t)count, sizeof *dots.labels),
+                       {{0}},
+                       "",
+                       ""};
     if (!values || !dots.labels) {
         free(values);
         free(dots.labels);

@@ -87,8 +87,7 @@ int output_screen_columns(void) {
 static ReportPrinter *format_printer(const Options *options) {
     static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
     ReportPrinter *print = printers[choices_find(CHOICE_FORMAT, options->format)];
-    report_screen_columns =
-        print == report_text && !options->output ? output_screen_columns() : 0;
+    report_screen_columns = print == report_text && !options->output ? output_screen_columns() : 0;
     return print;
 }
 
@@ -170,7 +169,8 @@ bool output_picture(const Options *options, const char *path, const char *comman
                        "the suffix does not say which format");
     file->format = (PictureFormat)format;
     return !options->width || read_width(options->width, file) ||
-           err_set(err, ERR_USAGE, "--width", "use 85mm, 240pt, 3.3in or 800px, from 240 to 8000 px",
+           err_set(err, ERR_USAGE, "--width",
+                   "use 85mm, 240pt, 3.3in or 800px, from 240 to 8000 px",
                    "'%s' is no width of a picture", options->width);
 }
 

@@ -88,13 +88,17 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
-    {"mrc", "MB from and to DRAM with an L2 of each size, and every GPU's L2", true, CHART_MRC, NULL},
+    {"mrc", "MB from and to DRAM with an L2 of each size, and every GPU's L2", true, CHART_MRC,
+     NULL},
     {"roofline", "every kernel under the ceilings of a GPU", true, CHART_ROOFLINE, NULL},
-    {"working-set", "the working set and the gather traffic against each GPU's L2", false, CHART_WORKING_SET, NULL},
+    {"working-set", "the working set and the gather traffic against each GPU's L2", false,
+     CHART_WORKING_SET, NULL},
     {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false,
      CHART_NONE, plot_sweep},
-    {"dtype", "the latency of --kernel in each number format, and its reason", false, CHART_DTYPE, draw_dtype},
-    {"terms", "the latency of each kernel on a GPU and its reason, the fastest first", true, CHART_TERMS, NULL},
+    {"dtype", "the latency of --kernel in each number format, and its reason", false, CHART_DTYPE,
+     draw_dtype},
+    {"terms", "the latency of each kernel on a GPU and its reason, the fastest first", true,
+     CHART_TERMS, NULL},
     {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
      CHART_NETWORK, NULL},
     {"timeline", "when launches begin and end: one by one, in a graph, with copies", false,

@@ -124,15 +124,15 @@ static void set_axis_ends(const Sweep *sweep, PlotAxis *axis) {
 /* "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side" */
 static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
     static const char *const axes[OVER_COUNT] = {"cells a side", "channels", "points"};
-    const BevKernel *v2 = bev_baseline(BEV_CPU, BEV_FORWARD), *strong = NULL, *baseline = NULL;
+    const BevKernel *strong = NULL, *baseline = NULL;
     const double *us = NULL, *before_us = NULL;
     double least = INFINITY, most = 0;
     char from[32], to[32];
     for (int r = 0; r < sweep->kernel_count; r++) {
         const BevKernel *kernel = sweep->kernels[r];
-        if (is_default(kernel))
+        if (kernel->is_default)
             strong = kernel, us = sweep->latency[r];
-        if (bev_counterpart(kernel, BEV_CPU) == v2)
+        if (kernel->is_baseline)
             baseline = kernel, before_us = sweep->latency[r];
     }
     for (int i = 0; strong && baseline && i < sweep->count; i++) {

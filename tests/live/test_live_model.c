@@ -116,8 +116,7 @@ static void test_digest(void) {
     const L2Answer *l2 = digest ? digest->what_if_l2[0] : NULL;
     for (int i = 1; falls && i < MODEL_L2S; i++)
         falls = l2[i].misses <= 1.02 * l2[i - 1].misses + 1;
-    tap_ok(falls && l2[MODEL_L2S - 1].misses == 0,
-           "the curve falls, to nothing where all fits");
+    tap_ok(falls && l2[MODEL_L2S - 1].misses == 0, "the curve falls, to nothing where all fits");
     profile_free(&profile);
     problem_free(&problem);
 }
@@ -215,7 +214,8 @@ static void test_depth(void) {
            "where an interval is long it is the one that loads ahead");
     step_all(DEPTH_KERNELS);
     model = known();
-    tap_ok(known_kernels() == possible_kernels(&toy, BEV_FP16) && !model_in_format(model, BEV_FP8, v3, &gpus[0]),
+    tap_ok(known_kernels() == possible_kernels(&toy, BEV_FP16) &&
+               !model_in_format(model, BEV_FP8, v3, &gpus[0]),
            "then every kernel, in this format");
     tap_ok(step_all(DEPTH_FORMATS) == 2 * (BEV_DTYPE_COUNT - 1) &&
                model_in_format(known(), BEV_NVFP4, v3, &gpus[0]),
@@ -237,7 +237,8 @@ static void test_cache(void) {
     step_all(DEPTH_SELECTION);
     const MemoryModel *first = known();
     aim(&toy, "cpu_v2_do", BEV_FP8);
-    tap_ok(known() != first && step_all(DEPTH_SELECTION) == TOLD, "another format is another problem");
+    tap_ok(known() != first && step_all(DEPTH_SELECTION) == TOLD,
+           "another format is another problem");
     Scenery again = toy;
     again.map = wrap(&toy.map->map);
     aim(&again, "cpu_v2_do", BEV_FP16);

@@ -137,8 +137,6 @@ static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted
         .rank_bytes = 25.1e6,
         .sectors_per_request = 11.5,
         .l2_sectors = 1e6 * (9 - place)};
-    for (int i = 0; i < MODEL_SIZES; i++)
-        predicted->miss_ratio[i] = (0.9 - 0.05 * place) * exp(-model_size_mib(i) * (place + 1) / 3);
     predicted->profile = (Profile){.kernel = kernel, .tile = 8, .dtype = BEV_FP16};
     predicted->profile.counts = (TraceCounts){.form = &bev_kernel_find("v2")->access,
                                               .l2_reads = 8e5,
@@ -209,6 +207,8 @@ static inline const MemoryModel *fixture_model(void) {
                                              .footprint_bytes = 17e6 / (dtype + 1)}};
         fixture_kernel(&model, &format->small_l2, 6, &fixture_kernels[6]);
         fixture_kernel(&model, &format->large_l2, 7, &fixture_kernels[7]);
+        if (dtype != BEV_NVFP4)
+            fixture_kernel(&model, &format->other, 8, &fixture_kernels[FIXTURE_KERNELS - 1]);
     }
     model.networks =
         (Networks){2,

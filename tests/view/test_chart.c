@@ -187,7 +187,8 @@ static void test_terms(void) {
             before = sum;
             race = race || !strcmp(spec->bars[i].label, "race");
         }
-        tap_ok(spec && fabs(atof(strstr(spec->title, "is ") + 3) - times_of(spec)) < 0.01 * times_of(spec),
+        tap_ok(spec && fabs(atof(strstr(spec->title, "is ") + 3) - times_of(spec)) <
+                           0.01 * times_of(spec),
                "the title has the ratio of two bars: %s", spec ? spec->title : "");
         tap_ok(sorted && !race, "%s: the fastest first, parts add up, no race", edits[e]);
         tap_ok(before > last_us, "and the slowest takes longer than before, %.1f us", before);
@@ -291,7 +292,8 @@ static void test_titles(void) {
     spec = chart_make(&input, &err);
     int bars = 0, fastest = 0;
     for (int i = 0; spec && i < spec->bar_count; i++)
-        bars += spec->bars[i].parts[0] > 0, fastest += strstr(spec->title, spec->bars[i].label) != NULL;
+        bars += spec->bars[i].parts[0] > 0,
+            fastest += strstr(spec->title, spec->bars[i].label) != NULL;
     tap_ok(bars == BEV_DTYPE_COUNT - 1 && fastest, "formats: a bar each, one was not replayed: %s",
            spec ? spec->title : "");
     free(spec);

@@ -77,7 +77,8 @@ static void test_lines(void) {
     tap_ok(!find_text(&layout, "beyond the axis"), "a mark beyond the axis is left out");
     const FigureText *h100 = find_text(&layout, "H100, 50 MiB");
     const FigureText *h200 = find_text(&layout, "H200, nearly the same place");
-    tap_ok(h100 && h200 && h200->y >= h100->y + h100->h, "labels of near marks have their own rows");
+    tap_ok(h100 && h200 && h200->y >= h100->y + h100->h,
+           "labels of near marks have their own rows");
     tap_ok(find_text(&layout, "Second paragraph."), "a note may have paragraphs");
     const FigureText *line = find_text(&layout, "a line with a gap");
     const FigureText *dot = find_text(&layout, "a dot");
@@ -142,7 +143,8 @@ static void test_files(void) {
     const PictureFile pdf = {.format = PICTURE_PDF}, svg = {.format = PICTURE_SVG};
     tap_need(plot_file(&spec, &pdf, &bytes, &length, &err), "a chart becomes a PDF");
     tap_ok(length > 1000 && !memcmp(bytes, "%PDF", 4) &&
-               memmem(bytes, length, "/Title (A chart)", 16) && memmem(bytes, length, "/FontFile", 9),
+               memmem(bytes, length, "/Title (A chart)", 16) &&
+               memmem(bytes, length, "/FontFile", 9),
            "with its title, and its fonts embedded");
     free(bytes);
     tap_need(plot_file(&spec, &svg, &bytes, &length, &err), "and an SVG");

@@ -28,12 +28,12 @@ typedef struct {
     const char *name;
     const double *x, *y; /* values that are not finite leave a gap */
     int count;
-    int color;     /* index for plot_color() */
-    bool dots;     /* single points; else a line */
-    bool faint;    /* dashed; of dots: hollow */
-    bool strong;   /* the one to look at */
-    bool baseline; /* the one to compare with */
-    bool peer;     /* one of many alike: grey where another one is strong */
+    int color;                 /* index for plot_color() */
+    bool dots;                 /* single points; else a line */
+    bool faint;                /* dashed; of dots: hollow */
+    bool strong;               /* the one to look at */
+    bool baseline;             /* the one to compare with */
+    bool peer;                 /* one of many alike: grey where another one is strong */
     const char *const *labels; /* (count) beside the points; NULL: none */
 } PlotSeries;
 

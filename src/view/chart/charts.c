@@ -129,9 +129,9 @@ static void traffic_line(ChartData *data, const PredictedKernel *kernel, double 
     for (int i = 0; i < MRC_SIZES; i++) {
         GpuEdit edit = data->input->edit;
         edit.l2_mib = data->x[i];
-        y[i] = fmax(1e-6 * dram_bytes(model_predict(data->input->model, kernel, data->input->gpu,
-                                                    &edit)),
-                    least);
+        y[i] = fmax(
+            1e-6 * dram_bytes(model_predict(data->input->model, kernel, data->input->gpu, &edit)),
+            least);
     }
 }
 
@@ -166,11 +166,12 @@ static void fill_mrc(ChartData *data) {
         add_series(data, count++, r, data->x, data->y[r], MRC_SIZES);
     }
     chart_describe_on(data);
-    snprintf(data->note, sizeof data->note,
-             "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines of "
-             "four 32-byte sectors; L2 warm, LRU. The other facts are those of the GPU named above. "
-             "A line on the lower edge moves nothing: its working set stays in the L2.",
-             sampled ? "sampled" : "exact");
+    snprintf(
+        data->note, sizeof data->note,
+        "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines of "
+        "four 32-byte sectors; L2 warm, LRU. The other facts are those of the GPU named above. "
+        "A line on the lower edge moves nothing: its working set stays in the L2.",
+        sampled ? "sampled" : "exact");
     ChartSpec *spec = &data->spec;
     traffic_finding(input, data->title);
     spec->x = (PlotAxis){"size of the L2, MiB", true, data->x[0], data->x[MRC_SIZES - 1], "MiB"};
@@ -237,8 +238,8 @@ static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings 
 }
 
 /* "V4 reaches 12 % of its L2 roof on RTX A6000: latency-bound" */
-static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings,
-                             double flops, char title[TEXT]) {
+static void roofline_finding(const ChartInput *input, const ModelCeilings *ceilings, double flops,
+                             char title[TEXT]) {
     const PredictedKernel *predicted = chart_predicted(input, input->kernel, input->gpu);
     if (!predicted)
         return;
@@ -312,12 +313,11 @@ static void fill_roofline(ChartData *data) {
     spec->mark_count = 1;
     chart_describe_on(data);
     ceilings_text(ceilings, &gpu, whence);
-    snprintf(
-        data->note, sizeof data->note,
-        "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
-        "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: "
-        "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
-        whence, data->labels[DRAM_NOTE]);
+    snprintf(data->note, sizeof data->note,
+             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+             "predicted with a warm L2.\nA dot far below its roof is held by what no roof shows: "
+             "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
+             whence, data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);
@@ -402,11 +402,11 @@ static void fill_working_set(ChartData *data) {
     }
     snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %.0f MiB", gathered / MIB);
     chart_describe(input, data->subtitle);
-    snprintf(
-        data->note, sizeof data->note,
-        "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and depth "
-        "once a point, as published, but the output in its own format. What is gathered again "
-        "comes from the L2 where the working set fits. Latencies: model.");
+    snprintf(data->note, sizeof data->note,
+             "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and "
+             "depth "
+             "once a point, as published, but the output in its own format. What is gathered again "
+             "comes from the L2 where the working set fits. Latencies: model.");
     fits_finding(input, bytes, data->title);
     spec->x = (PlotAxis){"% of the L2", false, 0, fmin(1.05 * most, WORKING_SET_MOST), "%"};
     spec->part_names = input->room == ROOM_LOW ? arrays : data->parts;

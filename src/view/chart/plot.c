@@ -66,9 +66,9 @@ Rgb plot_color(int index, FigureTheme theme) {
 }
 
 Rgb plot_role(const PlotFrame *frame, bool strong, bool baseline, Rgb usual) {
-    return strong || baseline ? ink_color(strong ? INK_ACCENT : INK_BASELINE,
-                                          frame->theme == THEME_LIGHT, false)
-                              : usual;
+    return strong || baseline
+               ? ink_color(strong ? INK_ACCENT : INK_BASELINE, frame->theme == THEME_LIGHT, false)
+               : usual;
 }
 
 bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series) {
@@ -246,15 +246,16 @@ typedef struct {
     bool dot, hollow;
 } Key;
 
-/* The keys that a chart needs: of parts that no label tells, of series of several dots, of ticks. */
+/* The keys that a chart needs: of parts that no label tells, of series of several dots, of ticks.
+ */
 static int list_keys(const PlotFrame *frame, const ChartSpec *spec, Key keys[PLOT_PARTS + 4]) {
     bool light = frame->theme == THEME_LIGHT, spans = spec->bar_count && spec->bars[0].spans;
     int count = 0;
     for (int part = 0; part < spec->part_count && spec->part_count > 1 && !spans; part++)
         if (!spec->part_inks)
-            keys[count++] = (Key){spec->part_names[part],
-                              ink_color(chart_part_ink(spec, NULL, part), light, false), false,
-                              false};
+            keys[count++] =
+                (Key){spec->part_names[part],
+                      ink_color(chart_part_ink(spec, NULL, part), light, false), false, false};
     if (spec->tick_name)
         keys[count++] = (Key){spec->tick_name, frame->pen->theme->text, false, true};
     for (int i = 0; i < spec->series_count && count < PLOT_PARTS + 4; i++) {
@@ -394,8 +395,8 @@ static void draw_page(Pen *pen, const void *context) {
 }
 
 static PageSpec page_of(const PlotPage *page, double scale) {
-    return (PageSpec){page->w, page->h, scale, page->spec->theme, draw_page, page,
-                      page->spec->title};
+    return (PageSpec){page->w, page->h,          scale, page->spec->theme, draw_page,
+                      page,    page->spec->title};
 }
 
 bool plot_image(const ChartSpec *spec, Image *image, Err *err) {

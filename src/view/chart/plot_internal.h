@@ -13,7 +13,7 @@ typedef struct {
     Pen *pen;
     FigureTheme theme;
     const PlotType *type;
-    bool boxed;       /* on a larger page: where room is short, the note goes */
+    bool boxed;        /* on a larger page: where room is short, the note goes */
     const char *aside; /* muted words at the right of the title; NULL: none */
 } PlotFrame;
 
@@ -41,8 +41,8 @@ void plot_text(const PlotFrame *frame, double x, double baseline, double max_w,
                const TextStyle *style, const char *text);
 
 /* Marks stand in the chart: a vertical line, which ends above the data at its label. Labels that
- * would touch stand below each other, and none goes beyond `right`. The band above the data, whose x
- * axis goes from `x` to x + w, has plot_mark_band() of height. */
+ * would touch stand below each other, and none goes beyond `right`. The band above the data, whose
+ * x axis goes from `x` to x + w, has plot_mark_band() of height. */
 double plot_mark_band(const PlotFrame *frame, const ChartSpec *spec, double x, double w,
                       double right);
 void plot_draw_marks(const PlotFrame *frame, const ChartSpec *spec, Box chart, double right);

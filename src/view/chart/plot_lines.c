@@ -133,7 +133,10 @@ static bool place_name(const ChartSpec *spec, Box chart, const Taken *taken, dou
         for (int corner = 0; corner < 6; corner++) {
             double dx = 9 + 8 * far, dy = 5 + 10 * far;
             double left = corner < 4 ? (corner % 2 ? x - dx - w : x + dx) : x - w / 2;
-            double top = corner < 2   ? y - h / 2 + (far == 1 ? -h : far == 2 ? h : 0)
+            double top = corner < 2 ? y - h / 2 +
+                                          (far == 1   ? -h
+                                           : far == 2 ? h
+                                                      : 0)
                          : corner < 4 ? (far ? y + dy : y - dy - h)
                                       : (corner == 4 ? y - dy - h : y + dy);
             Box box = {left, top, w, h};
@@ -228,8 +231,7 @@ static void drop_end(const ChartSpec *spec, Ends *ends) {
     for (int i = 0; i < ends->count; i++)
         if (chart_is_muted(spec, &spec->series[ends->list[i].series]))
             drop = i;
-    memmove(&ends->list[drop], &ends->list[drop + 1],
-            sizeof(End) * (size_t)(--ends->count - drop));
+    memmove(&ends->list[drop], &ends->list[drop + 1], sizeof(End) * (size_t)(--ends->count - drop));
 }
 
 /* Moves names apart that would touch. Grey lines lose their names first where there is no room. */

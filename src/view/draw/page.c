@@ -145,8 +145,7 @@ static void put_text(const FigureText *text, FILE *out) {
 
 /* A viewer without this font keeps each text's length. */
 static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
-    fprintf(out,
-            "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
+    fprintf(out, "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
             scale);
     for (size_t i = 0; i < layout->count; i++)
         if (layout->texts[i].text[0])

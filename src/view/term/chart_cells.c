@@ -163,8 +163,8 @@ static void draw_y_ticks(Cells *cells, Area chart, const PlotAxis *axis, bool ri
         ticks = ticks_of(axis->log, axis->lo, axis->hi, target);
         fits = true;
         for (int i = 1; i < ticks.count; i++)
-            fits = fits &&
-                   row_of(chart, axis, ticks.at[i - 1]) > row_of(chart, axis, ticks.at[i]) + 1;
+            fits =
+                fits && row_of(chart, axis, ticks.at[i - 1]) > row_of(chart, axis, ticks.at[i]) + 1;
     }
     for (int i = 0; i < ticks.count && fits; i++) {
         tick_text(ticks.at[i], axis->unit, LABEL_W - 1, text, sizeof text);
@@ -303,10 +303,8 @@ static void draw_dot_name(Cells *cells, Area chart, const ChartSpec *spec,
         return;
     int w = cells_width(series->name), y = row_of(chart, &spec->y, series->y[0]);
     int dot = chart.x + (int)lround(chart_along(&spec->x, series->x[0]) * (chart.w - 1));
-    const Area places[] = {{dot + 2, y, w, 1},
-                           {dot - 1 - w, y, w, 1},
-                           {dot + 1, y - 1, w, 1},
-                           {dot + 1, y + 1, w, 1}};
+    const Area places[] = {
+        {dot + 2, y, w, 1}, {dot - 1 - w, y, w, 1}, {dot + 1, y - 1, w, 1}, {dot + 1, y + 1, w, 1}};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i].x >= chart.x && places[i].x + w <= chart.x + chart.w &&
             places[i].y >= chart.y && places[i].y < chart.y + chart.h &&
@@ -487,7 +485,8 @@ static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const b
     for (int i = 0; i < spec->bar_count; i++) {
         const char *label = spec->bars[i].label;
         chart_bar_text(&spec->bars[i], 1, end);
-        snprintf(name, sizeof name, "%.40s%.*s %.40s", before, (int)strcspn(label, ","), label, end);
+        snprintf(name, sizeof name, "%.40s%.*s %.40s", before, (int)strcspn(label, ","), label,
+                 end);
         if (drawn[i])
             continue;
         if (more || cells_width(text) + cells_width(name) + MORE_W > row.w) {
@@ -502,8 +501,8 @@ static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const b
     cells_text(cells, row.x, row.y, row.w, cell_style(INK_MUTED), text);
 }
 
-/* Which bars have a row: the strong one, if it needs no heading, and the others from the first on. A
- * row is kept for the names of the rest. */
+/* Which bars have a row: the strong one, if it needs no heading, and the others from the first on.
+ * A row is kept for the names of the rest. */
 static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) {
     int needed = 0;
     if (all_bar_rows(spec) <= rows) {
@@ -514,7 +513,8 @@ static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) 
     bool grouped = spec->bars[0].group != NULL;
     for (int strong = 1; strong >= 0; strong--)
         for (int i = 0; i < spec->bar_count; i++)
-            if ((spec->bars[i].strong && !grouped) == strong && needed + bar_rows(&spec->bars[i]) <= rows - 1) {
+            if ((spec->bars[i].strong && !grouped) == strong &&
+                needed + bar_rows(&spec->bars[i]) <= rows - 1) {
                 drawn[i] = true;
                 needed += bar_rows(&spec->bars[i]);
             }
