@@ -11,26 +11,33 @@
 
 enum { PAGE_W = 1200, PAGE_H = 1080, STRAGGLER_H = 720, PAD = 32, ROW = 22 };
 
+typedef struct {
+    const RaceView *view;
+    double h;
+    bool straggler;
+} RaceSheet;
+
+static void draw_sheet(Pen *pen, const void *context) {
+    const RaceSheet *page = context;
+    Box box = {PAD, PAD, PAGE_W - 2 * PAD, page->h - 2 * PAD};
+    Sheet sheet = pen_sheet(pen, box, ROW, NULL);
+    Area area = {0, 0, sheet.columns, sheet.rows};
+    (page->straggler ? straggler_strips_draw : race_moments_draw)(&sheet, area, page->view);
+}
+
 static bool write_page(const Options *options, const RaceView *view, bool straggler, Err *err) {
-    int h = straggler ? STRAGGLER_H : PAGE_H;
-    Image image;
-    Pen pen;
+    const RaceSheet page = {view, straggler ? STRAGGLER_H : PAGE_H, straggler};
+    PictureFile file;
     uint8_t *bytes = NULL;
     size_t length;
-    cairo_t *cr = pen_begin(&image, PAGE_W, h, err);
-    if (!cr)
+    if (!output_picture(options, options->output, "plot", &file, err))
         return false;
-    pen_init(&pen, cr, &themes[choices_find(CHOICE_THEME, options->theme)], NULL);
-    pen_fill(&pen, (Box){0, 0, PAGE_W, h}, pen.theme->page, 1);
-    Sheet sheet = pen_sheet(&pen, (Box){PAD, PAD, PAGE_W - 2 * PAD, h - 2 * PAD}, ROW, NULL);
-    Area area = {0, 0, sheet.columns, sheet.rows};
-    (straggler ? straggler_strips_draw : race_moments_draw)(&sheet, area, view);
-    if (!pen_finish(cr, pen_status(cairo_status(cr), "the race", err), &image))
-        return false;
-    bool ok =
-        image_png(&image, &bytes, &length, err) && data_write(options->output, bytes, length, err);
+    double scale = file.w > 0 ? file.w * file.scale / PAGE_W : 1;
+    const FigureTheme theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
+    const PageSpec spec = {PAGE_W, page.h, scale, theme, draw_sheet, &page, "The race"};
+    bool ok = page_file(&spec, file.format, &bytes, &length, err) &&
+              data_write(options->output, bytes, length, err);
     free(bytes);
-    image_free(&image);
     return ok;
 }
 
@@ -44,9 +51,6 @@ static bool draw_page(const PlotRequest *request, bool straggler, Err *err) {
     app_word(&words, "dtype", options->dtype);
     app_word(&words, "align", options->align);
     app_word(&words, "race", "on");
-    if (output_is_svg(options->output))
-        return err_set(err, ERR_USAGE, "--output", "name a file .png",
-                       "the grids of this picture are pixels, not an SVG");
     App *app = calloc(1, sizeof *app);
     bool ok = app ? app_open(app, &words, &engine, err)
                   : err_set(err, ERR_FAILED, "race", "", "out of memory");
