@@ -41,6 +41,7 @@ struct Term {
     bool mouse;  /* mouse reports are switched on, */
     bool moves;  /* reports of moves, too */
     int colors;  /* 0: none, or none wanted */
+    bool direct; /* colours of 24 bits: cells are not drawn by ncurses */
     Cells shown; /* the screen as ncurses knows it; no cells: unknown */
     Pixels pixels;    /* how pictures are sent */
     Image image;      /* the picture on the screen; w 0: none, */
@@ -263,6 +264,7 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
     /* The Linux console has kmous, but neither an alternate screen nor these modes. */
     term->xterm = (has("XM") || has("kmous")) && has("smcup");
     term->mouse = mouse && term->xterm;
+    term->direct = term->xterm && term->colors >= 256 && direct_wanted();
     term->pixels = PIXELS_OFF;
     if (!start_ncurses(term)) {
         capture_end(&term->capture);
@@ -384,11 +386,6 @@ static cchar_t curses_cell(const Term *term, const Cell *cell, bool light) {
     return made;
 }
 
-static bool same_cell(const Cell *a, const Cell *b) {
-    return a->glyph == b->glyph && a->style.ink == b->style.ink &&
-           a->style.paper == b->style.paper && a->style.attributes == b->style.attributes;
-}
-
 /* Begins with an empty screen, and sets *everything, where the old one does not fit `cells`. */
 static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, Err *err) {
     Cells *shown = &term->shown;
@@ -468,7 +465,7 @@ static bool put_cells(Term *term, const Cells *cells, bool everything) {
         for (int x = 0; x < cells->columns; x++) {
             Cell *shown = &term->shown.cells[(size_t)y * (size_t)cells->columns + (size_t)x];
             const Cell *cell = cells_at(cells, x, y);
-            if (!everything && same_cell(shown, cell))
+            if (!everything && cells_alike(shown, cell))
                 continue;
             *shown = *cell;
             const cchar_t made = curses_cell(term, cell, cells->light);
@@ -484,11 +481,24 @@ bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *er
         image_free(image);
         return false;
     }
-    bool changed = put_cells(term, cells, everything), fresh = !same_image(&term->image, image);
-    wnoutrefresh(stdscr);
+    char *written = NULL;
+    size_t length = 0;
+    if (term->direct && !direct_bytes(cells, &term->shown, everything, &written, &length, err)) {
+        cells_free(&term->shown);
+        image_free(image);
+        return false;
+    }
+    bool changed = term->direct ? length > 0 : put_cells(term, cells, everything);
+    bool fresh = !same_image(&term->image, image);
+    if (!term->direct)
+        wnoutrefresh(stdscr);
     send_mode(term, changed || fresh || removed, drawing_begins);
     send_mode(term, removed, pixels_remove);
-    doupdate();
+    if (term->direct)
+        data_write_all(fileno(term->out), written, length);
+    else
+        doupdate();
+    free(written);
     if (fresh && image->w)
         ok = send_image(term, image, place, err);
     send_mode(term, changed || fresh || removed, drawing_ends);

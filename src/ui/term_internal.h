@@ -24,6 +24,18 @@ int palette_tensor(Ink ink, bool light);
 /* Returns the colour with 1.5 times its saturation: pictures keep their hues in few colours. */
 Rgb palette_vivid(Rgb color);
 
+/* ---- term_direct.c --------------------------------------------------------------------------- */
+
+/* Whether the terminal says that it has colours of 24 bits. */
+bool direct_wanted(void);
+
+/* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, and takes
+ * those over. Length 0: no cell differs. */
+bool direct_bytes(const Cells *cells, Cells *shown, bool everything, char **bytes, size_t *length,
+                  Err *err);
+
+bool cells_alike(const Cell *a, const Cell *b);
+
 /* ---- term_capture.c -------------------------------------------------------------------------- */
 
 /* Captures standard error in memory, because it would disturb the screen. The log shows its last
