@@ -121,85 +121,141 @@ int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
     return (ny - 1 - column) * nx + (nx - 1 - row);
 }
 
-/* ---- fill: far from a camera only about every third cell gets mass --------------------------- */
+/* ---- smoothing ------------------------------------------------------------------------------- */
 
-enum { FILL_REACH = 4 }; /* cells, along each of the ways */
+/* Far from a camera one cell in four is hit, and near it the masses of neighbours differ by chance.
+ * A window around each pixel, weighted by nearness, tells both. */
+enum { REACH = 4 };
 
-/* Around a pixel: as many ways out, in the order of their angle. */
-enum { WAYS = 8 };
-static const int ways[WAYS][2] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
-                                  {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
-
-/* The cells from a pixel to the next one with a value; 0: none within reach. */
-static int reach(const CellField *field, int column, int row, const int way[2]) {
-    for (int i = 1; i <= FILL_REACH; i++) {
-        int x = column + i * way[0], y = row + i * way[1];
-        if (x < 0 || y < 0 || x >= field->ny || y >= field->nx)
-            return 0;
-        if (field->state[raster_cell(field->nx, field->ny, x, y)] == CELL_VALUE)
-            return i;
-    }
-    return 0;
+static float tap(int64_t offset) {
+    return (float)(REACH + 1 - llabs(offset)) / ((REACH + 1) * (REACH + 1));
 }
 
-/* Whether cells with values lie all around: no half of the ways is without one. */
-static bool surrounded(const int near[WAYS]) {
-    int empty = 0, most = 0;
-    for (int way = 0; way < 2 * WAYS; way++) {
-        empty = near[way % WAYS] ? 0 : empty + 1;
-        most = empty > most ? empty : most;
-    }
-    return most < WAYS / 2;
+/* Sums over a window: colour times mass, mass, cells with a value, and the offsets of those. */
+enum { RED, GREEN, BLUE, MASS, CELLS, RIGHT, DOWN, SUMS = 8 };
+typedef struct {
+    float of[SUMS];
+} Around;
+
+static void add(Around *sum, const Around *one, float weight) {
+    for (int k = 0; k < SUMS; k++)
+        sum->of[k] += weight * one->of[k];
 }
 
-/* Of classes the nearest: a mean would be another class. */
-static int nearest_way(const int near[WAYS]) {
-    int best = 0;
-    for (int way = 1; way < WAYS; way++)
-        if (near[way] && (!near[best] || near[way] < near[best]))
-            best = way;
-    return best;
+/* The mass of a colour is its share of the full depth mass. All numbers have the same mass. */
+static float mass_of(const CellField *field, int64_t cell) {
+    return field->state[cell] != CELL_VALUE ? 0
+           : field->color                   ? field->value[cell] * field->value[cell]
+                                            : 1;
 }
 
-/* An empty pixel among others: the mean of the next cells with values around it, the nearer ones
- * counting more. */
-static Rgb filled(const CellField *field, const RasterStyle *style, int column, int row) {
+static Around alone(const CellField *field, const RasterStyle *style, int64_t cell) {
+    float mass = mass_of(field, cell);
+    Rgb color = !(mass > 0)    ? panel_theme.background
+                : field->color ? field->color[cell]
+                               : cell_color(field, style, cell);
+    return (Around){{mass * color.r, mass * color.g, mass * color.b, mass, mass > 0}};
+}
+
+/* Sums along each row of pixels; NULL: no memory. */
+static Around *sum_rows(const CellField *field, const RasterStyle *style) {
+    int64_t w = field->ny, h = field->nx;
+    Around *sums = calloc((size_t)(w * h), sizeof *sums);
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
+    for (int64_t row = 0; row < (sums ? h : 0); row++)
+        for (int64_t x = 0; x < w; x++) {
+            Around one = alone(field, style, raster_cell(field->nx, field->ny, x, row));
+            for (int64_t to = x - REACH; one.of[CELLS] > 0 && to <= x + REACH; to++) {
+                one.of[RIGHT] = (float)(x - to);
+                if (to >= 0 && to < w)
+                    add(&sums[row * w + to], &one, tap(x - to));
+            }
+        }
+    return sums;
+}
+
+static Around sum_around(const CellField *field, const Around *rows, int64_t column, int64_t row) {
+    Around sum = {{0}};
+    for (int64_t from = row - REACH; from <= row + REACH; from++)
+        if (from >= 0 && from < field->nx) {
+            const Around *one = &rows[from * field->ny + column];
+            add(&sum, one, tap(from - row));
+            sum.of[DOWN] += tap(from - row) * one->of[CELLS] * (float)(from - row);
+        }
+    return sum;
+}
+
+/* Whether cells with values lie all around, so that their mean place is near, and not just one. */
+static bool surrounded(const Around *around) {
+    const double far = 1.3, few = 0.04;
+    double cells = around->of[CELLS];
+    return cells > few && hypot(around->of[RIGHT], around->of[DOWN]) < far * cells;
+}
+
+static Rgb mean_color(const Around *around) {
+    float mass = around->of[MASS];
+    return (Rgb){(uint8_t)(around->of[RED] / mass), (uint8_t)(around->of[GREEN] / mass),
+                 (uint8_t)(around->of[BLUE] / mass)};
+}
+
+/* Brightness is the mean mass of the cells around. A cell of less than that takes as much of their
+ * mean colour. */
+static Rgb smooth_color(const CellField *field, const Around *around, int64_t cell) {
+    float mass = around->of[MASS] / around->of[CELLS], own = mass_of(field, cell);
+    Rgb color = mean_color(around);
+    if (own > 0)
+        color = rgb_mix(color, field->color[cell], own / mass);
+    return rgb_blend(panel_theme.background, color, sqrt(mass));
+}
+
+/* A mean of classes would be another class: the nearest cell's. */
+static Rgb nearest_class(const CellField *field, const RasterStyle *style, int64_t column,
+                         int64_t row) {
+    Rgb color = panel_theme.background;
+    float best = 0;
+    for (int64_t y = row - REACH; y <= row + REACH; y++)
+        for (int64_t x = column - REACH; x <= column + REACH; x++) {
+            bool inside = x >= 0 && y >= 0 && x < field->ny && y < field->nx;
+            int64_t cell = inside ? raster_cell(field->nx, field->ny, x, y) : -1;
+            float near = inside && mass_of(field, cell) > 0 ? tap(x - column) * tap(y - row) : 0;
+            if (near > best)
+                color = cell_color(field, style, cell);
+            best = fmaxf(best, near);
+        }
+    return color;
+}
+
+static Rgb pixel_color(const CellField *field, const RasterStyle *style, const Around *rows,
+                       int64_t column, int64_t row) {
     const double dim = 0.85;
-    double r = 0, g = 0, b = 0, weights = 0;
-    int near[WAYS];
-    for (int way = 0; way < WAYS; way++)
-        near[way] = reach(field, column, row, ways[way]);
-    if (!surrounded(near))
+    int64_t cell = raster_cell(field->nx, field->ny, column, row);
+    bool empty = rows && !(mass_of(field, cell) > 0) && field->state[cell] <= CELL_VALUE;
+    bool smooth = rows && field->color && field->view != VIEW_CLASS;
+    if (!empty && !(smooth && field->state[cell] == CELL_VALUE))
+        return cell_color(field, style, cell);
+    const Around around = sum_around(field, rows, column, row);
+    if (empty && !surrounded(&around))
         return panel_theme.background;
-    const int only = field->view == VIEW_CLASS ? nearest_way(near) : -1;
-    for (int way = 0; way < WAYS; way++) {
-        if (!near[way] || (only >= 0 && way != only))
-            continue;
-        int64_t cell = raster_cell(field->nx, field->ny, column + near[way] * ways[way][0],
-                                   row + near[way] * ways[way][1]);
-        const Rgb one = cell_color(field, style, cell);
-        double weight = 1.0 / (near[way] * near[way]);
-        r += weight * one.r, g += weight * one.g, b += weight * one.b, weights += weight;
-    }
-    Rgb mean = {(uint8_t)lround(r / weights), (uint8_t)lround(g / weights),
-                (uint8_t)lround(b / weights)};
-    return rgb_mix(panel_theme.background, mean, dim);
+    if (smooth)
+        return smooth_color(field, &around, cell);
+    return rgb_mix(panel_theme.background,
+                   field->color ? nearest_class(field, style, column, row) : mean_color(&around),
+                   dim);
 }
 
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err) {
     assert(field->color || style->colormap);
-    if (!image_init(image, field->ny, field->nx, err))
-        return false;
+    Around *rows = NULL;
     bool fills = raster_fills(field, style->fill);
+    if (fills && !(rows = sum_rows(field, style)))
+        return err_set(err, ERR_FAILED, "picture", "", "out of memory");
+    bool ok = image_init(image, field->ny, field->nx, err);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
-    for (int row = 0; row < image->h; row++)
-        for (int column = 0; column < image->w; column++) {
-            int64_t cell = raster_cell(field->nx, field->ny, column, row);
-            bool empty = fills && field->state[cell] == CELL_EMPTY;
-            image_set(image, column, row,
-                      empty ? filled(field, style, column, row) : cell_color(field, style, cell));
-        }
-    return true;
+    for (int row = 0; row < (ok ? image->h : 0); row++)
+        for (int column = 0; column < image->w; column++)
+            image_set(image, column, row, pixel_color(field, style, rows, column, row));
+    free(rows);
+    return ok;
 }
 
 Rgb raster_camera_pixel(const CameraViews *seen, int64_t camera, int64_t y, int64_t x) {
