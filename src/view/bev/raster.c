@@ -33,14 +33,13 @@ static float percentile(float *values, size_t n, double percent) {
 }
 
 static ValueRange range_of(float *values, size_t n, RangeShape shape) {
-    const double decades = 1e3;
-    ValueRange range = {.logarithmic = shape == SHAPE_LOGARITHMIC};
+    ValueRange range = {.logarithmic = shape != SHAPE_LINEAR};
     if (shape == SHAPE_SYMMETRIC) {
-        range.hi = percentile(values, n, 99);
+        range.hi = percentile(values, n, 100);
         range.lo = -range.hi;
     } else if (shape == SHAPE_LOGARITHMIC) {
         range.hi = percentile(values, n, 100);
-        range.lo = fmax(percentile(values, n, 0), range.hi / decades);
+        range.lo = fmax(percentile(values, n, 0), range.hi / RANGE_SPAN);
     } else {
         range.lo = fmin(percentile(values, n, 2), 0);
         range.hi = fmax(percentile(values, n, 98), 0);
@@ -97,13 +96,24 @@ double range_position(const ValueRange *range, double value) {
         return 0.5;
     if (!range->logarithmic)
         return (value - range->lo) / (range->hi - range->lo);
+    if (range->lo < 0) {
+        double times = fabs(value) / range->hi * RANGE_SPAN;
+        double far = times < 1 ? RANGE_LINEAR * times
+                               : RANGE_LINEAR + (1 - RANGE_LINEAR) * log(times) / log(RANGE_SPAN);
+        return 0.5 + copysign(far / 2, value);
+    }
     return value > 0 ? log(value / range->lo) / log(range->hi / range->lo) : 0;
 }
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
 bool raster_fills(const CellField *field, bool fill) {
-    return fill && !(views[field->view].needs & (NEEDS_MAP | NEEDS_FP64));
+    return fill && !(views[field->view].needs & NEEDS_MAP);
+}
+
+/* A mean of classes would be another class, and errors of both signs would cancel. */
+static bool fills_with_nearest(const CellField *field) {
+    return field->view == VIEW_CLASS || field->view == VIEW_ERROR;
 }
 
 static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
@@ -208,8 +218,7 @@ static Rgb smooth_color(const CellField *field, const Around *around, int64_t ce
     return rgb_blend(panel_theme.background, color, sqrt(mass));
 }
 
-/* A mean of classes would be another class: the nearest cell's. */
-static Rgb nearest_class(const CellField *field, const RasterStyle *style, int64_t column,
+static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64_t column,
                          int64_t row) {
     Rgb color = panel_theme.background;
     float best = 0;
@@ -239,7 +248,8 @@ static Rgb pixel_color(const CellField *field, const RasterStyle *style, const A
     if (smooth)
         return smooth_color(field, &around, cell);
     return rgb_mix(panel_theme.background,
-                   field->color ? nearest_class(field, style, column, row) : mean_color(&around),
+                   fills_with_nearest(field) ? nearest_color(field, style, column, row)
+                                             : mean_color(&around),
                    dim);
 }
 

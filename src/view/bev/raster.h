@@ -5,17 +5,22 @@
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
 
+/* A logarithmic range of both signs is linear up to hi / RANGE_SPAN, which takes this part of each
+ * side. */
+#define RANGE_SPAN 1e4
+#define RANGE_LINEAR (1 / 3.0)
+
 /* The numbers at the ends of a colour bar; `below` and `above`: some cells lie beyond them. */
 typedef struct {
     double lo, hi;
-    bool logarithmic;
+    bool logarithmic; /* lo < 0: each sign has its own half, with zero between them */
     bool below, above;
 } ValueRange;
 
 /* The range for `count` scalar fields of one view. A few extreme cells must not wash out the rest:
- * linear ranges leave out the outermost 2 %, symmetric ones the outermost 1 % of what differs from
- * zero, logarithmic ones span at most three decades. lo == hi when all values are equal; both NaN
- * without any value. */
+ * linear ranges leave out the outermost 2 %, logarithmic ones span at most three
+ * decades, symmetric ones reach to the largest magnitude.
+ * lo == hi when all values are equal; both NaN without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
 /* As for a symmetric view, whatever the field's view: for the difference of two fields. */
@@ -30,11 +35,10 @@ double range_position(const ValueRange *range, double value);
 typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
-    bool fill; /* an empty cell among others takes their mean, dimmer */
+    bool fill; /* an empty cell among others takes their mean, dimmer; colours are smoothed */
 } RasterStyle;
 
-/* Whether cells are filled. Views in which emptiness is the message (points, errors, differences)
- * fill nothing. */
+/* Whether cells are filled. Counts of points are not: there emptiness is the message. */
 bool raster_fills(const CellField *field, bool fill);
 
 /* A picture of ny x nx pixels; empty cells, NaN and Inf have the panel's colours. */

@@ -121,6 +121,21 @@ Ticks ticks_log(double lo, double hi, int target) {
     return ticks;
 }
 
+/* Ticks of both signs, zero among them. */
+static Ticks ticks_signed(double hi, double span, int target) {
+    Ticks right = ticks_log(hi / span, hi, target / 2), ticks = {0};
+    add(&ticks, 0, 0);
+    for (int i = 1; i < right.count && ticks.count + 2 <= TICKS_MAX; i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            ticks.at[ticks.count] = sign * right.at[i];
+            snprintf(ticks.label[ticks.count++], TICK_LABEL, "%s%.12s", sign < 0 ? "\u2212" : "",
+                     right.label[i]);
+        }
+    return ticks;
+}
+
 Ticks ticks_of(bool logarithmic, double lo, double hi, int target) {
+    if (logarithmic && lo < 0)
+        return ticks_signed(hi, 1e4, target);
     return (logarithmic ? ticks_log : ticks_linear)(lo, hi, target);
 }
