@@ -1,4 +1,5 @@
 /* What the cameras see: features at a moment, and camera views. */
+#include "src/base/clock.h"
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"
@@ -272,6 +273,7 @@ bool inputs_views(SharpViews *have, int times, const SeenFeatures *features,
     const Scene *scene = &features->scene->scene;
     *views = NULL;
     if (have && have->scene == features->scene && have->time_s == features->time_s &&
+        have->times >= times &&
         !memcmp(have->delays_s, features->delays_s, sizeof have->delays_s)) {
         *views = ref_keep(have);
         return true;
@@ -283,11 +285,15 @@ bool inputs_views(SharpViews *have, int times, const SeenFeatures *features,
         return inputs_no_memory("camera views", err);
     made->scene = ref_keep(features->scene);
     made->time_s = features->time_s;
+    made->times = times;
     memcpy(made->delays_s, features->delays_s, sizeof made->delays_s);
     const Rig rig = inputs_rig_at(features);
-    if (camera_views_render(&rig, &scene->world, times * scene->rig.frustum.feat_h,
+    const double start = clock_us();
+    bool ok = camera_views_render(&rig, &scene->world, times * scene->rig.frustum.feat_h,
                             times * scene->rig.frustum.feat_w, features->time_s, give_up,
-                            &made->views, err))
+                            &made->views, err);
+    made->took_us = clock_us() - start;
+    if (ok)
         return true;
     ref_drop(made);
     *views = NULL;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARPER = 4 }; /* times the resolution of the feature map, of sharp views */
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 enum { OF_SELECTION, OF_BASELINE, OF_GRADIENTS, RUNNERS };
 enum { PINNED_MAP = BEV_ALIGN_COUNT, MAPS };
@@ -261,7 +260,7 @@ static bool make_features(Run *run, State *state) {
     next->features = inputs_features(made->features, next->scene, &state->job, &needs, run->err);
     bool ok = next->features &&
               inputs_fit(&next->features->shape, next->scene->scene.name, run->err) &&
-              inputs_views(made->views, run->needs->sharp ? SHARPER : 0, next->features,
+              inputs_views(made->views, run->needs->sharp, next->features,
                            needs.give_up, &next->views, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;

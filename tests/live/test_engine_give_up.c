@@ -28,7 +28,7 @@ static Pipeline *open_pipeline(LiveData *live) {
 
 /* A run for the state; a sharp one asks `impatience`, if there is one. */
 static PipelineEnd run(Pipeline *pipeline, LiveData *live, Impatience *impatience) {
-    PipelineNeeds needs = {.fp64_original = true, .sharp = impatience != NULL};
+    PipelineNeeds needs = {.fp64_original = true, .sharp = impatience ? 4 : 0};
     Err err;
     if (impatience)
         needs.give_up = (GiveUp){is_impatient, impatience};
