@@ -123,7 +123,7 @@ static void draw_terminal(Loop *loop) {
     int w, h;
     if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
         pixels_compose(&loop->cells, &loop->spots, picture ? &picture->bev : NULL,
-                       loop->app.state.wipe, w, h, &image);
+                       &loop->app.state, w, h, &image);
     if (!term_draw(loop->term, &loop->cells, &image, loop->spots.bev, &err))
         app_note_error(&loop->app, &err);
     else if (loop->app.frame && loop->app.frame->picture)

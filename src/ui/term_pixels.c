@@ -71,7 +71,8 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers) {
 /* ---- the picture ----------------------------------------------------------------------------- */
 
 /* Paints the cells of the raster as sharp squares. */
-static void paint_raster(Image *image, const DashSpots *spots, const BevPicture *bev, double wipe) {
+static void paint_raster(Image *image, const DashSpots *spots, const BevPicture *bev,
+                         const State *state) {
     double left = bev->image.w - spots->y_hi, step_x = (spots->y_hi - spots->y_lo) / image->w;
     double top = bev->image.h - spots->x_hi, step_y = (spots->x_hi - spots->x_lo) / image->h;
     size_t row_bytes = 4 * (size_t)image->w;
@@ -89,9 +90,23 @@ static void paint_raster(Image *image, const DashSpots *spots, const BevPicture 
             bool inside =
                 from_x >= 0 && from_y >= 0 && from_x < bev->image.w && from_y < bev->image.h;
             image_set(image, x, y,
-                      inside ? bev_picture_pixel(bev, wipe, from_x, from_y) : rgb_hex(0));
+                      inside ? bev_picture_pixel(bev, state, from_x, from_y) : rgb_hex(0));
         }
     }
+}
+
+/* Paints what lies over the cells. */
+static void paint_over(Image *image, const DashSpots *spots, const State *state) {
+    const Grid *grid = &state->scene.grid;
+    double step_x = (spots->y_hi - spots->y_lo) / image->w;
+    double step_y = (spots->x_hi - spots->x_lo) / image->h;
+    double metres = step_x * (grid->y_max_m - grid->y_min_m) / fmax(grid->ny, 1);
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y,
+                      bev_picture_over(state, image_get(image, x, y),
+                                       spots->x_hi - (y + 0.5) * step_y,
+                                       spots->y_hi - (x + 0.5) * step_x, metres));
 }
 
 static bool is_sign(const Cell *cell) {
@@ -135,15 +150,16 @@ static bool paint_signs(Image *image, const Cells *cells, Area place, Cells *ove
     return true;
 }
 
-bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev, double wipe,
-                    int cell_w, int cell_h, Image *image) {
+bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev,
+                    const State *state, int cell_w, int cell_h, Image *image) {
     Area place = spots->bev;
     Cells over = {.rows = 0};
     Err unused;
     if (place.w < 1 || place.h < 1 || !bev || !bev->ready || cells->ascii || !cells->color ||
         !image_init(image, (int64_t)place.w * cell_w, (int64_t)place.h * cell_h, &unused))
         return false;
-    paint_raster(image, spots, bev, wipe);
+    paint_raster(image, spots, bev, state);
+    paint_over(image, spots, state);
     bool ok =
         cells_init(&over, place.w, place.h, &unused) && paint_signs(image, cells, place, &over);
     cells_free(&over);

@@ -31,8 +31,8 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 /* Composes the picture in the place of `spots->bev`, with cells of cell_w x cell_h pixels and the
  * signs that stand over it, and blanks its cells. Returns false where half blocks stay; nothing is
  * to be freed then. */
-bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev, double wipe,
-                    int cell_w, int cell_h, Image *image);
+bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev,
+                    const State *state, int cell_w, int cell_h, Image *image);
 
 /* Returns bytes (malloc'd) that show the image at `place` and leave the cursor where it was. */
 bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, size_t *length,

@@ -33,6 +33,8 @@ void bev_picture_free(BevPicture *picture) {
         return;
     image_free(&picture->image);
     image_free(&picture->baseline);
+    image_free(&picture->cells);
+    image_free(&picture->baseline_cells);
     cell_field_free(&picture->field);
     cell_field_free(&picture->other);
     *picture = (BevPicture){0};
@@ -175,15 +177,49 @@ static const Colormap *choose_map(const BevPicture *next, const State *state) {
                                : colormap_find(views[next->view].colormap);
 }
 
-Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y) {
-    bool left = picture->baseline.w && x < lround(wipe * picture->image.w);
-    return image_get(left ? &picture->baseline : &picture->image, x, y);
+bool bev_picture_of_cells(const State *state) {
+    return state->viewport.zoom > 1 || state->pinned || state->lesson.open;
+}
+
+const Image *bev_picture_image(const BevPicture *picture, const State *state, bool of_baseline) {
+    bool cells = picture->cells.w && bev_picture_of_cells(state);
+    if (of_baseline)
+        return cells ? &picture->baseline_cells : &picture->baseline;
+    return cells ? &picture->cells : &picture->image;
+}
+
+Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y) {
+    bool left = picture->baseline.w && x < lround(state->wipe * picture->image.w);
+    return image_get(bev_picture_image(picture, state, left), x, y);
+}
+
+/* The default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
+static const double front_m = 3.4, rear_m = -0.7, half_width_m = 0.87;
+
+Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double pixel_m) {
+    static const double rings_m[] = {20, 40};
+    const Grid *grid = &state->scene.grid;
+    if (!state->scene.has_rig || state_slice(state).slice == SLICE_SIDE)
+        return color;
+    double ahead = grid->x_min_m + x * (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double left = grid->y_min_m + y * (grid->y_max_m - grid->y_min_m) / grid->ny;
+    double reach = fmax(half_width_m, pixel_m / 2), away = hypot(ahead, left);
+    if (ahead < front_m && ahead > rear_m && fabs(left) <= reach)
+        return panel_theme.line;
+    for (int i = 0; i < 2; i++)
+        if (fabs(away - rings_m[i]) < pixel_m / 2)
+            return rgb_mix(color, panel_theme.line, 0.28);
+    return color;
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    const RasterStyle style = {next->colormap, next->range, next->filled};
+    const RasterStyle style = {next->colormap, next->range, next->filled},
+                      cells = {next->colormap, next->range, false};
+    bool wipe = next->other.nx > 0, two = raster_fills(&next->field, next->filled);
     return raster_render(&next->field, &style, &next->image, err) &&
-           (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
+           (!wipe || raster_render(&next->other, &style, &next->baseline, err)) &&
+           (!two || raster_render(&next->field, &cells, &next->cells, err)) &&
+           (!wipe || !two || raster_render(&next->other, &cells, &next->baseline_cells, err));
 }
 
 static bool render(BevPicture *next, const BevPicture *last, const State *state,

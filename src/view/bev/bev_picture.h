@@ -12,6 +12,7 @@ typedef struct {
     char reason[160];
     Image image;     /* ny x nx pixels, x forward up; raster_cell() maps back */
     Image baseline;  /* of the baseline during a wipe; else empty */
+    Image cells, baseline_cells; /* the same where `filled`: neither smoothed nor filled */
     CellField field; /* of the selection, or of the difference */
     CellField other; /* of the baseline during a wipe; else empty */
     ViewKind view;
@@ -35,8 +36,18 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
                         const LiveFrame *frame, const GiveUp *give_up, Err *err);
 void bev_picture_free(BevPicture *picture);
 
-/* The colour of a pixel; left of the wipe (0..1) it is the baseline's. */
-Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y);
+/* Whether single cells are looked at: zoomed in, pinned, or in a lesson. */
+bool bev_picture_of_cells(const State *state);
+
+/* The image of the selection or of the baseline that this state shows; w 0: there is none. */
+const Image *bev_picture_image(const BevPicture *picture, const State *state, bool of_baseline);
+
+/* The colour of a pixel; left of the state's wipe it is the baseline's. */
+Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);
+
+/* The colour with what lies over the cells, seen from above: rings at 20 and 40 m, and the vehicle
+ * to scale. (x, y) is the pixel's middle in cells, `pixel_m` its edge in metres. */
+Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double pixel_m);
 
 /* Fills the state's menus of views and colour maps from the tables of this folder. */
 void bev_picture_menus(StateMenu *menu);

@@ -85,6 +85,7 @@ static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePane
 }
 
 /* Draws each outline with its own stroke and plain corners. One path of all takes twice as long. */
+/* Draws buildings dimmer than what stands on the street. */
 static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const World *world = figure->frame->world;
     cairo_save(pen->cr);
@@ -99,7 +100,8 @@ static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *pan
             cairo_line_to(pen->cr, px, py);
         }
         cairo_close_path(pen->cr);
-        pen_stroke(pen, panel_theme.line, 0.75, 1);
+        bool building = world->solids[solid].class == CLASS_BUILDING;
+        pen_stroke(pen, panel_theme.line, building ? 0.3 : 0.75, 1);
     }
     cairo_restore(pen->cr);
 }

@@ -64,8 +64,8 @@ static double overlap(double from, double to, int at) {
 /* The mean colour of a part of the picture. Far from the cameras only about every third cell is
  * hit. Empty cells therefore do not count where a third of the part is occupied; otherwise far
  * streets would disappear. */
-static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double y0, double x1,
-                      double y1) {
+static Rgb mean_color(const BevPicture *picture, const State *state, double x0, double y0,
+                      double x1, double y1) {
     int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
     int top = (int)floor(y0), bottom = (int)fmax(ceil(y1 - 1e-9), top + 1);
     Sum full = {0}, empty = {0};
@@ -74,7 +74,7 @@ static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double 
             if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
                 continue;
             double share = overlap(x0, x1, x) * overlap(y0, y1, y);
-            Rgb color = bev_picture_pixel(picture, wipe, x, y);
+            Rgb color = bev_picture_pixel(picture, state, x, y);
             add(is_full(color) ? &full : &empty, color, share);
         }
     if (!(full.weight > 0))
@@ -96,6 +96,16 @@ static uint32_t shade_of(Rgb color, bool is_signed) {
     return (unsigned char)steps[step > 9 ? 9 : step < 0 ? 0 : step];
 }
 
+/* A pixel of the terminal: a part of the picture, and what lies over it. */
+static Rgb pixel_at(const BevPicture *picture, const State *state, double x, double y, double w,
+                    double h) {
+    const Grid *grid = &state->scene.grid;
+    Rgb color = mean_color(picture, state, x, y, x + w, y + h);
+    double metres = w * (grid->y_max_m - grid->y_min_m) / fmax(grid->ny, 1);
+    return bev_picture_over(state, color, (double)state->scene.nx - y - h / 2,
+                            (double)state->scene.ny - x - w / 2, metres);
+}
+
 static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
                         const Part *part) {
     double sx = part->w / used.w, sy = part->h / (2 * used.h);
@@ -103,8 +113,8 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
     for (int y = 0; y < used.h; y++)
         for (int x = 0; x < used.w; x++) {
             double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
-            Rgb upper = mean_color(picture, state->wipe, x0, y0, x0 + sx, y0 + sy);
-            Rgb lower = mean_color(picture, state->wipe, x0, y0 + sy, x0 + sx, y0 + 2 * sy);
+            Rgb upper = pixel_at(picture, state, x0, y0, sx, sy);
+            Rgb lower = pixel_at(picture, state, x0, y0 + sy, sx, sy);
             if (cells->color)
                 cells_put(cells, used.x + x, used.y + y, 0x2580,
                           (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
@@ -177,7 +187,7 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
     draw_pixels(cells, used, picture, state, &part);
     draw_divider(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;
-    if (state->scene.has_rig)
+    if (state->scene.has_rig && !cells->color)
         draw_sign(cells, used, &part, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
                   -grid->y_min_m / (grid->y_max_m - grid->y_min_m) * grid->ny, state, 0x25b2,
                   INK_RGB | 0xffffff);

@@ -36,7 +36,8 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
 static void draw_wipe(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     double x = bev->x + view->state->wipe * bev->w;
-    draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
+    draw_raster(view, bev_picture_image(&view->picture->bev, view->state, true),
+                (Box){bev->x, bev->y, x - bev->x, bev->h});
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
     cairo_new_sub_path(view->pen->cr);
@@ -141,7 +142,7 @@ void window_draw_bev(const WindowView *view) {
         draw_nothing(view);
         return;
     }
-    draw_raster(view, &view->picture->bev.image, *bev);
+    draw_raster(view, bev_picture_image(&view->picture->bev, view->state, false), *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
 }
