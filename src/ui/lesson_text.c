@@ -84,7 +84,7 @@ void lesson_text_print(const LessonPane *pane) {
 static void print_panel(Script *script, char **shown) {
     const State *state = &script->app.state;
     char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),
-                                      &app_picture(&script->app)->bev);
+                                      app_picture(&script->app));
     bool same = text && *shown && !strcmp(text, *shown);
     if (!text || same) {
         free(text);

@@ -117,7 +117,7 @@ static void print_panel(const Loop *loop, const char *name) {
     for (int i = 1; i < PANEL_COUNT; i++)
         point = !strcmp(lesson_panels[i], name) ? (LessonPanel)i : point;
     char *text =
-        live ? dashboard_panel_text(point, &loop->app.state, live, picture ? &picture->bev : NULL)
+        live ? dashboard_panel_text(point, &loop->app.state, live, picture)
              : NULL;
     if (text)
         text_put(text, stdout);

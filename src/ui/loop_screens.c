@@ -109,9 +109,14 @@ static void draw_terminal(Loop *loop) {
     Err err;
     loop->term_ms = clock_ms();
     const Picture *picture = app_picture(&loop->app);
+<<<<<<< HEAD
     const State drawn = app_drawn(&loop->app);
     loop->cells.light = drawn.light;
     dashboard_draw(&loop->cells, &drawn, app_live(&loop->app), picture ? &picture->bev : NULL,
+=======
+    loop->cells.light = loop->app.state.light;
+    dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app), picture,
+>>>>>>> 96ad3e69 (view: the terminal's default screen: camera strip, a BEV as large as its rows allow, panels with fixed places)
                    &loop->spots);
     loop->term_dirty = false;
     if (loop->hover.over) {

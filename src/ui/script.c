@@ -48,7 +48,7 @@ static bool write_frame(Script *script, Err *err) {
     char name[32];
     Image image = {0};
     script->cells.light = app->state.light;
-    dashboard_draw(&script->cells, &app->state, app_live(app), &app_picture(app)->bev, NULL);
+    dashboard_draw(&script->cells, &app->state, app_live(app), app_picture(app), NULL);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
     if (!write_text(script, name, err))
         return false;

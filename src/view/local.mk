@@ -16,6 +16,6 @@ libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/bits.c %D%/panel/cell.c %D%/
 	%D%/panel/steps_page.c %D%/panel/steps_registers.c %D%/panel/steps_strip.c %D%/panel/tip.c %D%/panel/why.c
 libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/camera_cells.c %D%/term/cells.c \
 	%D%/term/cells_image.c %D%/term/cells_sheet.c %D%/term/chart_cells.c %D%/term/dash_spots.c \
-	%D%/term/dashboard.c
+	%D%/term/dashboard.c %D%/term/strip_cells.c
 libwindow_a_SOURCES = %D%/window/window_bev.c %D%/window/window_gradients.c %D%/window/window_image.c \
 	%D%/window/window_shared.c %D%/window/window_side.c %D%/window/window_tip.c

@@ -203,12 +203,12 @@ Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double p
         return color;
     double ahead = grid->x_min_m + x * (grid->x_max_m - grid->x_min_m) / grid->nx;
     double left = grid->y_min_m + y * (grid->y_max_m - grid->y_min_m) / grid->ny;
-    double reach = fmax(half_width_m, pixel_m / 2), away = hypot(ahead, left);
-    if (ahead < front_m && ahead > rear_m && fabs(left) <= reach)
+    double reach = pixel_m > half_width_m ? pixel_m / 2 : half_width_m, away = hypot(ahead, left);
+    if (ahead < front_m && ahead > rear_m && left > -reach && left <= reach)
         return panel_theme.line;
     for (int i = 0; i < 2; i++)
         if (fabs(away - rings_m[i]) < pixel_m / 2)
-            return rgb_mix(color, panel_theme.line, 0.28);
+            return rgb_mix(color, panel_theme.line, 0.2);
     return color;
 }
 

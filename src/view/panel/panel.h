@@ -72,6 +72,7 @@ typedef struct {
     int count;
     Area area;
     LessonPanel point; /* a lesson points at this panel: it stays, in a frame */
+    const Panel *guest; /* takes the place of the last panels, as many as it needs; may be NULL */
 } Stack;
 
 void stack_add(Stack *stack, const Panel *panel, const PanelData *data);

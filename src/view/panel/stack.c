@@ -138,6 +138,13 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
     *gap = GAP + (roomy > 2 ? 2 : roomy);
 }
 
+/* Whether the guest has room from panel `next` on, where panel next - 1 begins `room` rows above
+ * the end. */
+static bool follows_fit(const Stack *stack, const int heights[STACK_PANELS], int gap, int next,
+                        int room) {
+    return next < stack->count && room - heights[next - 1] - gap >= stack->guest->height;
+}
+
 void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
     if (!stack->count || stack->area.h < 1 || stack->area.w < 1)
         return;
@@ -146,8 +153,13 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
     share_rows(sheet, stack, data, heights, &gap);
     while (is_short(sheet, stack, data, heights) && spare(stack))
         share_rows(sheet, stack, data, heights, &gap);
+    const int bottom = stack->area.y + stack->area.h;
     for (int i = 0; i < stack->count; i++) {
-        int room = stack->area.y + stack->area.h - y;
+        int room = bottom - y;
+        if (stack->guest && !follows_fit(stack, heights, gap, i + 1, bottom - y)) {
+            panel_draw(sheet, (Area){stack->area.x, y, stack->area.w, room}, stack->guest, data);
+            return;
+        }
         Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
         panel_draw(sheet, area, stack->panels[i], data);
         if (fold_rank(stack, i) == INT_MAX)

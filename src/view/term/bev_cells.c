@@ -106,6 +106,15 @@ static Rgb pixel_at(const BevPicture *picture, const State *state, double x, dou
                             (double)state->scene.ny - x - w / 2, metres);
 }
 
+void cells_half_block(Cells *cells, int x, int y, Rgb upper, Rgb lower, bool is_signed) {
+    if (cells->color)
+        cells_put(cells, x, y, 0x2580,
+                  (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
+    else
+        cells_put(cells, x, y, shade_of(rgb_mix(upper, lower, 0.5), is_signed),
+                  cell_style(INK_DEFAULT));
+}
+
 static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
                         const Part *part) {
     double sx = part->w / used.w, sy = part->h / (2 * used.h);
@@ -115,12 +124,7 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
             double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
             Rgb upper = pixel_at(picture, state, x0, y0, sx, sy);
             Rgb lower = pixel_at(picture, state, x0, y0 + sy, sx, sy);
-            if (cells->color)
-                cells_put(cells, used.x + x, used.y + y, 0x2580,
-                          (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
-            else
-                cells_put(cells, used.x + x, used.y + y,
-                          shade_of(rgb_mix(upper, lower, 0.5), is_signed), cell_style(INK_DEFAULT));
+            cells_half_block(cells, used.x + x, used.y + y, upper, lower, is_signed);
         }
 }
 
@@ -227,7 +231,7 @@ static void edges_text(const State *state, char *text, size_t size) {
 static void scale_text(const DashSheet *dash, const PanelData *data, int w, char *text,
                        size_t size) {
     const State *state = data->state;
-    const BevPicture *picture = dash->picture;
+    const BevPicture *picture = &dash->picture->bev;
     char range[96] = "", edges[96];
     const LiveDifference *difference = &data->live->difference;
     const bool own = !picture->locked && !picture->of_baseline;
@@ -366,7 +370,7 @@ static void note_place(const DashSheet *dash, const PanelData *data, Area used, 
     spots->x_lo = spots->x_hi - part->h;
     spots->y_hi = (double)state->scene.ny - part->left;
     spots->y_lo = spots->y_hi - part->w;
-    spots->wipe_column = divider_of(used, dash->picture, state, part);
+    spots->wipe_column = divider_of(used, &dash->picture->bev, state, part);
     spots->has_wipe = spots->wipe_column >= 0;
 }
 
@@ -396,16 +400,16 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);
     area = sheet_title(sheet, area, title, text);
-    if (!dash->picture || !dash->picture->ready) {
+    if (!dash->picture || !dash->picture->bev.ready) {
         const char *reason = state->waiting[0]                           ? state->waiting
-                             : dash->picture && dash->picture->reason[0] ? dash->picture->reason
+                             : dash->picture && dash->picture->bev.reason[0] ? dash->picture->bev.reason
                                                                          : "n/a";
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), reason);
         return;
     }
     Area picture = area;
     picture.h -= 2;
-    Area used = bev_cells_draw(cells, picture, dash->picture, state);
+    Area used = bev_cells_draw(cells, picture, &dash->picture->bev, state);
     Part part = part_of(state);
     note_place(dash, data, used, &part);
     draw_truth(cells, used, &part, data);

@@ -35,22 +35,16 @@ typedef struct {
 #define FIGURES &kernels_panel, &memory_panel
 #define CHECKS &accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel
 
-/* The first row that fits is taken. */
+/* The first row that fits is taken; body_draw() asks default_draw() before. */
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {USUAL, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {USUAL, PAGE_BOTH, 150, {{44, {CAMERAS}}, {56, {QUESTIONS, &points_panel, &findings_panel}}}},
-    {USUAL, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{38, {CAMERAS}},
-                                           {62, {QUESTIONS, &points_panel, &findings_panel}}}},
-    {USUAL, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{32, {PICTURE}}, {68, {QUESTIONS}}}},
-    {USUAL, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &points_panel, &findings_panel}}}},
+    {USUAL, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &points_panel, &objects_panel, &findings_panel}}}},
     {TABLES, PAGE_BEV, 0, {{100, {CAMERAS}}}},
     {TABLES, PAGE_BOTH, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
     {TABLES, PAGE_DASHBOARD, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
     {TABLES, PAGE_DASHBOARD, 0, {{100, {FIGURES, CHECKS}}}},
     {WITH_CHART, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {WITH_CHART, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{38, {CAMERAS}},
-                                                {62, {&headline_panel, &model_panel, &why_panel}}}},
     {WITH_CHART, PAGE_DASHBOARD, 0, {{100, {&headline_panel, &model_panel, &why_panel}}}},
     {WITH_STEPS, PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel, &operator_panel}}}},
     {WITH_STEPS, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {CAMERAS}}}},
@@ -60,14 +54,9 @@ static const Arrangement arrangements[] = {
                                                {40, {PICTURE}}}},
     {WITH_BITS, PAGE_DASHBOARD, 0, {{100, {&bits_panel, &accuracy_panel, &kernels_panel}}}},
     {LARGE, PAGE_BEV, 0, {{100, {PICTURE}}}},
-    {LARGE, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{55, {&headline_panel, &why_panel}},
-                                            {45, {PICTURE}}}},
     {LARGE, PAGE_DASHBOARD, 0, {{100, {&headline_panel, &why_panel}}}},
     {BACKWARD, PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &operator_panel,
                                                        &gradients_panel}}}},
-    {BACKWARD, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{44, {CAMERAS}},
-                                              {56, {QUESTIONS, &gradients_panel}}}},
-    {BACKWARD, PAGE_BOTH, PAGE_SMALL_COLUMNS, {{32, {&bev_panel}}, {68, {QUESTIONS}}}},
     {BACKWARD, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &gradients_panel}}}},
 };
 /* clang-format on */
@@ -83,9 +72,6 @@ static Shows shows_of(const State *state) {
 }
 
 static const Arrangement *choose(const State *state, Page page, int columns) {
-    bool chart = state->chart != CHART_NONE && columns < PAGE_BOTH_COLUMNS; /* as wide as it can */
-    if (chart && page == PAGE_BOTH)
-        page = PAGE_DASHBOARD;
     for (size_t i = 0; i < sizeof arrangements / sizeof *arrangements; i++) {
         const Arrangement *row = &arrangements[i];
         if (row->shows == shows_of(state) && row->page == page && columns >= row->columns)
@@ -107,10 +93,85 @@ static bool two_steps(const PanelData *data, int columns) {
            steps->baseline.step_count && columns < TWO_STEPS_W;
 }
 
+/* ---- the default screen: every panel has its place, whatever it shows ------------------------ */
+
+enum {
+    STRIP_FROM_ROWS = 30, /* lower areas have no camera strip */
+    STRIP_FROM_W = 100,
+    RIGHT_LEAST_W = 46,   /* of the panels beside the BEV */
+    TABLES_LEAST_W = 130, /* they have tables in a second column from this width on */
+    BEV_TEXTS = 3         /* rows over and under the BEV */
+};
+
+/* What is shown in the place of the last panels; NULL: nothing. */
+static const Panel *guest_of(const PanelData *data) {
+    static const Panel *const guests[] = {&model_panel, &gradients_panel, &objects_panel};
+    for (int i = 0; i < 3; i++)
+        if (guests[i]->shown(data))
+            return guests[i];
+    return NULL;
+}
+
+static void column_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
+                        const PanelData *data) {
+    Stack stack = {.area = area, .point = pointed_at(data->state), .guest = guest};
+    for (int i = 0; i < STACK_PANELS && panels[i]; i++)
+        stack.panels[stack.count++] = panels[i];
+    stack_draw(sheet, &stack, data);
+}
+
+static void questions_draw(Sheet *sheet, Area area, const PanelData *data) {
+    static const Panel *const questions[] = {QUESTIONS, &points_panel, &findings_panel, NULL};
+    static const Panel *const tables[] = {&kernels_panel, &accuracy_panel, &memory_panel,
+                                          &intervals_panel, &pipeline_panel, NULL};
+    static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
+    const Panel *guest = guest_of(data);
+    if (data->state->large) {
+        column_draw(sheet, area, large, NULL, data);
+        return;
+    }
+    bool two = area.w >= TABLES_LEAST_W;
+    int w = two ? (area.w - COLUMN_GAP) / 2 : area.w;
+    Area beside = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
+    column_draw(sheet, (Area){area.x, area.y, w, area.h}, questions, two ? NULL : guest, data);
+    if (two && guest)
+        column_draw(sheet, beside, (const Panel *[]){guest, NULL}, NULL, data);
+    else if (two)
+        column_draw(sheet, beside, tables, NULL, data);
+}
+
+/* The camera strip over all, the BEV on the left as large as its rows allow, the panels beside
+ * it. */
+static void default_draw(Sheet *sheet, Area area, const PanelData *data) {
+    if (area.h >= STRIP_FROM_ROWS && area.w >= STRIP_FROM_W) {
+        int rows = strip_cells_rows(area.w);
+        strip_cells_draw((DashSheet *)sheet, (Area){area.x, area.y, area.w, rows}, data);
+        area = area_below(area, rows);
+    }
+    int least = area.w / 2 > RIGHT_LEAST_W ? area.w / 2 : RIGHT_LEAST_W;
+    int most = area.w - COLUMN_GAP - least, w = 2 * (area.h - BEV_TEXTS);
+    w = w < most ? w : most;
+    panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
+    questions_draw(sheet,
+                   (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h}, data);
+}
+
+/* Whether the page has the default screen. A chart takes a narrow screen for itself. */
+static bool is_default(const State *state, Page page, int columns) {
+    Shows shows = shows_of(state);
+    bool chart = state->chart != CHART_NONE && columns < PAGE_BOTH_COLUMNS;
+    return page == PAGE_BOTH && columns >= PAGE_SMALL_COLUMNS && !chart &&
+           (shows == USUAL || shows == LARGE || shows == BACKWARD || shows == WITH_CHART);
+}
+
 /* The panels of `page`, as a screen of so many columns arranges them. */
 static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
     if (page == PAGE_BOTH && two_steps(data, columns))
         page = PAGE_DASHBOARD;
+    if (is_default(data->state, page, columns)) {
+        default_draw(sheet, area, data);
+        return;
+    }
     const Arrangement *arrangement = choose(data->state, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
@@ -176,7 +237,7 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
 /* ---- the screen ----------------------------------------------------------------------------- */
 
 static int log_height(int rows) {
-    return rows >= 54 ? 5 : rows >= 30 ? 2 : 1;
+    return rows >= 54 ? 3 : rows >= 30 ? 2 : 1;
 }
 
 /* A screen that is too small for more than one fact. */
@@ -191,20 +252,18 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
 }
 
 static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
-    int used = header_draw(sheet, area, data);
-    used += area.h >= 22;
-    return used;
+    return header_draw(sheet, area, data);
 }
 
 /* The help lists all keys: on small screens it takes the row of the key bar. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
-    int log = log_height(sheet->rows), blank = sheet->rows >= 34;
+    int log = log_height(sheet->rows), blank = sheet->rows >= 60;
     int bar = !data->state->help || blank;
     int last = area.y + area.h - 1;
     if (data->state->caption[0]) {
         int rows = log + blank + 1;
         caption_draw(sheet, (Area){area.x, last - rows + 1, area.w, rows}, data->state);
-        return rows + 1;
+        return rows + blank;
     }
     if (bar)
         key_bar_draw(sheet, (Area){area.x, last, area.w, 1}, data->state);
@@ -216,10 +275,10 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     log_draw(sheet, at, data);
     if (pointed_at(data->state) == PANEL_LOG)
         sheet_frame(sheet, at);
-    return used + 1;
+    return used + blank;
 }
 
-static DashSheet sheet_of(Cells *cells, const BevPicture *picture, DashSpots *spots) {
+static DashSheet sheet_of(Cells *cells, const Picture *picture, DashSpots *spots) {
     DashSheet dash = {cells_sheet(cells), picture, spots};
     dash.sheet.spots = spots ? &spots->clicks : NULL;
     return dash;
@@ -227,7 +286,7 @@ static DashSheet sheet_of(Cells *cells, const BevPicture *picture, DashSpots *sp
 
 /* Draws a panel alone, from the first row on. Returns its rows; 0: no panel of the body. */
 static int draw_alone(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
-                      const BevPicture *picture) {
+                      const Picture *picture) {
     const PanelData data = {.state = state, .live = live};
     DashSheet dash = sheet_of(cells, picture, NULL);
     cells_clear(cells);
@@ -255,8 +314,9 @@ static void hide_pictures(DashSpots *spots) {
 }
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const BevPicture *picture, DashSpots *spots) {
-    const PanelData data = {.state = state, .live = live, .bev = picture ? &picture->image : NULL};
+                    const Picture *picture, DashSpots *spots) {
+    const PanelData data = {
+        .state = state, .live = live, .bev = picture ? &picture->bev.image : NULL};
     DashSpots own;
     spots = spots ? spots : &own;
     DashSheet dash = sheet_of(cells, picture, spots);
@@ -269,10 +329,6 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     }
     int margin = sheet->columns >= 110 ? 2 : 1;
     Area area = {margin, 0, sheet->columns - 2 * margin, sheet->rows};
-    if (sheet->rows >= 54) {
-        area.y++;
-        area.h -= 2;
-    }
     int bottom = draw_bottom(sheet, area, &data), top = draw_top(sheet, area, &data);
     Area body = {area.x, area.y + top, area.w, area.h - top - bottom};
     if (state->race && !state->lesson.open)
@@ -294,7 +350,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
 /* ---- without a screen ----------------------------------------------------------------------- */
 
 char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
-                           const BevPicture *picture) {
+                           const Picture *picture) {
     enum { PANEL_ROWS = 28 };
     Cells cells = {.rows = 0};
     Err unused;

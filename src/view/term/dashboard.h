@@ -6,7 +6,7 @@
  * large figures need 100 x 34. */
 #pragma once
 
-#include "src/view/bev/bev_picture.h"
+#include "src/view/bev/picture.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dash_spots.h"
 
@@ -14,13 +14,13 @@
  * `picture` is drawn where the state's page has the BEV; it may be NULL. `spots` (may be NULL)
  * receives the places for the mouse. */
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const BevPicture *picture, DashSpots *spots);
+                    const Picture *picture, DashSpots *spots);
 
 /* The panel that a lesson calls `point` alone, as ASCII text. malloc'd; NULL: no panel of the body,
  * or no memory. */
 enum { PANEL_TEXT_WIDTH = 78 };
 char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
-                           const BevPicture *picture);
+                           const Picture *picture);
 
 /* The selection's figures as one plain line, for output that is not a screen. malloc'd; NULL: no
  * memory. */
