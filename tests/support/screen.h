@@ -8,7 +8,7 @@
 #include "tests/support/script.h"
 
 static LiveData live;
-static BevPicture picture;
+static Picture picture;
 static Cells cells;
 static DashSpots spots; /* of the last drawing */
 
@@ -19,9 +19,9 @@ static DashSpots spots; /* of the last drawing */
     static void name_##_checks(void);                                                              \
     suite_(name_) {                                                                                \
         Err err;                                                                                   \
-        tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture, &err), "a screen");   \
+        tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture.bev, &err), "a screen");   \
         name_##_checks();                                                                          \
-        bev_picture_free(&picture);                                                                \
+        bev_picture_free(&picture.bev);                                                                \
         cells_free(&cells);                                                                        \
     }                                                                                              \
     static void name_##_checks(void)

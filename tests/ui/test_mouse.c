@@ -164,7 +164,7 @@ static void test_wheel(void) {
 static void test_wipe(void) {
     Err err;
     begin_drawn(120, 40);
-    tap_need(image_init(&picture.baseline, 200, 200, &err), "a second picture");
+    tap_need(image_init(&picture.bev.baseline, 200, 200, &err), "a second picture");
     state.compare = COMPARE_WIPE;
     draw();
     int to = spots.bev.x + spots.bev.w * 8 / 10, row = spots.bev.y + 2, from = spots.wipe_column;
@@ -173,8 +173,8 @@ static void test_wipe(void) {
     act();
     tap_ok(wiped && from != to && abs(spots.wipe_column - to) <= 1,
            "the wipe follows the mouse from column %d to %d", from, spots.wipe_column);
-    image_free(&picture.baseline);
-    picture.baseline = (Image){.w = 0};
+    image_free(&picture.bev.baseline);
+    picture.bev.baseline = (Image){.w = 0};
 }
 
 static void test_rows(void) {

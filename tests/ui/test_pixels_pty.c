@@ -187,6 +187,7 @@ TAP_SUITE(pixels_bytes) {
 /* Each pixel of the picture is that of its cell of the raster; a sign lies over its own only. */
 TAP_SUITE(pixels_raster) {
     enum { N = 6, CELL_W = 7, CELL_H = 14 };
+    static const State state; /* without a rig nothing lies over the cells */
     BevPicture bev = {.ready = true};
     DashSpots spots = {.bev = {2, 1, N, N / 2}, .x_hi = N, .y_hi = N};
     Cells cells;
@@ -201,7 +202,7 @@ TAP_SUITE(pixels_raster) {
     const CellStyle style = {.ink = ink_rgb((Rgb){1, 2, 3}), .paper = ink_rgb((Rgb){4, 5, 6})};
     for (int i = 0; i < N * N / 2; i++)
         cells_put(&cells, 2 + i % N, 1 + i / N, i ? 0x2580 : '*', style);
-    bool ok = pixels_compose(&cells, &spots, &bev, 0, CELL_W, CELL_H, &image);
+    bool ok = pixels_compose(&cells, &spots, &bev, &state, CELL_W, CELL_H, &image);
     for (int y = 0; ok && y < image.h; y++)
         for (int x = 0; x < image.w; x++) {
             Rgb is = image_get(&image, x, y), of = image_get(&bev.image, x / CELL_W, y / CELL_W);
@@ -214,7 +215,7 @@ TAP_SUITE(pixels_raster) {
     tap_ok(cells_at(&cells, 3, 1)->glyph == ' ', "the half blocks under it are not sent");
     image_free(&image);
     cells.ascii = true;
-    tap_ok(!pixels_compose(&cells, &spots, &bev, 0, CELL_W, CELL_H, &image), "none in ASCII");
+    tap_ok(!pixels_compose(&cells, &spots, &bev, &state, CELL_W, CELL_H, &image), "none in ASCII");
     cells_free(&cells);
     image_free(&bev.image);
 }

@@ -57,7 +57,7 @@ SCREEN_SUITE(cells) {
 static void test_bev(void) {
     begin(100, 60);
     cells_clear(&cells);
-    Area used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture, &state);
+    Area used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture.bev, &state);
     tap_ok(used.w == 100 && used.h == 50, "a square grid fills a square of half blocks");
     Rgb car = rgb_hex(cells_at(&cells, used.x + 107 / 2, used.y + 60 / 4)->style.ink & 0xffffff);
     tap_ok(car.r > 100 && car.g < 60, "the red car is where it is in the picture");
@@ -69,14 +69,14 @@ static void test_bev(void) {
     state.wipe = 0.5;
     Rgb blue = {0, 0, 255};
     Err err;
-    if (!image_init(&picture.baseline, 200, 200, &err))
+    if (!image_init(&picture.bev.baseline, 200, 200, &err))
         exit(EXIT_FAILURE);
     for (int i = 0; i < 200 * 200; i++)
-        image_set(&picture.baseline, i % 200, i / 200, blue);
-    tap_ok(bev_picture_pixel(&picture, 0.5, 99, 0).b == 255 &&
-               bev_picture_pixel(&picture, 0.5, 100, 0).b != 255,
+        image_set(&picture.bev.baseline, i % 200, i / 200, blue);
+    tap_ok(bev_picture_pixel(&picture.bev, &state, 99, 0).b == 255 &&
+               bev_picture_pixel(&picture.bev, &state, 100, 0).b != 255,
            "left of the wipe is the baseline");
-    image_free(&picture.baseline);
+    image_free(&picture.bev.baseline);
 }
 
 /* One cell in three was hit, as far from the cameras. */
@@ -85,18 +85,18 @@ static void test_sparse_bev(void) {
     for (int y = 0; y < 200; y++)
         for (int x = 0; x < 200; x++) {
             bool hit = (x + y) % 3 == 0;
-            image_set(&picture.image, x, y, hit ? red : ground);
+            image_set(&picture.bev.image, x, y, hit ? red : ground);
         }
     begin(60, 40);
     cells_clear(&cells);
-    bev_cells_draw(&cells, (Area){0, 0, 60, 30}, &picture, &state);
+    bev_cells_draw(&cells, (Area){0, 0, 60, 30}, &picture.bev, &state);
     Rgb shown = rgb_hex(cells_at(&cells, 5, 5)->style.ink & 0xffffff);
     tap_ok(shown.r > 170, "a third of the cells is enough to see the street: red %d of 200",
            shown.r);
     for (int i = 0; i < 200 * 200; i++)
-        image_set(&picture.image, i % 200, i / 200, ground);
+        image_set(&picture.bev.image, i % 200, i / 200, ground);
     cells_clear(&cells);
-    bev_cells_draw(&cells, (Area){0, 0, 60, 30}, &picture, &state);
+    bev_cells_draw(&cells, (Area){0, 0, 60, 30}, &picture.bev, &state);
     tap_ok(same(rgb_hex(cells_at(&cells, 5, 5)->style.ink & 0xffffff), 0x14171c),
            "none is the background");
 }

@@ -320,7 +320,8 @@ static void test_backward(void) {
     live.frame.gradients = (LiveGradients){.text = "point at a cell"};
     seen_after("chart none", shows("point at a cell"), "without a loss the panel says what to do");
     state.camera = 5;
-    seen(shows("Camera 0") && !shows("Camera 5"), "a camera that the frame lacks is not drawn");
+    seen_after("page bev", shows("Camera 0") && !shows("Camera 5"),
+               "a camera that the frame lacks is not drawn");
     int overlaps = 0, cuts = 0;
     for (int columns = 80; columns < 210; columns += 7)
         for (int rows = 24; rows < 64; rows += 5) {

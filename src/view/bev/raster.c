@@ -33,13 +33,14 @@ static float percentile(float *values, size_t n, double percent) {
 }
 
 static ValueRange range_of(float *values, size_t n, RangeShape shape) {
+    const double decades = 1e3;
     ValueRange range = {.logarithmic = shape != SHAPE_LINEAR};
     if (shape == SHAPE_SYMMETRIC) {
         range.hi = percentile(values, n, 100);
         range.lo = -range.hi;
     } else if (shape == SHAPE_LOGARITHMIC) {
         range.hi = percentile(values, n, 100);
-        range.lo = fmax(percentile(values, n, 0), range.hi / RANGE_SPAN);
+        range.lo = fmax(percentile(values, n, 0), range.hi / decades);
     } else {
         range.lo = fmin(percentile(values, n, 2), 0);
         range.hi = fmax(percentile(values, n, 98), 0);

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { NUMBER_W = 3, GAIN_W = 8, MORE_W = 12 };
+enum { NUMBER_W = 3, GAIN_W = 8, MORE_W = 12, MORE_FROM_W = 60 };
 
 /* A click tries a faster kernel, or opens the lesson of a cost. */
 static void draw_finding(Sheet *sheet, Area row, const PanelData *data, const Finding *finding,
@@ -13,7 +13,8 @@ static void draw_finding(Sheet *sheet, Area row, const PanelData *data, const Fi
     const BevKernel *try =
         finding->faster ? bev_counterpart(finding->faster, state_where(data->state)) : NULL;
     char text[32];
-    int x = row.x + NUMBER_W, w = row.w - NUMBER_W - GAIN_W - MORE_W;
+    int more = row.w < MORE_FROM_W ? 0 : MORE_W;
+    int x = row.x + NUMBER_W, w = row.w - NUMBER_W - GAIN_W - more;
     snprintf(text, sizeof text, "%d", number);
     if (try)
         sheet_spot(sheet, row, ACTION_KERNEL, 0, kernel_word(try));
@@ -25,7 +26,7 @@ static void draw_finding(Sheet *sheet, Area row, const PanelData *data, const Fi
     snprintf(text, sizeof text, "%.1f \u00d7", finding->gain);
     sheet_right(sheet, x + w, row.y, GAIN_W, cell_bold(INK_TEXT), text);
     snprintf(text, sizeof text, "lesson %d", finding->lesson);
-    sheet_right(sheet, x + w + GAIN_W, row.y, MORE_W, cell_style(INK_MUTED),
+    sheet_right(sheet, x + w + GAIN_W, row.y, more, cell_style(INK_MUTED),
                 try ? "click: try" : text);
 }
 

@@ -24,6 +24,8 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
         figure_text(UNIT_US, p.term_us[term], number, sizeof number);
         bool brief = term == TERM_DEPENDENT_LOADS && row.w < FULL_NAMES_W;
         snprintf(text, sizeof text, "%s %s", brief ? "loads" : term_names[term], number);
+        if (sheet_width(sheet, text) > row.x + row.w - x)
+            return;
         sheet_text(sheet, x, row.y, row.x + row.w - x, style, text);
         if (bar_w)
             sheet_bar(sheet, x + 23, row.y, bar_w, p.term_us[term], p.term_us[p.limiter],

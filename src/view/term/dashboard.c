@@ -252,7 +252,7 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
 }
 
 static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
-    return header_draw(sheet, area, data);
+    return header_draw(sheet, area, data) + (data->state->lesson.open && area.h >= 22);
 }
 
 /* The help lists all keys: on small screens it takes the row of the key bar. */
@@ -275,7 +275,7 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     log_draw(sheet, at, data);
     if (pointed_at(data->state) == PANEL_LOG)
         sheet_frame(sheet, at);
-    return used + blank;
+    return used + (blank || data->state->lesson.open); /* a lesson frames what it points at */
 }
 
 static DashSheet sheet_of(Cells *cells, const Picture *picture, DashSpots *spots) {
