@@ -102,7 +102,7 @@ static void test_places(void) {
 
 static void test_cursor(void) {
     int wrong = 0, tried = 0;
-    for (int zoom = 1; zoom <= 4; zoom *= 2) {
+    for (int zoom = 1; zoom <= 2; zoom++) { /* a cell takes less than a column */
         begin_drawn(120, 40);
         draw_after("zoom %d", zoom);
         const Area bev = spots.bev;

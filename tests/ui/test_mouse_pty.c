@@ -54,14 +54,14 @@ static void test_moves(void) {
     bool found = find("footprint ", 8, &x, &y);
     snprintf(report, sizeof report, "\033[<35;%d;%dM", x + 3, y + 1);
     pty_type(&pty, report);
-    tap_ok(found && screen_says(&pty, "footprint: The arrays of a"),
+    tap_ok(found && screen_says(&pty, "L2: The cache that all"),
            "what the mouse rests on is told in the log");
     pty_type(&pty, "\033[<35;1;5M");
     pty_read(&pty, 1);
     from = pty.length;
     pty_type(&pty, REDRAW);
     pty_read(&pty, 1);
-    tap_ok(pty.length > from + 1000 && !strstr(pty.output + from, "footprint: The arrays of a"),
+    tap_ok(pty.length > from + 1000 && !strstr(pty.output + from, "L2: The cache that all"),
            "and no longer when the mouse leaves");
     from = pty.length;
     pty_type(&pty, "\033[<35;2;5M\033[<35;3;5M\033[<35;4;5M");
