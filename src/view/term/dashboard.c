@@ -339,7 +339,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
         lesson_beside(sheet, body, &data);
     else
         lesson_above(sheet, body, &data);
-    Area room = {area.x, area.y, area.w, area.h - bottom + 1}; /* all above the log */
+    Area room = {area.x, area.y, area.w, area.h - bottom}; /* all above the log */
     if (state->help)
         help_float(sheet, room, spots->bev, &data);
     if (state->palette.open)
