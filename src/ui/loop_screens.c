@@ -109,14 +109,9 @@ static void draw_terminal(Loop *loop) {
     Err err;
     loop->term_ms = clock_ms();
     const Picture *picture = app_picture(&loop->app);
-<<<<<<< HEAD
     const State drawn = app_drawn(&loop->app);
     loop->cells.light = drawn.light;
-    dashboard_draw(&loop->cells, &drawn, app_live(&loop->app), picture ? &picture->bev : NULL,
-=======
-    loop->cells.light = loop->app.state.light;
-    dashboard_draw(&loop->cells, &loop->app.state, app_live(&loop->app), picture,
->>>>>>> 96ad3e69 (view: the terminal's default screen: camera strip, a BEV as large as its rows allow, panels with fixed places)
+    dashboard_draw(&loop->cells, &drawn, app_live(&loop->app), picture,
                    &loop->spots);
     loop->term_dirty = false;
     if (loop->hover.over) {
@@ -128,7 +123,7 @@ static void draw_terminal(Loop *loop) {
     int w, h;
     if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
         pixels_compose(&loop->cells, &loop->spots, picture ? &picture->bev : NULL,
-                       &loop->app.state, w, h, &image);
+                       &drawn, w, h, &image);
     if (!term_draw(loop->term, &loop->cells, &image, loop->spots.bev, &err))
         app_note_error(&loop->app, &err);
     else if (loop->app.frame && loop->app.frame->picture)
