@@ -116,8 +116,7 @@ int64_t state_probe_cell(const State *state) {
 }
 
 double state_text_scale(const State *state) {
-    const double projector = 1.6;
-    return state->text_percent / 100 * (state->large ? projector : 1);
+    return state->text_percent / 100;
 }
 
 Gpu state_gpu(const State *state) {

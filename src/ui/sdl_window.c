@@ -197,8 +197,9 @@ static double pixel_size(const SdlWindow *window, const State *state, int *w, in
         sdl.GetWindowSize(window->window, w, h);
     *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
     *h = *h < 1 ? 1 : *h > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *h;
-    return fmax(pixels_a_point(window, *w), density_of(sdl.GetWindowDisplayIndex(window->window))) *
-           state_text_scale(state);
+    double density =
+        fmax(pixels_a_point(window, *w), density_of(sdl.GetWindowDisplayIndex(window->window)));
+    return fmax(density, window_share(*w, *h)) * state_text_scale(state);
 }
 
 static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {

@@ -97,7 +97,48 @@ static void test_counters(void) {
     seen(!shows("measured: DRAM"), "those of another choice are not shown");
 }
 
+/* Columns and rows of the heads of the default screen's panels; -1: not there. */
+enum { HEADS = 6 };
+static void find_heads(int places[HEADS][2]) {
+    static const char *const heads[HEADS] = {"BEV, ",        "Why?",      "Does the working",
+                                             "Is it right?", "Points of", "What to do next"};
+    for (int i = 0; i < HEADS; i++) {
+        places[i][0] = places[i][1] = -1;
+        for (int at = 0; at < cells.rows * cells.columns; at++) {
+            size_t same = 0;
+            while (heads[i][same] && cells.cells[at + (int)same].glyph == (uint32_t)heads[i][same])
+                same++;
+            if (!heads[i][same])
+                places[i][0] = at % cells.columns, places[i][1] = at / cells.columns;
+        }
+    }
+}
+
+/* No control that is a key moves a panel. */
+static void test_places(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}, {240, 70}};
+    static const char *const words[] = {"kernel v2",  "kernel next",        "dtype fp8",  "error on",
+                                        "align next", "compare difference", "view class", "play off",
+                                        "camera next", "undo"};
+    for (int size = 0; size < 4; size++) {
+        int before[HEADS][2], after[HEADS][2], seen_heads = 0, moved = 0;
+        begin_simulated(sizes[size][0], sizes[size][1]);
+        draw();
+        find_heads(before);
+        for (int i = 0; i < HEADS; i++)
+            seen_heads += before[i][0] >= 0;
+        for (size_t word = 0; word < sizeof words / sizeof *words; word++) {
+            draw_after("%s", words[word]);
+            find_heads(after);
+            moved += memcmp(before, after, sizeof before) != 0;
+        }
+        tap_ok(seen_heads >= 4 && !moved, "%d x %d: %d heads stay where they are (%d moves)",
+               cells.columns, cells.rows, seen_heads, moved);
+    }
+}
+
 SCREEN_SUITE(dashboard) {
+    test_places();
     test_golden();
     test_forms();
     test_faults();

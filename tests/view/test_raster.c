@@ -87,6 +87,9 @@ TAP_SUITE(raster_ranges) {
     memset(values, 0, sizeof values);
     values[7] = -0.125f;
     spans(VIEW_ERROR, values, 200, range.hi == 0.125, "one wrong cell is enough for a range");
+    tap_ok(range_position(&range, -0.125) == 0 && range_position(&range, 0.125e-4) > 0.66 &&
+               range_position(&range, 0.125e-5) < 0.52,
+           "a ten-thousandth of the largest error is still seen");
     values[7] = 0;
     spans(VIEW_ERROR, values, 200,
           range.lo == 0 && range.hi == 0 && range_position(&range, 0) == 0.5,

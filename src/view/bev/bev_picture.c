@@ -177,6 +177,10 @@ static const Colormap *choose_map(const BevPicture *next, const State *state) {
                                : colormap_find(views[next->view].colormap);
 }
 
+bool bev_picture_alike(const BevPicture *picture) {
+    return picture->difference && !(picture->range.hi > 0);
+}
+
 bool bev_picture_of_cells(const State *state) {
     return state->viewport.zoom > 1 || state->pinned || state->lesson.open;
 }

@@ -36,6 +36,9 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
                         const LiveFrame *frame, const GiveUp *give_up, Err *err);
 void bev_picture_free(BevPicture *picture);
 
+/* Whether it is a difference in which every cell is 0. */
+bool bev_picture_alike(const BevPicture *picture);
+
 /* Whether single cells are looked at: zoomed in, pinned, or in a lesson. */
 bool bev_picture_of_cells(const State *state);
 

@@ -103,9 +103,12 @@ static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent)
     }
 }
 
-static void draw_equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent) {
+static void draw_equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent,
+                             bool difference) {
     char number[32], text[64] = "no cell has a value";
-    if (!isnan(range->lo)) {
+    if (difference)
+        snprintf(text, sizeof text, "both are equal");
+    else if (!isnan(range->lo)) {
         ticks_short(range->lo, exponent, number, sizeof number);
         snprintf(text, sizeof text, "every cell is %s", number);
     }
@@ -172,7 +175,7 @@ static double color_bar_rows(Pen *pen, const Figure *figure, const FigurePanel *
     if (range->hi > range->lo)
         bar_labels(pen, bar, range, exponent);
     else
-        draw_equal_label(pen, bar, range, exponent);
+        draw_equal_label(pen, bar, range, exponent, panel->bev->difference);
     double y = top + BAR_HEIGHT + 8 + SIZE_SMALL + 6;
     char multiplier[40], text[192];
     ticks_multiplier(exponent, multiplier, sizeof multiplier);

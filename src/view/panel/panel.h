@@ -72,7 +72,8 @@ typedef struct {
     int count;
     Area area;
     LessonPanel point; /* a lesson points at this panel: it stays, in a frame */
-    const Panel *guest; /* takes the place of the last panels, as many as it needs; may be NULL */
+    const Panel *guest; /* takes the place of the last panels, as many as it needs; may be NULL. */
+    Area place;         /* and is drawn here; without `draw` by the caller, after stack_draw() */
 } Stack;
 
 void stack_add(Stack *stack, const Panel *panel, const PanelData *data);

@@ -157,7 +157,9 @@ void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
     for (int i = 0; i < stack->count; i++) {
         int room = bottom - y;
         if (stack->guest && !follows_fit(stack, heights, gap, i + 1, bottom - y)) {
-            panel_draw(sheet, (Area){stack->area.x, y, stack->area.w, room}, stack->guest, data);
+            stack->place = (Area){stack->area.x, y, stack->area.w, room};
+            if (stack->guest->draw)
+                panel_draw(sheet, stack->place, stack->guest, data);
             return;
         }
         Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};

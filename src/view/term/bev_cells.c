@@ -234,24 +234,26 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
     const BevPicture *picture = &dash->picture->bev;
     char range[96] = "", edges[96];
     const LiveDifference *difference = &data->live->difference;
-    const bool own = !picture->locked && !picture->of_baseline;
-    const bool symmetric = picture->range.lo < 0 && picture->range.lo == -picture->range.hi;
+    const bool symmetric = picture->range.lo < 0 && picture->range.logarithmic;
+    const char *unit = picture->difference ? "feature units" : views[picture->view].unit;
+    const char *kept = picture->locked        ? " (locked)"
+                       : picture->of_baseline ? " (baseline's)"
+                                              : "";
     if (picture->difference && pooled_alike(data->live))
         snprintf(range, sizeof range, "both by %s", data->live->stand_in->title);
-    else if (picture->difference && difference->known && !difference->cells)
+    else if (bev_picture_alike(picture) || (picture->difference && difference->known &&
+                                            !difference->cells))
         snprintf(range, sizeof range, "both are equal");
-    else if (picture->colormap && picture->difference && !picture->range.hi)
-        snprintf(range, sizeof range, "all of it equal");
+    else if (picture->colormap && symmetric)
+        snprintf(range, sizeof range, "orange %s, blue %s: up to %.3g %s, logarithmic%s",
+                 picture->difference ? "more" : "too large",
+                 picture->difference ? "less" : "too small", picture->range.hi, unit, kept);
     else if (picture->colormap)
-        snprintf(range, sizeof range, "%.3g to %.3g%s%s%s%s", picture->range.lo, picture->range.hi,
-                 picture->difference ? "" : " ",
-                 picture->difference ? "" : views[picture->view].unit,
-                 own && symmetric ? ", 99 % of what is not 0" : "",
-                 picture->locked        ? " (locked)"
-                 : picture->of_baseline ? " (baseline's)"
-                                        : "");
+        snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
+                 unit, kept);
     else if (raster_fills(&picture->field, picture->filled))
-        snprintf(range, sizeof range, "empty cells interpolated");
+        snprintf(range, sizeof range, "%s",
+                 bev_picture_of_cells(state) ? "cells as they are" : "empty cells interpolated");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
     else
@@ -264,10 +266,13 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
 
 /* The values of the cell under the cursor. Without a probed cell: what differs in a comparison, or
  * "". */
-static void probe_text(const PanelData *data, int w, char *text, size_t size) {
+static void probe_text(const DashSheet *dash, const PanelData *data, int w, char *text,
+                       size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
-    comparison_text(data->state, data->live, text, size);
+    text[0] = '\0';
+    if (!bev_picture_alike(&dash->picture->bev))
+        comparison_text(data->state, data->live, text, size);
     if (probe->cell < 0 || nx <= 0)
         return;
     char value[32], fp64_original[32];
@@ -374,6 +379,22 @@ static void note_place(const DashSheet *dash, const PanelData *data, Area used, 
     spots->has_wipe = spots->wipe_column >= 0;
 }
 
+/* The colours of the classes, in as many rows as there are. */
+static void draw_classes(Sheet *sheet, Area area) {
+    int x = area.x, y = area.y;
+    for (int class = 0; class < CLASS_COUNT; class++) {
+        const uint8_t *c = world_classes[class].color;
+        int w = 3 + sheet_width(sheet, world_classes[class].name);
+        y += x + w > area.x + area.w;
+        x = x + w > area.x + area.w ? area.x : x;
+        if (y >= area.y + area.h)
+            return;
+        sheet_key(sheet, x, y, ink_rgb((Rgb){c[0], c[1], c[2]}), 0x25a0);
+        sheet_text(sheet, x + 2, y, w - 3, cell_style(INK_MUTED), world_classes[class].name);
+        x += w + 1;
+    }
+}
+
 static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     const DashSheet *dash = (const DashSheet *)sheet;
     Cells *cells = sheet->surface;
@@ -417,10 +438,14 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     draw_loss(cells, used, &part, data);
     draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
     int y = used.y + used.h;
+    if (dash->picture->bev.view == VIEW_CLASS && !difference && cells->color) {
+        draw_classes(sheet, (Area){area.x, y, area.w, 2});
+        return;
+    }
     scale_text(dash, data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
-    probe_text(data, area.w, text, sizeof text);
+    probe_text(dash, data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }

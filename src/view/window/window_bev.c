@@ -53,7 +53,10 @@ static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const Rig *rig = view->live->frame.rig;
     char text[96], slice[64];
-    comparison_text(view->state, view->live, text, sizeof text);
+    if (bev_picture_alike(&view->picture->bev))
+        snprintf(text, sizeof text, "both are equal");
+    else
+        comparison_text(view->state, view->live, text, sizeof text);
     slice_describe(&view->whole.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
     TextStyle style = style_over(SIZE_BODY, ALIGN_LEFT);
     style.bold = true;

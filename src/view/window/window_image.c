@@ -22,6 +22,10 @@ enum {
     AXIS_BOTTOM = 42
 };
 
+double window_share(double w, double h) {
+    return fmin(w / 1280, h / 720);
+}
+
 static double strip_height(const LiveFrame *frame, double w, double *camera_w) {
     const Frustum *frustum = &frame->rig->frustum;
     int count = frame->rig->camera_count;

@@ -1,11 +1,10 @@
-/* Draws the window's panels: the column below the legend, and the rows around the picture. */
+/* Draws the window's panels: the column beside the picture, and the rows around it. */
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
 
 enum {
-    LEGEND_FROM_H = 300,
     SIDE_PANELS = 16,
     COLUMN_LEAST_W = 440,
     COLUMN_GAP = 28,
@@ -13,20 +12,21 @@ enum {
     SHARE_SLACK = 60
 };
 
-/* The panels of the side column; the first with room are drawn. A wide window has several. */
-static const Panel *const usual[] = {&headline_panel,  &why_panel,     &resident_panel,
-                                     &right_panel,     &points_panel,  &findings_panel,
-                                     &gradients_panel, &objects_panel, &cell_panel,
-                                     NULL};
+/* Panels with fixed places: those above stay, whatever the last places show. */
+static const Panel *const usual[] = {&headline_panel, &why_panel,      &resident_panel, &right_panel,
+                                     &points_panel,   &findings_panel, NULL};
+static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
+static const Panel *const small[] = {&headline_panel, &why_panel, NULL};
+/* The second column of a wide window. */
+static const Panel *const beside[] = {&kernels_panel,   &accuracy_panel, &memory_panel,
+                                      &intervals_panel, &pipeline_panel, NULL};
+
+/* Other pages of the column; the first panels with room are drawn. */
 static const Panel *const tables[] = {&kernels_panel, &accuracy_panel,  &memory_panel,
                                       &intervals_panel, &objects_panel, &pipeline_panel,
                                       NULL};
-static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
-static const Panel *const small[] = {&headline_panel, &why_panel, NULL};
-static const Panel *const with_cell[] = {&cell_panel, &gradients_panel, NULL};
 static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
-static const Panel *const with_chart[] = {&model_panel, &headline_panel, &why_panel, NULL};
 static const Panel *const with_lesson[] = {
     &lesson_panel,   &bits_panel,   &model_panel,     &kernels_panel,
     &accuracy_panel, &memory_panel, &intervals_panel, NULL};
@@ -37,15 +37,13 @@ static bool has_chart(const WindowView *view) {
            view->live->job.config.kernel;
 }
 
-static const Panel *const *choose_panels(const WindowView *view, int columns) {
-    return view->state->lesson.open              ? with_lesson
-           : view->state->bits.open              ? with_bits
-           : view->live->frame.steps             ? with_steps
-           : has_chart(view)                     ? with_chart
-           : view->state->large                  ? large
-           : view->state->all                    ? tables
-           : view->state->pinned && columns == 1 ? with_cell
-                                                 : usual;
+/* The page of the column in place of the fixed panels; NULL: those. */
+static const Panel *const *other_page(const WindowView *view) {
+    return view->state->lesson.open ? with_lesson
+           : view->state->bits.open ? with_bits
+           : view->live->frame.steps ? with_steps
+           : view->state->all && !has_chart(view) && !view->state->large ? tables
+                                                                         : NULL;
 }
 
 /* Draws panels that `drawn` does not have, as far as they fit. `panels` ends with NULL. */
@@ -116,7 +114,7 @@ void window_draw_race(const WindowView *view) {
 
 /* ---- the column ----------------------------------------------------------------------------- */
 
-/* Returns the number of columns. A larger window has more columns, not larger ones. */
+/* Returns the number of columns of a page. */
 static int column_count(double w) {
     int columns = (int)((w + COLUMN_GAP) / (COLUMN_LEAST_W + COLUMN_GAP));
     return columns < 1 ? 1 : columns;
@@ -133,31 +131,89 @@ static double wanted_height(const WindowView *view, double w, const Panel *const
     return rows * SHEET_ROW;
 }
 
-void window_draw_side(const WindowView *view) {
-    Box side = view->layout.side;
-    if (side.w <= 0 || (has_chart(view) && !chart_fits(view)))
-        return;
+static void draw_page(const WindowView *view, Box side, const Panel *const *panels) {
     int columns = column_count(side.w);
-    const Panel *const *panels = choose_panels(view, columns);
-    double w = (side.w - COLUMN_GAP * (columns - 1)) / columns, y = side.y;
+    double w = (side.w - COLUMN_GAP * (columns - 1)) / columns, bottom = side.y + side.h;
+    double wanted = wanted_height(view, w, panels);
     bool drawn[SIDE_PANELS] = {false};
-    bool legend = side.h >= LEGEND_FROM_H && panels != large;
-    if (panels == usual && !legend)
-        panels = small;
-    if (window_has_bev(view) && legend) {
-        FigurePanel panel = window_panel(view);
-        Box block = {side.x, y, w, legend_block(view->pen, &view->whole, &panel, side.x, y, w)};
-        if (isfinite(panel_field(&panel)->full_mass))
-            spots_add_figure(view->spots, block, &(Origin){.topic = ORIGIN_MASS});
-        y += block.h + 12;
-    }
-    double wanted = y - side.y + wanted_height(view, w, panels), bottom = side.y + side.h;
     for (int i = 0; i < columns; i++) {
         bool last = i == columns - 1;
         double foot = last ? bottom : fmin(bottom, side.y + wanted / columns + SHARE_SLACK);
-        draw_column(view, (Box){side.x + i * (w + COLUMN_GAP), y, w, foot - y}, panels, drawn);
-        y = side.y;
+        draw_column(view, (Box){side.x + i * (w + COLUMN_GAP), side.y, w, foot - side.y}, panels,
+                    drawn);
     }
+}
+
+/* ---- panels with fixed places, and what takes the last ones ---------------------------------- */
+
+enum { LARGE_ROW = 28, LEGEND_PAD = 8 };
+
+/* Whether colours need more explanation than the picture gives. */
+static bool has_legend(const WindowView *view) {
+    return window_has_bev(view) && (view->picture->bev.difference ||
+                                    view->picture->bev.view != VIEW_COLOR);
+}
+
+static double draw_legend(const WindowView *view, Box place) {
+    FigurePanel panel = window_panel(view);
+    double h = legend_block(view->pen, &view->whole, &panel, place.x, place.y, place.w);
+    if (!view->pen->measuring && isfinite(panel_field(&panel)->full_mass))
+        spots_add_figure(view->spots, (Box){place.x, place.y, place.w, h},
+                         &(Origin){.topic = ORIGIN_MASS});
+    return h;
+}
+
+static double legend_rows(const WindowView *view, double w) {
+    bool before = view->pen->measuring;
+    view->pen->measuring = true;
+    double h = draw_legend(view, (Box){0, 0, w, 0});
+    view->pen->measuring = before;
+    return ceil((h + LEGEND_PAD) / SHEET_ROW);
+}
+
+/* What is shown in the place of the last panels; NULL: nothing. */
+static const Panel *guest_of(const WindowView *view, const PanelData *data, const Panel *legend) {
+    const Panel *const guests[] = {&model_panel, &gradients_panel, &objects_panel};
+    if (view->live->probe.cell >= 0 || view->state->pinned)
+        return &cell_panel;
+    for (int i = has_chart(view) ? 0 : 1; i < 3; i++)
+        if (guests[i]->shown(data))
+            return guests[i];
+    return has_legend(view) ? legend : NULL;
+}
+
+static void draw_fixed(const WindowView *view, Box box, double row_h, const Panel *const *panels) {
+    const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
+    Sheet sheet = pen_sheet(view->pen, box, row_h, view->spots);
+    Panel legend = {.height = has_legend(view) ? (int)legend_rows(view, box.w) : 0};
+    Stack stack = {.area = {0, 0, sheet.columns, sheet.rows}};
+    if (panels == usual)
+        stack.guest = guest_of(view, &data, &legend);
+    for (int i = 0; panels[i]; i++)
+        stack.panels[stack.count++] = panels[i];
+    stack_draw(&sheet, &stack, &data);
+    if (stack.guest == &legend)
+        draw_legend(view, sheet_box(&sheet, stack.place));
+}
+
+void window_draw_side(const WindowView *view) {
+    enum { SMALL_H = 300 };
+    Box side = view->layout.side;
+    const Panel *const *page = other_page(view);
+    if (side.w <= 0 || (has_chart(view) && !chart_fits(view)))
+        return;
+    if (page) {
+        draw_page(view, side, page);
+        return;
+    }
+    bool two = side.w >= 2 * COLUMN_LEAST_W + COLUMN_GAP && !view->state->large;
+    double w = two ? (side.w - COLUMN_GAP) / 2 : side.w;
+    draw_fixed(view, (Box){side.x, side.y, w, side.h}, view->state->large ? LARGE_ROW : SHEET_ROW,
+               view->state->large  ? large
+               : side.h < SMALL_H ? small
+                                   : usual);
+    if (two)
+        draw_fixed(view, (Box){side.x + w + COLUMN_GAP, side.y, w, side.h}, SHEET_ROW, beside);
 }
 
 /* ---- rows around the picture ----------------------------------------------------------------- */
