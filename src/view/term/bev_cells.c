@@ -245,7 +245,7 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
                                             !difference->cells))
         snprintf(range, sizeof range, "both are equal");
     else if (picture->colormap && symmetric)
-        snprintf(range, sizeof range, "orange %s, blue %s: up to %.3g %s, logarithmic%s",
+        snprintf(range, sizeof range, "orange %s, blue %s: to %.2g %s, log%s",
                  picture->difference ? "more" : "too large",
                  picture->difference ? "less" : "too small", picture->range.hi, unit, kept);
     else if (picture->colormap)
