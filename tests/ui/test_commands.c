@@ -375,7 +375,7 @@ static bool is_whole(int columns, int rows) {
     Err err;
     tap_need(cells_init(&cells, columns, rows, &err), "a screen");
     cells.color = true;
-    dashboard_draw(&cells, &app.state, app_live(&app), &app_picture(&app)->bev, NULL);
+    dashboard_draw(&cells, &app.state, app_live(&app), app_picture(&app), NULL);
     char *text = cells_to_text(&cells);
     const char *missing = text ? strstr(text, "n/a") : NULL;
     bool whole = text && !missing && !strstr(text, "replaying");
