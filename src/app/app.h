@@ -77,7 +77,8 @@ typedef struct {
  * memory. */
 State *undo_push(Undo *undo, const State *before, Action action);
 
-/* The changes since the lesson was opened, its opening among them; 0: no lesson is open. */
+/* Returns the number of changes since the lesson was opened, its opening among them; 0: no lesson
+ * is open. */
 int undo_lesson_steps(const Undo *undo);
 
 void undo_free(Undo *undo);
@@ -175,8 +176,8 @@ bool app_take_frame(App *app, const Pace *pace);
 void app_note(App *app, const char *text);
 void app_note_error(App *app, const Err *err);
 
-/* The bits of state_step() since the last call. STEP_RUN or STEP_LOOK: a frame was asked for,
- * and the next drawing is that of a key's or tick's frame. STEP_REDRAW: draw before that frame
+/* Returns the bits of state_step() since the last call. STEP_RUN or STEP_LOOK: a frame was asked
+ * for, and the next drawing is that of a key's or tick's frame. STEP_REDRAW: draw before that frame
  * comes. */
 unsigned app_todo(App *app);
 

@@ -305,7 +305,7 @@ bool app_close_lesson(App *app, Err *err) {
 
 /* ---- serving it ------------------------------------------------------------------------------ */
 
-/* The scene that the lesson names first; the lesson may wish for another scene later. */
+/* Returns the scene that the lesson names first; the lesson may wish for another scene later. */
 static int scene_of(const Lesson *lesson, const Menu *scenes) {
     char name[64];
     for (int i = 0; i < lesson->step_count; i++)

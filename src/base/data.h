@@ -12,7 +12,7 @@
  * that folder, the installed data folder, the source folder of the build. */
 bool data_path(const char *relative, char *path, size_t size, Err *err);
 
-/* The name of a file without its folder; points into `path`. */
+/* Returns the name of a file without its folder; points into `path`. */
 const char *data_file_name(const char *path);
 
 /* Whether the name ends with `suffix` (".npz") and has more characters before it. */

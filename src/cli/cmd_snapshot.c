@@ -127,7 +127,8 @@ static bool choose_slice(Snapshot *snapshot, Err *err) {
                             "'%s' is no slice: 0 to %lld", word, (long long)whole.slices - 1);
 }
 
-/* The features of a world can be decoded into colour; those of a network only have a norm. */
+/* The features of a world can be decoded into colour; those of a network only have a
+ * norm. */
 static ViewKind usual_view(const SeenFeatures *seen) {
     return seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
            : inputs_of_photos(seen)               ? VIEW_RGB
@@ -283,7 +284,7 @@ static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **choice
            grid_loss_make(loss, &content, (LossKind)kind, cell, err);
 }
 
-/* "cell 128,100, 15.1 m away"; "..., and the cells of its object (car): 34"; "14 cells". */
+/* Writes "cell 128,100, 15.1 m away"; "..., and the cells of its object (car): 34"; "14 cells". */
 static void name_cells(const GridLoss *loss, const Scene *scene, char *text, size_t size) {
     const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
     if (loss->kind == LOSS_COUNT) {

@@ -51,7 +51,7 @@ void workload_title(const Workload *workload, char *text, size_t size);
  * photographs. A world has photographs only if its features are made from them. */
 Photos workload_photos(const Workload *workload);
 
-/* The rig with the job's errors, which maps are built of. */
+/* Returns the rig with the job's errors, which maps are built of. */
 Rig workload_rig(const Workload *workload);
 
 /* workload_as_calibrated returns whether the map is that of the calibrated cameras.

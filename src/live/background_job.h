@@ -64,7 +64,8 @@ void background_start(Background *background, const BackgroundJob *job);
 /* Takes the job out of the slot once it is done; the caller drops it. */
 bool background_take(Background *background, BackgroundJob *job);
 
-/* The kind of the job in the slot, done or not. JOB_NONE: the slot is empty, the thread waits. */
+/* Returns the kind of the job in the slot, done or not. JOB_NONE: the slot is empty, the thread
+ * waits. */
 JobKind background_kind(Background *background);
 
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */

@@ -106,10 +106,10 @@ bool engine_close_within(Engine *engine, double patience_ms);
  * number of the request, counted from 1. */
 uint64_t engine_request(Engine *engine, const State *state);
 
-/* The newest frame that was not taken yet, or NULL. */
+/* Returns the newest frame that was not taken yet, or NULL. */
 const EngineFrame *engine_take(Engine *engine);
 
-/* The current stage of rendering, or the last one: "map". */
+/* Returns the current stage of rendering, or the last one: "map". */
 const char *engine_doing(const Engine *engine);
 
 /* A descriptor for poll(): readable while a frame waits. */

@@ -283,7 +283,7 @@ static TaskEnd simulate_selection(Engine *engine, bool idle) {
     return simulate(engine, DEPTH_SELECTION);
 }
 
-/* The schedules of the page that is open, once all its kernels are simulated. */
+/* Returns the schedules of the page that is open, once all its kernels are simulated. */
 static TaskEnd make_race(Engine *engine, bool idle) {
     (void)idle;
     const State *state = &engine->now.state;

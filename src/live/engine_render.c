@@ -128,8 +128,8 @@ static bool gives_way(void *context) {
     return !engine->given_up && engine_request_waits(engine, engine->give_way_ms);
 }
 
-/* The kernel that pools in place of one that no key can wait for: the CPU's default, until the
- * background thread has pooled the slow kernel's grid. The screens name the stand-in. NULL:
+/* Returns the kernel that pools in place of one that no key can wait for: the CPU's default, until
+ * the background thread has pooled the slow kernel's grid. The screens name the stand-in. NULL:
  * none. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
     const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);

@@ -70,25 +70,25 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
  * the one in FP64. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
 
-/* The cell of the grid that the job's cell of the picture shows; -1: none. */
+/* Returns the cell of the grid that the job's cell of the picture shows; -1: none. */
 int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
 
 /* ---- inputs_gradients.c ---------------------------------------------------------------------- */
 
-/* The kernel that pools the picture: the selection, or the default kernel where the selection goes
- * backward. */
+/* Returns the kernel that pools the picture: the selection, or the default kernel where the
+ * selection goes backward. */
 KernelConfig inputs_forward_config(const KernelConfig *config);
 
-/* The bytes of a selection that goes backward. */
+/* Returns the bytes of a selection that goes backward. */
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config);
 
-/* How many points each pixel has, as lengths of intervals. */
+/* Counts the points of each pixel, and writes them as lengths of intervals. */
 bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *err);
 
 /* Whether these gradients are of that grid and of the job's loss, cell and kernel. */
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
 
-/* The pooled grid that a loss is over. */
+/* Returns the pooled grid that a loss is over. */
 GridContent inputs_content(const FrameInputs *with);
 
 /* Gradients that wait for a loss on the pooled grid of `with`; and with the job's loss, or with the

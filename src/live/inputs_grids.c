@@ -101,7 +101,7 @@ void inputs_free_grid_memory(void) {
     mem_pool_empty(&fp64_grids);
 }
 
-/* The number of values of one grid, (cell, c). */
+/* Returns the number of values of one grid, (cell, c). */
 static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);
 }

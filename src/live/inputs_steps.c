@@ -15,8 +15,8 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->map);
 }
 
-/* The CUDA kernel that does the same, in the form that it takes on this GPU. NULL: none. `named`: a
- * kernel of any kind that was asked for, or NULL. */
+/* Returns the CUDA kernel that does the same, in the form that it takes on this GPU. NULL: none.
+ * `named`: a kernel of any kind that was asked for, or NULL. */
 static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
                                   const BevProblem *problem, const BevGpuFacts *gpu) {
     const BevKernel *kernel = named ? named : bev_counterpart(config->kernel, BEV_CUDA);

@@ -82,7 +82,7 @@ static bool same_key(const ProblemKey *a, const ProblemKey *b) {
            a->dtype == b->dtype && a->align == b->align;
 }
 
-/* The place of the problem; else the place unused for longest, cleared. */
+/* Returns the place of the problem; else the place unused for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
     for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {

@@ -34,5 +34,6 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
  * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch);
 
-/* The model so far, borrowed; NULL: none. A model never changes: a later step makes a new one. */
+/* Returns the model so far, borrowed; NULL: none. A model never changes: a later step makes a new
+ * one. */
 MemoryModel *live_model_known(const LiveModel *live_model);

@@ -190,7 +190,7 @@ static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     return map && map->align == config->align ? map : NULL;
 }
 
-/* The entry that times `config`; NULL: none does. */
+/* Returns the entry that times `config`; NULL: none does. */
 static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *config) {
     const KernelConfig *selected = &measure->job.config;
     if (config->dtype == selected->dtype && config->align == selected->align)
@@ -214,7 +214,7 @@ static TimedKernel *kernel_of_baseline(Measure *measure) {
     return map_for(measure, &measure->baseline.config) ? &measure->baseline : NULL;
 }
 
-/* A figure of another kernel came between: the pair is given up. */
+/* Adds a latency to the pairs. A latency of a third kernel in between gives up half a pair. */
 static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
     const TimedKernel *selection = kernel_of(measure, measure->job.config.kernel);
     const TimedKernel *baseline = kernel_of_baseline(measure);
@@ -230,7 +230,7 @@ static bool can_pair(const TimedKernel *timed, bool idle) {
            (idle || !timed_kernel_needs_background(timed));
 }
 
-/* The second of a pair, or the first of the next one; NULL: there are enough. */
+/* Returns the second of a pair, or the first of the next one; NULL: there are enough. */
 static TimedKernel *next_of_pairs(Measure *measure, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);

@@ -26,14 +26,14 @@ void measure_want_grid(Measure *measure, const KernelConfig *config);
  * to settle or are a second old. */
 typedef enum { MEASURE_SELECTION, MEASURE_PAIRS, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
 
-/* The kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes first.
- * `idle`: nothing moves. */
+/* Returns the kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes
+ * first. `idle`: nothing moves. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle);
 
 /* Whether the background thread launches that kernel: the kernel is slow, or its grid is wanted. */
 bool measure_needs_background(Measure *measure, const TimedKernel *timed);
 
-/* The job of a background launch, and its result. */
+/* Returns the job of a background launch, and its result. */
 BackgroundJob measure_launch(Measure *measure, TimedKernel *timed);
 void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle);
 

@@ -34,10 +34,11 @@ void pipeline_close(Pipeline *pipeline); /* accepts NULL */
 PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs,
                          LiveData *live, Err *err);
 
-/* The inputs of the last frame, borrowed. */
+/* Returns the inputs of the last frame, borrowed. */
 const FrameInputs *pipeline_inputs(const Pipeline *pipeline);
 
-/* The configuration whose grid the last frame lacks because another kernel stood in; NULL: none. */
+/* Returns the configuration whose grid the last frame lacks because another kernel stood in; NULL:
+ * none. */
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 
 /* Whether the last frame lacks its gradients. */

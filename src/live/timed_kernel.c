@@ -163,7 +163,7 @@ static Reading recorded(double value) {
     return isfinite(value) ? reading(value, SOURCE_RECORDED) : (Reading){.value = 0};
 }
 
-/* The ceiling of the recorded machine for the kernel's footprint. */
+/* Returns the ceiling of the recorded machine for the kernel's footprint. */
 static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
     const Gpu *gpu = gpu_of_device(from->label);
     return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;

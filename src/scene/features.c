@@ -197,7 +197,7 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
 
 /* ---- depth distributions --------------------------------------------------------------------- */
 
-/* The cumulative distribution function of the standard normal distribution. */
+/* Returns the cumulative distribution function of the standard normal distribution. */
 static double normal_cdf(double x) {
     return 0.5 * erfc(-x * M_SQRT1_2);
 }

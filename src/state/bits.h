@@ -11,7 +11,7 @@ ShortText bits_title(BevDtype element);
 typedef enum { PART_SIGN, PART_EXPONENT, PART_FRACTION, PART_NUMBER, PART_COUNT } BitsPart;
 extern const char *const bits_parts[PART_COUNT]; /* "sign", "exponent", "fraction", "number" */
 
-/* The part that a bit belongs to, and the value of a part's bits. */
+/* Returns the part that a bit belongs to, and the value of a part's bits. */
 BitsPart bits_part(BevDtype element, int bit);
 uint32_t bits_field(BevDtype element, uint32_t code, BitsPart part);
 int bits_width(BevDtype element, BitsPart part);

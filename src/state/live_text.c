@@ -107,7 +107,7 @@ void latency_origin(const LiveKernel *row, char *text, size_t size) {
              row->median_us.stale ? ", stale" : "");
 }
 
-/* Only one mark has room: of several marks the strongest warning is shown. */
+/* Returns the mark of a median. Only one has room: the strongest warning. */
 const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)

@@ -79,7 +79,7 @@ static bool lacks_time(FigureSource source, const State *state, const LiveData *
     return possible && isnan(time_from(source, state, live, kernel));
 }
 
-/* The first source that has all times; no two sources are mixed. */
+/* Returns the first source that has all times; no two sources are mixed. */
 static FigureSource source_of(const Story *story, const State *state, const LiveData *live) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED};
     const char *machine = NULL;
@@ -150,7 +150,7 @@ static void choose_bars(Story *story, const State *state, const LiveData *live) 
             add_bar(story, state, live, live->kernels[i].kernel);
 }
 
-/* The row whose time stands for a kernel's: forward that of the CUDA kernel. */
+/* Returns the row whose time stands for a kernel's: forward that of the CUDA kernel. */
 static const BevKernel *row_of(const BevKernel *kernel) {
     const BevKernel *row = kernel->direction == BEV_FORWARD ? model_row(kernel) : kernel;
     return row ? row : kernel;

@@ -40,7 +40,7 @@ void bev_picture_free(BevPicture *picture) {
     *picture = (BevPicture){0};
 }
 
-/* The content to decode. */
+/* Returns the content to decode. */
 static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,
@@ -57,7 +57,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .light = frame->photo_features};
 }
 
-/* The reason why there is no picture; NULL: there is one. */
+/* Returns the reason why there is no picture; NULL: there is one. */
 static const char *missing(const BevContent *content, const State *state, const LiveFrame *frame) {
     if (!frame->nx || !frame->pooled)
         return "no picture yet";

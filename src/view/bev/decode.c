@@ -99,8 +99,9 @@ static void field_states(const BevContent *content, CellField *field) {
 
 /* ---- colour and class ----------------------------------------------------------------------- */
 
-/* The depth weight that counts as a full cell: the median of the occupied cells. Near cells gather
- * hundreds of points; with the maximum all others would be black. NaN: no cell is occupied. */
+/* Returns the depth weight that counts as a full cell: the median of the occupied cells. Near cells
+ * gather hundreds of points; with the maximum all others would be black. NaN: no cell is
+ * occupied. */
 static double median_mass(const CellField *field, float *scratch) {
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
@@ -136,7 +137,7 @@ static double class_mass(const float parts[EMBED_DIMS]) {
     return mass;
 }
 
-/* The colour of the class with the largest part. */
+/* Returns the colour of the class with the largest part. */
 static Rgb class_color(const float parts[EMBED_DIMS]) {
     int best = 0;
     for (int class = 1; class < CLASS_COUNT; class ++)

@@ -4,11 +4,11 @@
 #include "src/scene/scene.h"
 #include "src/view/bev/decode.h"
 
-/* The row of a cell in pooled grids and maps: of a grid with height another one than the cell's
- * number in the picture. */
+/* Returns the row of a cell in pooled grids and maps: of a grid with height another one than the
+ * cell's number in the picture. */
 size_t decode_row(const BevContent *content, size_t cell);
 
-/* The vector of a cell. */
+/* Returns the vector of a cell. */
 const float *decode_vector(const BevContent *content, size_t cell);
 
 /* Turns the depth weights in field->value into strengths. */

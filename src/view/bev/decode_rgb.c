@@ -42,7 +42,7 @@ static bool find_masses(const BevContent *content, CellField *field, Err *err) {
     return true;
 }
 
-/* The mean of a channel in a cell, or its sum where the mass is unknown. */
+/* Returns the mean of a channel in a cell, or its sum where the mass is unknown. */
 static double value_at(const BevContent *content, const float *vector, int64_t channel,
                        float mass) {
     return content->depth ? vector[channel] / mass : vector[channel];

@@ -30,10 +30,11 @@ typedef struct {
 /* `pixel`: (camera, h, w); `depth`: (camera, bin, h, w). */
 PixelFates pixel_fates(const Rig *rig, const float *depth, int64_t pixel);
 
-/* "front 12, 3: 20 of 59 points dropped, above the grid from 14.0 m; 31 % of its depth lost". */
+/* Writes "front 12, 3: 20 of 59 points dropped, above the grid from 14.0 m; 31 % of its depth
+ * lost". */
 void dropped_text(const Rig *rig, const float *depth, int64_t pixel, char *text, size_t size);
 
-/* The pixel that screens explain while the strip shows dropped points: the one under the mouse,
- * else that of the pinned cell's heaviest point, else the one of the selected camera that loses
- * most of its depth. -1: the strip shows something else, or there are no cameras. */
+/* Returns the pixel that screens explain while the strip shows dropped points: the one under the
+ * mouse, else that of the pinned cell's heaviest point, else the one of the selected camera that
+ * loses most of its depth. -1: the strip shows something else, or there are no cameras. */
 int64_t dropped_pixel(const State *state, const LiveData *live);

@@ -64,7 +64,7 @@ static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
     return ok;
 }
 
-/* Without a rig there may be photographs. */
+/* Returns the number of camera views. Without a rig they are photographs. */
 static int count_cameras(const LiveFrame *frame) {
     int64_t count = frame->rig       ? frame->rig->camera_count
                     : frame->cameras ? frame->cameras->cameras

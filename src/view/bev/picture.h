@@ -29,13 +29,13 @@ typedef struct Picture {
 Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
                       const GiveUp *give_up, Err *err);
 
-/* The same for a figure, at full size: with the strip only where it is wanted. `range` of a state
- * with a locked range; else NULL. Where there is nothing to show it fails. */
+/* Returns the same for a figure, at full size: with the strip only where it is wanted. `range` of a
+ * state with a locked range; else NULL. Where there is nothing to show it fails. */
 Picture *picture_of_figure(const State *state, const LiveData *live, const ValueRange *range,
                            bool strip, Err *err);
 
-/* The frustum that the camera views show: the rig's; without a rig a view has a pixel for each
- * feature. */
+/* Returns the frustum that the camera views show: the rig's; without a rig a view has a pixel for
+ * each feature. */
 Frustum frame_frustum(const LiveFrame *frame);
 
 /* Backward: the feature pixel that is looked at, `chosen` or the one that feeds the loss most. -1:

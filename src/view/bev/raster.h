@@ -26,7 +26,8 @@ bool range_auto(const CellField *const fields[], int count, ValueRange *range, E
 /* As for a symmetric view, whatever the field's view: for the difference of two fields. */
 bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
-/* The range that is kept, the user's or the baseline's; finds whether values lie beyond it. */
+/* Returns the range that is kept, the user's or the baseline's; finds whether values lie beyond
+ * it. */
 ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept);
 
 /* Position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
@@ -44,7 +45,7 @@ bool raster_fills(const CellField *field, bool fill);
 /* A picture of ny x nx pixels; empty cells, NaN and Inf have the panel's colours. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
-/* The colour of a camera's pixel; pixels that are not finite are marked. */
+/* Returns the colour of a camera's pixel; pixels that are not finite are marked. */
 Rgb raster_camera_pixel(const CameraViews *views, int64_t camera, int64_t y, int64_t x);
 
 /* A camera's view, as its features were made from it; pixels that are not finite are marked. */

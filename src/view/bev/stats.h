@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The value that would stand at [n], 0 <= n < count, if `values` were sorted in ascending order.
- * Changes the order of the values: Hoare's FIND (CACM 4/7, 1961), linear time on average. */
+/* Returns the value that would stand at [n], 0 <= n < count, if `values` were sorted in ascending
+ * order. Changes the order of the values: Hoare's FIND (CACM 4/7, 1961), linear time on average. */
 float nth_smallest(float *values, size_t count, size_t n);
 
 /* ---- principal components: three numbers that say most about a vector ----------------------- */

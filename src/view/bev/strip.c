@@ -7,8 +7,8 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The L2 norm of the features, the mean of the depth distribution in metres, or the share of it
- * that falls outside of the grid. */
+/* Returns the L2 norm of the features, the mean of the depth distribution in metres, or the share
+ * of it that falls outside of the grid. */
 static double pixel_value(const StripInput *input, Strip strip, int64_t camera, int64_t y,
                           int64_t x) {
     const Frustum *size = &input->rig->frustum;
@@ -71,7 +71,7 @@ static Rgb value_color(Strip strip, float value, const ValueRange *range) {
     return isnan(t) ? panel_theme.bad : colormap_at(strip_colormap(strip), t);
 }
 
-/* The value's colour over a grey picture. What is not dropped stays a picture, dimmed. */
+/* Returns the value's colour over a grey picture. What is not dropped stays a picture, dimmed. */
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range) {
     const double share = 0.6, dimmed = 0.45;
     double grey = 0.2126 * seen.r + 0.7152 * seen.g + 0.0722 * seen.b;
@@ -92,7 +92,7 @@ static bool value_camera(const StripInput *input, Strip strip, const float *valu
     return true;
 }
 
-/* The mean of a square of `side` pixels, less at the edges. */
+/* Returns the mean of a square of `side` pixels, less at the edges. */
 static Rgb mean_of(const uint8_t *srgb, int64_t h, int64_t w, int64_t y, int64_t x, int64_t side) {
     int64_t bottom = y + side < h ? y + side : h, right = x + side < w ? x + side : w;
     int64_t count = (bottom - y) * (right - x), sum[3] = {0};

@@ -19,8 +19,8 @@ typedef struct {
 void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, int h, int side,
                  float *depth_m);
 
-/* The range of its colours, which are those of the depth: fixed, so that a colour means the same at
- * every moment. */
+/* Returns the range of its colours, which are those of the depth: fixed, so that a colour means the
+ * same at every moment. */
 ValueRange strip_lidar_range(const Rig *rig);
 
 /* One value a feature pixel, (camera, h, w), and the range of its colours; free() the values. NULL:
@@ -29,7 +29,7 @@ float *strip_values(const StripInput *input, Strip strip, ValueRange *range, Err
 
 const Colormap *strip_colormap(Strip strip);
 
-/* The colour of a value over what the camera saw there. */
+/* Returns the colour of a value over what the camera saw there. */
 Rgb strip_over(Rgb seen, Strip strip, float value, const ValueRange *range);
 
 /* The picture of a camera with these values (NULL: STRIP_IMAGE), and LiDAR points over it. A

@@ -121,8 +121,8 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
 
 /* ---- formats without figures ----------------------------------------------------------------- */
 
-/* The formats that share a row with `dtype`, as a mask: those that lack figures for the same
- * reason, but the selected one, has a row of its own. */
+/* Returns the formats that share a row with `dtype`, as a mask: those that lack figures for the
+ * same reason, but the selected one, has a row of its own. */
 static unsigned row_of(const PanelData *data, int dtype) {
     const char *reason = reason_of(data, (BevDtype)dtype);
     int selected = (int)data->state->job.config.dtype;
@@ -134,7 +134,7 @@ static unsigned row_of(const PanelData *data, int dtype) {
     return row;
 }
 
-/* The rows from the first format on, each as its mask; returns how many. */
+/* Finds the rows from the first format on, each as its mask; returns how many. */
 static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
     unsigned done = 0;
     int count = 0;
@@ -147,7 +147,7 @@ static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
     return count;
 }
 
-/* "FP32 BF16 FP8  waits for its turn", or "6 other formats  ..." where that is too long. */
+/* Draws "FP32 BF16 FP8 waits for its turn", or "6 other formats ..." where that is too long. */
 static void draw_folded(Table *table, Area area, const PanelData *data, unsigned row) {
     char names[96] = "", text[160];
     const char *reason = NULL;
@@ -167,7 +167,8 @@ static void draw_folded(Table *table, Area area, const PanelData *data, unsigned
     table->y++;
 }
 
-/* ", ~ stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are any. */
+/* Writes ", ~ stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are
+ * any. */
 static void marks_text(const PanelData *data, char *text, size_t size) {
     double least = INFINITY, most = -INFINITY;
     bool stale = false;

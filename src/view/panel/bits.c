@@ -30,7 +30,7 @@ typedef struct {
 
 /* ---- the bits -------------------------------------------------------------------------------- */
 
-/* The column of a bit: cells of one width, and a gap between two parts. */
+/* Returns the column of a bit: cells of one width, and a gap between two parts. */
 static int column_of(const View *view, int bit, int *width) {
     const BevDtypeInfo *format = &bev_dtypes[view->page.dtype];
     int cell = (view->rows.area.w - 4) / format->bits;
@@ -65,7 +65,7 @@ static void draw_bits(View *view) {
     }
 }
 
-/* "^ bit 3, exponent; flipped: 28", on the side that has room. */
+/* Draws "^ bit 3, exponent; flipped: 28", on the side that has room. */
 static void draw_chosen(View *view) {
     char text[160];
     const BitsPage *page = &view->page;
@@ -84,7 +84,7 @@ static void draw_chosen(View *view) {
         sheet_right(view->rows.sheet, row.x, row.y, x - 1 - row.x, cell_style(INK_MUTED), text);
 }
 
-/* "S sign 0 +   E exponent 15   F fraction 6 of 8". */
+/* Draws "S sign 0 + E exponent 15 F fraction 6 of 8". */
 static void draw_parts(View *view) {
     const BitsPage *page = &view->page;
     Area row = rows_next(&view->rows);
@@ -123,7 +123,7 @@ static void draw_value(View *view) {
     rows_say(&view->rows, cell_bold(INK_TITLE), text);
 }
 
-/* "below 416, 32 less", or why there is nothing. */
+/* Writes "below 416, 32 less", or why there is nothing. */
 static void neighbour(const View *view, int step, char *text, size_t size) {
     const char *side = step > 0 ? "above" : "below";
     const BitsPage *page = &view->page;

@@ -146,7 +146,7 @@ static void readout(Lines *lines, const PanelData *data) {
 
 /* ---- the selection -------------------------------------------------------------------------- */
 
-/* "largest error against FP64 0.021", or the reason why it is unknown. */
+/* Writes "largest error against FP64 0.021", or the reason why it is unknown. */
 static void error_text(const LiveData *live, char *text, size_t size) {
     const KernelConfig *config = &live->job.config;
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];

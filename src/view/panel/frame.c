@@ -158,7 +158,7 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     ends_draw(sheet, area, &left, 1, right, CHIPS + 4, area.w * 7 / 10);
 }
 
-/* The reading in that format, or `unknown`. */
+/* Returns the reading in that format, or `unknown`. */
 static Piece reading_piece(const Reading *reading, const char *format, const char *unknown) {
     Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
     snprintf(piece.text, sizeof piece.text, reading->source ? format : unknown, reading->value);
@@ -297,7 +297,7 @@ static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
         sheet_spot(sheet, (Area){x, y, key_w + label_w + 3, 1}, hint->action, 1, "");
 }
 
-/* The hints for the open part, as many as fit; at the right end palette and help, always. */
+/* Draws the hints for the open part, as many as fit; at the right end palette and help, always. */
 void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     KeyHint hints[KEY_HINTS];
     sheet_origin(sheet, ORIGIN_SETTING, NULL);

@@ -46,7 +46,7 @@ static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin
                   value < 0 ? INK_WARN : INK_ACCENT);
 }
 
-/* The bins with the largest gradients of one pixel, in the order of their depths. */
+/* Draws the bins with the largest gradients of one pixel, in the order of their depths. */
 static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pixel) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
@@ -63,7 +63,8 @@ static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pi
                      grads[bin * plane], largest);
 }
 
-/* The rows stay where the mouse chooses the pixel; a figure has as many as there are bins. */
+/* The rows stay where the mouse chooses the pixel; a figure has as many as there are
+ * bins. */
 int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     enum { MOST_BINS = 8, WITHOUT = 3 };
     const LiveFrame *frame = &data->live->frame;

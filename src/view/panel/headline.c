@@ -198,7 +198,7 @@ static void draw_sentence(Sheet *sheet, Area area, const Message *message) {
         sheet_text(sheet, area.x, area.y + 1, area.w, style, message->sentence);
 }
 
-/* The number in large glyphs; returns the columns that it takes. */
+/* Draws the number in large glyphs. Returns the columns that it takes. */
 static int draw_number(Sheet *sheet, Area area, const Message *message) {
     int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
     CellStyle style = cell_bold(message->ink);

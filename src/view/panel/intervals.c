@@ -88,7 +88,7 @@ static CellStyle longest_style(double times) {
     return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);
 }
 
-/* The pixel with the most points. */
+/* Draws the pixel with the most points. */
 static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     const BevShape *shape = &data->live->frame.shape;
@@ -108,7 +108,8 @@ static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
     sheet_line(sheet, area, longest_style(times), text);
 }
 
-/* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
+/* Draws the longest interval, which V4 cuts on a GPU; in a short form where the long one does not
+ * fit. */
 static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     char text[160];

@@ -37,8 +37,8 @@ static bool begins_block(const PaneText *body, int row) {
     return row > 0 && !(list && (before == kind || kind == PANE_CODE || before == PANE_CHOICE));
 }
 
-/* The indent of a row's second line: behind the number of a choice, and a little to the right of
- * the beginning of a line of code. */
+/* Returns the indent of a row's second line: behind the number of a choice, and a little to the
+ * right of the beginning of a line of code. */
 static int hanging_indent(PaneKind kind, const char *text, int width) {
     if (kind != PANE_CODE)
         return kind == PANE_CHOICE ? 3 : 0;
@@ -146,8 +146,8 @@ static void progress_note(const Sheet *sheet, const LessonPane *pane, int width,
         snprintf(text, size, "%d of %d%s%s", pane->step, pane->steps, before, pane->clock);
 }
 
-/* The line at the top: a text is read from its beginning; with a question or a verdict the end is
- * seen. The learner moves it. */
+/* Returns the line at the top: a text is read from its beginning; with a question or a verdict the
+ * end is seen. The learner moves it. */
 static int first_line(const LessonPane *pane, int count, int rows) {
     int last = count > rows ? count - rows : 0;
     bool end = false;
@@ -165,8 +165,8 @@ static void draw_more(Sheet *sheet, Area area, int first, int count) {
         sheet_sign(sheet, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
 }
 
-/* The keys, in the last rows; returns how many. On a small screen the figures are a page of their
- * own. */
+/* Draws the keys, in the last rows; returns how many. On a small screen the figures are a page of
+ * their own. */
 static int draw_keys(Sheet *sheet, Area area, const LessonPane *pane) {
     int bottom = area.y + area.h;
     char text[256], page[48] = "";

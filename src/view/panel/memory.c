@@ -88,7 +88,7 @@ static void figure_row(Table *table, const char *name, const char *word, const S
     table->y++;
 }
 
-/* The requests of the threads by the model of the selection, before any cache. */
+/* Draws the requests of the threads by the model of the selection, before any cache. */
 static void requested_row(Table *table, const PanelData *data, int width) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     Segment segments[TENSORS];
@@ -248,7 +248,7 @@ static void draw_cache(Sheet *sheet, Area row, const Cache *cache, const Segment
                 text);
 }
 
-/* The colours of the arrays, and the hollow tick. */
+/* Draws the colours of the arrays, and the hollow tick. */
 static void draw_legend(Sheet *sheet, Area row, double gathered, int tensor_count) {
     char text[64], bytes[24];
     int x = row.x, end = row.x + row.w;

@@ -10,7 +10,7 @@
 
 enum { FULL_NAMES_W = 64 };
 
-/* The terms of the latency overlap in time: a bar each, not one stacked on the other. */
+/* Draws the terms of the latency. They overlap in time: each has a bar of its own. */
 static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int w = row.w / TERM_COUNT, bar_w = w >= 32 ? w - 24 : 0, x = row.x;
@@ -43,7 +43,7 @@ static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     draw_terms(sheet, (Area){area.x, area.y + 2, area.w, 1}, data);
 }
 
-/* The chart's spec; NULL: nothing is predicted yet, or no memory. free() it. */
+/* Returns the chart's spec; NULL: nothing is predicted yet, or no memory. free() it. */
 static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, int rows) {
     enum { BOX_ROWS = 24 };
     Err err;

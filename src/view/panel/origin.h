@@ -26,5 +26,5 @@ enum { ORIGIN_TEXT_MAX = 320 };
 void origin_text(const State *state, const LiveData *live, const Origin *origin,
                  char text[ORIGIN_TEXT_MAX]);
 
-/* The word of the glossary for the figures of a topic; NULL: none. */
+/* Returns the word of the glossary for the figures of a topic; NULL: none. */
 const char *origin_word(OriginTopic topic);

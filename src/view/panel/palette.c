@@ -8,7 +8,7 @@
 
 enum { KEY_W = 6 };
 
-/* The rows with the title and the line below them. */
+/* Returns the rows with the title and the line below them. */
 int palette_want(Sheet *sheet, const PanelData *data, int width) {
     PaletteRow rows[PALETTE_ROWS];
     int want = palette_rows(data->state, data->live, rows) + 2;
@@ -108,7 +108,7 @@ static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, b
     add_spot(sheet, area, line->row);
 }
 
-/* What Enter and Tab do: "Enter, or a script: dtype; Tab: dtype NAME". */
+/* Draws what Enter and Tab do: "Enter, or a script: dtype; Tab: dtype NAME". */
 static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line *line) {
     const PaletteRow *row = line->row;
     const char *argument = argument_words[keys[row->command.action].argument];

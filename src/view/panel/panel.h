@@ -61,7 +61,7 @@ extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
 /* Draws it, its figures noted with their origin. */
 void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *data);
 
-/* The rows that it would like to have. */
+/* Returns the rows that it would like to have. */
 int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width);
 
 /* Panels above one another: those without room are left out, the others share the rows. */
@@ -82,16 +82,16 @@ void stack_add(Stack *stack, const Panel *panel, const PanelData *data);
 void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data);
 void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
 
-/* The page of the race, or of the straggler: all that stands between head and log. */
+/* Draws the page of the race, or of the straggler: all that stands between head and log. */
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data);
 
-/* The fixed parts, which are never left out. header_draw returns the rows that it used. */
+/* Draw the fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Sheet *sheet, Area area, const PanelData *data);
 void log_draw(Sheet *sheet, Area area, const PanelData *data);
 void key_bar_draw(Sheet *sheet, Area area, const State *state);
-/* The caption of a tour or a script, in the place of log and key bar. */
+/* Draws the caption of a tour or a script, in the place of log and key bar. */
 void caption_draw(Sheet *sheet, Area area, const State *state);
-/* The moment that is shown, between the first and the last. */
+/* Draws the moment that is shown, between the first and the last. */
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
 void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */
 

@@ -32,7 +32,7 @@ static void us_text(double us, char text[24]) {
     figure_text(UNIT_US, us, text, 24);
 }
 
-/* The fastest kernel. */
+/* Returns the fastest kernel. */
 static const Schedule *winner(const Race *race) {
     const Schedule *best = race->lanes;
     for (int i = 1; i < race->count; i++)
@@ -40,7 +40,7 @@ static const Schedule *winner(const Race *race) {
     return best;
 }
 
-/* What takes the time of a kernel. */
+/* Writes what takes the time of a kernel. */
 static void limit_text(const Race *race, const Schedule *lane, char *text, size_t size) {
     static const char *const limits[TERM_COUNT] = {"limited by DRAM bandwidth",
                                                    "limited by L2 bandwidth", "issue-bound", ""};
@@ -72,8 +72,8 @@ static Rgb cell_color(const RaceView *view, int64_t x, int64_t y, int64_t cell) 
     return rgb_mix(panel_theme.background, panel_theme.line, 0.2 + 0.8 * tone);
 }
 
-/* The share of the cell's writes. Of a cell without points, which the picture may fill: of its
- * neighbour that is written last. */
+/* Returns the share of the cell's writes. Of a cell without points, which the picture may fill: of
+ * its neighbour that is written last. */
 static double written(const Race *race, const Schedule *lane, int64_t cell, double us) {
     double share = -1;
     if (race->points[cell])
@@ -90,7 +90,7 @@ static double written(const Race *race, const Schedule *lane, int64_t cell, doub
     return share < 0 ? 0 : share;
 }
 
-/* The mean of the cells of a pixel; cells without points do not count among others. */
+/* Returns the mean of the cells of a pixel; cells without points do not count among others. */
 static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, int64_t x0, int64_t x1,
                       int64_t y0, int64_t y1) {
     const Race *race = view->race;
@@ -157,7 +157,7 @@ static Ink lane_ink(const Race *race, const Schedule *lane) {
     return lane == winner(race) ? INK_ACCENT : INK_TEXT;
 }
 
-/* "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
+/* Writes "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
 static void finding_text(const Race *race, char *text, size_t size) {
     const Schedule *best = winner(race);
     char us[24];
@@ -188,8 +188,8 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
     grid_draw(sheet, area_below(area, 1), view, lane, us, false);
 }
 
-/* The kernels' latencies on one scale, as far as the race has run; where there is room, below each
- * bar what takes the time. */
+/* Draws the kernels' latencies on one scale, as far as the race has run; where there is room, below
+ * each bar what takes the time. */
 static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     enum { NAME_W = 16, TIME_W = 10 };
     char end[24], limit[96];
@@ -212,7 +212,7 @@ static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     }
 }
 
-/* The grids beside each other. Returns the rows that they take. */
+/* Draws the grids beside each other. Returns the rows that they take. */
 static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
     int w = (area.w - GAP * (race->count - 1)) / race->count, wide, high;

@@ -59,7 +59,7 @@ Sheet sheet_magnified(const Sheet *sheet, Area area, int times);
 /* A quiet sheet: only finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);
 
-/* The area without its first rows. */
+/* Returns the area without its first rows. */
 Area area_below(Area area, int rows);
 Box sheet_box(const Sheet *sheet, Area area);
 
@@ -79,7 +79,7 @@ int sheet_fit(const Sheet *sheet, const char *text, int w);
 /* Text broken at spaces into at most area.h rows; the last one ends with an ellipsis where text is
  * left over. Returns the rows used. */
 int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
-/* The rows of that paragraph. */
+/* Returns the rows of that paragraph. */
 int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
 
 /* As many figures of a line, separated by commas, as there is room for; cuts `line` at a comma. */

@@ -41,17 +41,18 @@ void spots_add_figure(Spots *spots, Box box, const Origin *origin);
 /* Whether the point lies on what floats. */
 bool spots_over(const Spots *spots, double x, double y);
 
-/* The origin of the figure under a point, for origin_text; NULL: no figure. */
+/* Returns the origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);
 
 /* Where the figure under a point comes from. False: no figure stands there. */
 bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                   char text[ORIGIN_TEXT_MAX]);
 
-/* The box of the spot under a point, or else of the figure, but no picture's; NULL: none. */
+/* Returns the box of the spot under a point, or else of the figure, but no picture's; NULL:
+ * none. */
 const Box *spots_box(const Spots *spots, double x, double y);
 
-/* The command of the spot under a point; NULL: no spot. */
+/* Returns the command of the spot under a point; NULL: no spot. */
 const Command *spots_at(const Spots *spots, double x, double y);
 
 /* A tooltip for the place under a point. */
@@ -72,8 +73,8 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
 /* Its texts in one line, the most important ones first. */
 void tip_line(const Tip *tip, char *text, size_t size);
 
-/* The row of a spot's control; a chip and a panel's head open the palette with the control's word.
- * NULL: none. */
+/* Returns the row of a spot's control; a chip and a panel's head open the palette with the
+ * control's word. NULL: none. */
 const KeyRow *spots_control(const Spots *spots, double x, double y);
 
 /* The time bar: whether the point is on it, or near; the step in time that a drag to `x` is. */

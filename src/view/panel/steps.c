@@ -25,7 +25,7 @@ static void side_draw(Sheet *sheet, Area area, const StepsView *view, int number
     steps_totals_draw(sheet, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
 }
 
-/* The baseline's counters at the same step. */
+/* Draws the baseline's counters at the same step. */
 static int short_side_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     char text[400];
     int n = snprintf(text, sizeof text, "%s %s", view->steps->kernel->title,

@@ -161,7 +161,7 @@ static char index_sign(const Steps *steps, const Step *step, int32_t number) {
                         : '+';
 }
 
-/* The indices of one interval around the point that is looked at, eight a sector. */
+/* Draws the indices of one interval around the point that is looked at, eight a sector. */
 static void index_row(Rows *rows, const StepsView *view, const Step *step) {
     const StepPoint *focus = focus_of(view, step);
     const BevMap *map = view->map;

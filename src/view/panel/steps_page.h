@@ -28,6 +28,6 @@ int steps_head_draw(Sheet *sheet, Area area, const StepsView *view);
  * so. */
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number);
 
-/* The counters over all steps up to and with `number`: three rows, or more where the area is
- * narrow. Returns the rows used. */
+/* Draws the counters over all steps up to and with `number`: three rows, or more where the area
+ * is narrow. Returns the rows used. */
 int steps_totals_draw(Sheet *sheet, Area area, const StepsView *view, int number);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* " -0.1405", 8 characters; "n/a" where the sum needs warps that were not recorded. */
+/* Writes " -0.1405", 8 characters; "n/a" where the sum needs warps that were not recorded. */
 static void number_text(float value, char *text, size_t size) {
     double large = fabs((double)value);
     const char *format = large >= 100 || value == 0 ? "%8.4g" : large < 1e-3 ? "%8.1e" : "%8.4f";
@@ -21,7 +21,7 @@ static StepValues values_of(const StepsView *view) {
 
 /* ---- how sums meet --------------------------------------------------------------------------- */
 
-/* "0>8>g>o": the lanes of a mask, one after the other. */
+/* Writes "0>8>g>o": the lanes of a mask, one after the other. */
 static void queue_text(uint32_t lanes, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -59,7 +59,8 @@ static void queue_rows(Rows *rows, const StepsView *view, int number) {
     rows_label(rows, "", cell_style(INK_WARN), text);
 }
 
-/* The lane whose sum is followed: the chosen one, else the first lane of the cell, else lane 0. */
+/* Returns the lane whose sum is followed: the chosen one, else the first lane of the cell, else
+ * lane 0. */
 static int head_lane(const StepsView *view, const StepTree *tree) {
     for (int lane = 0; lane < STEP_LANES && view->lane < 0; lane++)
         if (tree->cells[lane] == view->cell)
@@ -198,8 +199,7 @@ static void matrix_sum(Sheet *sheet, Area row, int x, int w, const StepsView *vi
     }
 }
 
-/* Two image rows as half blocks, so that the matrix is a square; their features; two of the sums.
- */
+/* Draws two image rows as half blocks, their features, and two of the sums. */
 static void matrix_row(Rows *rows, const StepsView *view, const Product *product, int line) {
     Sheet *sheet = rows->sheet;
     char number[24];
@@ -254,7 +254,7 @@ static bool is_tile(const StepsView *view) {
     return view->steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* The sign of a lane's cell: a letter of the step's own points. */
+/* Returns the sign of a lane's cell: a letter of the step's own points. */
 static char sign_of(const StepsView *view, const Step *step, const LaneRegisters *held) {
     return held->point && !is_tile(view) ? cell_letter(view->steps, step, held->point->cell) : ' ';
 }
@@ -332,7 +332,7 @@ static void table_rows(Rows *rows, const StepsView *view, const Step *step,
     }
 }
 
-/* The chosen lane: its index registers and its sum. */
+/* Draws the chosen lane: its index registers and its sum. */
 static void lane_row(Rows *rows, const StepsView *view, int number,
                      const LaneRegisters lanes[STEP_LANES]) {
     const Step *step = &view->steps->steps[number];

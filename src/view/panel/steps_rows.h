@@ -25,14 +25,14 @@ void rows_label(Rows *rows, const char *label, CellStyle style, const char *text
 /* Rows that are left. */
 int rows_left(const Rows *rows);
 
-/* The letter of a point's cell: cells in the order in which the step names them. */
+/* Returns the letter of a point's cell: cells in the order in which the step names them. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 
-/* "front", or "camera 2" without a rig. */
+/* Writes "front", or "camera 2" without a rig. */
 void camera_text(const StepsView *view, int64_t camera, char *text, size_t size);
 
-/* The point to show: the chosen lane's, else the first point of the cell, else the first point.
- * NULL: the step has none. */
+/* Returns the point to show: the chosen lane's, else the first point of the cell, else the first
+ * point. NULL: the step has none. */
 const StepPoint *focus_of(const StepsView *view, const Step *step);
 
 /* 0 ... 9, a ... v. */
@@ -51,7 +51,7 @@ void meeting_rows(Rows *rows, const StepsView *view, int number);
  * lane. */
 void register_rows(Rows *rows, const StepsView *view, int number);
 
-/* The columns of a step's instructions. */
+/* Draws the columns of a step's instructions. */
 void headings_row(Rows *rows);
 
 /* The instructions of a step; neighbours that access the same array alike share a row. */

@@ -184,7 +184,7 @@ static void put_number(Sheet *sheet, Area row, int column, CellStyle style, doub
     put(sheet, row, column, style, text);
 }
 
-/* ">" before the name: the instruction needs the result of earlier loads. */
+/* Draws a group of accesses. ">" before the name: the group needs the result of earlier loads. */
 static void group_row(Rows *rows, const Steps *steps, const Step *step, const Group *group) {
     Shown shown[MAX_SHOWN];
     char text[32], share[16], times[12] = "";

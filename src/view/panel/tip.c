@@ -16,8 +16,8 @@ static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     snprintf(text, TIP_TEXT_MAX, "%s: %.*s", row->word, length, row->text);
 }
 
-/* The word of the value that a click sets, else of the one that is set, of the control, or of its
- * help. */
+/* Returns the word of the value that a click sets, else of the one that is set, of the control, or
+ * of its help. */
 static const GlossaryRow *word_of(const KeyRow *control, const Command *command,
                                   const char *value) {
     bool sets = command->argument[0] && command->action != ACTION_COMMANDS;

@@ -44,7 +44,7 @@ static Ink bar_ink(const Story *story, const StoryBar *bar) {
                                                        : INK_MUTED;
 }
 
-/* The article's figure: a tick where the scale reaches so far, else in words. */
+/* Draws the article's figure: a tick where the scale reaches so far, else in words. */
 static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int x) {
     char text[40], number[24];
     if (isnan(bar->published_us))
@@ -98,8 +98,8 @@ static bool is_bar(const Story *story, const BevKernel *kernel) {
     return false;
 }
 
-/* "V2 (BEVDet) 57.1 us, issue-bound; 6 more: REF, RACE, ATOMIC (all)": the selection first, if it
- * is one of them. */
+/* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more: REF, RACE, ATOMIC (all)": the selection first,
+ * if it is one of them. */
 static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
     char text[256] = "", number[24], names[160] = "";
     const BevKernel *selected = data->state->job.config.kernel;
