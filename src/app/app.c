@@ -292,6 +292,7 @@ bool app_key(App *app, int32_t key) {
     return known;
 }
 
+/* Parses a line of words into an event. */
 static bool parse(const char *line, Event *event, Err *err) {
     char why[200];
     *event = (Event){.kind = EVENT_COMMAND};

@@ -327,7 +327,7 @@ static void begin(App *app) {
     redraw(app);
 }
 
-/* False: facts of the scene that the state asks for are not known yet. */
+/* Uses the lesson's next control. False: the facts of the state's scene are not known yet. */
 static bool use_control(App *app, Err *err) {
     char line[160];
     if (!app->frame || app->frame->state.job.scene != app->state.job.scene)

@@ -276,6 +276,7 @@ static void guard_signal(int signal, Reaction reaction) {
         install_handler(signal, reaction);
 }
 
+/* Gives a signal its old reaction back, if the handler is still this one. */
 static void unguard_signal(int signal, Reaction reaction) {
     struct sigaction now;
     sigaction(signal, NULL, &now);

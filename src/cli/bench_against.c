@@ -57,6 +57,7 @@ static bool has_rows(const json_t *root, BevWhere where) {
     return false;
 }
 
+/* Refuses recorded figures of another machine or of another number of threads. */
 static bool check_machine(const json_t *root, const BenchPlan *plan, const char *path, Err *err) {
     const json_t *old = json_object_get(root, "machine");
     Machine here;

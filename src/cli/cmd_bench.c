@@ -45,6 +45,7 @@ static void show_progress(const BenchRow *row) {
             bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
 }
 
+/* Adds a measured kernel to the table of results. */
 static void add_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     Report *report = &bench->report;
@@ -141,6 +142,7 @@ static json_t *this_machine(void) {
     return block;
 }
 
+/* Plans the measurement by the options, measures all kernels, and prints the table. */
 static bool measure_rows(const Options *options, Err *err) {
     const char *configurations[OPTIONS_MAX_ARGUMENTS];
     bool named = options->argument_count > 0;

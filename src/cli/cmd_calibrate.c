@@ -32,6 +32,7 @@ static bool require_single_scale(const RangesRequest *request, Err *err) {
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
+/* Adds the values of the scene's moments to the histograms of its tensors. */
 static bool count_moments(const Options *options, Workload *workload, TensorHistograms *histograms,
                           Err *err) {
     unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
@@ -93,6 +94,7 @@ typedef struct {
     CutCost cost;
 } Judged;
 
+/* Cuts each histogram by one method, and adds up what the cuts cost. */
 static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, Way way) {
     static CutCost costs[RANGES_MAX_CHANNELS];
     static double cuts[RANGES_MAX_CHANNELS];
@@ -122,6 +124,7 @@ static double cut_rel_l2(const CutCost *cost) {
     return sqrt(cost->error / cost->norm);
 }
 
+/* Adds a row with what one method's cuts of a tensor cost. */
 static void add_way(Report *report, const char *tensor, const Histogram *each, int64_t count,
                     BevDtype element, Way way) {
     Judged judged = judge_way(each, count, element, way);
@@ -143,6 +146,7 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
     report_add(report, "not_finite", NULL, 0, cell_int(not_finite));
 }
 
+/* Lists the methods that are compared, with the percentile of the options. Returns how many. */
 static int list_ways(const Options *options, Way ways[WAYS]) {
     static const Way usual[] = {{SCALE_MAX, 0},
                                 {SCALE_PERCENTILE, 99.9},
@@ -309,6 +313,7 @@ static double mark_cuts(CalibrationChart *chart, const Options *options, const T
     return cut;
 }
 
+/* Adds the histogram's curve to the chart in three parts: underflow, kept, saturated. */
 static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut) {
     static const char *const names[PARTS] = {"become 0", "kept", "saturate"};
     double step = bev_dtypes[tensor->element].smallest *

@@ -158,6 +158,7 @@ static bool export_pooled(const Options *options, Workload *workload, BevAlign a
 
 /* ---- bevscope export ------------------------------------------------------------------------- */
 
+/* Refuses options that say nothing without --pooled, and a call that names no file. */
 static bool check_export(const Options *options, Err *err) {
     const char *const needless[] = {options->kernel, options->dtype, options->direction};
     static const char *const names[] = {"--kernel", "--dtype", "--direction"};

@@ -134,6 +134,7 @@ static void progress_text(const CourseProgressRow *row, char *text, size_t size)
         snprintf(text, size, "begun");
 }
 
+/* Prints a line about a lesson: its name, its minutes, its progress and its title. */
 static void list_lesson(const char *name, const CourseProgress *progress) {
     char path[COURSE_PATH], text[64];
     Lesson lesson;

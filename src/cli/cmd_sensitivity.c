@@ -30,6 +30,7 @@ static bool is_same_harm(const Harm *harm, const SensitivityRow *row) {
            !strcmp(harm->scene, row->scene);
 }
 
+/* Adds a moment's error to that of the same tensor and group at other moments. */
 static void add_moment(const SensitivityRow *row, void *context) {
     Harms *all = context;
     Harm *harm = NULL;

@@ -351,6 +351,7 @@ static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
                    bev_dtypes[snapshot->state.job.config.dtype].title);
 }
 
+/* Computes the gradients of the loss and the pixel to show, and describes them. */
 static bool go_back(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
     Side *a = &snapshot->a;
     const char *choice = "";
@@ -539,6 +540,7 @@ static bool write_figure(const Options *options, FigureSpec *spec, Err *err) {
     return ok;
 }
 
+/* Draws the figure of the pooled frame, and writes it to the file. */
 static bool draw(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
@@ -565,6 +567,7 @@ static bool draw(Snapshot *snapshot, Err *err) {
     return ok;
 }
 
+/* Makes the figure: opens the scene, pools it, and draws it as the options ask for. */
 static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const char *scene = options->arguments[0];

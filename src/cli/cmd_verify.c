@@ -113,6 +113,7 @@ static void add_classes(Selected *selected, const VerifyRow *row) {
     }
 }
 
+/* Adds a single moment to the table of all moments, which JSON prints. */
 static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_row(report);
     report_add_config(report, row->scene, &row->config);
@@ -131,6 +132,7 @@ static void report_moment(Report *report, const VerifyRow *row, bool passed) {
     report_add(report, "class", "class", 0, cell_text(class_name(row)));
 }
 
+/* Counts a moment's verdict, and keeps the worst moment of each kernel and format. */
 static void add_moment(const VerifyRow *row, void *context) {
     Verified *verified = context;
     Selected *selected = find_selected(verified, row);
@@ -259,6 +261,7 @@ static void add_place(Report *report, const Selected *selected, bool many) {
                cell_if(ran, cell_real(lowest_cosine(row))));
 }
 
+/* Adds a kernel's worst moment to the table of verdicts. */
 static void add_row(Report *report, const Verified *verified, const Selected *selected) {
     const VerifyRow *row = &selected->worst;
     const FormatError *format = &row->format;

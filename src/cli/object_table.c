@@ -240,6 +240,7 @@ static double objects_moved_m(const ObjectTable *table, int camera, double range
     return sum / (double)*count;
 }
 
+/* Adds how far a fault moves the points of a camera at one range. */
 static void add_range(const Rig *right, const Rig *wrong, int camera, double range_m,
                       const ObjectTable *table, Report *report) {
     Shift shift = {.points = 0};

@@ -273,6 +273,7 @@ static bool follow_tops(const Workload *workload, const BevMap *map, Kept *kept,
     return true;
 }
 
+/* Measures how much of the depth the largest points and bins hold. */
 static bool measure_kept(Workload *workload, BevAlign align, Kept *kept, Err *err) {
     const BevMap *map = workload_map(workload, align, err);
     Weighed *points = map && map->points ? malloc((size_t)map->points * sizeof *points) : NULL;

@@ -36,6 +36,7 @@ static bool is_compared(const BevKernel *kernel, bool cuda) {
     return stands && bev_is_listed(kernel) && !kernel->wrong_on_purpose;
 }
 
+/* Times the kernels that the user's kernel is compared with, and then that kernel. */
 static bool time_ladder(const Options *options, const TryKernel *kernel, const BevProblem *problem,
                         double limit_s, TimedRow *rows, int *count, Err *err) {
     const TimingOptions *timing = options->quick ? &timing_quick : &timing_default;

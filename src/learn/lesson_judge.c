@@ -77,6 +77,7 @@ void lesson_add_code(PaneText *pane, const LessonCode *code) {
 
 /* ---- reading an answer ----------------------------------------------------------------------- */
 
+/* Notes how the answer to an order is typed. Returns false. */
 static bool refuse_order(LessonRun *run) {
     snprintf(run->note, sizeof run->note,
              "Each number from 1 to %d once, the first place first: for example %s",

@@ -40,6 +40,7 @@ static Rig rig_of(const BevpoolRig *from) {
     return rig;
 }
 
+/* Checks a caller's rig, and converts it to a Rig. */
 static BevpoolStatus check_rig(const BevpoolRig *from, int64_t sample, Rig *rig,
                                BevpoolError *error) {
     char where[32];

@@ -138,6 +138,7 @@ static bool has_baseline(const Job *job) {
            (job->baseline.dtype != job->config.dtype || job->baseline.align != job->config.align);
 }
 
+/* Returns the entry that times a kernel; NULL: none does. */
 static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
     for (int i = 0; i < measure->kernel_count; i++)
         if (measure->kernels[i].config.kernel == kernel)

@@ -40,6 +40,7 @@ static void *png_malloc(size_t size) {
     return png_note(malloc(sizeof(PngBlock) + size));
 }
 
+/* Frees a block of memory that libpng holds, and strikes it from the list. */
 static void png_free(void *memory) {
     if (!memory)
         return;

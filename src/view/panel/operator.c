@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Bars that share a column of the screen are one bar, as high as the highest. */
+/* Draws the operator's bars. Bars that share a column are one bar, as high as the highest. */
 static void draw_bars(Sheet *sheet, Area area, const OperatorBars *bars) {
     double *heights = malloc((size_t)bars->count * sizeof *heights);
     for (int i = 0; heights && i < bars->count; i++)
