@@ -120,7 +120,9 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
     double right = layout->w - WINDOW_MARGIN - side - (tall ? 8 : 0);
     bottom -= tall ? AXIS_BOTTOM : WINDOW_MARGIN;
     place_bev(state, &live->frame, (Box){left, top + 4, right - left, bottom - top - 4}, layout);
-    if (!pictures_alone(state))
+    if (pictures_alone(state)) /* in the middle */
+        layout->bev.x = fmax(floor((layout->w - layout->bev.w) / 2), layout->bev.x);
+    else
         place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 

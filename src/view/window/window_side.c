@@ -241,14 +241,14 @@ static bool draw_caption(const WindowView *view) {
     Box band = {0, log->y, view->layout.w, view->layout.h - log->y};
     if (!view->state->caption[0] || log->w <= 0)
         return false;
-    Sheet sheet =
-        pen_sheet(view->pen, (Box){WINDOW_MARGIN, band.y, band.w - 2 * WINDOW_MARGIN, band.h},
-                  CAPTION_ROW, NULL);
-    while (sheet.row_h > SHEET_ROW && sheet_width(&sheet, view->state->caption) > sheet.columns)
-        sheet =
-            pen_sheet(view->pen, (Box){WINDOW_MARGIN, band.y, band.w - 2 * WINDOW_MARGIN, band.h},
-                      sheet.row_h - 1, NULL);
-    pen_fill(view->pen, band, view->pen->theme->tint, 1);
+    Box text = {WINDOW_MARGIN, band.y, band.w - 2 * WINDOW_MARGIN, band.h};
+    Sheet sheet = pen_sheet(view->pen, text, CAPTION_ROW, NULL);
+    /* bold text is an eighth wider than the sheet tells */
+    while (sheet.row_h > SHEET_ROW &&
+           sheet_width(&sheet, view->state->caption) * 9 / 8 > sheet.columns)
+        sheet = pen_sheet(view->pen, text, sheet.row_h - 1, NULL);
+    sheet.top += (band.h - sheet.row_h) / 2;
+    pen_fill(view->pen, band, ink_color(INK_SELECTED, sheet.light, true), 1);
     caption_draw(&sheet, (Area){0, 0, sheet.columns, 1}, view->state);
     return true;
 }
