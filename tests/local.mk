@@ -84,7 +84,7 @@ helper_programs = tests/device_line
 
 if HAVE_NCURSES
 tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
-tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
+tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_first_second.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
 	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_tables_pty.c \
 	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c
 endif

@@ -178,6 +178,7 @@ static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *p
         .sectors_per_request = features->sectors / features->requests,
         .sector_use = features->sectors > 0 ? features->bytes / (SECTOR * features->sectors) : 0,
         .l2_sectors = counts->l2_sectors,
+        .estimate = profile->estimate,
         .sampled = profile->whole.warm.one_in > 1,
     };
     for (int gpu = 0; gpu < model->gpu_count; gpu++) {

@@ -38,7 +38,8 @@ typedef struct {
     double sectors_per_request; /* sectors that a warp's instruction touches to read features */
     double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;
-    bool sampled; /* L2 was simulated for a sample of all lines, not for every line */
+    bool estimate; /* replayed on a sample of the multiprocessors, without L2 */
+    bool sampled;  /* L2 was simulated for a sample of all lines, not for every line */
     Prediction predicted[MODEL_GPUS];    /* predictions with a warm L2 */
     Prediction cold[MODEL_GPUS];         /* predictions with a cold L2 */
     double recorded_us[MODEL_GPUS];      /* recorded latency, L2 warm; NaN: unknown */

@@ -62,15 +62,32 @@ static void count_passes(const BevProblem *problem, Profile *profile) {
     }
 }
 
+/* The curves of a sampled replay: each array once. */
+static bool guess_curves(const BevProblem *problem, Profile *profile, Err *err) {
+    const BevFootprint f = bev_footprint(problem);
+    const TraceCounts *counts = &profile->counts;
+    const double sums = profile->kernel->access.sums ? profile->encoded * sizeof(float) : 0;
+    const ReuseGuess guess = {
+        .fetches = counts->l2_reads,
+        .writes = counts->l2_sectors - counts->l2_reads,
+        .read_once = (f.feat + f.depth + f.index + f.weight + sums) / SECTOR,
+        .written_once = (f.out + sums) / SECTOR,
+    };
+    return reuse_guess(&guess, &profile->whole, &profile->divided, err);
+}
+
 bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err) {
     *profile = (Profile){.kernel = kernel, .dtype = problem->dtype};
     count_passes(problem, profile);
-    Reuse *reuse;
-    if (!trace_replay(kernel, problem, watch, &profile->counts, &reuse, err))
+    Reuse *reuse = NULL;
+    profile->estimate = watch && watch->sample > 1;
+    if (!trace_replay(kernel, problem, watch, &profile->counts, profile->estimate ? NULL : &reuse,
+                      err))
         return false;
     profile->tile = bev_access_tile(profile->counts.form, problem);
-    if (reuse_end(reuse, &profile->whole, &profile->divided, err))
+    if (profile->estimate ? guess_curves(problem, profile, err)
+                          : reuse_end(reuse, &profile->whole, &profile->divided, err))
         return true;
     profile_free(profile);
     return false;

@@ -36,13 +36,16 @@ typedef struct {
     int tile;       /* channels of a thread */
     TraceCounts counts;
     ReuseCurves whole, divided; /* reuse in an L2 of one partition, and of two partitions */
+    bool estimate;              /* the counts are of a sample, and the curves a guess */
     double cleared_bytes;       /* bytes that a launch before the kernel clears; 0: no launch */
     double encoded;             /* sums that a launch after the kernel encodes; 0: no launch */
     double encoded_bytes;       /* bytes that the encoding launch writes */
 } Profile;
 
 /* Replays the accesses of a kernel. A million accesses take at most a tenth of a second. `watch`
- * may be NULL. Free the profile with profile_free, which accepts NULL. */
+ * may be NULL. With `watch->sample` it is an estimate, and the L2 is not simulated: an L2 that is
+ * smaller than the arrays misses each sector once. Free the profile with profile_free, which
+ * accepts NULL. */
 bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);

@@ -446,6 +446,43 @@ bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err)
                    "no memory for a curve of %u lines", lines);
 }
 
+static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, ReuseCurve *curve) {
+    enum { ONE_IN = 64 };
+    const double sectors = guess->read_once + guess->written_once;
+    const uint32_t lines = 1 + (uint32_t)(sectors / LINE_SECTORS / ONE_IN / partitions);
+    const size_t sizes = (size_t)lines + 1;
+    *curve = (ReuseCurve){.partitions = partitions,
+                          .one_in = ONE_IN,
+                          .scale = 1,
+                          .lines = lines,
+                          .touched = (uint64_t)sectors,
+                          .fetches = (uint64_t)guess->fetches,
+                          .writes = (uint64_t)guess->writes,
+                          .misses = malloc(sizes * sizeof *curve->misses),
+                          .writebacks = malloc(sizes * sizeof *curve->writebacks),
+                          .crossings = malloc(sizes * sizeof *curve->crossings)};
+    if (!curve->misses || !curve->writebacks || !curve->crossings)
+        return false;
+    for (size_t size = 0; size < sizes; size++) {
+        bool once = !warm || size < lines;
+        curve->misses[size] = once ? (uint64_t)guess->read_once : 0;
+        curve->writebacks[size] = once ? (uint64_t)guess->written_once : 0;
+        curve->crossings[size] = partitions == 2 ? (uint64_t)guess->read_once : 0;
+    }
+    curve->misses[0] = curve->fetches;
+    return true;
+}
+
+bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
+    *whole = *divided = (ReuseCurves){0};
+    if (guess_curve(guess, 1, false, &whole->cold) && guess_curve(guess, 1, true, &whole->warm) &&
+        guess_curve(guess, 2, false, &divided->cold) && guess_curve(guess, 2, true, &divided->warm))
+        return true;
+    reuse_curves_free(whole);
+    reuse_curves_free(divided);
+    return err_set(err, ERR_FAILED, "reuse distances", "", "out of memory");
+}
+
 void reuse_curves_free(ReuseCurves *curves) {
     ReuseCurve *both[] = {&curves->cold, &curves->warm};
     for (int i = 0; i < 2; i++) {

@@ -74,6 +74,13 @@ typedef struct {
  * are then empty. */
 bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err);
 
+/* Curves without an analysis: a cache that is smaller than all sectors misses each of them once, a
+ * larger cache none. All figures are in sectors. */
+typedef struct {
+    double fetches, writes, read_once, written_once;
+} ReuseGuess;
+bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divided, Err *err);
+
 /* Ends the analysis without a result; accepts NULL. */
 void reuse_free(Reuse *reuse);
 

@@ -75,6 +75,7 @@ typedef struct {
     Slices slices;   /* used by kernels whose sums are in memory */
     bool with_reuse; /* the caller wants an analysis of reuse */
     Reuse *reuse;    /* may be NULL */
+    int sample;              /* one multiprocessor in `sample` is replayed */
     const TraceWatch *watch; /* may be NULL */
     StepRecorder *recorder;  /* the recorder of `watch`; may be NULL */
     Scheduler *scheduler;    /* the scheduler of `watch`; may be NULL */

@@ -14,13 +14,15 @@ static void *state_of(const Launch *launch, const Room *room, int warp) {
     return room->states + (size_t)warp * launch->state_bytes;
 }
 
-/* Starts blocks from *next on in an empty room, until a block has a warp with work. */
-static void start_block(const Launch *launch, void *replay, Room *room, int64_t *next) {
+/* Starts blocks from *next on in an empty room, until a block has a warp with work. Of `sample`
+ * neighbouring blocks one is started. */
+static void start_block(const Launch *launch, void *replay, Room *room, int sample,
+                        int64_t *next) {
     while (room->warps == 0 && *next < launch->blocks) {
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, *next, warp, state_of(launch, room, room->warps)))
                 room->warps++;
-        ++*next;
+        *next += sample;
     }
 }
 
@@ -46,17 +48,18 @@ static bool replay_goes_on(const Memory *memory, Err *err) {
 /* Gives each resident warp a turn, round after round, until no block is left. */
 static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Room *rooms,
                           Err *err) {
+    const int sample = memory->sample, sms = TRACE_MULTIPROCESSORS / sample;
     int64_t next = 0;
     for (int r = 0; r < launch->resident; r++)
-        for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++)
-            start_block(launch, replay, &rooms[sm * launch->resident + r], &next);
+        for (int sm = 0; sm < sms; sm++)
+            start_block(launch, replay, &rooms[sm * launch->resident + r], sample, &next);
     for (bool busy = true; busy;) {
         busy = false;
         if (!replay_goes_on(memory, err))
             return false;
-        for (int i = 0; i < TRACE_MULTIPROCESSORS * launch->resident; i++) {
+        for (int i = 0; i < sms * launch->resident; i++) {
             give_turns(launch, replay, i / launch->resident, &rooms[i]);
-            start_block(launch, replay, &rooms[i], &next);
+            start_block(launch, replay, &rooms[i], sample, &next);
             busy |= rooms[i].warps > 0;
         }
         if (memory->access->sums)

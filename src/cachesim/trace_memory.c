@@ -298,7 +298,8 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
     for (int64_t warp = 0; wanted && warp * warp_bytes < all; warp++) {
         int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
         int number = (int)(warp % PASS_WARPS), sm = (int)(block % TRACE_MULTIPROCESSORS);
-        if (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL))
+        if (block % memory->sample ||
+            (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL)))
             continue;
         memory_phase(memory, PHASE_PASS);
         Instruction in = begin_instruction(memory, sm, place, kind);

@@ -11,8 +11,9 @@
 typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
 
 struct Background {
-    Worker worker;
-    bool hurry;
+    Worker worker;  /* the thread of the lowest priority, and the lock of both */
+    Worker hurried; /* the thread of jobs that hurry */
+    bool hurry;     /* the first thread has the usual priority, too */
     void (*wake)(void *context);
     void *context;
 
@@ -79,19 +80,19 @@ static bool launch_kernel(Runner *kept, BackgroundJob *job, Err *err) {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Waits while the simulation is paused. False: the caller wants its end. */
+/* Waits while the simulation is paused, unless it hurries. False: the caller wants its end. */
 static bool go_on(void *context) {
     Background *background = context;
     Worker *worker = &background->worker;
     worker_lock(worker);
-    while (background->pause && !background->give_up && !worker->stop)
+    while (background->pause && !background->job.hurry && !background->give_up && !worker->stop)
         worker_wait(worker);
     bool on = !background->give_up && !worker->stop;
     worker_unlock(worker);
     return on;
 }
 
-/* The facts known before are handed over first, without a step. */
+/* The facts known before are handed over first, without a step. Estimates are made in one go. */
 static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     const TraceWatch watch = {.go_on = go_on, .context = background};
     LiveModel *live_model = job->live_model;
@@ -99,9 +100,13 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
                                     &job->config, job->wanted, err);
     if (job->complete)
         return false;
+    while (job->depth == DEPTH_ESTIMATE && go_on(background) &&
+           live_model_step(live_model, DEPTH_ESTIMATE, &watch)) {
+    }
     if (live_model_known(live_model) == job->shown)
         job->complete = !live_model_step(live_model, job->depth, &watch);
     job->model = ref_keep(live_model_known(live_model));
+    job->tells = live_model_tells(live_model);
     return true;
 }
 
@@ -127,15 +132,12 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* The background thread: takes one job after the other until it is told to stop. */
-static void *background_main(void *argument) {
-    Background *background = argument;
+/* Takes one job after the other, those that hurry or the others, until it is told to stop. */
+static void *take_jobs(Background *background, bool hurried) {
     BackgroundJob *job = &background->job;
-    if (!background->hurry)
-        worker_low_priority();
     worker_lock(&background->worker);
     while (!background->worker.stop) {
-        if (background->state != SLOT_RUNS) {
+        if (background->state != SLOT_RUNS || job->hurry != hurried) {
             worker_wait(&background->worker);
             continue;
         }
@@ -150,6 +152,17 @@ static void *background_main(void *argument) {
     }
     worker_unlock(&background->worker);
     return NULL;
+}
+
+static void *background_main(void *argument) {
+    const Background *background = argument;
+    if (!background->hurry)
+        worker_low_priority();
+    return take_jobs(argument, false);
+}
+
+static void *background_hurried(void *argument) {
+    return take_jobs(argument, true);
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */
@@ -167,6 +180,10 @@ bool background_open(Background **out, bool hurry, void (*wake)(void *), void *c
         free(background);
         return false;
     }
+    if (!worker_start(&background->hurried, background_hurried, background, "background", err)) {
+        background_close(background);
+        return false;
+    }
     *out = background;
     return true;
 }
@@ -174,14 +191,17 @@ bool background_open(Background **out, bool hurry, void (*wake)(void *), void *c
 void background_close(Background *background) {
     if (!background)
         return;
-    worker_end(&background->worker);
+    worker_stop(&background->worker);
+    worker_end(&background->hurried);
+    worker_close(&background->worker);
     runner_clear(&background->kept);
     background_job_drop(&background->job);
     free(background);
 }
 
 bool background_stop_within(Background *background, double patience_ms) {
-    return !background || worker_stop_within(&background->worker, patience_ms);
+    return !background || (worker_stop_within(&background->worker, patience_ms) &&
+                           worker_stop_within(&background->hurried, patience_ms));
 }
 
 void background_start(Background *background, const BackgroundJob *job) {

@@ -1,4 +1,5 @@
-/* The background thread of the live engine, and the one slot that its jobs go through. A job is a
+/* The background threads of the live engine, and the one slot that their jobs go through. One thread
+ * has the lowest priority, and another takes the jobs that hurry. A job is a
  * kind, inputs and a result. One runs at a time, so that no job disturbs another one's timing;
  * engine_idle_work() decides which one is next. */
 #pragma once
@@ -20,6 +21,7 @@ typedef struct {
     JobKind kind;
     FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
     KernelConfig config;
+    bool hurry;      /* what the screen waits for, on a busy machine: not at the lowest priority */
     uint64_t tag;    /* the caller's number, which tells an outdated result */
     bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
     LiveModel
@@ -39,6 +41,7 @@ typedef struct {
     LiveAccuracy accuracy; /* ACCURACY */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
     bool complete;         /* CACHESIM: the depth is complete */
+    bool tells;            /* CACHESIM: live_model_tells() */
 } BackgroundJob;
 
 /* Drops the references that the job holds. */

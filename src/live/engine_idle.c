@@ -72,6 +72,7 @@ static void look_at_load(Engine *engine) {
     double now_ms = clock_ms();
     if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
         return;
+    engine->load_known |= engine->load_ms > 0;
     bool busy = engine->load_ms > 0 && load_of_others(&engine->load) > LOAD_BUSY;
     engine->news |= busy != engine->now.live.machine_busy;
     engine->now.live.machine_busy = busy;
@@ -119,7 +120,9 @@ static void take_model(Engine *engine, BackgroundJob *job) {
         return;
     if (job->complete)
         engine->simulated = (int)job->depth + 1;
-    engine_use_model(engine, job->model);
+    if (job->tells) /* until then the model of the format before stays */
+        engine_use_model(engine, job->model);
+    engine->partial = job->model;
 }
 
 static void take_race(Engine *engine, BackgroundJob *job) {
@@ -241,6 +244,7 @@ static TaskEnd time_again(Engine *engine, bool idle) {
 static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     BackgroundJob job = {.kind = kind, .config = engine->now.state.job.config, .tag = tag};
     frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
+    job.hurry = engine->now.live.machine_busy || !engine->load_known;
     return job;
 }
 
@@ -265,14 +269,15 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
     job.live_model = engine->live_model;
     job.depth = depth;
+    job.hurry &= depth == DEPTH_ESTIMATE;
     job.wanted = engine->wanted;
-    job.shown = engine->now.model;
+    job.shown = engine->partial;
     background_start(engine->background, &job);
     return TASK_WAITS;
 }
 
 /* And what the lesson asks for. */
-static TaskEnd simulate_selection(Engine *engine, bool idle) {
+static TaskEnd estimate_kernels(Engine *engine, bool idle) {
     const KernelSet wanted = wanted_kernels(&engine->now.state);
     (void)idle;
     if (wanted != engine->wanted) {
@@ -280,7 +285,7 @@ static TaskEnd simulate_selection(Engine *engine, bool idle) {
         engine->model_tag++;
         engine->wanted = wanted;
     }
-    return simulate(engine, DEPTH_SELECTION);
+    return simulate(engine, DEPTH_ESTIMATE);
 }
 
 /* Returns the schedules of the page that is open, once all its kernels are simulated. */
@@ -288,7 +293,9 @@ static TaskEnd make_race(Engine *engine, bool idle) {
     (void)idle;
     const State *state = &engine->now.state;
     bool wanted = state->race || (state->tours && !engine->now.race);
-    if (!wanted || !engine->now.model)
+    const KernelConfig *config = &state->job.config;
+    const MemoryModel *model = engine->now.model;
+    if (!wanted || !model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
     LiveRace *race =
         live_race_new(&engine->now.state, pipeline_inputs(engine->pipeline), &engine->now.live);
@@ -304,7 +311,7 @@ static TaskEnd make_race(Engine *engine, bool idle) {
     return TASK_WAITS;
 }
 
-static TaskEnd simulate_for_chart(Engine *engine, bool idle) {
+static TaskEnd simulate_kernels(Engine *engine, bool idle) {
     (void)idle;
     return simulate(engine, live_model_depth(&engine->now.state));
 }
@@ -316,13 +323,29 @@ static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
     return possible && !(engine->checked >> dtype & 1);
 }
 
-/* All formats are judged on the inputs of one moment, also while the world moves: their errors are
- * compared. */
+/* All formats and kernels are judged on the inputs of one moment, also while the world moves: their
+ * errors are compared. */
+static void choose_moment(Engine *engine) {
+    const FrameInputs *now = pipeline_inputs(engine->pipeline);
+    SeenFeatures *before = engine->judged.features, *features = now->features;
+    bool stays = engine->now.state.playing && before && engine->judged.scene == now->scene &&
+                 before->shape.channels == features->shape.channels &&
+                 before->temperature == features->temperature &&
+                 before->outlier == features->outlier && before->scales == features->scales &&
+                 before->scales_scene == features->scales_scene;
+    before = stays ? ref_keep(before) : NULL;
+    frame_inputs_hold(&engine->judged, now);
+    if (!before)
+        return;
+    ref_drop(engine->judged.features);
+    engine->judged.features = before;
+}
+
 static TaskEnd check_format(Engine *engine, BevDtype dtype) {
     if (!slot_is_empty(engine))
         return TASK_WAITS;
     if (!engine->checked || !engine->judged.features)
-        frame_inputs_hold(&engine->judged, pipeline_inputs(engine->pipeline));
+        choose_moment(engine);
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
     frame_inputs_hold(&job.inputs, &engine->judged);
     job.config.dtype = dtype;
@@ -341,7 +364,6 @@ static TaskEnd check_other_formats(Engine *engine, bool idle) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype))
             return check_format(engine, (BevDtype)dtype);
-    frame_inputs_drop(&engine->judged);
     return TASK_NONE;
 }
 
@@ -351,14 +373,14 @@ bool engine_idle_work(Engine *engine) {
     static TaskEnd (*const tasks[])(Engine *, bool idle) = {
         count_selection,     /* somebody has asked for it */
         find_gradients,      /* of the loss under the cursor */
-        time_selection,      /* the selection's own grid, its latency, the baseline's */
-        simulate_selection,  /* its traffic */
+        estimate_kernels,    /* the bars of the screen */
         make_race,           /* where its page is open */
         check_selection,     /* its gates */
+        time_selection,      /* the selection's own grid, its latency, the baseline's */
+        check_other_formats, /* gates of the other formats */
+        simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
-        check_other_formats, /* gates of the other formats */
-        simulate_for_chart,  /* the other kernels' traffic, where a chart shows it */
         note_complete,       /* all are there */
         time_again,          /* figures that have to settle, or are a second old */
     };

@@ -66,10 +66,12 @@ struct Engine {
     uint64_t accuracy_tag; /* grows when the accuracy figures become stale */
     Load load;             /* of the cores, when it was looked at last */
     double load_ms;        /* and when that was */
+    bool load_known;       /* it was looked at twice */
     unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
     FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
+    const MemoryModel *partial; /* its newest model, to be compared only; NULL: none */
     KernelSet wanted;      /* wanted_kernels() that were simulated last */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */

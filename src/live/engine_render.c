@@ -71,8 +71,9 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     background_give_up(engine->background);
     if (same_problem)
         return;
-    engine_use_model(engine, NULL);
     engine_use_race(engine, NULL);
+    if (shown->scene != inputs->scene) /* else it stays until another one is there */
+        engine_use_model(engine, NULL);
 }
 
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROBLEMS = 8 };
+enum { PROBLEMS = 8, SAMPLE = 33 /* of the multiprocessors, 4 for an estimate */ };
 
 /* Problems with the same key have the same access traces: values do not matter, the map does. */
 typedef struct {
@@ -186,50 +186,71 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
 typedef struct {
     const BevKernel *kernel;
     BevDtype dtype;
+    bool estimate;
 } Replay;
 
-static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype) {
+static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype,
+                       bool estimate) {
     const ModelFormat *format = &now->model->formats[dtype];
     int place = traced_place(kernel);
     if (place < 0 || now->failed[dtype] >> place & 1)
         return false;
-    if (dtype == now->model->dtype)
-        return !now->model->kernels[place].kernel;
-    return (kernel == bev_v3()->large_l2   ? format->large_l2.kernel
-            : kernel == bev_v3()->small_l2 ? format->small_l2.kernel
-                                           : format->other.kernel) != kernel;
+    const PredictedKernel *known = dtype == now->model->dtype       ? &now->model->kernels[place]
+                                   : kernel == bev_v3()->large_l2 ? &format->large_l2
+                                   : kernel == bev_v3()->small_l2 ? &format->small_l2
+                                                                  : &format->other;
+    return known->kernel != kernel || (known->estimate && !estimate);
 }
 
 /* V3 is its two forms. */
-static bool want(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype, Replay *replay) {
+static bool want(const KnownProblem *now, const BevKernel *kernel, Replay *replay) {
     if (kernel && kernel->large_l2)
-        return want(now, kernel->large_l2, dtype, replay) ||
-               want(now, kernel->small_l2, dtype, replay);
-    *replay = (Replay){kernel, dtype};
-    return kernel && is_missing(now, kernel, dtype);
+        return want(now, kernel->large_l2, replay) || want(now, kernel->small_l2, replay);
+    replay->kernel = kernel;
+    return kernel && is_missing(now, kernel, replay->dtype, replay->estimate);
+}
+
+/* A kernel that the screen tells of; the fastest is last in the table, and comes first. */
+static bool want_told(const KnownProblem *now, Replay *replay) {
+    const BevKernel *told = NULL;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (story_tells(bev_kernels[i]) && want(now, bev_kernels[i], replay))
+            told = bev_kernels[i];
+    return told && want(now, told, replay);
+}
+
+bool live_model_tells(const LiveModel *live_model) {
+    Replay replay = {.estimate = true};
+    if (!live_model->now)
+        return false;
+    replay.dtype = live_model->now->key.dtype;
+    return !want_told(live_model->now, &replay);
 }
 
 /* The table ends with the fastest kernels, whose traces are short as well. */
 static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
-    BevDtype dtype = now->key.dtype;
-    if (want(now, model_row(live_model->kernel), dtype, replay))
+    *replay = (Replay){.dtype = now->key.dtype, .estimate = true};
+    if (want_told(now, replay) || want(now, model_row(live_model->kernel), replay))
+        return true;
+    replay->estimate = false;
+    if (depth == DEPTH_ESTIMATE)
+        return false;
+    if (want(now, model_row(live_model->kernel), replay))
         return true;
     for (int i = 0; bev_kernels[i]; i++)
-        if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
+        if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), replay))
             return true;
-    const BevKernel *told = NULL; /* the fastest is last in the table */
-    for (int i = 0; bev_kernels[i]; i++)
-        if (story_tells(bev_kernels[i]) && want(now, bev_kernels[i], dtype, replay))
-            told = bev_kernels[i];
-    if (told)
-        return want(now, told, dtype, replay);
+    if (want_told(now, replay))
+        return true;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (want(now, traced_kernel(i), dtype, replay))
+        if (want(now, traced_kernel(i), replay))
             return true;
-    for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
-        if (want(now, model_row(live_model->kernel), (BevDtype)i, replay))
+    for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++) {
+        replay->dtype = (BevDtype)i;
+        if (want(now, model_row(live_model->kernel), replay))
             return true;
+    }
     return false;
 }
 
@@ -254,9 +275,12 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     if (!live_model->now || !next_replay(live_model, depth, &replay))
         return false;
     const BevProblem problem = problem_of(live_model, replay.dtype);
+    TraceWatch sampled = watch ? *watch : (TraceWatch){0};
+    sampled.sample = replay.estimate && replay.kernel->access.owner != BEV_OWNS_TILE ? SAMPLE : 0;
+    watch = &sampled;
     bool ok = !bev_refuses(replay.kernel, &problem) &&
               add_replay(live_model, &replay, &problem, watch, &err);
-    bool ended = !ok && watch && !watch->go_on(watch->context);
+    bool ended = !ok && watch->go_on && !watch->go_on(watch->context);
     if (!ok && !ended)
         live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);
     return true;

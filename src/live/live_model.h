@@ -9,9 +9,10 @@
 
 typedef struct LiveModel LiveModel;
 
-/* How much to simulate: the selection and the kernels that the screen tells of; every kernel; V3 in
+/* How much to simulate: estimates of the selection and of the kernels that the screen tells of; the
+ * selection and the kernels that the screen tells of; every kernel; V3 in
  * every format as well. */
-typedef enum { DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
+typedef enum { DEPTH_ESTIMATE, DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 
 /* As much as the chart of this state shows. */
 ModelDepth live_model_depth(const State *state);
@@ -28,6 +29,9 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
 /* Uses these measured ceilings for a GPU of the table, instead of recorded ones or those of the
  * data sheet. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
+
+/* Whether the model has at least estimates of all kernels that the screen tells of. */
+bool live_model_tells(const LiveModel *live_model);
 
 /* Replays one missing access trace: the selection's first, then the other kernels', quick ones
  * before slow ones. False: no trace is missing. A replay that fails is not tried again on this

@@ -178,6 +178,9 @@ const char *model_whose(const LiveData *live) {
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
     Gpu gpu = state_gpu(state);
+    if (live->model && (live->model->dtype != live->job.config.dtype ||
+                        live->model->align != live->job.config.align))
+        return NULL; /* the model of another format stays for the bars */
     return live->model && kernel ? model_of_kernel(live->model, kernel, &gpu) : NULL;
 }
 
@@ -253,7 +256,7 @@ static IntervalLengths live_lengths(const LiveData *live) {
 
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
     const IntervalLengths lengths = live_lengths(live);
-    if (!live->model || !live->job.config.kernel)
+    if (!prediction_kernel(state, live))
         return 0;
     int count = findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
                             &lengths, findings);

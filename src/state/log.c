@@ -50,13 +50,12 @@ static double value_before(const Reading *before, const Reading *after) {
     return before->source == after->source && !before->doubtful ? before->value : NAN;
 }
 
-/* Writes "10.2 to 6.1 MB". A figure that is doubtful or not measured here has its mark. "stale" is
- * written where the screen shows a figure of an earlier moment. */
+/* Writes "10.2 to 6.1 MB", or "" for a figure that is unknown or of an earlier moment. A figure that
+ * is doubtful or not measured here has its mark. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
-    if (after->stale)
-        snprintf(text, size, "stale");
-    else
+    text[0] = '\0';
+    if (is_certain(after))
         unit_change(unit, value_before(before, after), value_of(after), text, size);
     const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
     size_t length = strlen(text);
@@ -77,6 +76,13 @@ static void latency_text(const Headline *before, const Headline *after, char *te
     snprintf(text, size, "within its noise");
 }
 
+static void add_change(LogLine *line, const char *name, const char *change) {
+    const size_t length = strlen(line->text), said = strlen(line->said);
+    if (change[0])
+        snprintf(line->text + length, sizeof line->text - length, "%s%s %s",
+                 length > said ? ", " : ": ", name, change);
+}
+
 /* Completes a line of the log with what the control changed. */
 static void describe_change(LogLine *line, const Headline *after) {
     enum { CHANGE = 64 };
@@ -94,11 +100,10 @@ static void describe_change(LogLine *line, const Headline *after) {
         size_t length = strlen(error);
         snprintf(error + length, sizeof error - length, " (at another time)");
     }
-    if (line->values_only)
-        snprintf(line->text, sizeof line->text, "%s: max error %s", line->said, error);
-    else
-        snprintf(line->text, sizeof line->text, "%s: footprint %s, latency %s, max error %s",
-                 line->said, footprint, latency, error);
+    snprintf(line->text, sizeof line->text, "%s", line->said);
+    add_change(line, "footprint", line->values_only ? "" : footprint);
+    add_change(line, "latency", line->values_only ? "" : latency);
+    add_change(line, "max error", error);
 }
 
 void log_result(Log *log, const Headline *after) {

@@ -159,7 +159,7 @@ static const BevKernel *row_of(const BevKernel *kernel) {
 /* Writes where the times are from: the machine, and another configuration until its own is known.
  *  */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
-    char on[128], config[48] = "";
+    char on[128], config[80] = "";
     const LiveKernel *row = story->count ? timed_row(live, story->bars[0].kernel) : NULL;
     prediction_gpu(state, on, sizeof on);
     if (story->source == SOURCE_MEASURED)
@@ -175,13 +175,20 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
                      bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
                      model->dtype != now->dtype ? bev_dtypes[now->dtype].title
                                                 : bev_aligns[now->align].name);
+        bool estimate = false;
+        for (int i = 0; i < story->count; i++) {
+            const PredictedKernel *one = predicted_row(state, live, story->bars[i].kernel);
+            estimate |= one && one->estimate;
+        }
+        if (estimate && !story->other_config)
+            snprintf(config, sizeof config, ", first estimate");
     }
-    snprintf(story->from, sizeof story->from, "%s%s%s%s",
+    snprintf(story->from, sizeof story->from, "%s%s%s",
              story->source == SOURCE_MODEL      ? "model of "
              : story->source == SOURCE_MEASURED ? "measured on "
              : story->source                    ? "recorded on "
                                                 : "times follow",
-             story->source ? on : "", config, "");
+             story->source ? on : "", config);
 }
 
 Story story_of(const State *state, const LiveData *live) {

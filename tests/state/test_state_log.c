@@ -9,7 +9,7 @@ STATE_SUITE(state_log_log) {
     Headline later = headline(6.1e6, 7.1, 0.021);
     later.latency_us.stale = true;
     step(EVENT_FRAME, .headline = &later);
-    tap_ok(says("FP8: footprint 10.2 to 6.10 MB, latency stale, max error 0.0005 to 0.021"),
+    tap_ok(says("FP8: footprint 10.2 to 6.10 MB, max error 0.0005 to 0.021"),
            "then what is known of what changed; a stale figure is not");
     later.latency_us.stale = false;
     step(EVENT_FRAME, .headline = &later);

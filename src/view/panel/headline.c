@@ -123,7 +123,7 @@ static bool gates_fail(const LiveAccuracy *accuracy) {
 static void say_sums(const LiveAccuracy *accuracy, char *text, size_t size) {
     char error[24];
     unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
-    if (!accuracy->source)
+    if (!accuracy->source || accuracy->stale)
         snprintf(text, size, "its largest error follows");
     else if (!isfinite(accuracy->max_abs))
         snprintf(text, size, "its sums were not judged");

@@ -65,7 +65,7 @@ static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype
 
 /* "all gates pass", or the first gate that does not. */
 static const char *verdict_of(const LiveAccuracy *accuracy) {
-    return !accuracy->source                  ? "being judged"
+    return !accuracy->source || accuracy->stale ? "being judged"
            : accuracy->gate_a == LIVE_FAIL    ? "gate A fails: the kernel is wrong"
            : accuracy->gate_b == LIVE_FAIL    ? "gate B fails: the format"
            : accuracy->gate_c == LIVE_FAIL    ? "gate C fails: the kernel is wrong"

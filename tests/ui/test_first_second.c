@@ -1,0 +1,64 @@
+/* The default screen has a figure in each place from one second on: after the start and after each
+ * of twelve selections, on a quiet machine and beside two busy loops on each of two cores. With
+ * BEVSCOPE_DEVICE=cuda it runs on a GPU. */
+#include "tests/support/pty_check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+enum { LOOPS = 4, SECOND = 1, ERROR_S = 3 };
+
+static pid_t busy_loop(void) {
+    pid_t pid = fork();
+    volatile unsigned count = 0;
+    while (pid == 0)
+        count++;
+    return pid;
+}
+
+/* Whether the text stands on the screen, drawn as a whole. */
+static bool says(Pty *pty, const char *text) {
+    size_t from = pty->length;
+    pty_type(pty, REDRAW);
+    pty_read(pty, 0.4);
+    const char *at = strstr(pty->output + from, text);
+    if (at)
+        tap_note("%.60s", at > pty->output + 40 ? at - 40 : at);
+    return at != NULL;
+}
+
+static void test_selections(bool loaded) {
+    static const char *const keys[] = {"k", "d", "a", "k", "d", "k", "a", "d", "k", "d", "d", "k"};
+    const char *device = getenv("BEVSCOPE_DEVICE");
+    Pty pty;
+    pid_t loops[LOOPS];
+    for (int i = 0; loaded && i < LOOPS; i++)
+        loops[i] = busy_loop();
+    bool open = pty_bevscope(&pty, 160, 50, NULL, "live canonical --no-window --device %s",
+                             device ? device : "cpu") &&
+                pty_wait_text(&pty, READY, 0, PATIENCE_S);
+    pty_read(&pty, SECOND);
+    int unknown = says(&pty, "n/a"), late = 0;
+    for (int i = 0; i < 12; i++) {
+        pty_type(&pty, keys[i]);
+        pty_read(&pty, SECOND);
+        unknown += says(&pty, "n/a");
+        if (i)
+            continue;
+        pty_read(&pty, ERROR_S - SECOND);
+        late = says(&pty, "follow") || says(&pty, "being judged");
+    }
+    tap_ok(open && !unknown, "%s: %d of 13 screens say n/a", loaded ? "busy" : "quiet", unknown);
+    tap_ok(!late, "and after 3 s the error is there");
+    pty_type(&pty, "q");
+    for (int i = 0; loaded && i < LOOPS; i++) {
+        kill(loops[i], SIGKILL);
+        waitpid(loops[i], NULL, 0);
+    }
+    pty_end(&pty);
+}
+
+TAP_HARD_SUITE(first_second) {
+    test_selections(false);
+    test_selections(true);
+}
