@@ -81,5 +81,7 @@ SCREEN_SUITE(panels_empty_cell) {
                shows("each of its points has probability 0"),
            "points without a probability say why nothing arrives");
     probe->contributions[0] = (LiveContribution){.depth = 0.25f, .weight = 1};
-    tap_ok(drawn_in_cells(&cell_panel) && !shows("has probability 0"), "others do not");
+    tap_ok(drawn_in_cells(&cell_panel) && !shows("has probability 0") &&
+               shows("and 2 more, near 0"),
+           "others do not; a point that brings nothing has no row");
 }

@@ -16,7 +16,7 @@ static void recorded_text(const ChartInput *input, const PredictedKernel *kernel
     double recorded_us = kernel->recorded_us[input->gpu];
     char us[32];
     text[0] = '\0';
-    if (!isfinite(recorded_us))
+    if (!(recorded_us > 0) || !isfinite(recorded_us))
         return;
     figure_text(UNIT_US, recorded_us, us, sizeof us);
     snprintf(text, 48, " (recorded %s)", us);

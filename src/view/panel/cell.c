@@ -62,10 +62,20 @@ static void contribution_row(Table *table, const Rig *rig, const LiveContributio
     table->y++;
 }
 
+/* The number of points that bring at least a hundredth of what the heaviest one brings. */
+static int points_that_matter(const LiveProbe *probe) {
+    const LiveContribution *all = probe->contributions;
+    int count = 1;
+    while (count < probe->contribution_count &&
+           all[count].depth * all[count].weight > 0.01F * all[0].depth * all[0].weight)
+        count++;
+    return count < probe->contribution_count ? count : probe->contribution_count;
+}
+
 /* Draws the heaviest points of the probed cell, and how many more it has. */
 static void contributions(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
-    int room = lines->area.h - 1, shown = probe->contribution_count;
+    int room = lines->area.h - 1, matter = points_that_matter(probe), shown = matter;
     Table table;
     if (room < 2)
         return;
@@ -77,8 +87,8 @@ static void contributions(Lines *lines, const PanelData *data) {
     lines->area = area_below(lines->area, shown + 1);
     if (shown < probe->points) {
         char text[64];
-        snprintf(text, sizeof text, "and %lld more, none heavier",
-                 (long long)(probe->points - shown));
+        snprintf(text, sizeof text, "and %lld more, %s", (long long)(probe->points - shown),
+                 shown == matter && matter < probe->contribution_count ? "near 0" : "none heavier");
         say(lines, text);
     }
 }
