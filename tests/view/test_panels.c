@@ -80,6 +80,7 @@ SCREEN_SUITE(panels_empty_cell) {
     tap_ok(drawn_in_cells(&cell_panel) && shows("3 points, interval 2") &&
                shows("each of its points has probability 0"),
            "points without a probability say why nothing arrives");
+    state.pinned = true;
     probe->contributions[0] = (LiveContribution){.depth = 0.25f, .weight = 1};
     tap_ok(drawn_in_cells(&cell_panel) && !shows("has probability 0") &&
                shows("and 2 more, near 0"),
