@@ -19,7 +19,8 @@ static DashSpots spots; /* of the last drawing */
     static void name_##_checks(void);                                                              \
     suite_(name_) {                                                                                \
         Err err;                                                                                   \
-        tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture.bev, &err), "a screen");   \
+        tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture.bev, &err),            \
+                 "a screen");                                                                      \
         name_##_checks();                                                                          \
         bev_picture_free(&picture.bev);                                                                \
         cells_free(&cells);                                                                        \

@@ -117,9 +117,9 @@ static void find_heads(int places[HEADS][2]) {
 /* No control that is a key moves a panel. */
 static void test_places(void) {
     static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}, {240, 70}};
-    static const char *const words[] = {"kernel v2",  "kernel next",        "dtype fp8",  "error on",
-                                        "align next", "compare difference", "view class", "play off",
-                                        "camera next", "undo"};
+    static const char *const words[] = {
+        "kernel v2",          "kernel next", "dtype fp8", "error on",    "align next",
+        "compare difference", "view class",  "play off",  "camera next", "undo"};
     for (int size = 0; size < 4; size++) {
         int before[HEADS][2], after[HEADS][2], seen_heads = 0, moved = 0;
         begin_simulated(sizes[size][0], sizes[size][1]);

@@ -25,7 +25,8 @@ Ticks ticks_linear(double lo, double hi, int target);
 /* 1, 2, 5 (or only powers of ten) within [lo, hi], lo > 0. */
 Ticks ticks_log(double lo, double hi, int target);
 
-/* Linear or logarithmic ticks; logarithmic ones from lo < 0 to hi = -lo have four decades a sign. */
+/* Linear or logarithmic ticks; logarithmic ones from lo < 0 to hi = -lo have four decades a
+ * sign. */
 Ticks ticks_of(bool logarithmic, double lo, double hi, int target);
 
 /* "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */

@@ -180,9 +180,10 @@ static double color_bar_rows(Pen *pen, const Figure *figure, const FigurePanel *
     char multiplier[40], text[192];
     ticks_multiplier(exponent, multiplier, sizeof multiplier);
     snprintf(text, sizeof text, "%s%s%s%s", multiplier, multiplier[0] ? " " : "", view->unit,
-             range->lo < 0 && range->logarithmic ? ", logarithmic; orange: too large, blue: too small"
-             : range->logarithmic                ? ", logarithmic scale"
-                                                 : "");
+             range->lo < 0 && range->logarithmic
+                 ? ", logarithmic; orange: too large, blue: too small"
+             : range->logarithmic ? ", logarithmic scale"
+                                  : "");
     y += small_line(pen, x, y, w, text);
     if (view->symmetric || panel->bev->difference) {
         largest_text(figure, panel_field(panel), text, sizeof text);

@@ -203,7 +203,8 @@ static int draw_number(Sheet *sheet, Area area, const Message *message) {
     int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
     CellStyle style = cell_bold(message->ink);
     int width = big_text(NULL, 0, 0, zoom, message->number, style);
-    if (!message->number[0] || sheet->ascii || sheet->pixels || area.w < width + 4 + sheet_width(sheet, message->sentence))
+    if (!message->number[0] || sheet->ascii || sheet->pixels ||
+        area.w < width + 4 + sheet_width(sheet, message->sentence))
         return 0;
     sheet_figure(sheet, (Area){area.x, area.y, width + 2, big_rows(zoom)});
     big_text(sheet, area.x, area.y, zoom, message->number, style);

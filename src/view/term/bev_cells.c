@@ -423,8 +423,9 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     area = sheet_title(sheet, area, title, text);
     if (!dash->picture || !dash->picture->bev.ready) {
         const char *reason = state->waiting[0]                           ? state->waiting
-                             : dash->picture && dash->picture->bev.reason[0] ? dash->picture->bev.reason
-                                                                         : "n/a";
+                             : dash->picture && dash->picture->bev.reason[0]
+                                 ? dash->picture->bev.reason
+                                 : "n/a";
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), reason);
         return;
     }

@@ -39,7 +39,8 @@ typedef struct {
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {USUAL, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {USUAL, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &points_panel, &objects_panel, &findings_panel}}}},
+    {USUAL, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &points_panel, &objects_panel,
+                                       &findings_panel}}}},
     {TABLES, PAGE_BEV, 0, {{100, {CAMERAS}}}},
     {TABLES, PAGE_BOTH, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
     {TABLES, PAGE_DASHBOARD, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},

@@ -13,8 +13,9 @@ enum {
 };
 
 /* Panels with fixed places: those above stay, whatever the last places show. */
-static const Panel *const usual[] = {&headline_panel, &why_panel,      &resident_panel, &right_panel,
-                                     &points_panel,   &findings_panel, NULL};
+static const Panel *const usual[] = {&headline_panel, &why_panel,    &resident_panel,
+                                     &right_panel,    &points_panel, &findings_panel,
+                                     NULL};
 static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
 static const Panel *const small[] = {&headline_panel, &why_panel, NULL};
 /* The second column of a wide window. */
