@@ -40,6 +40,10 @@ typedef struct {
     int columns, rows;
 } Footprint;
 
+/* A feature pixel has VIEW_ROWS rows of view pixels, and a view pixel in each of its columns of
+ * sub-rays. So moving pictures are sharp, although nothing is rendered for them alone. */
+enum { VIEW_ROWS = 4, VIEW_COLUMNS_MAX = 4 };
+
 /* Sums over the sub-rays of a pixel. */
 typedef struct {
     int rays, votes[CLASS_COUNT + 1]; /* votes: sub-rays of each class; CLASS_COUNT: sky */
@@ -281,7 +285,19 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
     parts[EMBED_HEIGHT] += share * (float)(hit->height_m / EMBED_HEIGHT_M);
 }
 
-/* Renders one feature pixel: casts its sub-rays, then stores features, depth and view. */
+/* Writes the view pixels of a feature pixel. */
+static void store_view_pixels(const Render *render, int64_t camera, int64_t h, int64_t w,
+                              const PixelSum sums[VIEW_ROWS][VIEW_COLUMNS_MAX]) {
+    CameraViews *views = render->views;
+    int columns = render->request->rays.columns;
+    for (int row = 0; row < VIEW_ROWS; row++)
+        for (int column = 0; column < columns; column++)
+            store_view_pixel(&sums[row][column], views,
+                             (camera * views->h + h * VIEW_ROWS + row) * views->w + w * columns +
+                                 column);
+}
+
+/* Renders one feature pixel: casts its sub-rays, then stores features, depth and views. */
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
@@ -290,12 +306,13 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
     const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
     float parts[EMBED_DIMS] = {0};
-    PixelSum sum = {.rays = 0};
+    PixelSum sums[VIEW_ROWS][VIEW_COLUMNS_MAX] = {{{.rays = 0}}};
     for (int64_t d = 0; d < shape->depth_bins; d++)
         mass[d] = 0;
     for (int row = 0; row < footprint.rows; row++)
         for (int column = 0; column < footprint.columns; column++) {
-            WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row, &sum);
+            WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row,
+                                        &sums[row * VIEW_ROWS / footprint.rows][column]);
             add_hit(render, &hit, parts, mass);
         }
     store_depth(mass, shape->depth_bins, render->request->temperature,
@@ -303,7 +320,7 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
     embedding_encode(&render->embedding, parts,
                      render->features->feat + (camera * pixels + pixel) * shape->channels);
     if (render->views)
-        store_view_pixel(&sum, render->views, camera * pixels + pixel);
+        store_view_pixels(render, camera, h, w, sums);
 }
 
 size_t features_depth_count(const BevShape *shape) {
@@ -326,6 +343,7 @@ static bool render_open(Render *render, Err *err) {
     const Frustum *frustum = &request->rig->frustum;
     const BevShape *shape = &render->shape;
     assert(request->temperature > 0);
+    assert(request->rays.columns <= VIEW_COLUMNS_MAX && request->rays.rows % VIEW_ROWS == 0);
     render->shape = rig_shape(request->rig, request->channels);
     render->far_m = frustum_depth_m(frustum, (double)shape->depth_bins - 0.5);
     if (!embedding_init(&render->embedding, request->channels, request->seed, err) ||
@@ -336,7 +354,8 @@ static bool render_open(Render *render, Err *err) {
     if (!render->mass)
         return refuse_no_memory(shape, err);
     return !render->views ||
-           camera_views_alloc(render->views, shape->cameras, shape->feat_h, shape->feat_w, err);
+           camera_views_alloc(render->views, shape->cameras, shape->feat_h * VIEW_ROWS,
+                              shape->feat_w * request->rays.columns, err);
 }
 
 bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,
