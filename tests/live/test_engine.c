@@ -6,7 +6,8 @@
 #include <math.h>
 
 static bool is_sharp(void) {
-    return frame->live.frame.cameras->w > frame->live.frame.rig->frustum.feat_w;
+    return !frame->live.frame.draft &&
+           frame->live.frame.cameras->w > frame->live.frame.rig->frustum.feat_w;
 }
 
 ENGINE_WAITING_SUITE(engine_contents, false, ASYMMETRIC) {
@@ -30,7 +31,7 @@ ENGINE_WAITING_SUITE(engine_contents, false, ASYMMETRIC) {
     state.view = state.menu.error_view;
     tap_ok(ask()->live.frame.baseline && frame->live.frame.fp64_original,
            "a baseline of another align, and FP64 for the error view");
-    while (take_within(is_sharp() ? 1500 : PATIENCE_MS)) {
+    while (take_within(is_sharp() ? 3000 : PATIENCE_MS)) {
     }
     uint64_t content = frame->live.frame.content;
     const float *pooled = frame->live.frame.pooled;
