@@ -149,13 +149,31 @@ def cast_solid(solid, time_s, origin, rays, near, color):
     color[close[hit]] = np.where(top, 1, light(normal[:, 0], normal[:, 1]))[:, None] * solid["color"]
 
 
-def paint_ground(scene, at):
+SUN = np.array([0.36, 0.27, 1])  # the direction to bevscope's sun; a shadow halves the light
+
+
+def is_shaded(solid, time_s, at):
+    """Whether the line to the sun meets the solid, for ground points (n, 2)."""
+    to_own = turn(math.radians(solid.get("yaw_deg", 0)))[:2, :2]
+    center = np.array(solid["center_m"]) + time_s * np.array(solid.get("velocity_mps", [0, 0]))
+    o, d = (at - center) @ to_own, SUN[:2] @ to_own
+    half, low_m = np.array(solid["size_m"][:2]) / 2, solid.get("z_m", 0)
+    high_m = low_m + solid["size_m"][2]
+    if solid["kind"] == "cylinder":
+        nearest = np.clip(-(o @ d) / (d @ d), low_m, high_m)
+        return np.hypot(*(o + nearest[:, None] * d).T) <= half[0]
+    ends = np.stack([(-half - o) / d, (half - o) / d])
+    return np.maximum(ends.min(0).max(1), low_m) <= np.minimum(ends.max(0).min(1), high_m)
+
+
+def paint_ground(scene, time_s, at):
     """Colours of ground points (n, 2)."""
     color = np.tile(np.array(scene["ground"]["color"], float), (len(at), 1))
     for patch in scene["patches"]:
         own = (at - patch["center_m"]) @ turn(math.radians(patch.get("yaw_deg", 0)))[:2, :2]
         color[(np.abs(own) <= np.array(patch["size_m"]) / 2).all(1)] = patch["color"]
-    return color
+    shaded = np.any([is_shaded(solid, time_s, at) for solid in scene["solids"]], 0)
+    return color * np.where(shaded, 0.5, 1)[:, None]
 
 
 def cast(scene, time_s, origin, rays, far=400.0):
@@ -166,7 +184,7 @@ def cast(scene, time_s, origin, rays, far=400.0):
     near[down] = -origin[2] / rays[down, 2]
     near[near > far] = np.inf
     ground = np.isfinite(near)
-    color[ground] = paint_ground(scene, (origin + near[ground, None] * rays[ground])[:, :2])
+    color[ground] = paint_ground(scene, time_s, (origin + near[ground, None] * rays[ground])[:, :2])
     for solid in scene["solids"]:
         cast_solid(solid, time_s, np.asarray(origin, float), rays, near, color)
     return near, color

@@ -78,8 +78,8 @@ found '"toy"' 'verify judges it' "$bevscope" verify toy --device cpu --dtype fp1
 found 'toy_gpu' 'regime simulates the one on CUDA' "$bevscope" regime toy --gpu h200
 found 'needs a build with CUDA|does not run' 'which cannot be run here' \
     "$bevscope" bench toy --device cpu --kernel toy_gpu
-printf 'tick 0.1\nkernel toy\ntick 0.1\n' >"$folder/keys"
+printf 'all\ntick 0.1\nkernel toy\ntick 0.1\n' >"$folder/keys"
 "$bevscope" live toy --script "$folder/keys" --frames "$folder/frames" --size 200x60 >"$folder/live" 2>&1
-found '[0-9] +TOY ' 'the live ladder shows it' cat "$folder/frames/frame-0001.txt"
+found '[0-9] +TOY ' 'the live table of all kernels shows it' cat "$folder/frames/frame-0001.txt"
 found 'bevscope  TOY ' 'and it can be chosen there' cat "$folder/frames/frame-0002.txt"
 tap_done
