@@ -93,9 +93,10 @@ typedef struct {
  *   1.
  * - Sky and hits beyond the last bin have a zero feature. Their share of depth is in the last bin.
  * `features` are arrays of the caller. `views` may be NULL; the caller frees it with
- * camera_views_free. A feature pixel has four rows of view pixels, each with rays.columns of them. The result does not depend on the number of threads. `give_up` is asked once
- * for each row of pixels. Returns false after an error or after give_up, which leaves `err`
- * unchanged. Then nothing is to be freed. */
+ * camera_views_free. A feature pixel has four rows of view pixels, each with rays.columns of them.
+ * The result does not depend on the number of threads. `give_up` is asked once for each row of
+ * pixels. Returns false after an error or after give_up, which leaves `err` unchanged. Then nothing
+ * is to be freed. */
 bool features_render(const FeaturesRequest *request, const Features *features, CameraViews *views,
                      Err *err);
 
