@@ -119,7 +119,7 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
         story_reason(predicted, &prediction, live->intervals.stats.longest, bar->why,
                      sizeof bar->why);
     } else if (isnan(bar->us))
-        snprintf(bar->why, sizeof bar->why, "follows");
+        snprintf(bar->why, sizeof bar->why, "%s", live->timed ? "follows" : "not recorded");
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(bar->why, ":"), bar->why);
     if (!strncmp(bar->brief, "limited by ", 11))
         memmove(bar->brief, bar->brief + 11, strlen(bar->brief + 11) + 1);
@@ -187,7 +187,8 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
              story->source == SOURCE_MODEL      ? "model of "
              : story->source == SOURCE_MEASURED ? "measured on "
              : story->source                    ? "recorded on "
-                                                : "times follow",
+             : live->timed                      ? "times follow"
+                                                : "not recorded",
              story->source ? on : "", config);
 }
 

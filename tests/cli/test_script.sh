@@ -44,7 +44,7 @@ tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V4 FP1
     '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v4 '
 tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
     @a/frame-0003.txt 't 1.50 s'
-grep -qE 'FP8: footprint 900 to 546 B, latency .*, max error 0\.[0-9]+ \(at another time\)$' a/frame-0002.txt
+grep -qE 'FP8: footprint 900 to 546 B, max error 0\.[0-9]+ \(at another time\)$' a/frame-0002.txt
 tap_ok $? 'the log says what a control changed, but does not compare errors of two moments'
 play still 'tick 0\ndtype fp8\ntick 0\n' toy --size 80x24
 grep -qE 'FP8: footprint .*, max error [0-9.e-]+ to 0\.[0-9]+' still/frame-0002.txt
@@ -55,8 +55,8 @@ tap_ok $? 'no timing was measured'
 mkdir -p data/samples/recorded && cp "$SRCDIR"/samples/*.json data/samples/ &&
     sed 's/"scene": "canonical"/"scene": "toy"/; s/"channels": 80/"channels": 16/' \
         "$SRCDIR/samples/recorded/cpu.json" >data/samples/recorded/cpu.json
-BEVSCOPE_DATA=$folder/data run e --size 200x60 && grep -q ' V3  *[0-9.]* .s r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' \
-    e/frame-0001.txt
+BEVSCOPE_DATA=$folder/data play e 'all on\nkernel v2\ntick 0\n' toy --size 200x60
+grep -q ' V3  *[0-9.]* .s r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' e/frame-0001.txt
 tap_ok $? 'recorded figures have their percentiles and GB/s'
 [ "$(head -c 4 a/toy-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
 tap_ok $? 'the snapshot is there, under its name'
@@ -86,11 +86,11 @@ for threads in 1 2; do
 done
 unset OMP_NUM_THREADS
 diff -r model1 model2 >out &&
-    grep -q 'L2 miss rate, by L2 size' model1/frame-0001.txt
+    grep -q 'DRAM moves .* for V2' model1/frame-0001.txt
 tap_ok $? 'charts of the memory model are the same bytes, too'
 tap_has 'they say whose prediction they are, and that it is a model' model1/frame-0001.txt \
     'V2 on H200 with 2 MiB of L2: [0-9.]+ ' 'model of the CUDA kernel' @model1/frame-0002.txt \
-    'NVFP4 .* [0-9.]+ [^ ]+s, (limited by|issue-bound|latency-bound)'
+    'INT8 .* [0-9.]+ [^ ]+s, (limited by|issue-bound|latency-bound)'
 
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {

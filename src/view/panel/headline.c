@@ -93,7 +93,8 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
     if (data->state->job.baseline_pinned)
         snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
     if (!(ratio > 0))
-        snprintf(message->sentence, sizeof message->sentence, "%s: its time follows", name);
+        snprintf(message->sentence, sizeof message->sentence, "%s: its time %s", name,
+                 data->live->timed ? "follows" : "is not recorded");
     else if (!strcmp(name, base) && !format[0] && fastest && fastest->kernel->title != base) {
         ratio_text(story->baseline.us / fastest->us, message->number, sizeof message->number);
         snprintf(message->sentence, sizeof message->sentence,
@@ -173,7 +174,7 @@ static Message message_of(const PanelData *data) {
         message.ink = INK_BAD;
         snprintf(message.sentence, sizeof message.sentence, "%s %s: its speed means nothing",
                  config->kernel->title,
-                 config->kernel->wrong_on_purpose ? "loses updates" : "has an injected bug");
+                 injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
     } else
         say_ratio(&story, ratio, data, &message);
     return message;

@@ -249,13 +249,17 @@ static void draw_cache(Sheet *sheet, Area row, const Cache *cache, const Segment
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */
-static void draw_legend(Sheet *sheet, Area row, double gathered, int tensor_count) {
+static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) {
+    const int count = backward ? TENSORS : TENSORS - 1;
     char text[64], bytes[24];
     int x = row.x, end = row.x + row.w;
-    for (int i = 0; i < tensor_count && x + 2 + sheet_width(sheet, tensors[i].name) <= end; i++) {
+    for (int i = 0; i < count; i++) {
+        const char *name =
+            backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
+        if (x + 2 + sheet_width(sheet, name) > end)
+            break;
         sheet_key(sheet, x, row.y, tensors[i].ink, tensors[i].texture);
-        x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED),
-                            tensors[i].name);
+        x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), name);
     }
     unit_text(UNIT_BYTES, gathered, bytes, sizeof bytes);
     snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes);
@@ -292,5 +296,5 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
                    gathered);
     if (area.h > MOST_GPUS)
         draw_legend(sheet, (Area){area.x, area.y + MOST_GPUS, area.w, 1}, gathered,
-                  segments[TENSORS - 1].value > 0 ? TENSORS : TENSORS - 1);
+                    segments[TENSORS - 1].value > 0);
 }
