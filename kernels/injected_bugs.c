@@ -371,7 +371,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 #define ROW(number, word, sentence, in_map, in_sums, a, c)                                         \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_##c,                   \
      .kernel = {.name = "bug_" #number, .title = "BUG " #number,                             \
-                .idea = "A correct pooling with one injected bug: find it in the picture, the "     \
+                .idea = "A correct pooling with one injected bug: find it in the picture, the "    \
                         "error view and the gates.",                                               \
                 .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,              \
                 .deterministic = true, .wrong_on_purpose = true, .prepare = prepare_##number,      \

@@ -247,7 +247,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_ALWAYS,                \
      .output = wrong,                                                                              \
      .kernel = {.name = "grad_bug_" #number, .title = "BUG " #number,                        \
-                .idea = "Correct gradients with one injected bug: find it in the gates, in the "    \
+                .idea = "Correct gradients with one injected bug: find it in the gates, in the "   \
                         "bins of a pixel and in training.",                                        \
                 .where = BEV_CPU, .direction = BEV_BACKWARD, .dtypes = CPU_GRAD_DTYPES,            \
                 .aligns = where_it_is, .deterministic = true, .wrong_on_purpose = true,            \

@@ -33,8 +33,8 @@ ROWS(DECLARE)
 const BevKernel *const bev_kernels[] = {ROWS(ADDRESS) NULL};
 _Static_assert(sizeof bev_kernels / sizeof *bev_kernels <= 64 + 1, "a KernelSet has 64 bits");
 
-/* The rungs of the ladder, which screens, keys and charts show first. A row of the CPU stands on the
- * rung of its counterpart. */
+/* The rungs of the ladder, which screens, keys and charts show first. A row of the CPU stands on
+ * the rung of its counterpart. */
 static const BevKernel *const rungs[BEV_DIRECTION_COUNT][BEV_RUNGS] = {
     [BEV_FORWARD] = {&kernel_v2, &kernel_v2_do, &kernel_v3, &kernel_v4},
     [BEV_BACKWARD] = {&kernel_grad_atomic, &kernel_grad_v2_bevdet, &kernel_grad_owner,

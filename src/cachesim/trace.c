@@ -23,7 +23,7 @@ int traced_place(const BevKernel *kernel) {
     return traced_kernel(place) ? place : -1;
 }
 
-/* ---- a sample of the multiprocessors ---------------------------------------------------------- */
+/* ---- a sample of the multiprocessors --------------------------------------------------------- */
 
 static void scale_count(TraceCount *count, double factor) {
     *count = (TraceCount){factor * count->bytes, factor * count->requests, factor * count->sectors};

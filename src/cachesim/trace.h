@@ -79,8 +79,8 @@ typedef struct {
                                      ends the replay, which then fails. NULL: it is not called */
     void *context;
     uint32_t one_in; /* one line in `one_in` is followed through L2; 0: the arrays' size decides */
-    /* One multiprocessor in `sample`, a divisor of TRACE_MULTIPROCESSORS, is replayed, and the counts
-     * are scaled up. 0: all multiprocessors are replayed. */
+    /* One multiprocessor in `sample`, a divisor of TRACE_MULTIPROCESSORS, is replayed, and the
+     * counts are scaled up. 0: all multiprocessors are replayed. */
     int sample;
     /* NULL: all warps are replayed. Otherwise only the warps that the recorder wants are replayed,
      * one after the other, and the recorder sees their instructions. The counts are then those of

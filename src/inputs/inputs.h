@@ -93,8 +93,8 @@ typedef struct {
 } SharpViews;
 
 /* Renders the views of a world, with `times` the resolution of the feature map in each direction,
- * or takes `have` if it still fits and is as fine. `*views` is NULL for other scenes, and if `times` is 0 and
- * `have` does not fit. Returns false on failure or when given up. */
+ * or takes `have` if it still fits and is as fine. `*views` is NULL for other scenes, and if
+ * `times` is 0 and `have` does not fit. Returns false on failure or when given up. */
 bool inputs_views(SharpViews *have, int times, const SeenFeatures *features, const GiveUp *give_up,
                   SharpViews **views, Err *err);
 

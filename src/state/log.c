@@ -50,8 +50,8 @@ static double value_before(const Reading *before, const Reading *after) {
     return before->source == after->source && !before->doubtful ? before->value : NAN;
 }
 
-/* Writes "10.2 to 6.1 MB", or "" for a figure that is unknown or of an earlier moment. A figure that
- * is doubtful or not measured here has its mark. */
+/* Writes "10.2 to 6.1 MB", or "" for a figure that is unknown or of an earlier moment. A figure
+ * that is doubtful or not measured here has its mark. */
 static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
                         size_t size) {
     text[0] = '\0';

@@ -16,7 +16,8 @@ static int wrong_models; /* seen so far: not owned by the frame */
 static bool has_model(const LiveData *live) {
     const MemoryModel *model = live->model;
     wrong_models += model != frame->model;
-    return model && model->dtype == live->job.config.dtype && model_of_kernel(model, live->job.config.kernel, &gpus[0]);
+    return model && model->dtype == live->job.config.dtype &&
+           model_of_kernel(model, live->job.config.kernel, &gpus[0]);
 }
 
 ENGINE_WAITING_SUITE(engine_background_model, true, TOY) {
@@ -25,7 +26,8 @@ ENGINE_WAITING_SUITE(engine_background_model, true, TOY) {
            "the selection's memory model comes by itself");
     state.job.config.dtype = BEV_FP8;
     ask();
-    tap_ok(take_until(has_model) && !wrong_models, "the format before stays until the other model is there");
+    tap_ok(take_until(has_model) && !wrong_models,
+           "the format before stays until the other model is there");
 }
 
 ENGINE_WAITING_SUITE(engine_background_counters, true, TOY) {

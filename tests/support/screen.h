@@ -22,7 +22,7 @@ static DashSpots spots; /* of the last drawing */
         tap_need(cells_init(&cells, 1, 1, &err) && fixture_picture(&picture.bev, &err),            \
                  "a screen");                                                                      \
         name_##_checks();                                                                          \
-        bev_picture_free(&picture.bev);                                                                \
+        bev_picture_free(&picture.bev);                                                            \
         cells_free(&cells);                                                                        \
     }                                                                                              \
     static void name_##_checks(void)

@@ -173,7 +173,8 @@ static void test_model(void) {
     seen(shows("n/a sectors a request") && !shows("nan"), "nor a figure of no request");
     live.model = fixture_model();
     live.job.config.dtype = BEV_FP8;
-    seen_after("chart dtype", shows("NVFP4     n/a"), "a format that was not simulated has no figures");
+    seen_after("chart dtype", shows("NVFP4     n/a"),
+               "a format that was not simulated has no figures");
 }
 
 /* A simulated screen that selects V2. */

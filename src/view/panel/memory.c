@@ -127,8 +127,8 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
     prediction_gpu(data->state, on, sizeof on);
-    snprintf(text, sizeof text, "%s: a launch of %s reads %s from DRAM, writes %s", on, predicted->title,
-             reads, writes);
+    snprintf(text, sizeof text, "%s: a launch of %s reads %s from DRAM, writes %s", on,
+             predicted->title, reads, writes);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
     return true;
@@ -207,7 +207,8 @@ typedef struct {
 /* This GPU, if there is one, or the chosen GPU; then the two of the article. */
 static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     const LiveDevice *device = &data->live->device;
-    const Gpu *article[] = {gpu_find("a6000"), gpu_find("pro6000")}, *chosen = gpus + data->state->gpu;
+    const Gpu *article[] = {gpu_find("a6000"), gpu_find("pro6000")};
+    const Gpu *chosen = gpus + data->state->gpu;
     bool what_if = data->state->edit.l2_mib > 0;
     int count = 0;
     if (what_if || (chosen != article[0] && chosen != article[1]))
@@ -272,7 +273,8 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) 
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     char note[128] = "", footprint[24], outside[64] = "";
-    double all = bev_footprint_total(memory->footprint), gathered = bev_traffic_total(memory->gather);
+    double all = bev_footprint_total(memory->footprint);
+    double gathered = bev_traffic_total(memory->gather);
     double share = story_outside(data->live);
     unit_text(UNIT_BYTES, all, footprint, sizeof footprint);
     if (isfinite(share))

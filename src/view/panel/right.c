@@ -104,6 +104,6 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     for (int row = 0; row < LABEL_ROWS && 1 + row < area.h; row++)
         if (!on_limit[row])
-            sheet_sign(sheet, column_at(area, LIMIT), area.y + 1 + row, sheet->pixels ? '|' : 0x2502,
-                       cell_style(INK_TITLE));
+            sheet_sign(sheet, column_at(area, LIMIT), area.y + 1 + row,
+                       sheet->pixels ? '|' : 0x2502, cell_style(INK_TITLE));
 }
