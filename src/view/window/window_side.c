@@ -16,7 +16,8 @@ enum {
 static const Panel *const usual[] = {&headline_panel, &why_panel,    &resident_panel,
                                      &right_panel,    &points_panel, &findings_panel,
                                      NULL};
-static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
+static const Panel *const large[] = {&headline_panel, &why_panel, &resident_panel, &right_panel,
+                                     NULL};
 static const Panel *const small[] = {&headline_panel, &why_panel, NULL};
 /* The second column of a wide window. */
 static const Panel *const beside[] = {&kernels_panel,   &accuracy_panel, &memory_panel,
