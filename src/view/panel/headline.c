@@ -155,7 +155,9 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
     if (data->live->machine_busy && here->ratio.source != SOURCE_MEASURED)
         snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: %s",
                  data->state->playing ? "Space pauses and measures" : "no time is taken");
-    snprintf(text, size, "%s%s", pairs ? from : story->from, more);
+    bool predicted = !pairs && story->source == SOURCE_MODEL;
+    snprintf(text, size, "%s%s%s", predicted ? "not measured: " : "", pairs ? from : story->from,
+             more);
 }
 
 static Message message_of(const PanelData *data) {
@@ -230,5 +232,5 @@ void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_origin(sheet, ORIGIN_SPEEDUP, NULL);
     line.y++;
     if (line.y < area.y + area.h)
-        sheet_figures(sheet, line, INK_MUTED, message.source);
+        sheet_figures(sheet, line, INK_TEXT, message.source);
 }

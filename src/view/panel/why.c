@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MARK_W = 2, NUMBER_W = 10, BRIEF_W = 17, BAR_LEAST = 12 };
+enum { MARK_W = 2, NUMBER_W = 10, BRIEF_W = 15, BAR_LEAST = 12, BRIEF_LEAST = 8 };
 
 /* Where the parts of a row stand. */
 typedef struct {
@@ -28,7 +28,7 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
     at.bar_x = area.x + MARK_W + at.name_w + 1;
     if (room - at.reason_w < BAR_LEAST)
-        at.reason_w = room - BRIEF_W >= BAR_LEAST ? BRIEF_W : 0;
+        at.reason_w = room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W : 0;
     at.bar_w = room - at.reason_w;
     at.reason_x = area.x + area.w - at.reason_w;
     return at;
