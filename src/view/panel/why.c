@@ -85,6 +85,9 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     char number[24];
     figure_text(UNIT_US, bar->us, number, sizeof number);
     int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
+    int tick = at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us);
+    if (bar->published_us <= at->scale_us && tick >= x && tick <= x + sheet_width(sheet, number))
+        x = tick + 2; /* the article's tick would overwrite the number */
     sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
     sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
     draw_published(sheet, row.y, at, bar, x + sheet_width(sheet, number) + 2);

@@ -188,9 +188,13 @@ static void draw_fixed(const WindowView *view, Box box, double row_h, const Pane
     const PanelData data = {.state = view->state, .live = view->live, .roomy = true};
     Sheet sheet = pen_sheet(view->pen, box, row_h, view->spots);
     Panel legend = {.height = has_legend(view) ? (int)legend_rows(view, box.w) : 0};
+    Panel chart = model_panel;
+    chart.height = sheet.rows / 2; /* less is no chart that can be read */
     Stack stack = {.area = {0, 0, sheet.columns, sheet.rows}};
     if (panels == usual)
         stack.guest = guest_of(view, &data, &legend);
+    if (stack.guest == &model_panel)
+        stack.guest = &chart;
     for (int i = 0; panels[i]; i++)
         stack.panels[stack.count++] = panels[i];
     stack_draw(&sheet, &stack, &data);
