@@ -100,6 +100,11 @@ void term_keys_close(TermKeys *typed) {
     delwin(typed->window);
 }
 
+static void take_answer(TermKeys *typed, int letter, const char *text) {
+    typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
+    pixels_answer(&typed->answers, letter, text);
+}
+
 /* Returns the next code that belongs to no answer, or ANSWERS_ESCAPE; ERR: none within `ms`. */
 static int next_code(TermKeys *typed, int ms) {
     struct pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -109,10 +114,8 @@ static int next_code(TermKeys *typed, int ms) {
         if (code == ERR && ms && poll(&waiting, 1, ms) > 0)
             code = wgetch(typed->window);
         typed->count = answers_take(&typed->reader, code, typed->now_ms, typed->codes, &letter);
-        const char *text = typed->reader.text;
-        typed->moves |= letter == 'y' && (!strcmp(text, "?1003;1$") || !strcmp(text, "?1003;2$"));
         if (letter)
-            pixels_answer(&typed->answers, letter, text);
+            take_answer(typed, letter, typed->reader.text);
     }
     if (!typed->count)
         return ERR;
@@ -182,22 +185,27 @@ static int read_parameters(TermKeys *typed, char *text, size_t size) {
 /* Reads the rest of a sequence after ESC [. Returns its key; NO_KEY: it means none. */
 static int32_t read_csi(TermKeys *typed) {
     enum { OLD_REPORT_BYTES = 3 };
-    char text[32];
+    char text[128]; /* the answer to DA1 may be long */
     int letter = read_parameters(typed, text, sizeof text);
     if (letter == '[' && !text[0]) /* a function key of the Linux console that is none here */
         next_code(typed, SEQUENCE_MS);
     for (int i = 0; letter == 'M' && !text[0] && i < OLD_REPORT_BYTES; i++)
         next_code(typed, SEQUENCE_MS);
+    take_answer(typed, letter, text);
     bool report = text[0] == '<' && (letter == 'M' || letter == 'm');
     return report && parse_report(text, (char)letter, &typed->mouse) ? TERM_MOUSE : 0;
 }
 
-/* Skips a string, up to BEL, ESC \, or the begin of a sequence or key. */
-static void skip_string(TermKeys *typed) {
+/* Reads a string, up to BEL, ESC \, or the begin of a sequence or key. It may be an answer. */
+static void read_string(TermKeys *typed, int introducer) {
+    char text[32] = "";
+    size_t length = 0;
     int code;
-    do
-        code = next_code(typed, SEQUENCE_MS);
-    while (code >= 0 && code != BELL && code != ESCAPE && code < KEY_MIN);
+    while ((code = next_code(typed, SEQUENCE_MS)) >= 0 && code != BELL && code != ESCAPE &&
+           code < KEY_MIN)
+        if (length + 1 < sizeof text)
+            text[length++] = (char)code;
+    pixels_answer(&typed->answers, introducer, text);
     if (code == ESCAPE && (code = next_code(typed, SEQUENCE_MS)) != '\\') {
         give_back_code(typed, code);
         code = ESCAPE;
@@ -250,7 +258,7 @@ static int32_t read_escape(TermKeys *typed) {
     case 'X':
     case '^':
     case '_':
-        skip_string(typed);
+        read_string(typed, code);
         return 0;
     case ESCAPE: /* a key of several bytes with Alt; else the first Escape is a key */
         after = next_code(typed, 0);
