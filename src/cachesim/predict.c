@@ -3,10 +3,16 @@
 #include "kernels/codec.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "dependent loads"};
 const char *const limit_names[TERM_COUNT] = {"limited by DRAM bandwidth", "limited by L2 bandwidth",
                                              "issue-bound", "latency-bound"};
+
+const char *limit_brief(const char *text) {
+    static const char start[] = "limited by ";
+    return strncmp(text, start, sizeof start - 1) ? text : text + sizeof start - 1;
+}
 
 /* Data sheets do not give these constants. They come from this program's probes on an H200 (`info
  * --probe`, run 1 in samples/experiments/model.md); more of them are in regime.h. On another GPU

@@ -19,6 +19,9 @@ extern const char *const term_names[TERM_COUNT]; /* "DRAM", "L2", "issue", "depe
 /* What a kernel is whose longest term this is: "issue-bound", "latency-bound". */
 extern const char *const limit_names[TERM_COUNT];
 
+/* Returns a text that begins with such a name without its "limited by ": "L2 bandwidth". */
+const char *limit_brief(const char *text);
+
 typedef struct {
     double hit_rate; /* L2 hits / sectors looked up, as counters count; NaN: no lookups */
     double dram_read_bytes, dram_write_bytes;

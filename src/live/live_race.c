@@ -1,6 +1,7 @@
 #include "src/live/live_race.h"
 
 #include "src/base/ref.h"
+#include "src/state/story.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +15,7 @@ static void destroy_race(void *contents) {
 /* Returns the latency of a kernel that was recorded on that GPU. NaN: none was. */
 static double known_us(const LiveData *live, const BevKernel *kernel, const State *state) {
     const LiveKernel *row = live_known_kernel(live, kernel);
-    const Gpu *on = row ? gpu_of_device(row->recorded_on) : NULL;
-    bool known = on && on == &gpus[state->gpu] && !gpu_edit_any(&state->edit) &&
+    bool known = row && story_is_chosen_gpu(state, row->recorded_on) &&
                  row->recorded_us.source == SOURCE_RECORDED;
     return known ? row->recorded_us.value : NAN;
 }

@@ -8,8 +8,10 @@
 
 /* ---- why ------------------------------------------------------------------------------------- */
 
-void story_reason(const PredictedKernel *predicted, const Prediction *prediction, int64_t longest,
-                  char *text, size_t size) {
+/* Writes the longest term of a prediction as a reason: "limited by L2 bandwidth: additions".
+ * `longest`: points of the longest interval. */
+static void reason_text(const PredictedKernel *predicted, const Prediction *prediction,
+                        int64_t longest, char *text, size_t size) {
     const BevAccess *access = &predicted->kernel->access;
     LatencyTerm term = prediction->limiter;
     if (term == TERM_DEPENDENT_LOADS && access->owner == BEV_OWNS_TILE)
@@ -45,7 +47,7 @@ static const PredictedKernel *predicted_row(const State *state, const LiveData *
     return NULL;
 }
 
-static bool is_chosen_gpu(const State *state, const char *device) {
+bool story_is_chosen_gpu(const State *state, const char *device) {
     const Gpu *gpu = gpu_of_device(device);
     return gpu && gpu == &gpus[state->gpu] && !gpu_edit_any(&state->edit);
 }
@@ -63,7 +65,7 @@ static double time_from(FigureSource source, const State *state, const LiveData 
         return NAN;
     bool chosen = source == SOURCE_MEASURED
                       ? state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit)
-                      : is_chosen_gpu(state, row->recorded_on);
+                      : story_is_chosen_gpu(state, row->recorded_on);
     if (forward && (kernel->where != BEV_CUDA || !chosen))
         return NAN;
     return source == SOURCE_MEASURED      ? row->median_us.value
@@ -116,13 +118,12 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
         snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
     else if (predicted) {
         const Prediction prediction = prediction_of(state, live, predicted);
-        story_reason(predicted, &prediction, live->intervals.stats.longest, bar->why,
-                     sizeof bar->why);
+        reason_text(predicted, &prediction, live->intervals.stats.longest, bar->why,
+                    sizeof bar->why);
     } else if (isnan(bar->us))
         snprintf(bar->why, sizeof bar->why, "%s", live->timed ? "follows" : "not recorded");
-    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(bar->why, ":"), bar->why);
-    if (!strncmp(bar->brief, "limited by ", 11))
-        memmove(bar->brief, bar->brief + 11, strlen(bar->brief + 11) + 1);
+    const char *brief = limit_brief(bar->why);
+    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */
@@ -156,8 +157,8 @@ static const BevKernel *row_of(const BevKernel *kernel) {
     return row ? row : kernel;
 }
 
-/* Writes where the times are from: the machine, and another configuration until its own is known.
- *  */
+/* Writes where the times are from: the machine, and another configuration until its own is
+ * known. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
     char on[128], config[80] = "";
     const LiveKernel *row = story->count ? timed_row(live, story->bars[0].kernel) : NULL;

@@ -30,10 +30,8 @@ Story story_of(const State *state, const LiveData *live);
  * fastest, as rows of CUDA. */
 bool story_tells(const BevKernel *kernel);
 
-/* Writes the longest term of a prediction as a reason: "limited by L2 bandwidth: additions".
- * `longest`: points of the longest interval. */
-void story_reason(const PredictedKernel *predicted, const Prediction *prediction, int64_t longest,
-                  char *text, size_t size);
+/* Whether a device, as a recording names it, is the chosen GPU, which no what-if has changed. */
+bool story_is_chosen_gpu(const State *state, const char *device);
 
 /* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
 double story_outside(const LiveData *live);

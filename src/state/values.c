@@ -96,7 +96,7 @@ static const char *const compare_ideas[COMPARE_COUNT] = {
     "the selection alone", "the baseline left of a line, the selection right of it",
     "the selection minus the baseline"};
 static const char *const truth_ideas[TRUTH_COUNT] = {
-    "the BEV alone", "the boxes of the true objects", "the points of a LiDAR sweep",
+    "the BEV alone", "the boxes of the ground truth", "the points of a LiDAR sweep",
     "boxes and LiDAR points"};
 static const char *const page_ideas[PAGE_COUNT] = {"panels beside the BEV", "all panels, no BEV",
                                                    "the BEV over the whole terminal"};

@@ -153,7 +153,7 @@ static void add(Around *sum, const Around *one, float weight) {
         sum->of[k] += weight * one->of[k];
 }
 
-/* The mass of a colour is its share of the full depth mass. All numbers have the same mass. */
+/* The mass of a colour is its share of the full depth weight. All numbers have the same mass. */
 static float mass_of(const CellField *field, int64_t cell) {
     return field->state[cell] != CELL_VALUE ? 0
            : field->color                   ? field->value[cell] * field->value[cell]

@@ -36,9 +36,6 @@ bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row, const 
 /* The end of an axis: the value, rounded up in its first digit. */
 double chart_round_up(double value);
 
-/* Why a kernel takes so long, by LatencyTerm: "issue-bound". */
-extern const char *const chart_reasons[TERM_COUNT];
-
 /* Fill the spec of a chart. */
 void fill_dtype(ChartData *data);
 void fill_terms(ChartData *data);

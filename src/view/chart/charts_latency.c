@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const chart_reasons[TERM_COUNT] = {"DRAM bandwidth", "L2 bandwidth", "issue-bound",
-                                               "latency-bound"};
-
 /* ---- formats -------------------------------------------------------------------------------- */
 
 /* " (recorded 24.3 µs)" on the chart's GPU, as it is; "": nothing was. */
@@ -33,7 +30,8 @@ static void reason_text(const ChartInput *input, const PredictedKernel *kernel, 
     recorded_text(input, kernel, recorded);
     if (p.limiter == TERM_DEPENDENT_LOADS && longest > 0)
         snprintf(cell, sizeof cell, ", one cell of %lld points", (long long)longest);
-    snprintf(bar->text, sizeof bar->text, "%s%s, %s%s", us, recorded, chart_reasons[p.limiter],
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s%s", us, recorded,
+             limit_brief(limit_names[p.limiter]),
              cell);
 }
 

@@ -122,8 +122,7 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     char reads[32], writes[32], on[128], text[256];
     if (!predicted)
         return false;
-    Prediction there =
-        model_predict(data->live->model, predicted, data->state->gpu, &data->state->edit);
+    Prediction there = prediction_of(data->state, data->live, predicted);
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
     prediction_gpu(data->state, on, sizeof on);

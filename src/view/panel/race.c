@@ -13,7 +13,8 @@ enum { GAP = 2 };
 static const double LONGEST_S = 12, REST_S = 3;
 static const double BEGUN = 0.15; /* brightness of a cell after its first write */
 
-double race_ms(const Race *race) {
+/* Returns how many milliseconds of the display show a microsecond of the kernels. */
+static double race_ms(const Race *race) {
     static const double steps[] = {50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1};
     int i = 0;
     while (i < 8 && steps[i] * race_end_us(race) > LONGEST_S * 1e3)
@@ -21,7 +22,9 @@ double race_ms(const Race *race) {
     return steps[i];
 }
 
-double race_us(const Race *race, double seconds) {
+/* Returns the kernels' time in us when the race has run for so many seconds. The race begins again
+ * a while after its end. */
+static double race_us(const Race *race, double seconds) {
     double end = race_end_us(race), round_s = end * race_ms(race) * 1e-3 + REST_S;
     return fmin(fmod(seconds, round_s) * 1e3 / race_ms(race), end);
 }
@@ -42,16 +45,15 @@ static const Schedule *winner(const Race *race) {
 
 /* Writes what takes the time of a kernel. */
 static void limit_text(const Race *race, const Schedule *lane, char *text, size_t size) {
-    static const char *const limits[TERM_COUNT] = {"limited by DRAM bandwidth",
-                                                   "limited by L2 bandwidth", "issue-bound", ""};
+    const char *limit = limit_names[lane->limiter];
     long long longest = lane->longest;
     if (lane->limiter != TERM_DEPENDENT_LOADS)
-        snprintf(text, size, "%s%s", limits[lane->limiter],
+        snprintf(text, size, "%s%s", limit,
                  lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": additions" : "");
     else if (longest == race->longest_points)
-        snprintf(text, size, "latency-bound: one cell of %lld points", longest);
+        snprintf(text, size, "%s: one cell of %lld points", limit, longest);
     else
-        snprintf(text, size, "latency-bound: at most %lld steps a warp", longest);
+        snprintf(text, size, "%s: at most %lld steps a warp", limit, longest);
 }
 
 static void source_text(const RaceView *view, char *text, size_t size) {
@@ -225,7 +227,8 @@ static int grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) 
     return h;
 }
 
-void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
+/* Draws the grids side by side as they are at `us`. */
+static void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us) {
     const Race *race = view->race;
     char text[240], now[24];
     snprintf(text, sizeof text, "Race, in slow motion: 1 µs takes %g ms", race_ms(race));

@@ -11,16 +11,6 @@ typedef struct {
     const char *where; /* whose map: "canonical, FP16, nearest" */
 } RaceView;
 
-/* Returns how many milliseconds of the display show a microsecond of the kernels. */
-double race_ms(const Race *race);
-
-/* Returns the kernels' time in us when the race has run for so many seconds. The race begins again
- * a while after its end. */
-double race_us(const Race *race, double seconds);
-
-/* Draws the grids side by side as they are at `us`. */
-void race_grids_draw(Sheet *sheet, Area area, const RaceView *view, double us);
-
 /* Draws a row a kernel and a column a moment: the moments at which the kernels end. */
 void race_moments_draw(Sheet *sheet, Area area, const RaceView *view);
 

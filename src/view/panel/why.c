@@ -44,6 +44,12 @@ static Ink bar_ink(const Story *story, const StoryBar *bar) {
                                                        : INK_MUTED;
 }
 
+/* Returns the column of the article's figure; -1: there is none, or it is beyond the scale. */
+static int published_tick(const Columns *at, const StoryBar *bar) {
+    bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
+    return on_scale ? at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us) : -1;
+}
+
 /* Draws the article's figure: a tick where the scale reaches so far, else in words. */
 static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int x) {
     char text[40], number[24];
@@ -52,13 +58,12 @@ static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBa
     figure_text(UNIT_US, bar->published_us, number, sizeof number);
     snprintf(text, sizeof text, "article: %s", number);
     sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
-    int tick = at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us);
-    bool on_scale = bar->published_us <= at->scale_us;
-    if (on_scale) /* on the bar, or beyond its end */
+    int tick = published_tick(at, bar);
+    if (tick >= 0) { /* on the bar, or beyond its end */
         sheet_paper(sheet, (Area){tick, y, 1, 1}, INK_DEFAULT);
-    if (on_scale)
         sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
-    x = on_scale && tick >= x - 1 ? tick + 2 : x;
+    }
+    x = tick >= x - 1 ? tick + 2 : x;
     if (x + sheet_width(sheet, text) < at->reason_x)
         sheet_text(sheet, x, y, at->reason_x - x, cell_style(INK_MUTED), text);
 }
@@ -85,8 +90,8 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     char number[24];
     figure_text(UNIT_US, bar->us, number, sizeof number);
     int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
-    int tick = at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us);
-    if (bar->published_us <= at->scale_us && tick >= x && tick <= x + sheet_width(sheet, number))
+    int tick = published_tick(at, bar);
+    if (tick >= x && tick <= x + sheet_width(sheet, number))
         x = tick + 2; /* the article's tick would overwrite the number */
     sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
     sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
