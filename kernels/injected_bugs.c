@@ -329,7 +329,8 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* All injected bugs of forward pooling. Lesson 9 has the first eleven, without number 7. */
+/* All injected bugs of forward pooling. The lesson "The gate that sleeps" has the first eleven,
+ * without number 7. */
 /* clang-format off */
 #define INJECTED_BUGS(D)                                                                           \
     D(1, "dropped-point", "One point, the last of the longest interval, is left out.",             \

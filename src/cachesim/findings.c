@@ -115,13 +115,13 @@ static void write_term_evidence(const Facts *facts, LatencyTerm next, char *text
 static int lesson_of_limiter(const Facts *facts) {
     switch (facts->prediction->limiter) {
     case TERM_DEPENDENT_LOADS:
-        return 6;
-    case TERM_ISSUE:
         return 7;
+    case TERM_ISSUE:
+        return 9;
     case TERM_L2:
-        return facts->kernel->kernel->access.sums ? 4 : 5;
+        return facts->kernel->kernel->access.sums ? 4 : 6;
     default:
-        return 5;
+        return 6;
     }
 }
 
@@ -208,7 +208,7 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
     /* Without another finding, a launch that is shorter than the limiter is not worth a finding. */
     if (findings->count == 0 && p->launch_us < p->term_us[p->limiter])
         return;
-    Finding *finding = add_finding(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
+    Finding *finding = add_finding(findings, p->latency_us / (p->latency_us - p->launch_us), 17);
     char own[24], all[24];
     if (!finding)
         return;
@@ -240,7 +240,7 @@ static void find_empty_slices(const Facts *facts, Findings *findings) {
     Prediction other = *p;
     other.term_us[TERM_L2] *= 1 - empty * out / all;
     other.term_us[TERM_DRAM] *= 1 - empty * out / all;
-    Finding *finding = add_finding(findings, gain_with_terms(p, &other), 5);
+    Finding *finding = add_finding(findings, gain_with_terms(p, &other), 6);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -279,7 +279,7 @@ static void find_faster_kernel(const Facts *facts, Findings *findings) {
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (!best || !(least.latency_us < facts->prediction->latency_us))
         return;
-    Finding *finding = add_finding(findings, facts->prediction->latency_us / least.latency_us, 7);
+    Finding *finding = add_finding(findings, facts->prediction->latency_us / least.latency_us, 9);
     char us[24];
     if (!finding)
         return;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LESSON_OPERATORS = 16, LESSON_WORKING_SET = 7 };
+enum { LESSON_OPERATORS = 20, LESSON_WORKING_SET = 9 };
 
 /* The inputs of the steps. */
 typedef struct {

@@ -89,7 +89,7 @@ APP_SUITE(commands_found, "toy") {
                  {"turn one camera off", "dropout"},
                  {"look at one warp", "steps"},
                  {"make it light", "theme light"},
-                 {"take lesson 9", "lesson 09-the-gate-that-sleeps"},
+                 {"take lesson 9", "lesson 09-which-gpu"},
                  {"go to another scene", "scene"},
                  {"another city", "scene"},
                  {"which kernel is fastest", "chart terms"},
