@@ -55,12 +55,12 @@ static void test_each_term(void) {
         int lesson;
     } says[TERM_COUNT] = {
         [TERM_DRAM] = {"limited by DRAM bandwidth (DRAM 90.0 us); latency",
-                       "DRAM reads 11.0 MB, writes 1.0", 5},
+                       "DRAM reads 11.0 MB, writes 1.0", 6},
         [TERM_L2] = {"limited by L2 bandwidth (L2 90.0 us); latency",
-                     "1.50 million sectors at L2 (model)", 5},
+                     "1.50 million sectors at L2 (model)", 6},
         [TERM_ISSUE] =
             {"issue-bound (issue 90.0 us); latency 114 us: fewer instructions a point would give",
-             "issue 90.0 us, next DRAM 40.0 us (model)", 7},
+             "issue 90.0 us, next DRAM 40.0 us (model)", 9},
         [TERM_DEPENDENT_LOADS] = {"cutting the longest interval would give",
                                   "longest interval 352 points, median 12 (counted)", 6}};
     /* One term of 90 beside three of 40, which are left: 113.6 over 69.3 us. */
