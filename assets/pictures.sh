@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # pictures.sh SOURCES: draws the pictures of README.md, which the sources keep. Run by `make pictures` in the
 # build folder. One needs a Python with NumPy and Pillow.
 set -e

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernels/bevpool.h"
 
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BEV pooling: the contract between the kernels and everything else. Plain C11, no CUDA header.
  *
  *     out[ranks_bev[t], c] += weight[t] * depth[ranks_depth[t]] * feat[ranks_feat[t], c]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cleans texts from outside (titles, file names, keys, names of machines) for every output. A clean
  * text is one line of valid UTF-8 in which every character is visible. */
 #pragma once

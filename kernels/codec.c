@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernels/codec.h"
 
 #include "kernels/cpu/cpu.h"

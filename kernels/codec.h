@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Storage codecs on the host: they turn FP32 into the bits of each format and back. Encoding rounds
  * to nearest, ties to even; NaN stays NaN where the format has one. FP16 and BF16 overflow to
  * infinity as IEEE does; FP8, NVFP4 and whole numbers saturate, as their instructions do. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernels/err.h"
 
 #include "kernels/clean.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One error value for the whole program: where the error is, what is wrong, what to do. */
 #pragma once
 

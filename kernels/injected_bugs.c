@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The injected bugs of forward pooling. Each bug changes a copy of the map before the points are
  * summed, or the sums before they are encoded. One thread pools interval by interval, so that even
  * a wrong map gives the same bits in every run. A problem without points is pooled correctly. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Injected bugs: a correct pooling, or correct gradients, with one mistake of a kind that kernels
  * really have. They are no rows of the table: nobody times or deploys them. The live display shows
  * such a bug for the reader to find; tests prove with them that the gates catch mistakes. */

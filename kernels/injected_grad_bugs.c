@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The injected bugs of gradients. Each bug changes a copy of the map before the gradients are
  * computed, or the gradients after that. The CPU's owner kernel computes them, so that every run
  * gives the same bits. A problem without points gets correct gradients. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The contract, the table, the kernels. Without CUDA a kernel of the GPU is compiled as plain C: its
 # row alone (cuda/row.h).
 libkernels_a_SOURCES = %D%/bevpool.c %D%/clean.c %D%/codec.c %D%/cpu/cpu.c %D%/cpu/cpu_atomic.c \

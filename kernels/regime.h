@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory regimes: where the arrays of a problem lie while it runs, and which form of V3 is faster
  * then. Plain arithmetic, so that a machine without a GPU can ask "what if". */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many threads a parallel region may have. Every parallel region asks here. */
 #pragma once
 

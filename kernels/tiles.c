@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernels/tiles.h"
 
 #include "kernels/codec.h"

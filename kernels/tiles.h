@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* V4's tiles on the host: which cells a tile has, and which steps. V4's prepare makes the same
  * tiles on the device (kernels/cuda/v4/prepare.cuh). The formula of V4's bytes counts them, and
  * src/cachesim lays out their map. */

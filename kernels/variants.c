@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* THE table, in reading order. To add a kernel `toy`:
  *
  *   1. Write kernels/cpu/toy.c or kernels/cuda/toy.cu: the six headed paragraphs IDEA, WHO, MEMORY,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Markers for loops that the compiler vectorises, and for functions that are compiled once for each
  * vector width. */
 #pragma once

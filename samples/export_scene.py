@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Writes a scene for bevscope from NumPy arrays or PyTorch tensors. Needs only NumPy.
 
 BEVDet, in LSSViewTransformer.view_transform_core. Saves the rig, so that every align can be tried:

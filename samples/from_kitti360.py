@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A moment of KITTI-360 as a scene for bevscope. Needs NumPy and Pillow.
 
     from_kitti360.py DIR                                  # what is there: sequences, frames

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A moment of nuScenes as a scene for bevscope. Needs NumPy and Pillow, not nuscenes-devkit.
 
     from_nuscenes.py DIR                                   # what is there: scenes, first samples

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What every data set's reader shares: from cameras, LiDAR and boxes of one moment to a .npz for
 bevscope. Needs NumPy and Pillow. from_nuscenes.py and from_kitti360.py use it; for a data set of
 your own write such a file: it makes Cameras and a Moment, all in one ego frame, and calls

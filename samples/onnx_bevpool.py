@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """BEV pooling in an ONNX model: a node of its own, run by the TensorRT plugin libbevpool_trt.so.
 
     bevscope export canonical canonical.npz

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The command line that readers of data sets share: their options, a .npz or a folder of them, and a
 picture of it by bevscope snapshot."""
 import argparse

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope: options and subcommands. Only this file decides the exit status. */
 #include "config.h"
 

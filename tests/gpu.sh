@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # Everything that needs a GPU, in one go: checks every kernel, also under compute-sanitizer, reads the
 # hardware counters, times the ladder, plays the live display, and prints a short table last.
 #

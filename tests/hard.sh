@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The hard tests, which take too long for `make check`: attacks on the live display, the memory
 # budget, fuzzing by time, and failures of every kind of call under every command. Prints tables in
 # Markdown, to be kept in samples/experiments/hard.md. Exit 1: something was wrong.

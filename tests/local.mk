@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # ---- tests ------------------------------------------------------------------------------------
 # A folder's C files are one program, tests/check_FOLDER; tests/README.md says how to run a part.
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu.h"
 
 #include "kernels/codec.h"

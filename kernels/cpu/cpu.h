@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the CPU kernels share: inputs that each launch decodes to FP32, a row of sums for each
  * thread, and the list of empty cells. All that a launch writes lies in the problem's workspace. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_atomic: threads that add one after the other.
  *
  * IDEA    As `cpu_race`, but read, add and write are one step that nothing can come between, so no

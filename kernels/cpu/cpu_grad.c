@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "kernels/cpu/cpu_grad.h"
 
 #include "kernels/codec.h"

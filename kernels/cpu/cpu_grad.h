@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the CPU's backward kernels share: points sorted by pixel, and the gradient of depth as FP32
  * in the workspace. */
 #pragma once

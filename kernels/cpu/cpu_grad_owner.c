@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_grad_owner: a pixel has one owner.
  *
  * IDEA    Both gradients of a point belong to its pixel: the features' gradient to the pixel, the

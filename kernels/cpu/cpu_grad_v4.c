@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_grad_v4: columns, the other way.
  *
  * IDEA    The pixels of an image column look at the same hundred or so cells: a vertical plane in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_race: threads that add without asking each other.
  *
  * IDEA    A thread takes a point and adds it to the cell with a plain +=, as `race` does on a GPU.

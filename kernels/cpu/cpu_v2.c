@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_v2: channel tiles outside, atomics inside, as NVIDIA's article has V2.
  *
  * IDEA    As `cpu_atomic`, but the channels are cut into tiles of 8, and the tile loop is the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_v2_bevdet: a cell has an owner, as in BEVDet's V2; the channel tiles are outside.
  *
  * IDEA    Pool interval by interval instead of point by point: the sum of a cell stays in registers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_v2_do: V2 with the depth loop outside, as in CUDA-BEVFusion.
  *
  * IDEA    Swap the loops: go through an interval's points once and add all C channels of each. The

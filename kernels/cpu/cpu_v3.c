@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_v3: the loop order of BEVPoolV3.
  *
  * IDEA    Keep V2+DO's single pass and take the arithmetic out of it: five plain index arrays, each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_v4: columns instead of points.
  *
  * IDEA    On a real rig the points of a cell are related. A column of the image is a vertical plane

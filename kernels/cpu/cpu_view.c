@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_view, cpu_grad_view: the whole view transform, and back.
  *
  * IDEA    A network gives logits and features with channels first. A pass in front of V4 brings

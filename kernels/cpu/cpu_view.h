@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the view transforms on the CPU share. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cpu_view_v2_bevdet, cpu_view_v4: the view transform, one part after the other.
  *
  * IDEA    As a framework runs it: a softmax over the depth bins, the features transposed to

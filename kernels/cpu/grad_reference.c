@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* grad_reference: backward pooling, written down.
  *
  * IDEA    Gather and scatter change places. Every point takes the row of its cell in grad_out back

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* reference: the formula, written down.
  *
  * IDEA    Every point adds weight * depth * feature to its cell, in double precision, in the order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    As `race`, but += becomes atomicAdd: the memory system does read, add and write as one
  *         step, so no update is lost. Right at last, and slow where many points share a cell.
  * WHO     Thread i owns point t = i / tiles and channels 8 * (i % tiles) and up, as in `race`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    BEV Align as published: bilinear splatting with atomics. A frustum point adds its product
  *         to the four lattice neighbours round it, each with its weight. Here for comparison: the
  *         other kernels pool bilinear maps too, but own their cells and need no atomics.

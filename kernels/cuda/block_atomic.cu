@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    Reduce inside the block first: points are sorted by cell, so neighbours can be added by
  *         shuffles and shared memory, and one atomic a cell and block is left of 256.
  * WHO     A block owns 256 consecutive points and 8 channels; a thread owns one point, a warp 32.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What every CUDA kernel shares: vector loads, the kernel's arguments, errors. For .cu files only.
 // Kernels add products of *codes*, decoded but not scaled, and multiply the finished sum by
 // Pool::scale: one multiplication an output instead of two a product.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Number formats on the GPU: a Codec for each format, and conversions of several codes at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What the backward kernels share: arguments, rows of four channels, points sorted by pixel, and
 // FP32 sums that are encoded at the end.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    The forward formula read backwards: a cell's gradient goes out to all points that fed the
  *         cell. Gather and scatter change places: forward, points meet in a cell; backward, they
  *         meet in a pixel (grad_feat), and channels meet in a depth element (grad_depth).

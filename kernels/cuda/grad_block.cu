@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    Add up inside the block first. Points are sorted by pixel once, in prepare; then the
  *         points of a block go to few targets, and one atomic a block and target is left.
  * WHO     A warp owns 32 consecutive points, one after the other; its lanes own channels. A block

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    A warp owns a pixel: it has the pixel's features and the sums of grad_feat in registers,
  *         and goes through the pixel's points by depth. No atomics, no clearing, no workspace,
  *         and nothing is computed twice: one read of a row of grad_out serves both gradients.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // grad_v4 runs grad_owner's kernel, a warp a pixel, for maps that columns do not serve.
 #pragma once
 

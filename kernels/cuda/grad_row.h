@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The traffic of the backward CUDA rows, computed from shapes alone; plain C and CUDA. */
 #pragma once
 

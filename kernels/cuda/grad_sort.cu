@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sorts points for the backward kernels. This file has no row. It is apart because the library's
  * sort takes long to compile. */
 #include "kernels/cuda/row.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Sorts points by pixel or by other keys: `prepare` of the backward kernels uses it.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    The backward kernel that training code ships today, in our own words: a thread owns a
  *         pixel, that is an interval of points sorted by feature, and does all of it alone.
  * WHO     Thread i owns pixel i: first the dot product of each of its points, channel by channel,

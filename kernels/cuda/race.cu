@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    The operator as it reads on paper: one thread for each point and eight channels, each
  *         adding its products to the cell with a plain +=. It is wrong, and shows why.
  * WHO     Thread i owns point t = i / tiles and channels 8 * (i % tiles) and up:

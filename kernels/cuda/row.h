@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the row of a CUDA kernel needs. nvcc compiles a kernel's file as CUDA. A build without CUDA
  * compiles the same file as plain C, with the row and without the functions. */
 #pragma once

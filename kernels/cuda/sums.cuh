@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // FP32 sums for kernels in which many threads add to an output. FP32 problems add to the output
 // itself. Narrower formats add to the workspace, which holds sums of the output's shape. These are
 // encoded at the end, so that no partial sum is rounded to the format.

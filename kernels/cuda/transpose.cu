@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Transposes tensors on the device: channels first to channels last, or back. This file has no
  * row. */
 #include "kernels/cuda/transpose.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    V2 of the article, which "iterates over channel tiles outside the scatter loop": `atomic`
  *         with the tiles of 8 channels outside the loop over points. BEVDet's V2 (`v2_bevdet`) is
  *         another kernel: each interval has an owner there, and there are no atomics.

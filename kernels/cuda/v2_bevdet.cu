@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    BEVPoolV2: a thread owns an output element and goes through the points of its interval.
  *         Nothing is shared, no atomics are needed, and the sum lives in a register. Channels are
  *         outside (the grid of threads), points inside (each thread's loop).

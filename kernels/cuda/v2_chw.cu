@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    BEVDet's V2 as inference plugins ship it: features and output channels first, because
  *         that is how the network before it and the one after it lay out their tensors. The same
  *         loops as `v2_bevdet`; only the addresses differ, so that coalescing can be seen.

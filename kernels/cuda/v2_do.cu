@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    Depth outside, channels inside (V2+DO): one pass over an interval's points feeds all
  *         channels, so indices are read once instead of once per tile. After CUDA-BEVFusion's
  *         bevpool_half_pack10_kernel.

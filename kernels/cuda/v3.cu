@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    One operator, two kernels: estimate both on this GPU, then run the form of V3 that should
  *         take less time. The published kernel dispatches by GPU class, from where the bytes live.
  * WHO     `prepare` finds the longest interval, asks the GPU for its figures and calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What both forms of V3 share: the interval of each cell, and sums in half2 pairs or integers.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    Most depths of a frame are 0, so most points add nothing. Take these out of the map
  *         first, in every frame, and run V3 on what is left.
  * WHO     A warp owns an interval: 32 points at a time, each lane asks for one depth, and the warp

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    V3 for GPUs whose L2 holds the problem: bytes are cheap there, instructions and waiting
  *         are not. Keep V2+DO's launch shape with many threads in flight, then take instructions
  *         out: no division, indices of two points in one load, wide feature loads, and entry points

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    V3 for GPUs whose L2 does not hold the problem: spend fewer index bytes, and fewer
  *         instructions on a point. Five INT32 arrays instead of packed records and divisions; 16
  *         channels a thread instead of 8; sums in half2 pairs; outputs marked as streaming, a hint

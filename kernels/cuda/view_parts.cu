@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    The view transform as a framework runs it, kernel by kernel: a softmax over the depth
  *         bins, the features transposed to channels last, BEVDet's V2 or V4, and the grid
  *         transposed to channels first. Each kernel is what one would write for it alone.

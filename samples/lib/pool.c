@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BEV pooling on the CPU with libbevpool: one camera of 2 x 2 pixels and 2 depths, 2 x 2 cells.
  *     cc pool.c $(pkg-config --cflags --libs bevpool) -o pool && ./pool */
 #include <bevpool.h>

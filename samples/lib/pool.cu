@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The same on a GPU: the launch goes to a stream, and is captured into a CUDA graph and replayed.
 //     nvcc pool.cu $(pkg-config --cflags --libs bevpool) -o pool && ./pool
 #include <bevpool.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """BEV pooling for NumPy and PyTorch over libbevpool, in one file to copy. PyTorch is optional.
 
     import bevpool

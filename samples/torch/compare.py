@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Times BEV pooling as people write it in PyTorch beside libbevpool: one table.
 
     bevscope export canonical canonical.npz

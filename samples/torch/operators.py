@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What PyTorch has for the operator scenes, timed on a GPU.
 
     bevscope export histogram histogram.npz              # the same for embedding_bag, voxelize, segments

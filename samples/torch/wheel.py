@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Packs bevpool.py and the library into a wheel: `make wheel` calls it.
 
     wheel.py VERSION LIBRARY [FOLDER]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel of your own. It is right, and slow.
  *
  *     bevscope try pool.c            judges it, then times it beside the ladder

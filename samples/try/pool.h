@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The problem that a kernel of your own gets, in C or in CUDA: BEV pooling in FP32.
  *
  *     out[ranks_bev[t]][c] += depth[ranks_depth[t]] * feat[ranks_feat[t]][c]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/accuracy/cases.h"
 
 #include "src/base/hash.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cases that judge kernels of this program and of learners. They are corner cases and the
  * published configurations. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/accuracy/fp64.h"
 
 #include "kernels/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FP64 pooling of the original FP32 features, fast enough for every frame. Gate B and the error
  * views compare kernels' outputs with its result. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gate C, and the adjoint identity: problems of numbers that every order of summation adds exactly.
  */
 #include "src/accuracy/gates_internal.h"

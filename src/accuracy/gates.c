@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/accuracy/gates_internal.h"
 
 #include "kernels/codec.h"

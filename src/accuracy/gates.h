@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The three accuracy gates. Gate A asks whether the kernel is correct, gate B what the number
  * format costs, and gate C whether every point is in its cell. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gates share this header: the outputs of a problem, and the counting of elements. */
 #pragma once
 

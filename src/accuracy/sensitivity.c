@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/accuracy/sensitivity.h"
 
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cost of the number format of one tensor alone. The tensor is encoded and decoded with the
  * scales of the problem. The other tensors stay FP32, and sums are FP64. No kernel runs, and the
  * figures have no other rounding than that of the tensor. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/accuracy/verify.h"
 
 #include "kernels/codec.h"

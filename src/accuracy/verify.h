@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs the gates, and backward the adjoint identity, over kernels, formats and aligns of scenes. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/app/app.h"
 
 #include "src/scene/scatter.h"

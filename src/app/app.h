@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The driver of the State. Terminal, window, plain lines, scripts and pictures of the command line
  * all have an App: they turn their input into events and words, and draw what the App has.
  *

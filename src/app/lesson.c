@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lessons: the App brings a lesson what it wants. Figures are waited for without stopping the keys;
  * in a script they are there at once. A question of the quiz is its lesson, taken without stops to
  * the page of the question. The four steps of the workflow are a page of text in its place. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tour: the lines of a script, in the live display at the pace of a reader. A key or a click
  * takes over; undo puts back what was before the tour. */
 #include "src/app/app.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/clock.h"
 
 #include "kernels/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Clocks that measure durations. All are monotonic. Their start is arbitrary. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the program's own files (samples, recorded results, assets); reads and writes any file. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/environment.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prepares the limits of the process that would end it without a message: stack, CPU time,
  * threads. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lets a caller end a long computation early. */
 #pragma once
 

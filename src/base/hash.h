@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FNV-1a, a hash of bytes or of words of 32 bits. The first `hash` is HASH_BEGIN or any seed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/json_fields.h"
 
 #include "kernels/clean.h"

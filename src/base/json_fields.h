@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads JSON objects into C structs. A table has one row per key: its type, bounds, default value
  * and the member that receives it. A key without a row is an error. */
 #pragma once

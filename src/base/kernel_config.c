@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/kernel_config.h"
 
 #include "kernels/clean.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A kernel with a number format and an align, and the checks which of them fit together. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures the share of the cores that other programs take. Large shares disturb measurements. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text inside SVG. */
 #pragma once
 

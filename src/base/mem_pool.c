@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/mem_pool.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A pool of large memory blocks, such as grids and features, which every frame takes and gives
  * back. The next frame gets the last frame's block again, which saves a page fault for every 4 KB.
  * malloc is set to return large blocks to the system at once (see mallopt() in cmd_live.c).

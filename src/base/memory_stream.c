@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/memory_stream.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A stream into memory that reports every lost byte. open_memstream does not: when memory runs out,
  * its stream still closes without an error. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the known name that is most similar to a mistyped one, for error messages. */
 #pragma once
 

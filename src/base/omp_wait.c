@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/omp_wait.h"
 
 #include "kernels/threads.h"

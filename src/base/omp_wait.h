@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How OpenMP teams wait for work: actively (spinning) or passively (sleeping).
  *
  * libgomp's threads spin for milliseconds. With more threads in teams than cores in the machine,

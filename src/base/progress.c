@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/progress.h"
 
 #include "kernels/clean.h"

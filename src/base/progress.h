@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line on standard error that says how far long work has come and how long it may still take:
  *
  *     bevscope: report: the scene at other sizes, 71 %, 42 s, about 17 s left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Seeded random numbers, the same on every machine: splitmix64 (Steele, Lea, Flood 2014). */
 #pragma once
 

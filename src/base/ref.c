@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/ref.h"
 
 #include <stdatomic.h>

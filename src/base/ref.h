@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reference counted memory. Finished frames and new frames share features while the features stay
  * the same. The contents must not change once they have a second owner. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Undoes what must not remain when a signal ends the process. Every program removes its temporary
  * file; the live display also restores the terminal's modes. In the live display a signal that asks
  * to stop goes to the main loop, which leaves in order. In a crash, or when a library calls exit(),

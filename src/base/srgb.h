@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Converts between sRGB levels and linear light (IEC 61966-2-1). Tables make this fast. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/base/tty.h"
 
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes to a terminal that may have stopped reading, behind a slow network or after Ctrl-S. No
  * function here waits longer than its time. All may be called in signal handlers. */
 #pragma once

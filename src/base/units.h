@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers as text with their unit, and where a number comes from. An unknown number prints "n/a",
  * never 0. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A thread, the lock over the data that it shares, and the ways to end both. */
 #pragma once
 

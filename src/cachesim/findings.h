@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Findings say what limits a kernel according to the memory model. The largest gain comes first. A
  * faster kernel, if there is one, comes last. Each gain is an estimate of the model: the predicted
  * latency now, divided by the predicted latency without the cost. No kernel is timed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/gpus.h"
 
 #include "src/base/data.h"

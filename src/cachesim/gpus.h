@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Published facts of GPUs, for predictions on GPUs that are not in this machine. On a real device
  * the driver gives these facts.
  *

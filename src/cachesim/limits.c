@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/limits.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The limits of a GPU: its best bandwidths, arithmetic rates and latencies. One table names them.
  * probe.cu measures them, recordings keep them, and a data sheet gives a few of them. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/lru_stack.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An LRU stack of cache lines, which gives the reuse distance of each touch. The distance is the
  * number of other lines that were touched since the last touch of the same line. */
 #pragma once

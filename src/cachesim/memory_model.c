@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/memory_model.h"
 
 #include "kernels/threads.h"

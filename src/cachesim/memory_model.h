@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory model of one problem, as plain values for views and charts. For each kernel it has the
  * requested bytes, the miss ratio in an L2 of each size, and the latency on each GPU. Views must
  * label all these figures as a model. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The hardware counters that this program reads, with the names that NVIDIA's tools use. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/network.h"
 
 #include "kernels/bevpool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Published times of whole perception networks, stage by stage. Pooling is one stage of a network.
  * A file such as samples/networks/bevdet.json describes a network; copy it to describe your own. */
 #pragma once

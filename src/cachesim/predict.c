@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/predict.h"
 
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Predicts DRAM bytes and a latency from a kernel's accesses and a GPU's published facts. A latency
  * has four terms that overlap, and the launch. Views must label a prediction as a model. Constants
  * that data sheets do not give are in predict.c, with their sources.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/reuse.h"
 
 #include "src/cachesim/lru_stack.h"

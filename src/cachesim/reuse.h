@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Computes the exact reuse distances of a trace of sectors in one pass. They give the misses and
  * write-backs of an LRU cache of every size (Mattson 1970).
  *

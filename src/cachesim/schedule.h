@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A schedule of a kernel's blocks: when each block begins and ends, and on which multiprocessor.
  * Views must label a schedule as a model.
  *

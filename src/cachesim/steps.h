@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The steps of single warps of a CUDA kernel. A step lists what each instruction reads, adds or
  * writes, lane by lane. The replay of trace.h records the steps, so the steps of all warps add up
  * to its counts. Steps are a model: a warp takes one point a step, although a compiled kernel has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/steps_lanes.h"
 
 #include "kernels/cuda/v4/choices.h"

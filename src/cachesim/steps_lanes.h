@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The registers of a recorded warp's lanes after a step, and the way in which lanes add up their
  * sums: one after the other at an atomic, or in the shuffles of a reduction. The values are
  * computed from FP32 inputs as the kernel does, for the first channel of each lane only. */

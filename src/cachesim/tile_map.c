@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds V4's map of tiles on the host, in the order of kernels/cuda/v4/prepare.cuh. The replay
  * needs addresses only, so the map has no weights. */
 #include "src/cachesim/trace_internal.h"

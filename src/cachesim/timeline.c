@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cachesim/timeline.h"
 
 #include "kernels/clean.h"

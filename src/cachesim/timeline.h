@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time lines of the same few launches, launched in several ways. A time line says when each launch
  * begins and ends. Recordings keep time lines. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays the memory accesses of a CUDA kernel in the order in which its blocks and warps issue
  * them. The kernel's row (BevAccess) describes the accesses: what a thread owns, how wide it loads,
  * what is cleared. A replay needs no GPU and no CUDA. All results are a model.

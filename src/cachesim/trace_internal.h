@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The files of the replay share this header: the memory system as a warp sees it, launches, and the
  * maps that two kernels build on the device. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays a launch: starts blocks on multiprocessors and gives warps turns until all have ended. */
 #include "src/cachesim/trace_internal.h"
 

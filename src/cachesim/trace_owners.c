@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays kernels whose threads own points, splats, intervals, cells or pieces. This file deals the
  * owners to threads and runs the launches. */
 #include "src/cachesim/trace_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A
  * turn is the work of a warp between two waits for loads. A warp finds its tile and reads the map
  * of its first step, does a step, adds the sums of another warp, or stores. If a tile has two

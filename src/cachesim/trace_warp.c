@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays the accesses of a warp. Its owners read their records, and for each point the indices,
  * the depth and the features. Owners add to sums in memory with each point, or store sums at the
  * end. */

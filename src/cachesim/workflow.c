@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes the articles' workflow for gather-scatter sums as findings. Its four steps: classify the
  * memory regime, remove redundant traffic, map the work to the GPU, validate. */
 #include "src/cachesim/findings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two parts of bevscope bench: recorded latencies, and the comparison with an earlier file. */
 #pragma once
 

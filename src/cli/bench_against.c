@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cli/bench.h"
 
 #include "src/base/json_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope bench --recorded: prints the latencies in samples/recorded/ with their machines. */
 #include "src/cli/bench.h"
 #include "src/cli/selection.h"

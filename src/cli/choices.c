@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/cachesim/gpus.h"

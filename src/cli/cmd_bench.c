@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope bench: measures the latency of every kernel on this machine. */
 #include "config.h"
 #include "kernels/clean.h"

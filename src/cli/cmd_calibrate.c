@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope calibrate: counts histograms of all moments of all scenes. Shows where each method cuts
  * them off and what this costs. Writes a file of ranges for --scales. */
 #include "kernels/clean.h"

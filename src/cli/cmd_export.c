@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope export: writes a scene's tensors and map as a .npz file, and the results of a kernel. */
 #include "kernels/clean.h"
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope info: describes this machine and its kernels, a scene, the limits of a GPU, and each
  * CUDA kernel's share of its resources. */
 #include "config.h"

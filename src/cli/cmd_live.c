@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope [live] [SCENE], demo and learn: start the live display from the options. Lessons can
  * also be listed, or run as a script, as plain text or as Markdown. */
 #include "src/base/progress.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope regime: shows each kernel's requests to the memory system. Shows a model's predictions,
  * also for GPUs that are not in this machine. */
 #include "kernels/clean.h"

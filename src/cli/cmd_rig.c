@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope rig: shows whether a rig is a large or a small problem, on each GPU. A rig is a scene of
  * an empty world, in JSON. The options change some of its fields (rig_change.c). */
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope sensitivity: shows the error that the number format of one tensor, or of a group of its
  * channels, causes alone. The most harmful comes first. */
 #include "src/accuracy/sensitivity.h"

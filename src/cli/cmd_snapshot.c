@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope snapshot: one frame of the display, without its threads, drawn as a figure. */
 #include "src/accuracy/verify.h"
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope steps: shows the warps of a kernel step by step, as text or as a picture. */
 #include "src/base/data.h"
 #include "src/cli/selection.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope try: judges a kernel of the learner, and compares its time with the kernels here. */
 #include "kernels/clean.h"
 #include "src/base/data.h"

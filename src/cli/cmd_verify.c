@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope verify: judges every kernel by the three accuracy gates, at one moment or at many. */
 #include "kernels/clean.h"
 #include "src/accuracy/verify.h"

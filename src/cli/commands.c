@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The commands: name, arguments, help, and the function that runs each. */
 #include "src/cli/options.h"
 

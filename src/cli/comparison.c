@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot published: compares published and recorded latencies with the model's, in the six
  * configurations. */
 #include "src/cli/model.h"

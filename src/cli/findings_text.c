@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prints what limits each kernel by the memory model. bevscope regime prints this. */
 #include "src/base/json_fields.h"
 #include "src/cachesim/findings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prints --help, the manual page and --list, all from the tables of the program. */
 #include "kernels/clean.h"
 #include "kernels/injected_bugs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shared by regime and plot: the memory model on a scene, the chosen GPUs, and known figures. */
 #pragma once
 

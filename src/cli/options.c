@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cli/options.h"
 
 #include "src/base/nearest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command line, with one table of commands and one of options. Parsing, --help, the manual page
  * and the error texts are derived from them. */
 #pragma once

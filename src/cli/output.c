@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes a result to a file, completely or not at all, or to standard output. */
 #include "kernels/clean.h"
 #include "src/base/data.h"

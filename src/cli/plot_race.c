@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope plot race and plot straggler: the pages of the display as pictures. */
 #include "src/app/app.h"
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bevscope plot: draws charts of the memory model, by their names. */
 #include "src/base/progress.h"
 #include "src/cli/model.h"

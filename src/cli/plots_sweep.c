@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws charts with data of their own: latency of a growing problem, mass of a pruned map. */
 #include "src/cli/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of regime: the kernels' requests, the model's predictions, and hardware counters
  * beside the model. */
 #include "src/cli/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cli/report.h"
 
 #include "kernels/clean.h"

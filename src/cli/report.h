@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of results. A column is described where its cell is filled. The same table can be printed
  * as aligned text, Markdown, CSV or JSON. */
 #pragma once

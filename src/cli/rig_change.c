@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the rig of bevscope rig: reads JSON, changes it by the options, writes a scene. */
 #include "src/base/data.h"
 #include "src/base/json_fields.h"

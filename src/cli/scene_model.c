@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/cli/selection.h"
 
 #include "config.h"

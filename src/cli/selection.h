@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Turns the words of the command line into devices, kernels, problems and results. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ranges of number formats: read from a file, or calibrated on the first moments of a scene. */
 #include "src/inputs/workload.h"
 

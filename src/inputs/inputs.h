@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The way from a job to the inputs of a kernel: scene, features, camera views, scatter map.
  * Commands and the display use the same functions. Each input is reference counted (src/base/ref.h)
  * and does not change after it is made. A function that makes an input receives the earlier one,

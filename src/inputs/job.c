@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/inputs/job.h"
 
 #include "src/scene/slice.h"

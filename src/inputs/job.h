@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job: what to compute, for the display and for the commands. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loads the scene of a job and finds its facts. */
 #include "src/base/ref.h"
 #include "src/inputs/inputs.h"

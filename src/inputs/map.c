@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scatter map of a rig with its calibration errors and its cameras. It is built when one of
  * them changes: on the GPU if the job has a builder there, else on the CPU. Both maps are equal bit
  * for bit. */

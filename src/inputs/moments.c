@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/inputs/moments.h"
 
 #include "src/base/ref.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The moments of a clip. A thread loads them before they are shown and keeps as many as fit
  * MOMENTS_BYTES. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the cameras see: features at a moment, and camera views. */
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"

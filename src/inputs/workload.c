@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/inputs/workload.h"
 
 #include "kernels/regime.h"

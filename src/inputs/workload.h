@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The inputs of a command: one job's scene, features and maps. Each is made when asked for and kept
  * as long as the job stays. There are no threads. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/learn/course.h"
 
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The course: the list of lessons in samples/lessons, and the learner's progress in each. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Progress in the course, as lines: name, page, pages, answered, right, asked, done. */
 #include "src/learn/course.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/learn/expression.h"
 
 #include <math.h>

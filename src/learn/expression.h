@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Expressions of lessons: figures, numbers and named values, combined by + - * / < <= > >= = != and
  * or not, parentheses, min() and max(). An expression is parsed once into a row of operations. A
  * stack evaluates them. */

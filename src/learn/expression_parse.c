@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses the text of an expression into operations, by recursive descent with a limited depth. */
 #include "src/base/nearest.h"
 #include "src/learn/expression.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of figures that lessons can ask for. Exact arithmetic over shapes and the map has
  * SOURCE_COMPUTED, a result of the memory model SOURCE_MODEL. A latency has the source that the
  * question asks for. */

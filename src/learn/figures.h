@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures that lessons may ask for. A new row in figures.inc adds a figure. */
 #pragma once
 

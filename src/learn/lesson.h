@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A lesson is one text file. The file is read and checked as a whole before the lesson begins.
  * samples/lessons/README.md explains its format. A lesson is a list of steps in pages; the learner
  * sees one page at a time. Steps only go forward, so no file can loop for ever. */

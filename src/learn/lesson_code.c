@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the lines of source that a lesson shows. A text of their first line finds them, so that a
  * change elsewhere in the file does no harm. */
 #include "src/learn/lesson_internal.h"

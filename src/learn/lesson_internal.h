@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files that parse lessons share. Private to src/learn. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the learner's answer, judges it, and explains the verdict. */
 #include "src/learn/lesson_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses the text of a lesson into steps and pages. lesson_question.c parses the questions. */
 #include "src/learn/lesson_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parses the rows of a question, and checks that the question is complete. */
 #include "src/learn/lesson_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the parts of a lesson's rows: words, expressions, texts, controls. Reports their errors. */
 #include "src/learn/lesson_internal.h"
 

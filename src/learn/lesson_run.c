@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/learn/lesson_run.h"
 
 #include "src/state/glossary.h"

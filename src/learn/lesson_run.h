@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a lesson: a state machine without clock, I/O and heap. The loop of the screens, or a script,
  * asks what the machine wants and brings it:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes what a learner sees of a lesson, as rows of text. */
 #include "src/learn/lesson_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/learn/quiz.h"
 
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The quiz: ten questions, drawn from the files of the lessons. At most half of them are questions
  * that the learner missed before. A right answer removes a question from the missed ones. The quiz
  * has no clock: the App tells how many seconds have passed. */

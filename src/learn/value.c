@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/learn/value.h"
 
 #include <math.h>

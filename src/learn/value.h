@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A number of a lesson with its unit and its source. */
 #pragma once
 

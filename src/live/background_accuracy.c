@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The accuracy job: the three gates of one kernel in one format, on the inputs of a frame. */
 #include "src/accuracy/verify.h"
 #include "src/live/background_job.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/background_job.h"
 
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The background threads of the live engine, and the one slot that their jobs go through. One
  * thread has the lowest priority, and another takes the jobs that hurry. A job is a kind, inputs
  * and a result. One runs at a time, so that no job disturbs another one's timing;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From inputs to what the views show of them: the frame, and the differences of a comparison. */
 #include "src/live/inputs.h"
 

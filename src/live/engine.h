@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine behind the live display. It takes the newest state from a small mailbox, renders its
  * frame and publishes it; while nobody waits for a frame it times the kernels, checks their
  * accuracy and simulates the caches. The caller never waits for it, and never sees half a frame.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work of the engine's thread while no request waits. The most useful task comes first;
  * engine_idle_work(), at the end, has the order. */
 #include "src/live/engine_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the engine share. Private to engine*.c. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Between the caller's thread and the engine's: the newest request one way, the newest frame the
  * other. Neither side waits for the other's work. */
 #include "src/live/engine_internal.h"

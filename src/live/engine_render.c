@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From a request to the frame that answers it. */
 #include "src/live/engine_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The figures of a script's frame, the same on every machine. Nothing is measured: timings come
  * from recordings or stay unknown. */
 #include "src/live/engine_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/inputs.h"
 
 #include "src/base/ref.h"

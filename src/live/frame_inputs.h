@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The inputs of a frame. Each input is reference counted (src/base/ref.h): frames with the same
  * input share it. An input does not change once it is made. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the pipeline gets its inputs. Each inputs_... function fills its part of `next`. It reuses
  * the previous input, `have` (NULL: none), where that is still valid, and makes a new one
  * otherwise. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The backward pass: problems whose kernels compute gradients, and what the panels say of them.
  *
  * The loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Grids: what a kernel in a format and an align pools from features and a map, the same in FP64,
  * and one cell of both looked at closely. */
 #include "kernels/codec.h"

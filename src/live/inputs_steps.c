@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The steps of warps, recorded for the display. A chosen block or warp comes first, then the pinned
  * cell, then the cell under the cursor, then the cell with the most points. */
 #include "src/live/inputs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU's part of LiveData: its facts, its sensors, its read and copy bandwidths, its hardware
  * counters. Facts that cannot be found out stay unknown; in builds without CUDA all of them. */
 #pragma once

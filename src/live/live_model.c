@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/live_model.h"
 
 #include "kernels/regime.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The cache simulation behind the display: the memory model of the shown problem, one step at a
  * time. The models of the problems shown before are kept, so that going back costs nothing. One
  * thread at a time may use it. */

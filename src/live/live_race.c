@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/live_race.h"
 
 #include "src/base/ref.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The race of kernels (schedule.h) on the map of a frame. */
 #pragma once
 

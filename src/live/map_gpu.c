@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scatter maps that the GPU builds, in pinned memory of the host. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/measure.h"
 
 #include "src/base/clock.h"

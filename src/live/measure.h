@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times the kernels of the ladder one after the other: in short slices on the engine's thread, and
  * by jobs of the background thread where one launch takes longer than a key can wait. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/pairs.h"
 
 #include <string.h>

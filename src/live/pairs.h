@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many times as long the baseline takes as the selection: figures of the two taken in turns, so
  * that a machine that is slow for a while is slow for both. */
 #pragma once

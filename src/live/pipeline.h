@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From a State to everything that a frame shows: scene, features, scatter map, pooled grid, FP64
  * grid, one cell looked at closely. Computes only what changed since the last call. It has no
  * threads of its own and measures nothing but the time of its stages, so that the live engine,

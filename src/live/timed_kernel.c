@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/live/timed_kernel.h"
 
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One kernel that the live display times: at the selection's format and align, or the baseline at
  * its own. Holds the latest samples and the figures that follow from them. */
 #pragma once

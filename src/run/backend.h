@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions that a session needs of a backend. Each BevWhere has one table of them. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Times every selected kernel on every selected scene, format, align and cache state. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The GPU's hardware counters for one launch, read by CUPTI's range profiler. CUPTI is loaded at
  * run time. An Err says in one line if CUPTI, the permission or the chip's counters are missing. In
  * builds without CUDA or CUPTI the same functions fail.

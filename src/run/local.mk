@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 librun_a_SOURCES = %D%/bench.c %D%/counters.c %D%/cuda/ask_child.c %D%/cuda/driver.c \
 	%D%/cuda/nvrtc.c %D%/machine.c %D%/recorded.c %D%/session.c \
 	%D%/session_cpu.c %D%/timing.c

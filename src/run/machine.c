@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/run/machine.h"
 
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The machine of a measurement. Every recorded result carries this description. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/run/recorded.h"
 
 #include "kernels/clean.h"

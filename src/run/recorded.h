@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures of other machines. Recorded figures are results of earlier runs on named machines. The
  * files in samples/recorded/ were written by `bench --format json` and `regime --counters --format
  * json`. With them a machine without a GPU can show GPU figures. Published figures are latencies

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A session runs one kernel on one problem, on the CPU or on a GPU. It holds the problem on the
  * kernel's device, prepares the kernel and launches it. Checks, timings and pictures use sessions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/run/backend.h"
 
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Summarizes the times of launches: their median, and whether they settled. */
 #include "src/run/backend.h"
 

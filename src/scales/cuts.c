@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scales/cuts.h"
 
 #include "kernels/codec.h"

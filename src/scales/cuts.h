@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chooses the magnitude at which a tensor is cut off. Magnitudes up to the cut are mapped onto a
  * format; larger ones saturate. */
 #pragma once

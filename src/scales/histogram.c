@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scales/histogram.h"
 
 #include "kernels/threads.h"

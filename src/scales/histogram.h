@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A histogram of the magnitudes of one tensor over any number of frames. Its buckets are FP32
  * numbers with ten bits of fraction: 1024 buckets an octave, over the whole range. The order of
  * frames does not matter, and no range must be known beforehand. */

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: MIT
 libscales_a_SOURCES = %D%/cuts.c %D%/histogram.c %D%/ranges.c

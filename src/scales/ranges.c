@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scales/ranges.h"
 
 #include "kernels/clean.h"

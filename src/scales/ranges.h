@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Ranges of tensors, chosen before a frame is seen, and their file. A range is the largest
  * magnitude that is kept. The scale of each format follows from it (bev_tensor_scale). */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compares index arrays with a calibration. Reports whether both mean the same cells, and which
  * other convention explains a difference. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A clip is a folder of .npz files of the same drive. Each is one moment, in order of their
  * names. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/features.h"
 
 #include "kernels/threads.h"

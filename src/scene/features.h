@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Depth distributions and camera features in FP32, before any storage format. They are the
  * output of a network and the input of BEV pooling. Sample worlds make them by ray casting and
  * embedding. */

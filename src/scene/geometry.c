@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/geometry.h"
 
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cameras, frustum and BEV grid: they give the point in space of a feature pixel at a depth. The
  * frustum convention is that of BEVDet and CUDA-BEVFusion:
  *   u = linspace(0, input_w - 1, feat_w), v = linspace(0, input_h - 1, feat_h)

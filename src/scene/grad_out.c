@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/grad_out.h"
 
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads the output's gradient from a .npy file of shape (ny, nx, channels), made by numpy.save. */
 #pragma once
 

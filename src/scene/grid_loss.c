@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/grid_loss.h"
 
 #include <math.h>

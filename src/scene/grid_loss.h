@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A loss over some cells of the grid: half the squared norm of their pooled vectors. Its gradient
  * is the pooled features in those cells, and 0 in all others. */
 #pragma once

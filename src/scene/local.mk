@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 libscene_a_SOURCES = %D%/agreement.c %D%/clip.c %D%/embedding.c %D%/features.c %D%/geometry.c %D%/grad_out.c \
 	%D%/grid_loss.c %D%/npy.c %D%/npz.c %D%/npz_texts.c %D%/npz_write.c %D%/objects.c \
 	%D%/operator/operator.c %D%/operator/operator_arrays.c %D%/operator/operator_bars.c \

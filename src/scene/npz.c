@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/npz.h"
 
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Every size that a file declares is
  * checked against the other sizes and against the file's length before memory is allocated. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Converts arrays of texts from numpy's bytes and str to UTF-8, and back. */
 #include "kernels/clean.h"
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes archives. */
 #include "src/scene/npz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Measures how far a wrong calibration or a delay moves the ground-truth objects in the grid, in
  * metres. An object is a box. Its pixels are the feature pixels whose ray meets it first, by the
  * rig that took the pictures. Its mass is the depth probability of all bins of its pixels. */

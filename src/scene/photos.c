@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/photos.h"
 
 #include "kernels/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a car saw at one moment, beside the tensors of its network: photographs, the boxes of the
  * ground-truth objects, a LiDAR sweep, the time. Every part is optional. Pictures show them. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads photographs, boxes and LiDAR from .npz, and writes them. */
 #include "src/scene/scene_internal.h"
 

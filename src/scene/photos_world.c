@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the recording of a car in a world. */
 #include "kernels/threads.h"
 #include "src/base/srgb.h"

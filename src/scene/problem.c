@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/problem.h"
 
 #include "kernels/regime.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the input of a kernel from features and a scatter map: encoded tensors, an output tensor
  * and its scale. Backward, the encoded gradient of the output, and two output gradients. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds the map by a counting sort by cell, in two passes over the frustum points: count, then
  * place. The cells of each point are computed twice, which is cheaper than storing them. Maps with
  * weights need four times the work, so the frustum is cut into one part for each thread. The points

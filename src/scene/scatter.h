@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds and checks the scatter map. The map lists which pairs of depth value and feature vector
  * are added to which BEV cell, sorted by cell. */
 #pragma once

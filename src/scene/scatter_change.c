@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Changes maps: makes the lengths of intervals more even, or prunes points of small depth. */
 #include "src/scene/scatter.h"
 

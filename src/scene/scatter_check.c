@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Checks scatter maps from files, because kernels use their ranks as addresses. */
 #include "kernels/threads.h"
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Every frustum point writes its cells as sort keys, in the order of ranks_depth. A stable radix
 // sort brings the points of a cell together, and the runs of equal keys are the intervals. A point
 // outside the grid gets the key `cells` (their number), which sorts it behind all others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Builds the scatter map on the calling thread's current GPU. The map is bit for bit that of
  * scatter_build. A changed calibration takes effect in the next frame. Only in builds with CUDA. */
 #pragma once

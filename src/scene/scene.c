@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/scene.h"
 
 #include "src/scene/clip.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A scene is the input of BEV pooling: a world seen by cameras, or tensors from a network.
  *
  * World scene: a .json file. scene_json.c has the table of its fields. A missing optional field

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/scene_internal.h"
 
 #include "src/base/nearest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Describes each array of a tensor scene in one line, for --list and the manual page. */
 #include "src/scene/scene_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The arrays of a tensor scene. A table has their names, element types, shapes and bounds. A reader
  * checks an archive against the table. scene_arrays.c, scene_npz.c, photos_npz.c and clip.c share
  * this header. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads world scenes from JSON. The tables list each object's fields. Rules about several fields
  * follow. */
 #include "src/base/json_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loads scenes by name, from files and from folders. */
 #include "src/base/data.h"
 #include "src/base/nearest.h"

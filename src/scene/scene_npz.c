@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads tensor scenes from .npz, and writes them. */
 #include "kernels/codec.h"
 #include "src/scene/scatter.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Chooses what a picture shows of a grid with height: one slice, the strongest cell of each column,
  * or the strongest cell of each line seen from the side. A flat grid is shown as it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/world.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The world of a sample scene: flat ground with coloured patches, boxes and cylinders. */
 #pragma once
 

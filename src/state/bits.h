@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One code of a number format, for the page of bits: its parts, its class and its neighbours. The
  * format table and the decoder give all of them. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Helpers of all controls' handlers: numbers, switches, lists, and changes of the job. */
 #include "src/state/control.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Helpers of the handlers in controls.inc, and functions of the log. Private to src/state. */
 #pragma once
 

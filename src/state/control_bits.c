@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the page of bits, which shows one number of the selected format. */
 #include "src/state/bits.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the group "Lessons". The code of lessons lies above the state. A control therefore
  * notes a wish, and STEP_LESSON reports it. */
 #include "src/cachesim/findings.h"

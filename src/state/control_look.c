@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the group "Look closer": cursor, pinned cell, zoom and pan. */
 #include "src/state/control.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the groups "Compare" and "Picture": the baseline, and how the picture looks. */
 #include "src/state/control.h"
 

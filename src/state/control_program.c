@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the group "Program". */
 #include "src/state/control.h"
 #include "src/state/glossary.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the groups "Scene and time" and "Cameras". */
 #include "src/base/data.h"
 #include "src/state/control.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the group "Selection": kernel, format, align, backend and channels, the GPU that the
  * memory model predicts, and hardware counters. The control of the scene's size is in
  * control_scene.c. */

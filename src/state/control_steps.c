@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the recorded steps of warps: which warps, which step, and how fast the steps play. */
 #include "src/state/control.h"
 

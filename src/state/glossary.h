@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The glossary explains the words on the screens. The help of the live display, `bevscope glossary`
  * and the manual page show this table. */
 #pragma once

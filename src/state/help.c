@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/state/help.h"
 
 #include "src/state/glossary.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The places of the controls in the help. In the terminal it is one column that floats over the
  * panels, and has several pages where the screen is too low. State and view ask the same
  * functions. */

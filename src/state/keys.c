@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/state/control.h"
 
 #include "src/base/nearest.h"

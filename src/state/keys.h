@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live controls and their keys. The rows stand in controls.inc, whose head explains how to add
  * one. The bindings of terminal and window, the help screen, the key bar, the words of scripts and
  * the manual page read these rows. Code that names a key on the screen calls key_of(). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/state/lesson_pane.h"
 
 #include <stdio.h>

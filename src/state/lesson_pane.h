@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a lesson shows, as plain values: rows of text, each with its role. The pane is a part of the
  * State, so that every screen can draw it. src/learn fills it. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/state/live_data.h"
 
 #include <math.h>

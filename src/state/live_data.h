@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
  * engine fills it, and views only read it. A script measures nothing (engine_script.c). `device` is
  * made anew for each frame; live_remember() keeps the history. Every figure names its source. An

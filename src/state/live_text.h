@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts and bars that terminal and window derive from LiveData: the ladder of kernels, the hardware
  * counters, the memory model's prediction. */
 #pragma once

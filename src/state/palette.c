@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/state/palette.h"
 
 #include "src/state/control.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command palette finds all commands by typing. Its rows are controls, the values of their
  * lists, findings and, while nothing is typed, groups. State and views ask the same functions. The
  * App carries the rows out. */

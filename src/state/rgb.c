@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/state/rgb.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The three channels that the view "rgb" shows as red, green and blue, with their ranges. */
 #pragma once
 

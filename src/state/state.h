@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The state of the live display: plain values. Only state_step() changes the state; it
  * uses no clock, no I/O and no heap. A State may be copied with `=`.
  *

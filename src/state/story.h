@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the default screen says of the kernels, as plain values: the times of the article's kernels
  * from one source, the reason behind each, and how the selection compares with its baseline. */
 #pragma once

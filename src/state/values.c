@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The values that controls choose from: the column `list` of controls.inc. Values that the scene or
  * the kernel does not take are listed too. The palette shows them with the reason. */
 #include "kernels/injected_bugs.h"

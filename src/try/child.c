@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/try/child.h"
 
 #include "kernels/clean.h"

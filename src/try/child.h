@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs another program to its end. Its output is collected and cut, its time is limited. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/try/job.h"
 
 #include "kernels/clean.h"

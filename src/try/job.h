@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A job is one kernel on one problem in one process. The problem lies in two files in memory. This
  * header defines their layout for both processes. The runner maps the files so that each array ends
  * where forbidden pages begin. An access past an end, or a write to an input, stops the kernel at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The runner: a process of this program that runs one kernel on one problem (job.h). */
 #include "src/try/runner.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Declarations for the two parts of the runner: runner.c, and runner_gpu.c for CUDA kernels. */
 #pragma once
 

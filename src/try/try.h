@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A learner's own kernel: a file with one function, compiled here, run in a process of its own,
  * judged on the cases of checkbev and timed as bench does.
  *

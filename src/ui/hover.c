@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/ui/hover.h"
 
 #include <math.h>

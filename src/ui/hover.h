@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What lies under a mouse while no button is pressed. An outline shows it at once, and a tooltip
  * once the mouse has rested. Terminal and window share this code. The loop has the clock. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/ui/lesson_text.h"
 
 #include "src/base/clock.h"

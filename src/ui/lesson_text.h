@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lessons as text: a dialogue line by line where there is no terminal, and Markdown files. Nothing
  * is measured. Figures come from formulas, recordings and the model. */
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 libui_a_SOURCES = %D%/hover.c %D%/lesson_text.c %D%/loop.c %D%/loop_pictures.c %D%/loop_plain.c \
 	%D%/loop_screens.c %D%/no_screens.c %D%/pace.c %D%/script.c %D%/slow.c \
 	%D%/term_answers.c %D%/pointer.c %D%/term_pixels.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/ui/loop.h"
 
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live display: terminal and window on the main thread, the engine on threads of its own. The
  * main thread never pools or decodes. It waits for input, signals and frames, gives events to the
  * App, and draws the screens. src/README.md draws the way of a key. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the parts of the live display share. Private to src/ui: loop*.c, pace.c, slow.c. */
 #pragma once
 

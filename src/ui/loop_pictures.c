@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Snapshots and recordings of the live display. A thread of its own compresses and writes the PNG
  * files, which takes longer than a frame may. */
 #include "src/base/data.h"

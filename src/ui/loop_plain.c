@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live display without a terminal. It reads words from standard input, one a line, and answers
  * with lines of the log. */
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The screens of the live display: reads keys and mouse of terminal and window, draws both. */
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replaces term.c in builds without ncurses, and sdl_window.c in builds without SDL. Terminal and
  * window cannot be opened; the functions say why. */
 #include "config.h"

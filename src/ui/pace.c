@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How fast the live display answers and how often its picture moves; see loop_internal.h. */
 #include "src/ui/loop_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mouse: what was drawn under it turns presses, moves and the wheel into events. Terminal and
  * window share this code, each in the units of its drawing. */
 #pragma once

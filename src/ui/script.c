@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/ui/script_internal.h"
 
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The display without terminal or window: reads a script and writes frames. The script sets the
  * time, and timings are recorded ones. The same input thus gives the same bytes.
  *

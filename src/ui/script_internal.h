@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What scripts and lessons as text share. Private to both and to the test of lessons. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/ui/sdl_window.h"
 
 #include "src/ui/pointer.h"

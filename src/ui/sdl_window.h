@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The window on the screen (SDL2). It shows the picture that src/view/window draws, and turns mouse
  * and keys into events. Only one window can be open. */
 #pragma once

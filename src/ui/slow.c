@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A picture that takes long: its stage and its expected time; see loop_internal.h. */
 #include "src/ui/loop_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The terminal through ncurses, which knows the type of the terminal and sends only changes.
  * ncurses writes to a file descriptor of its own. When the program is to end while the terminal
  * does not read, rescue.c puts /dev/null there. The bytes that reset the terminal are prepared

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The terminal as a screen of Cells and a source of keys. The terminal database of ncurses knows
  * the abilities of each type. Only one terminal can be open. */
 #pragma once

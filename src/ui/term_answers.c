@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/ui/term_answers.h"
 
 enum { ESCAPE = 0x1b, BELL = 7, CHARACTERS = 0x100 }; /* above are keys of ncurses */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Puts the terminal's answers to the program's questions together from pieces. Over a network an
  * answer may pause anywhere, also behind its Escape. No piece may act as a key. The reader has no
  * terminal and no clock: the caller hands over each code and the time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Captures standard error while the terminal shows the display. */
 #include "src/base/rescue.h"
 #include "src/ui/term_internal.h"

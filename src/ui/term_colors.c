@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the colour of the terminal that is nearest to any colour. */
 #include "src/ui/term_internal.h"
 

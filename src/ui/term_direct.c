@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Writes cells in 24-bit colours. ncurses numbers its colours, and a terminal of 256 numbers cannot
  * name more; so these sequences pass ncurses by. */
 #include "src/ui/term_internal.h"

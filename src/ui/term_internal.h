@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the terminal share: colours, standard error, keys. Private to src/ui/term*.c
  * and the tests of these parts. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Turns what ncurses reads into keys. ncurses knows the sequences of the terminal's type. Those of
  * other types are added, because tmux, PuTTY and rxvt send some under foreign names. ncurses hands
  * unknown sequences over byte by byte. Sequences begin with Escape (ECMA-48):

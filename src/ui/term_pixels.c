@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Three protocols for pictures in a terminal:
  *
  *     kitty     ESC _ G keys ; base64 ESC \      PNG in chunks of 4096; images are numbered

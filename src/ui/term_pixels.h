@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The BEV in a terminal as a picture of true pixels: kitty's graphics protocol, inline images of
  * iTerm2, or sixel. The terminal is asked which one it takes. Until it answers, half blocks are
  * drawn. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/ink.c %D%/draw/page.c %D%/draw/pen.c \
 	%D%/draw/text.c %D%/draw/ticks.c
 libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/decode_rgb.c %D%/bev/dropped.c \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finding, reading and replacing files. After any failure the old file is unchanged and no
  * temporary file is left. */
 #include "src/base/clock.h"

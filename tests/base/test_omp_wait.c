@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How teams wait for work, seen by the processor time that they take while there is none. */
 #include "src/base/omp_wait.h"
 #include "src/base/units.h"

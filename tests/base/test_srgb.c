@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables of sRGB beside its formula. */
 #include "src/base/srgb.h"
 #include "tests/support/tap.h"

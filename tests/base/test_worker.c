@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads of their own: that they are told, that they end, and what is left where there is none. */
 #include "src/base/worker.h"
 #include "src/base/clock.h"

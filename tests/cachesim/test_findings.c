@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What limits a kernel by the memory model: with invented models, in which each term is the longest
  * in turn.
  */

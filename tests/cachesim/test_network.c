@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whole networks, of which pooling is a part: the two that come with the program, and Amdahl's
  * law. */
 #include "src/cachesim/network.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The latency model: laws that it must obey, and its distance from what was recorded on an H200. */
 #include "src/base/clock.h"
 #include "src/cachesim/predict.h"

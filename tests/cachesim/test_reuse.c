@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reuse distances against caches simulated one size at a time, and by hand. */
 #include "src/cachesim/reuse.h"
 #include "tests/support/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Schedules of the race's kernels on the shipped rig: laws that they must obey, and who waits for
  * whom. */
 #include "src/cachesim/schedule.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
 #include "src/cachesim/steps_lanes.h"
 #include "src/cachesim/trace_internal.h"

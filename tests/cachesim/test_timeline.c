@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time lines: read from JSON, bad entries refused, which one is found. */
 #include "src/cachesim/timeline.h"
 #include "tests/support/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Replays of accesses: bytes by counting against bytes by formula, and toy traces by hand. */
 #include "src/cachesim/trace_internal.h"
 #include "tests/cachesim/trace_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* V4's bytes by formula against bytes by counting: scenes with columns, with few, and other
  * operators, in all formats and aligns. */
 #include "src/base/random.h"

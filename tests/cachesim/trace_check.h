@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the tests of the replay share, forward and backward. */
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Makes scenes for test_silence.sh and test_outside.sh, with nothing but Python's own modules."""
 import io
 import json

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The live display turned backward: every panel shows backward, or says that it does not; a loss on
 # cells lights the pixels that feed it.
 . "${SRCDIR:-.}/tests/support/tap.sh"

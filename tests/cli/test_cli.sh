@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The command line as users and scripts meet it: exit status, one-line errors, formats.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

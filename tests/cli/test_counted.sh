@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Hardware counters on the command line without a GPU: recorded ones, beside the model.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_python json Python

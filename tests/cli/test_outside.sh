@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every text from outside (a title, a path, an argument) comes out of every output as one line of
 # characters that show what they are: no escape, no control character of one byte or two, no mark
 # that turns the writing, no line break, no formula in a spreadsheet.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The memory model on the command line: regime and plot, the page of both, and what they refuse.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

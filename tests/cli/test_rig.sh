@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # bevscope rig: the rigs that come with it, changed by options, and what it refuses.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

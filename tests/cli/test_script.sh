@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The live display without a screen: same script, same bytes; the demo runs; bad scripts are refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

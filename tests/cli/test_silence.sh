@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Nothing wrong in silence: scenes on which there is nothing to judge, or that disagree with
 # themselves, give an error or a line that says so.
 . "${SRCDIR:-.}/tests/support/tap.sh"

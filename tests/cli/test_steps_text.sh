@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # bevscope steps, and the steps in the live display: text as agreed, same bytes twice, bad input.
 # `make goldens` writes the texts anew.
 . "${SRCDIR:-.}/tests/support/tap.sh"

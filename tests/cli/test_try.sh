@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # bevscope try: kernels that are right, wrong, or worse. Each ends with the right exit status and one
 # line that says why, and leaves nothing behind: no temporary folder, no process, no file.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """BEVDet's steps in FP64, for tests beside NumPy: shares no code with bevscope."""
 import numpy as np
 

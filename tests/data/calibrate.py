@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Calibration by NumPy, for test_calibrate.sh: shares no code with bevscope. Magnitudes are counted in bins of
 equal width by numpy.histogram; entropy is the loop of PyTorch Quantization's HistogramCalibrator."""
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Grids that bevscope pools of .npz files, for tests beside NumPy."""
 import os
 import subprocess

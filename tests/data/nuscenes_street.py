@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Writes the street in nuScenes' layout: its tables, JPEG pictures and LiDAR sweeps. As a program it
 writes a .npz of bevscope export, with pictures, boxes and LiDAR, so that the README's picture goes the
 way of a real sample: nuscenes_street.py SCENE.npz FOLDER"""

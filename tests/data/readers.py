@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the tests of samples/from_*.py share: running a reader, damaging its data."""
 import contextlib
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A street for tests of samples/from_*.py: a bevscope world, and pictures and LiDAR sweeps of it by a
 ray caster of its own, so that what a reader makes of them can be compared with what bevscope makes
 of the world. Shares no code with bevscope."""

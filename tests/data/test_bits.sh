@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The page of bits in plain lines; what each code means is in kernels/test_codec.c and state/test_bits.c.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Calibration: ranges beside those of NumPy, which shares no code with bevscope, and files that are refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_numpy

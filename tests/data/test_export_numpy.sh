@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Exchange with NumPy: bevscope reads what np.savez and samples/export_scene.py write; np.load reads
 # what bevscope writes.
 . "${SRCDIR:-.}/tests/support/tap.sh"

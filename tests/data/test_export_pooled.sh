@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # bevscope export --pooled: the grid and both gradients that it writes are those which NumPy finds in
 # FP64 from the exported tensors and map, within what rounding may cost. Shares no code with bevscope.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """samples/from_kitti360.py on a data set that this test writes itself, as test_from_nuscenes.py does.
     test_from_kitti360.py BEVSCOPE FOLDER"""
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """samples/from_nuscenes.py on a data set that this test writes itself: the street of street.py. What
 bevscope pools of the street and what it pools of the reader's .npz must agree, and must disagree for
 every sign and axis that is got wrong. One line of TAP a check.

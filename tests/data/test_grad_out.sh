@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A gradient of the output from a file: used as it is, or refused in a line that says what, where,
 # what was expected; NaN and infinite values are counted; a pixel by name.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The forms of .npz and .npy files that NumPy takes for the same arrays: see test_numpy_forms.sh."""
 import json
 import os

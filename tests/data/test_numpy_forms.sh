@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What NumPy reads and writes: each array in every form that says the same gives the same grid, each
 # advice can be followed, and what is valid but too large is not called damaged.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Errors in metres: what `info --objects` says of each true box, beside NumPy that shares no code with
 # it; faults of a camera; boxes that cannot be measured.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Operators and NumPy: an exported operator scene is the sum that NumPy computes, and five arrays of
 # NumPy are an operator; what is wrong with them is said in one line.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # From a world to a .npz with photographs, boxes and LiDAR, and from there to pictures; folders of such
 # files as clips; comparisons of two files; what is refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Pruning: the map that is left, its mass and the error it makes, beside NumPy that shares no code with it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_numpy

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Sensitivity: each tensor in a format by itself, beside NumPy that shares no code with it.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_numpy

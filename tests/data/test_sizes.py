@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Cameras of different sizes, in .npz and JSON: see test_sizes.sh."""
 import json
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Cameras of different sizes: one input size, but an image, a resize and a crop of each. The grid and
 # the photographs beside NumPy that shares no code with bevscope; what is refused.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A fuzz target. libFuzzer has its own main(), which calls it with generated inputs: fuzz.sh. In
  * the program of tests it is a suite, which replays the saved inputs. */
 #pragma once

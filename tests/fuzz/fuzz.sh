@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Fuzzes a loader for a time, with clang's libFuzzer, both sanitizers and a dictionary.
 #
 #     tests/fuzz/fuzz.sh npz|npy|json SECONDS FOLDER [OPTIONS OF LIBFUZZER...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzz target: world scenes from any bytes. */
 #include "tests/fuzz/fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzz target: a gradient of the output, a .npy file, from any bytes. */
 #include "src/scene/grad_out.h"
 #include "tests/fuzz/fuzz.h"

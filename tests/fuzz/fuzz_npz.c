@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fuzz target: tensor scenes from any bytes. Input that starts like a zip is read unchanged. Other
  * input is a list of arrays that are put into a valid zip first: a fuzzer cannot guess a CRC and
  * would never get past the zip. Each array is: a byte for its name, the length of its .npy (16

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a fuzz target on the saved inputs, so that old findings are tested without clang. */
 #include "src/base/data.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A problem of the judges' cases on a GPU, as a program sees it that uses the library: a call on
  * memory of the thread's current GPU, and whether its outputs are the expected ones. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Memory of a GPU, and launches there in a CUDA graph: captured, replayed, timed. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records on a GPU what `bench` does not time: the hardware counters of each CUDA kernel, with warm
  * caches, or the time of a clear of the output. FILE is JSON for samples/recorded.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What only a GPU can show: maps built there, channels-first buffers, the same bits in every run,
  * elements beyond 2^31, too little memory, and an error that ends CUDA for the process. Skipped
  * without a GPU. */

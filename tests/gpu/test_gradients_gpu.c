@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels of backward, as checkbev cannot try them: a hundred runs with the same bits where a
  * CUDA row claims that, and gradients of more than 2^31 elements for the rows of CPU and GPU that
  * have the memory. Skipped without a GPU. */

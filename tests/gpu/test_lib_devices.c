@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool and devices: maps of calibrations that a GPU builds, lives without end, pointers and
  * streams that cannot be used, two GPUs, and a GPU that failed. */
 #include "src/lib/lib_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool on a GPU: the bits of the program's sessions for every kernel and format, layouts, one
  * plan on eight streams, CUDA graphs, bad input, and the time beside that of `bench`. With the
  * argument "streams" streams and layouts alone, for the sanitizers. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FP32 at the ends of its range, on a GPU: V4 splits numbers into BF16 parts, which must neither
  * underflow nor let an overflow or a NaN reach a cell that does not see it. Of small, bilinear,
  * some tiles have two blocks. Skipped without a GPU. */

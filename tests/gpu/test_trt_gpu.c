@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The TensorRT plugin on a GPU, driven as an engine drives it: real data against FP64 (gate A) in
  * all formats, layouts and aligns, with maps that stay and maps that change, every tactic, the
  * builder's rehearsal on memory without a map, and the time beside the bare kernel. With the

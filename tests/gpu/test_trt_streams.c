@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The TensorRT plugin in CUDA graphs and on two streams at once. With the argument "small" on a
  * small scene, for the sanitizers. */
 #include "src/scene/scatter.h"

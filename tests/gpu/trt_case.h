@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A problem on the GPU as a test of the TensorRT plugin holds it: inputs in the order and layout of
  * the plugin, its workspace, the FP64 reference that outputs are judged by. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/gpu/trt_host.h"
 
 #include "tests/lib/trt.hpp"

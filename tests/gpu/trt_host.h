@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The plugin as a test in C drives it: TensorRT's registry, a plugin made of fields, launches
  * through IPluginV3OneRuntime. tests/gpu/trt_host.cpp does it with TensorRT's C++ interface. */
 #pragma once

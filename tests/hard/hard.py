@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Attacks the live display on a terminal of its own, many times.
 
     hard.py PART BEVSCOPE [--times N | --seconds S] [--seed N] [--window] [--device cuda]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lets one call of the C library fail, as environment variables tell it: preload it (LD_PRELOAD).
  *
  *     INJECT=CLASS:K    the K-th call of the class fails, and no other; CLASS:K+ also all later

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Lets every k-th call of a kind fail under every command, and judges what comes of it.
 
     inject.py BEVSCOPE INJECT.so [--most N] [--only COMMAND]... [--class CLASS]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The memory model against recorded hardware counters, and of V4's pieces against latencies: the
 # agreement it has reached must not get worse.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A quick sample of the attacks on the live display and of its figures: hard.py says what each is; then the
 # corpus of the fuzzer. tests/hard.sh has many more of each.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A quick sample of failures: of each kind of call (memory, open, read, write, ...) a few fail in
 # turn under some commands. tests/hard.sh has all commands and many more calls.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The memory model at its full size: the published configurations.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

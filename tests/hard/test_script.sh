@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Scripts at full size: canonical with one thread and with several, and the demo at its own pace.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Tests of the first ring whose street is small there, or whose injected bugs are a few, in whole.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

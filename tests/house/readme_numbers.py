@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Numbers in README files, written from recorded results and the memory model by a rule.
 
     readme_numbers.py SOURCES BEVSCOPE [--write]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The recipe at the head of src/state/controls.inc, followed in a copy of the sources: a row and a
 # handler make a control that help screen, key bar, manual and scripts know. Above 10 s: it compiles
 # all files that know of controls.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The recipe in kernels/variants.c, followed in a copy of the tree: a kernel is its file and one row.
 # A kernel on the CPU and the row of one on CUDA are added, nothing else is touched, and every place
 # that names kernels has them. And what the recipe asks of a file: the heads of all kernels.
@@ -11,7 +12,7 @@ tree=$folder/tree
 # ---- heads --------------------------------------------------------------------------------------
 cd "${SRCDIR:-.}" || exit 1
 for file in $(grep -lE '^(const BevKernel kernel_|CUDA_ROW\()' -r kernels | sort); do
-    heads=$(sed '/\*\//q' "$file" | grep -oE '^(/\*| \*) +[A-Z]+  ' | tr -d '/* \n')
+    heads=$(sed '/SPDX/d; /\*\//q' "$file" | grep -oE '^(/\*| \*) +[A-Z]+  ' | tr -d '/* \n')
     [ "$heads" = IDEAWHOMEMORYCOSTLIMITSTRY ]
     tap_ok $? "$file begins with IDEA, WHO, MEMORY, COST, LIMITS and TRY"
 done

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # ./bootstrap run says in one line where a GPU has no CUDA toolkit that serves, and goes on. Driver,
 # compiler, packages and build are scripts here.
 . "${SRCDIR:-.}/tests/support/tap.sh"

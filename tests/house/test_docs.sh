@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The README files and the program say the same: their commands run, and the files, options and keys
 # that they name are there; their numbers are those of the recorded files. The pages of samples/experiments are in `make dist`; comments cite pages that exist,
 # lessons lines.

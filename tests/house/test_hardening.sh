@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The program as linked has the protections that configure found: read from its ELF file.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 

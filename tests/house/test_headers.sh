@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every header compiles alone, so that none leans on what its users happen to include first.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 cd "${SRCDIR:-.}" || exit 1

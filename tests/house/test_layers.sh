@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A folder is a library, and a library uses only those below it: the table here, drawn in src/README.md
 # under "Where things are". Includes are checked in the sources, calls in the libraries as compiled.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Texts that a user reads say what the field says: the old words below are in no frame of tests/golden,
 # no lesson, script or README file and no output of the command line.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A problem of the published size. */
 #pragma once
 

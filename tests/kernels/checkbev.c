@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* checkbev: every kernel, format and align on every case, against the reference.
  *
  * Each kernel runs on poisoned outputs between guard bands. Gate A judges random inputs, on which

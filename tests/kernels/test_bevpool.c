@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tables, the reference against a pooling done by hand, and the figures of the traffic models,
  * from shapes alone. */
 #include "kernels/bevpool.h"

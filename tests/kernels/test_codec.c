@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every code of every format: what it means, and that rounding to it is to nearest, ties to even.
  * The meaning is worked out here a second time, from the format's definition, in double. */
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* More even intervals: what must stay, what must change, and that every kernel still pools the map
  * right. */
 #include "src/base/units.h"

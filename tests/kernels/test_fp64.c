@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* FP64 pooling for every frame has the bits of the reference. */
 #include "src/accuracy/fp64.h"
 #include "tests/support/scenes.h"

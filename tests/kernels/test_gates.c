@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gates catch the bugs of wrong kernels, or do not, as the table of bugs says of each: it
  * is planted in an otherwise right result, in every format, forward and backward. */
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Backward: gradients against finite differences, sessions, and gradients of the output that do
  * not fit. */
 #include "src/run/session.h"

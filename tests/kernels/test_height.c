@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Grids with height: every CPU kernel by the gates in both directions, and which cell a picture
  * shows. */
 #include "src/accuracy/fp64.h"

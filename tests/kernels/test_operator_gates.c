@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operator scenes, small ones of each kind: all CPU kernels by the gates, in both directions. */
 #include "src/accuracy/verify.h"
 #include "tests/support/folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernel that loses updates: it does where threads share a cell, it does not where each point
  * has its own, and it loses the same ones in every run and with any number of real threads. The
  * kernel with atomic additions loses none. */

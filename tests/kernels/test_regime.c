@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a problem's bytes live, and which form of V3 follows from that. No GPU needed. */
 #include "kernels/regime.h"
 #include "tests/kernels/canonical.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The gates of a view transform, forward and backward: right results pass, planted mistakes fail.
  */
 #include "tests/support/judged.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # bevscope learn: the list, plain text, scripts, Markdown, progress, and files that are wrong.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder

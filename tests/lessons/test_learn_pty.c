@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A lesson in the live display on a terminal: typed answers, a verdict, other controls meanwhile,
  * closing and opening, progress. */
 #include "src/base/data.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lessons: as they are taken, with right and wrong answers, figures that are unknown, any input;
  * expressions and their figures, which are those of tests/support/live_fixture.h; files that are
  * wrong are refused with their line, whatever the bytes are. */

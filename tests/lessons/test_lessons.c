@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Takes lessons of the course from the first page to the last, twice: with whatever answer is in
  * range, and then, question by question, with a right one where that was wrong and with a wrong one
  * where it was right. So each question is judged both ways, and asked again after each of its

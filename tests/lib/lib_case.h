@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A problem of the judges' cases as a program sees it that uses the library: a shape, arrays, a
  * call on host memory; and the same problem pooled by the kernel itself. */
 #pragma once

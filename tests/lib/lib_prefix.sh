@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034
 # The library as installed in a scratch prefix, for tests that build programs with it. Sourced after
 # tap.sh; sets src, build, folder, root, header, pc and libdir, and defines what is below.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool on the CPU: the bits of the program's own kernels, maps of calibrations, threads, and
  * memory that stays flat. Layouts and gradients: test_lib_layouts.c; bad input:
  * test_lib_refuses.c. With the argument "threads" threads alone, for the thread sanitizer. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # libbevpool as installed: what `make install` puts into a scratch prefix is what a program of a
 # user needs, exports no other names, and goes again with `make uninstall`.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool on the CPU, forward and backward: two samples with two layers of cells, channels first
  * and last, every kernel, against sums of whole numbers, which are exact in every order. */
 #include "tests/lib/lib_case.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool in a process that has no memory left, and in a child that was forked after a launch.
  */
 #include "kernels/threads.h"

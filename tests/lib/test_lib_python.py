@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """samples/torch/bevpool.py against plain NumPy and, where it is, PyTorch: one line of TAP a check.
     test_lib_python.py numpy|torch"""
 import ast

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # samples/torch/bevpool.py: NumPy always, and every PyTorch that there is. TORCH_PYTHON names one more
 # Python to try.
 . "${SRCDIR:-.}/tests/support/tap.sh"

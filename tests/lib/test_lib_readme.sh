@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The code blocks of src/lib/README.md, against the library as installed: C is built and
 # run, CUDA built where nvcc is and run where a GPU is, Python run with NumPy and with PyTorch where
 # they are. What a block leaves open (arrays, sizes, main) is put round it here.

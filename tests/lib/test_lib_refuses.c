@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool and bad input: a status and a text that names what is wrong, never a crash. */
 #include "tests/lib/lib_case.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A view transform through the library, on the CPU: one tensor (B * N, D + C, H, W) read by strides
  * gives what pooling the softmax of its logits gives, in both layouts, and so do its gradients,
  * written by the same strides; and bad strides, temperatures and formats are refused. */

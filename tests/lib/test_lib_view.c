@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool on the CPU: maps that change between launches, plans asked for before there is a map.
  */
 #include "tests/lib/lib_case.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """samples/onnx_bevpool.py against plain NumPy: one line of TAP a check.
     test_onnx.py onnx|torch SCENE.npz FOLDER FIELDS.cpp"""
 import re

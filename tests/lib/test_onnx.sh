@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # samples/onnx_bevpool.py: models, where a Python has onnx; PyTorch's exporter, where it has torch
 # and onnxscript too. ONNX_PYTHON names one more Python to try.
 . "${SRCDIR:-.}/tests/support/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The plugin in TensorRT's own registry, without a GPU: loading, fields, copies, serialising,
 // shapes, formats, workspace and tactics. Skips where BEVPOOL_NVINFER names no runtime library.
 #include "src/lib/bevpool.h"

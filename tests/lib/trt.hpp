@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // TensorRT's real registry for tests of the plugin: the runtime library, a logger that keeps lines,
 // the plugin's creator, and plugins made of fields.
 #pragma once

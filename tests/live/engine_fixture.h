@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An engine on the CPU for tests: its scenes, a state of one of them, and asking for frames. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The engine of the live display: what its frames hold, and that they stay whole. */
 #include "kernels/codec.h"
 #include "src/live/inputs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the engine does while nobody waits for a frame: it times kernels, judges them and simulates
  * caches, on a busy machine and beside a world that moves, too. And what a frame costs. */
 #include "src/live/background_job.h"

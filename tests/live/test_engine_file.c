@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The file of a scene changes while the engine shows it. */
 #include "tests/live/engine_fixture.h"
 

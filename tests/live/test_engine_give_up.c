@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Work that nobody waits for any more is given up: a run of the pipeline, a picture. */
 #include "src/base/ref.h"
 #include "src/live/pipeline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inputs that are used again for the next job are those that are made anew for it, bit by bit: on
  * walks over random jobs of a world, a world with height, a clip of it, and an operator. */
 #include "src/base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The memory model behind the live display: what it says, what it keeps, and how its walks end. */
 #include "src/live/live_model.h"
 #include "src/base/ref.h"

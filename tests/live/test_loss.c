@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Backward in the display's pipeline: a loss on cells, and a kernel's gradients of it. */
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* When a kernel of the live display is timed again. */
 #include "src/base/clock.h"
 #include "src/live/pairs.h"

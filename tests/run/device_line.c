@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Prints what driver_probe says about GPU argv[1], within argv[2] ms, to a program built as the
  * default is: one line, "usable" or the error. argv[3]: how many files it may open. With
  * "sensors PCI" it prints what NVML says about the GPU at that address. test_device.sh runs it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A driver library and, under another name, a management library, that answer as environment
  * variables tell them: the faults of machines that we do not have. Only the calls of
  * src/run/cuda/driver.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables of many kernels: the baseline of a speed-up is measured beside each row and judged as the
  * row is; a kernel that refuses a problem is a skipped row. With a table of the test's own kernels
  * in place of kernels/variants.c. */

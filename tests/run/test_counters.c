@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hardware counters without a GPU: which names each chip knows and in how many passes, what the
  * error says where there are none, and the rates computed from counters. */
 #include "src/run/counters.h"

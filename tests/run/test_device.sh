@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every reason why a machine has no usable GPU gives a line of its own (with a fake driver library),
 # and the program continues on the CPU.
 . "${SRCDIR:-.}/tests/support/tap.sh"

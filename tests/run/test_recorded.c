@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Recorded results: what a file holds is read, what it lacks stays unknown. */
 #include "src/live/timed_kernel.h"
 #include "tests/support/folder.h"

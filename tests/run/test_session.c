@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sessions: poison, run, read, later values, times, whatever the number of threads; and the guard.
  */
 #ifdef HAVE_CONFIG_H

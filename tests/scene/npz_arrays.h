@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A small scene for tests of .npz: its arrays, which a test changes, the archive of them, and what
  * reading it says. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Legend colours must differ for normal, protan, deutan and tritan vision, on white and on the dark
  * background. */
 #include "src/scene/world.h"

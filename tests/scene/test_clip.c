@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Folders of moments: which files are moments, what must be the same in all, the time between two,
  * and each kind of folder that is none. */
 #include "src/base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Features: the embedding, depth distributions compared with their definition, the toy scene pooled
  * by hand. */
 #include "src/scene/features.h"

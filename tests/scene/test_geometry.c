@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cameras, frustum and grid: the conventions are compared with explicit matrices, and every invalid
  * rig is an error. */
 #include "src/scene/geometry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The header of one array: each type and shape that is written is read again, and what is odd or
  * wrong in a header's text is said in one line. */
 #include "src/scene/npz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tensor scenes: what is read from their arrays. */
 #include "tests/scene/npz_arrays.h"
 

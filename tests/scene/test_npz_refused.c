@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tensor scenes that cannot be read: headers of arrays, their elements, sets of arrays. */
 #include "tests/scene/npz_arrays.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tensor scenes in files: written, read back and written again; files that are no scene. */
 #include "src/scene/scatter.h"
 #include "tests/scene/npz_arrays.h"

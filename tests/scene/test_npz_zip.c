@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The zip around the arrays: directories that lie, deflated members, any damage; archives that
  * change while they are open, or whose deflated members end early: each read says so, and none goes
  * beyond what was checked. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Operator scenes: each map against a loop that follows the documented rule point by point, what a
  * seed decides, changes, and bad sizes. */
 #include "src/base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The scatter map: published sizes, every point's cells and weights compared with its geometry.
  * Maps from files: every defect is found. */
 #include "src/scene/agreement.h"

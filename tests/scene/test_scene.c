@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
  */
 #include "src/scene/scene.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* World scenes in JSON: every field of the format is read; every field broken in every way is
  * refused, in one line that names the file, the JSON path, the value and the bound; so are texts
  * that are cut off or far too large. */

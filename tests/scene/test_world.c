@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Worlds: rays compared with hits computed by hand and with slow ray marching, patches compared
  * with their definition, and motion that repeats. */
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Archives for tests, byte by byte: also those that no honest program writes. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A state of the live display for tests of its controls: a small menu and a made-up scene. */
 #pragma once
 

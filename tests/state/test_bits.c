@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The page of bits: what it says of a code, against a second way to find it; controls and keys. */
 #include "kernels/codec.h"
 #include "src/base/units.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
  * lines become the right commands. The glossary: complete, within limits, found by every word. */
 #include "src/state/glossary.h"

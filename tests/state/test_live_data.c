@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures of the live display: their units, their history, what is unknown. */
 #include "src/base/units.h"
 #include "src/cachesim/gpus.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What must hold after any sequence of events. */
 #include "src/base/random.h"
 #include "src/cachesim/gpus.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What is pooled, and with what: kernels, formats, aligns, directions, scenes, injected bugs,
  * GPUs and their counters, each by its control. */
 #include "kernels/injected_bugs.h"

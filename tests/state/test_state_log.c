@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The log: each control says in a line what it did, completed when figures come. */
 #include "tests/state/state_fixture.h"
 

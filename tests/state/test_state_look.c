@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls that look closer: comparing, the cursor, slices of a grid with height, zoom. */
 #include "tests/state/state_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the program: files, full screen, help, pages, the glossary, lessons. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every control word, with an argument made from its row, changes its own value and no other. */
 #include "tests/state/state_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Controls of the world: time, cameras and their errors, balance of intervals. */
 #include "src/state/live_data.h"
 #include "tests/state/state_fixture.h"

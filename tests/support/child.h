@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Actions in a process of their own: with limits, users and libraries that the suite must not have.
  */
 #pragma once

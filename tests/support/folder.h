@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A folder of the suite's own, in which it must leave nothing. */
 #pragma once
 

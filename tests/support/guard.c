@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/support/guard.h"
 
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A copy of a problem whose arrays have guard bands on both sides: shows whether a kernel wrote
  * outside an array or changed an input. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the gates judge: a case by its name, a problem with right results, a kernel's results. */
 #pragma once
 

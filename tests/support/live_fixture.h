@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A state and figures for tests of the display: made up, always the same, and independent of which
  * kernels this build has. */
 #pragma once

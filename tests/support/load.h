@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A check of how long something took says nothing while others take much of the cores. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scatter maps for tests: comparing two of them. */
 #pragma once
 

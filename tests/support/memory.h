@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much memory a call needed at its peak: what "refused within 1 MB" is checked with. */
 #pragma once
 

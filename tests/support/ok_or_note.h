@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Steps of a test that fill an Err. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A program on a terminal of its own, and what it did to it. The program runs as a shell would run
  * it: in the foreground group of a session whose leader waits for it. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a run of the live display on a terminal is judged: whatever ended it, the terminal is as it
  * was before, and the last line says what happened. */
 #pragma once

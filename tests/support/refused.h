@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls that must fail, and what they say: one line, with the place and the cause. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shipped scenes for tests: a test that cannot load one has nothing to say and stops. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A screen of the dashboard for tests: drawn at any size, and compared with what it was. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A state, and its controls by the lines of a script. */
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # slowest.sh LOG...: how long the programs of a run took, and which of their suites took longest. A
 # script is a program of one suite.
 lines() { # SECONDS NAME, of all suites, or of all programs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* stb's reader of PNG, with its code: once in a program. */
 #pragma once
 

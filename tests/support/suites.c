@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* main() of a program of suites. A suite is a process of its own: what it changes, exhausts or
  * crashes is not the next one's. A suite that computes runs beside suites that wait. What a suite
  * prints is kept in a file and passed on in the order of the suites, of the first one still to be

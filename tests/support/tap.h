@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Test Anything Protocol, the little of it that automake's driver reads. A program of tests is a
  * folder's suites; tests/README.md says how to run one. */
 #pragma once

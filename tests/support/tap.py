@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The counterpart of tap.h in Python; and for tap.sh many scripts in one process: a start costs as much as ten
 checks.
     tap.py later FILE...      each FILE, the name of a check on its first line, is a check that passes as it does

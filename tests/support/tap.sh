@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Test Anything Protocol for shell tests; source it. The counterpart of tap.h.
 tap_count=0
 tap_begun=$(date +%s%N)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kernels of a test's own, on the CPU. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far apart colours look: to usual vision and with simulated colour blindness (Machado,
  * Oliveira and Fernandes 2009, severity 1). */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The palette and undo on a whole App: what people type finds the row, a value is tried and taken
  * back, fifty changes are undone, and an answer comes in time. */
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Whatever ends the live display, the terminal is as it was before: limits of the shell, a terminal
  * that does not read, sizes beyond all sense, standard files that are closed. And it ends soon,
  * whatever it computes. */

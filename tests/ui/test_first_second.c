@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The default screen has a figure in each place from one second on: after the start and after each
  * of twelve selections, on a quiet machine and beside two busy loops on each of two cores. With
  * BEVSCOPE_DEVICE=cuda it runs on a GPU. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live display's loop without any screen: how it times its answers; a GPU that is lost. */
 #include "tests/support/folder.h"
 #include "tests/support/ok_or_note.h"

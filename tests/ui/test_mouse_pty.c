@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The mouse on a terminal, with the real program: clicks on what the screen shows, the wheel,
  * broken reports; stopped, the terminal reports the mouse no longer (signals: test_term_pty). */
 #include "tests/support/pty_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of the command line have two ways to a job: the commands' own, and words of the App,
  * which the display obeys. Both give the same job; what a job gives is one (src/inputs/inputs.h).
  */

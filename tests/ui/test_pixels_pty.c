@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures of true pixels in a terminal: who is asked, what is sent, what the bytes decode to. */
 #include "src/ui/term_pixels.h"
 #include "tests/support/pty_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Long work shows itself: a line on the terminal with a share and the time that is left, none where
  * nobody wants it; Ctrl-C ends it soon and leaves nothing half-written. */
 #include "tests/support/pty_check.h"

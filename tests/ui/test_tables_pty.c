@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables and prose on a terminal: no line is wider than it, rows can be told apart in every part of
  * a table that is split, words stay whole. Elsewhere nothing is broken. */
 #include "tests/support/pty_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The terminal's answers, cut anywhere, with pauses and keys in between. */
 #include "tests/support/tap.h"
 

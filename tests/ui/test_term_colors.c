@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colours of the terminal: exact ones stay, greys stay grey, pale colours keep their hue. */
 #include "src/ui/term_internal.h"
 #include "tests/support/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the bytes of a terminal to keys: all that terminals send for a key, whole and in pieces. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "tests/support/tap.h"

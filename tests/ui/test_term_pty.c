@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The live display on a terminal, as the real program: however it ends, the terminal has its old
  * modes again, and the last line says what happened. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The window without a display: SDL's dummy driver, its software renderer, events from a queue. */
 #include "tests/support/ok_or_note.h"
 #include "tests/support/script.h"

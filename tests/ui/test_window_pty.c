@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The window of the running program: impossible, closed by the user, or lost with its display. The
  * terminal takes over where it can and has its old modes again afterwards. */
 #include "tests/support/pty_check.h"

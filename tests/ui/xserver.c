@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "tests/ui/xserver.h"
 
 #include <X11/Xlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An X server of the test's own, which shows nothing (Xvfb), and what a window manager would tell
  * the windows on it. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of a page that was laid out: which are there, which overlap, which leave their place. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another; and in the window, beside the BEV or in its place. */
 #include "src/view/chart/live_chart.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colour maps, themes and their contrast, linear light. */
 #include "src/view/draw/color.h"
 #include "src/view/draw/ink.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dashboard: golden screens, forms without colour and in ASCII, marks, no figure that is not
  * known; at every size nothing drawn twice, nothing cut, panels fold in their order. */
 #include "src/state/glossary.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dashboard beside its kernels: a lesson, bits, the memory model, scenes, backward. */
 #include "src/state/live_text.h"
 #include "tests/support/screen.h"

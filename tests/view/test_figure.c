@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures of made-up scenes of every shape: no two texts overlap and none leaves the page;
  * directions are right, what is unknown says so, what is broken is counted; strips of gradients;
  * a reader understands PNG and SVG. That they are the same twice: tests/cli/test_cli.sh. */

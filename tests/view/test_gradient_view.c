@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Backward as pictures show it: strengths of gradients, their light over camera pictures, and
  * losses over cells of the grid. That gradients are adjoint to them: tests/live/test_loss.c. */
 #include "src/scene/grid_loss.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Pictures of pixels: PNG that another reader understands, sizes, scaling. */
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"

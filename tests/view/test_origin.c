@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every figure on a screen answers "where from". */
 #include "src/state/glossary.h"
 #include "src/view/panel/panel.h"

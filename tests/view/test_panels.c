@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Every panel in cells, where nothing is drawn twice, and in pixels, where each text has a place.
  */
 #include "src/state/live_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Charts: every text has a place, values where they belong. */
 #include "src/view/chart/chart.h"
 #include "tests/view/page_texts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From cells to pixels: where ahead and left are, and the range of values that the colours span. */
 #include "src/view/bev/decode.h"
 #include "src/view/bev/dropped.h"

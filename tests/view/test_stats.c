@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A place in the sorted order, and principal components. */
 #include "src/view/bev/stats.h"
 #include "tests/support/tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The controls of recorded steps: forwards and backwards, running, whose steps, which kernels. */
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"

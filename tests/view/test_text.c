@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts of figures: ticks of an axis, units, cleaned and cut characters. */
 #include "kernels/clean.h"
 #include "src/base/units.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Views of a pooled vector: from its channels to colours and values, worked out by hand. */
 #include "src/view/bev/decode.h"
 #include "src/view/bev/raster.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colours and fields of cells, for tests of pictures. */
 #pragma once
 

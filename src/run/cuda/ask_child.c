@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/run/cuda/ask_child.h"
 
 #include "src/base/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Calls the driver's libraries in a child process, where they may hang or crash. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Counts with CUPTI's range profiler; no other file knows it. CUPTI's "host" functions (names,
 // passes, figures) need no GPU.
 #include "config.h"

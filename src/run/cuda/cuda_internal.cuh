@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The .cu files of this folder share this header: error handling and the fields of a session.
 #pragma once
 

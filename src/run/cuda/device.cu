@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The open device: chosen once, described, and given up after an error that ends CUDA for the
 // process. Pinned host memory for copies.
 #include "src/run/cuda/cuda_internal.cuh"

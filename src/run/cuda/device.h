@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Opens, describes and probes the GPU, and gives host memory that it copies fast. Only kernels/,
  * src/run/cuda/, src/lib/ and src/scene/scatter_gpu.cu call CUDA. These functions exist only in
  * builds with CUDA. One binary serves machines with and without a driver: no CUDA call happens

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/run/cuda/driver.h"
 
 #include "src/base/worker.h"

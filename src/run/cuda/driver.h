@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Facts from the NVIDIA driver's libraries, which are loaded at run time, without the CUDA runtime.
  * They say whether a GPU is usable, and why not. They also give the driver's version and the
  * clocks, temperature and power of a GPU at work. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Compiles a CUDA kernel while the program runs, and launches it. libnvrtc and libcuda are loaded
  * when they are needed. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Measures the limits of this GPU. Each kernel here does one thing: it reads, it multiplies and
 // adds, or it waits for one load after the other. The fastest of a few runs counts.
 #include "src/run/cuda/cuda_internal.cuh"

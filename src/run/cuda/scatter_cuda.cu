@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/run/cuda/scatter_cuda.h"
 
 #include "kernels/cuda/common.cuh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The builder of scatter_gpu.h on the open device. It exists only in builds with CUDA. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Sessions on the GPU. They hold a problem's buffers with guard bands between them, launch kernels
 // and copy the outputs back.
 #include "kernels/codec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A session's launches captured in a CUDA graph: their time, replayed between events with warm or
 // flushed caches, and the CUDA functions that they start. Single launches, timed by the host's
 // clock, are here as well.

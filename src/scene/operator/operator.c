@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/operator/operator_internal.h"
 
 #include "src/base/random.h"

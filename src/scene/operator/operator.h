@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scenes without cameras: other operators that are the same sum over a scatter map. A .json file
  * names the operator and its sizes; tensors and map are made from a seed by the rules in
  * operator.c, the same on every machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Loads an operator of the user: a folder of .npy files. All headers are checked before elements
  * are read. */
 #include "src/scene/npz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Computes the bars that the display shows of an operator scene, in place of cameras. */
 #include "src/scene/operator/operator.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Declarations that the files of operator scenes share. */
 #pragma once
 

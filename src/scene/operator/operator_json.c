@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads operator scenes from JSON. */
 #include "src/scene/operator/operator_internal.h"
 

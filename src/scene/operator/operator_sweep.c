@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Scans a sample's world by LiDAR. The result is the points of `voxelize`. */
 #include "src/scene/operator/operator_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/bev/bev_picture.h"
 
 #include "src/scene/slice.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The BEV as the live display shows it, one pixel a cell: made from what the engine computed, with
  * the view, colour map, range and comparison that the state asks for. Both screens draw it. */
 #pragma once

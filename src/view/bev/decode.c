@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/bev/decode_internal.h"
 
 #include "kernels/codec.h"

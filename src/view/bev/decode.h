@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From pooled feature vectors to the content of a grid cell: a number or a colour. There are no
  * pixels here: figure, window and terminal each draw the same cells. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files that decode views share. Private to decode*.c. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The view "rgb": three channels as red, green and blue. */
 #include "src/view/bev/decode_internal.h"
 

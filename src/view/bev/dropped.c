@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/bev/dropped.h"
 
 #include <math.h>

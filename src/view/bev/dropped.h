@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Points of camera pixels that fall outside of the BEV grid: pooling drops them, and what the
  * camera saw there is lost. */
 #pragma once

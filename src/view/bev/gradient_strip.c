@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/bev/gradient_strip.h"
 
 #include "src/view/bev/raster.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which feature pixels feed a loss: the size of their gradients, and camera pictures that show it.
  * The pictures are dimmed and grey; a pixel with a gradient shines in gradient_light, which
  * colour-blind readers tell from grey too, because it is also much brighter than any dimmed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/bev/picture.h"
 
 #include "src/base/ref.h"

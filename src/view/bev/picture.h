@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pixels of a frame, one for each cell or camera pixel: the BEV and the strip of cameras. This
  * is the costly half of a picture, independent of the screen, its size, zoom and mouse. The engine
  * makes it; terminal, window and files draw it. */

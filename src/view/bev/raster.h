@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From cells to pixels, one pixel a cell: x (forward) is up, y (left) is to the left. */
 #pragma once
 

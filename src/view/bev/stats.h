@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers about many values: a place in their sorted order, and their principal components. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The camera strip: what the cameras saw, or the norm of the features, the mean of the
  * depth distribution, the share of it that is dropped (dropped.h); the last three in colours, over
  * the photograph where there is one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Charts. A chart is a ChartSpec: plain values: the content, not the drawing. Two back ends draw
  * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
  *

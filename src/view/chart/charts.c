@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The charts of the memory model: one function a chart fills its spec; the table is at the end. */
 #include "src/view/chart/live_chart.h"
 

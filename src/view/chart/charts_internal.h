@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the charts of the memory model share. Internal to the chart*.c files. */
 #pragma once
 

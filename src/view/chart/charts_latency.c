@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Charts of latencies: the selection in each number format, and why each kernel takes so long. */
 #include "src/view/chart/charts_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chart of pooling within a whole network: Amdahl's law with published times. */
 #include "src/view/chart/charts_internal.h"
 

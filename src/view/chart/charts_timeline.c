@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The chart of launches over time: a lane for the host's calls, for copies and for kernels, in each
  * way of launching. */
 #include "src/view/chart/charts_internal.h"

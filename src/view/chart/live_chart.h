@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the live display's state to a chart of the memory model; for terminal and window alike. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Charts in pixels: the frame around lines and bars, and pages of their own. */
 #include "src/view/chart/plot_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Bars in pixels. */
 #include "src/view/chart/plot_internal.h"
 

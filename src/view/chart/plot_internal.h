@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the pixel charts of lines and of bars share. Internal to the plot*.c files. */
 #pragma once
 

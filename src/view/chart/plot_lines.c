@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines and dots in pixels. Names stand beside what they name: there is no legend. */
 #include "src/view/chart/plot_internal.h"
 

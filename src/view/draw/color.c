@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/draw/color.h"
 
 #include "src/base/srgb.h"

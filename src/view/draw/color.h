@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Colours: sRGB values, colour maps by name, and the themes of pages. */
 #pragma once
 

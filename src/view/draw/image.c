@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/draw/image.h"
 
 #include "src/base/memory_stream.h"

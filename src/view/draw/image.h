@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A picture in memory: 8 bits a channel, red, green, blue, alpha (not premultiplied). */
 #pragma once
 

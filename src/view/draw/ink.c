@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/draw/ink.h"
 
 CellStyle cell_style(Ink ink) {

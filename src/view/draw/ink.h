@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Inks: the roles of colours. A role has one ink in each theme: in the terminal, the window and the
  * charts. */
 #pragma once

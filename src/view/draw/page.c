@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/draw/page.h"
 
 #include "src/base/markup.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A page that a function draws with a pen: as pixels, as a file, or as the places of its texts. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/draw/pen.h"
 
 #include "kernels/clean.h"

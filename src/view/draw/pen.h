@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text, lines and pictures on a cairo surface. Every text is cleaned, cut to its space with an
  * ellipsis, and noted for the layout test. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Texts for drawing. */
 #pragma once
 

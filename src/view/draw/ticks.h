@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Round numbers for axes and colour bars. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The blocks of the figure's page, except the legend: title, camera views, the run, panels. */
 #include "src/scales/ranges.h"
 #include "src/state/live_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arranges and draws the figure's page. */
 #include "src/state/live_text.h"
 #include "src/view/draw/page.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The documentation figure of `bevscope snapshot`: a page with the BEV, the camera views, the
  * legend, and panels of the display. Pure: the same input gives the same bytes. */
 #pragma once

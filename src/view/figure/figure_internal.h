@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of a figure and their shared data. The window draws its BEV with them too. */
 #pragma once
 

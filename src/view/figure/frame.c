@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the surroundings of a panel: axes with ticks on all four sides, and the band that names the
  * cameras. */
 #include "src/view/draw/ticks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the meaning of a panel's colours (classes, a colour bar, or a note) and of its lines. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the backward parts: the cells of the loss, and the chosen feature pixel. */
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/figure/figure_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws lines over the cells: range rings, fields of view, outlines of the true solids, and the ego
  * vehicle. The lines are thin and translucent, so that the cells stay readable. */
 #include "src/view/figure/figure_internal.h"

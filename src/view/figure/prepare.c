@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes the panels of a figure, their shared data and their sizes. */
 #include "src/view/draw/ticks.h"
 #include "src/view/figure/figure_internal.h"

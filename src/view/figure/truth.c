@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the truth over the cells: outlines of the objects' boxes with a mark at their front, and
  * the dots of a LiDAR sweep. */
 #include "src/view/figure/figure_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One number of the selected format, bit by bit: its parts, its value, its neighbours, its scale.
  */
 #include "src/state/bits.h"

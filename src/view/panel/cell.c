@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The probed cell and the points in it; where no cell is probed, the selection. */
 #include "src/state/live_text.h"
 #include "src/view/bev/dropped.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of the screen that never fold away: the header (selection and machine), the log, the
  * key bar. */
 #include "kernels/injected_bugs.h"

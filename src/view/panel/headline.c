@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One sentence with one number: how the selection compares with its baseline. */
 #include "src/state/live_text.h"
 #include "src/state/story.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The help: the table of keys, or the glossary. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"

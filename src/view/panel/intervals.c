@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lengths of the intervals, backward the points of each pixel: why one owner each does not balance
  * the work. */
 #include "src/view/panel/panel.h"

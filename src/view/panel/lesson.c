@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lesson on the dashboard: its rows, wrapped; and the frame around the panel that it points
  * at. */
 #include "src/view/panel/panel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The bytes that pooling touches: as a table, and as bars beside the L2 of GPUs. */
 #include "src/view/panel/panel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How far faults move the ground-truth objects: by range, of the selection and of a baseline. */
 #include "src/view/panel/panel.h"
 

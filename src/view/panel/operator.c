@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* An operator scene, in the place of cameras: its description, and the bars of its cells or
  * rows. */
 #include "src/view/panel/panel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/panel/origin.h"
 
 #include "src/state/live_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where a figure on a screen comes from: its source, its inputs, its date. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What floats over the panels: the command palette and the help. */
 #include "src/state/help.h"
 #include "src/view/panel/panel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The command palette: the typed text, the rows that fit, and the chosen row as a line of a
  * script. */
 #include "src/state/palette.h"

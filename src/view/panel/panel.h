@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Panels: what the screens show besides pictures, each laid out once, on a Sheet. Terminal and
  * window arrange them in stacks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/panel/pen_sheet.h"
 
 #include "src/view/draw/text.h"

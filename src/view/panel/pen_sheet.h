@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The back end of panels for a pen: proportional text, exact bars and charts. */
 #pragma once
 

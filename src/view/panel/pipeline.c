@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long each stage of a frame takes, from features to pixels. */
 #include "src/view/panel/panel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The points of a cell: a curve of the interval lengths, and the longest one. */
 #include "src/view/panel/panel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The race and the straggler. The grids fill in the order in which the kernels' blocks write. */
 #include "src/view/panel/race.h"
 

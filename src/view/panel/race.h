@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The race and the straggler: a model's schedules of kernels, drawn on a sheet. A screen shows them
  * as panels, `bevscope plot` as pictures. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Is it right? The largest error of each format on one logarithmic axis, beside the published
  * limit. */
 #include "src/state/live_text.h"

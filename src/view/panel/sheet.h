@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The surface of a panel: columns and rows of text with bars, curves and signs between them, each
  * in the ink of its role. A back end brings it on a screen: src/view/term/cells_sheet.c in
  * character cells, src/view/panel/pen_sheet.c with a pen and a proportional font. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/panel/spots.h"
 
 #include <math.h>

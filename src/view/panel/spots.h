@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Places of a drawing for the mouse, in the units of its screen: what can be clicked, and
  * figures. */
 #pragma once

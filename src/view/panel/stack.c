@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All panels, and panels above one another. */
 #include "src/view/panel/panel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The recorded steps in the place of the panels. A pinned baseline stands beside the selection, or
  * below it; without room, its counters alone. */
 #include "src/view/panel/panel.h"

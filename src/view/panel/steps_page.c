@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The steps of warps as character cells: for the live display, for the text and the pictures of
  * `bevscope steps`. Pure: the same steps give the same cells. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The registers of a warp's lanes after a step, and how their sums meet. */
 #include "src/scene/slice.h"
 #include "src/view/panel/steps_rows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows below one another, and what the files of the steps page share. Private to this folder. */
 #pragma once
 

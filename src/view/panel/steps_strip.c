@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The instructions of a step: their requests, and their lanes on the sectors that they touch. */
 #include "src/view/panel/steps_rows.h"
 

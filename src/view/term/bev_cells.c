@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"

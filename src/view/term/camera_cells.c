@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A camera view: a sign for each feature pixel, or for a few of them. The view of the shown step,
  * with the pixels whose points the step takes; backward the camera that feeds the loss most, with
  * the pixels that feed it; else the selected camera, where the strip shows something over it. */

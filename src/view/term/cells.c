@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/term/cells.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A screen in memory: a grid of cells with a glyph and a style each. A terminal, an image or a text
  * file is made from it. Every glyph is one column wide. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The back end of panels for character cells. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/term/chart_cells.h"
 
 #include "src/view/draw/ticks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The back end for charts in character cells: lines as Braille dots, bars as blocks. Draws any
  * ChartSpec of src/view/chart/chart.h, also without colour and in ASCII. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/term/dash_spots.h"
 
 static bool inside(const Area *area, int column, int row) {

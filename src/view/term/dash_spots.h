@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dashboard's places for the mouse, in columns and rows of the screen, from 0. */
 #pragma once
 

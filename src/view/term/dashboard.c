@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/view/term/dashboard.h"
 
 #include "src/state/live_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The dashboard: draws State and LiveData as Cells. Pure: the same input gives the same cells.
  *
  * Where there is no room for all panels, they are left out in this order: idea, pipeline,

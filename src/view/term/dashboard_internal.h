@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The panels that only the terminal has: pictures in cells. The window draws its pictures
  * itself. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The camera strip of the terminal: all camera views in a row of half blocks. */
 #include "src/state/live_text.h"
 #include "src/view/term/dashboard_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the window's BEV with its axes, wipe, probed cell and rays, and the camera strip. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"

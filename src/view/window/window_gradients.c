@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Marks a feature pixel in its camera view: the pixel under the mouse. Without one, backward marks
  * the pixel with the strongest gradient, and dropped points mark the explained pixel. */
 #include "src/view/bev/dropped.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arranges the parts of the window and draws them in order. */
 #include "src/view/window/window_image.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The window's picture: the camera strip, below it the BEV, beside it legend, cell and
  * latency. Pure: windows, snapshots, recordings and frames of scripts all show this picture. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The parts of the window's picture and their shared data. Internal to the window_*.c files. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Functions that the parts of the window share: marks, places, rasters, the BEV as a panel. */
 #include "src/view/window/window_internal.h"
 

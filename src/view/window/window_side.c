@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the window's panels: the column beside the picture, and the rows around it. */
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_internal.h"

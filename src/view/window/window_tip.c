@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Draws the tooltip of the window: a box beside the thing under the mouse. */
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/window/window_image.h"
