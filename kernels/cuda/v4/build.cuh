@@ -121,6 +121,12 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
 
 // ---- tiles -------------------------------------------------------------------------------------
 
+TileOrder tile_order(const Pool &pool, const Draft &d) {
+    return {{(int)pool.intervals, d.entries, pool.starts, d.entry_counts},
+            d.order,
+            d.strip_starts + d.strips};
+}
+
 // Sorts points into entries and cells into tiles, and counts the steps of each tile.
 void draft_tiles(const Pool &pool, const Frustums &f, const Draft &d) {
     int intervals = (int)pool.intervals;
@@ -129,12 +135,12 @@ void draft_tiles(const Pool &pool, const Frustums &f, const Draft &d) {
     if (pool.weights)
         scan(d.entry_counts, NULL, intervals, d.entry_starts, &d.findings->entries);
     scan(d.strip_counts, NULL, d.strips, d.strip_starts, NULL);
-    v4_strip_kernel<<<blocks_for(intervals, 256), 256>>>(pool, f, d.columns, d.entries,
-                                                         d.entry_counts, d.strip_starts,
+    TileOrder order = tile_order(pool, d);
+    v4_strip_kernel<<<blocks_for(intervals, 256), 256>>>(order.lists, f, d.columns, d.strip_starts,
                                                          d.strip_counts, d.strip_keys);
     sort_lists(d.strips, Strips{d.strip_starts, d.strip_keys, d.order});
-    v4_count_steps_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
-        pool, d.tiles, d.order, d.entry_counts, d.entries, d.step_counts, d.findings);
+    v4_count_steps_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(order, d.step_counts,
+                                                                             d.findings);
 }
 
 bool tiles_are_faster(const Pool &pool, const Findings &findings) {
@@ -167,16 +173,18 @@ bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findin
 
 // Writes the tile map: weights, empty cells, tiles sorted by class, and their steps.
 void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Numbers &numbers,
-                const TileSort &sort, const TileArrays &out, int *empty, bool transposed) {
+                const TileBins &bins, const TileArrays &out, int *empty, bool transposed) {
+    TileOrder order = tile_order(pool, d);
     if (pool.weights)
         v4_weights_kernel<<<blocks_for(pool.points, 256), 256>>>(
             pool, d.cell_intervals, d.entry_starts, d.slots, out.weights);
-    partition(1, (int)pool.cells, EmptySort{d.cell_intervals, empty});
-    partition(sort.portion + sort.largest + 1, d.tiles, sort);
+    partition(1, (int)pool.cells, EmptySort{d.cell_intervals, NO_CELL, empty});
+    partition(ABSENT_BIN, d.tiles, TileSort{bins, NULL, order, d.step_counts, out.tiles});
     scan(d.step_counts, out.tiles, d.tiles, d.step_starts, NULL);
-    v4_fill_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(
-        pool, f, out, numbers, d.step_starts, d.order, d.entry_counts, d.entry_starts, d.entries,
-        transposed);
+    TileSource source = {order, pool.ranks_bev, NULL,
+                         pool.weights ? d.entry_starts : NULL, transposed};
+    v4_fill_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(source, f, out, numbers, NULL,
+                                                                      d.step_starts);
 }
 
 // Chooses a schedule for the drafted tiles, and builds their map.
@@ -199,10 +207,9 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
         return false;
     plan->transposed = transposes;
     plan->schedule = schedule;
-    fill_tiles(
-        pool, f, draft, numbers,
-        tile_sort(numbers.shares, findings.tile_steps, schedule, draft.step_counts, out.tiles), out,
-        empty, transposes);
+    TileBins bins = {{}, schedule.portion, schedule.largest};
+    bins.set(numbers.shares, findings.tile_steps);
+    fill_tiles(pool, f, draft, numbers, bins, out, empty, transposes);
     map.work = out.work;
     map.cells = out.cells;
     map.slabs = out.slabs;

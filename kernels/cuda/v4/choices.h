@@ -204,19 +204,26 @@ static inline double v4_step_time(const BevProblem *problem) {
 
 /* Returns the time of all tiles, in steps of FP16. It is the larger of two times: that of the
  * longest tile, which starts three steps before its first, and that of all blocks and steps in
- * parallel. A step of two groups counts twice in the longest tile and 2.7 times in the work of all;
- * FP32 always takes two groups if it can, which v4_step_time includes. The numbers are fitted to
+ * parallel. `twice`: a step of two groups counts twice in the longest tile and 2.7 times in the
+ * work of all; FP32 always takes two groups if it can, which v4_step_time includes. `blocks` and
+ * `steps`: of all passes; `resident`: blocks that the GPU holds at once. The numbers are fitted to
  * the times of all portions on an H200 (samples/experiments/v4.md). */
+V4_BOTH double v4_time(double longest, double blocks, double steps, double resident, double step,
+                       bool twice) {
+    double latency = 3 + step * (twice ? 2 : 1) * longest;
+    double all = 5.5 * blocks / resident +
+                 1.5 * step * (twice ? 2.7 : 1) * (steps / (resident * TILE_WARPS));
+    return latency > all ? latency : all;
+}
+
 static inline double v4_tiles_time(const int *tile_steps, const V4Schedule *schedule,
                                    const V4Load *load) {
-    double resident = (double)TILE_BLOCKS * load->multiprocessors; /* resident blocks */
     double blocks =
         (double)((schedule->workers + TILE_WARPS - 1) / TILE_WARPS) * (double)schedule->passes;
-    double work = (double)(load->steps * schedule->passes) / (resident * TILE_WARPS);
-    double step = v4_step_time(load->problem);
-    bool twice = schedule->groups > 1 && load->problem->dtype != BEV_FP32;
-    return fmax(3 + step * (twice ? 2 : 1) * v4_longest_tile(tile_steps, schedule),
-                5.5 * blocks / resident + 1.5 * step * (twice ? 2.7 : 1) * work);
+    return v4_time(v4_longest_tile(tile_steps, schedule), blocks,
+                   (double)(load->steps * schedule->passes),
+                   (double)TILE_BLOCKS * load->multiprocessors, v4_step_time(load->problem),
+                   schedule->groups > 1 && load->problem->dtype != BEV_FP32);
 }
 
 /* Returns whether a block may take this number of groups. Multiples of 128 channels allow both, in

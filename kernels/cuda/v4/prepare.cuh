@@ -50,13 +50,14 @@ struct CellSort {
     }
 };
 
-// Collects the cells without points: they are bin 0.
+// Collects the cells without points: they are bin 0. `value` is what `of` has for such a cell.
 struct EmptySort {
-    const int *cell_intervals;
+    const int *of;
+    int value;
     int *empty;
 
     __device__ int bin(int cell) const {
-        return cell_intervals[cell] == NO_CELL ? 0 : 1;
+        return of[cell] == value ? 0 : 1;
     }
     __device__ void put(int, int rank, int cell) const {
         empty[rank] = cell;
@@ -65,15 +66,27 @@ struct EmptySort {
 
 // ---- the order of cells: those that see the same columns are neighbours ------------------------
 
-// Puts sort keys of intervals into their strips, in any order; strip_counts end as 0.
-static __global__ void v4_strip_kernel(Pool pool, Frustums f, int columns, const Entry *entries,
-                                       const int *entry_counts, const int *strip_starts,
-                                       int *strip_counts, uint64_t *keys) {
+// The entries of all cells, in lists. List i is that of interval i, or of a moving map's cell i,
+// where it may be empty.
+struct CellLists {
+    int lists;
+    const Entry *entries;
+    const int *starts, *counts; // [lists]
+
+    __device__ int end(int i) const {
+        return starts[i] + counts[i];
+    }
+};
+
+// Puts sort keys of lists into their strips, in any order; strip_counts end as 0.
+static __global__ void v4_strip_kernel(CellLists lists, Frustums f, int columns,
+                                       const int *strip_starts, int *strip_counts,
+                                       uint64_t *keys) {
     int64_t i = thread_number();
-    if (i >= pool.intervals)
+    if (i >= lists.lists || lists.counts[i] == 0)
         return;
-    int count = entry_counts[i], first = entries[pool.starts[i]].column;
-    int last = entries[pool.starts[i] + count - 1].column, strip = v4_strip(first, f.slabs);
+    int count = lists.counts[i], first = lists.entries[lists.starts[i]].column;
+    int last = lists.entries[lists.end((int)i) - 1].column, strip = v4_strip(first, f.slabs);
     int slot = atomicSub(&strip_counts[strip], 1) - 1;
     uint64_t key = v4_cell_key(first, last, count, f.slabs, columns);
     keys[strip_starts[strip] + slot] = key << 32 | (uint32_t)i;
@@ -104,22 +117,34 @@ struct Strips {
 
 // ---- tiles -------------------------------------------------------------------------------------
 
+// The lists in the order of tiles: tile i takes 16 of them from 16 i on.
+struct TileOrder {
+    CellLists lists;
+    const int *order;
+    const int *count; // lists that are not empty
+
+    __device__ int tiles() const {
+        return (*count + TILE_CELLS - 1) / TILE_CELLS;
+    }
+};
+
 // A warp's place among the steps of a tile: lane m < 16 holds the entries of cell m. A step takes
 // the smallest column that any cell still has. A cell with two depth bins in that column takes two
 // steps.
 struct ColumnCursor {
-    int e, end, interval; // of this lane; lanes from 16 on have no entries
+    int e, end, list; // of this lane; lanes from 16 on have no entries
+    const Entry *entries;
 
-    __device__ ColumnCursor(int tile, const Pool &pool, const int *order, const int *entry_counts) {
+    __device__ ColumnCursor(int tile, const TileOrder &from) : entries(from.lists.entries) {
         int lane = (int)threadIdx.x % WARP;
         int64_t i = (int64_t)tile * TILE_CELLS + lane;
-        interval = lane < TILE_CELLS && i < pool.intervals ? order[i] : NO_CELL;
-        e = interval == NO_CELL ? 0 : pool.starts[interval];
-        end = interval == NO_CELL ? 0 : e + entry_counts[interval];
+        list = lane < TILE_CELLS && i < *from.count ? from.order[i] : NO_CELL;
+        e = list == NO_CELL ? 0 : from.lists.starts[list];
+        end = list == NO_CELL ? 0 : from.lists.end(list);
     }
 
     // Returns the next step's column; -1: no more steps. *mine: this lane's entry in it, or -1.
-    __device__ int next(const Entry *entries, int *mine) {
+    __device__ int next(int *mine) {
         unsigned column = e < end ? (unsigned)entries[e].column : ~0u;
         unsigned smallest = __reduce_min_sync(~0u, column);
         bool takes = column == smallest && column != ~0u;
@@ -129,15 +154,14 @@ struct ColumnCursor {
     }
 };
 
-static __global__ void v4_count_steps_kernel(Pool pool, int tiles, const int *order,
-                                             const int *entry_counts, const Entry *entries,
-                                             int *step_counts, Findings *findings) {
+static __global__ void v4_count_steps_kernel(TileOrder order, int *step_counts,
+                                             Findings *findings) {
     int tile = (int)(thread_number() / WARP);
-    if (tile >= tiles)
+    if (tile >= order.tiles())
         return;
-    ColumnCursor cursor(tile, pool, order, entry_counts);
+    ColumnCursor cursor(tile, order);
     int steps = 0, mine;
-    while (cursor.next(entries, &mine) >= 0)
+    while (cursor.next(&mine) >= 0)
         steps++;
     if (threadIdx.x % WARP == 0) {
         step_counts[tile] = steps;
@@ -146,34 +170,57 @@ static __global__ void v4_count_steps_kernel(Pool pool, int tiles, const int *or
     }
 }
 
-// Sorts tiles by class, and tiles of class 0 by steps, the most steps first. They have a warp each,
-// and the warps of a block should end together.
-struct TileSort {
-    // The first tile of each bin. The bin is the number of steps in class 0, else portion + class.
-    int first[portion_of(PORTIONS - 1) + PAIR_CLASS + 1];
-    const int *step_counts;
-    int portion, largest, *tiles;
+// The bins by which tiles are sorted: tiles of class 0 by steps, the most steps first, then those of
+// each class. Tiles of class 0 have a warp each, and the warps of a block should end together.
+constexpr int STEP_BINS = portion_of(PORTIONS - 1), ABSENT_BIN = STEP_BINS + PAIR_CLASS + 1;
 
-    __device__ int bin(int tile) const {
-        int steps = step_counts[tile], k = class_of(steps, portion, largest);
-        return k ? portion + k : steps;
+struct TileBins {
+    int first[ABSENT_BIN + 1]; // the first tile of each bin
+    int portion, largest;
+
+    __host__ __device__ int bin(int steps) const {
+        int k = class_of(steps, portion, largest);
+        return k ? STEP_BINS + k : min(steps, STEP_BINS);
     }
-    __device__ void put(int bin, int rank, int tile) const {
-        tiles[first[bin] + rank] = tile;
+    // tile_steps: tiles by number of steps, as in Findings; class 0 is the only one where a tile
+    // may have more than STEP_BINS steps.
+    __host__ __device__ void set(const Shares &shares, const int *tile_steps) {
+        for (int k = 1; k <= PAIR_CLASS; k++)
+            first[STEP_BINS + k] = shares.first_owner[k];
+        first[ABSENT_BIN] = shares.owners;
+        int at = shares.first_owner[0], most = largest ? portion : STEP_BINS;
+        for (int steps = STEP_BINS; steps >= 0; steps--) {
+            first[steps] = at;
+            at += steps < most ? tile_steps[steps] : steps == most ? at_least(tile_steps, most) : 0;
+        }
+    }
+    // Returns the tiles of class 0 in the bin of `most` steps.
+    __host__ __device__ int at_least(const int *tile_steps, int most) const {
+        int tiles = tile_steps[most];
+        for (int steps = most + 1; !largest && steps <= MANY_STEPS; steps++)
+            tiles += tile_steps[steps];
+        return tiles;
     }
 };
 
-static inline TileSort tile_sort(const Shares &shares, const int tile_steps[],
-                                 const V4Schedule &schedule, const int *step_counts, int *tiles) {
-    TileSort sort = {{}, step_counts, schedule.portion, schedule.largest, tiles};
-    for (int k = 1; k <= schedule.largest; k++)
-        sort.first[schedule.portion + k] = shares.first_owner[k];
-    for (int steps = schedule.portion, at = shares.first_owner[0]; steps >= 0; steps--) {
-        sort.first[steps] = at;
-        at += tile_steps[steps];
+// Sorts tiles into bins; those that a moving map does not have come last.
+struct TileSort {
+    TileBins fixed;
+    const TileBins *moving; // NULL: `fixed`
+    TileOrder order;
+    const int *step_counts;
+    int *tiles;
+
+    __device__ const TileBins &bins() const {
+        return moving ? *moving : fixed;
     }
-    return sort;
-}
+    __device__ int bin(int tile) const {
+        return tile < order.tiles() ? bins().bin(step_counts[tile]) : ABSENT_BIN;
+    }
+    __device__ void put(int bin, int rank, int tile) const {
+        tiles[bins().first[bin] + rank] = tile;
+    }
+};
 
 struct TileArrays {
     TileWork *work;
@@ -203,12 +250,33 @@ struct Numbers {
     }
 };
 
-// Each warp writes the map of one tile. starts[at]: the steps of all tiles before it.
-static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Numbers numbers,
-                                      const int *starts, const int *order, const int *entry_counts,
-                                      const int *entry_starts, const Entry *entries,
-                                      bool transposed) {
+// Where a tile's cells and weights are told.
+struct TileSource {
+    TileOrder order;
+    const int *ranks_bev; // cell of the point where a list starts; NULL: list i is cell i
+    const int *weight_rows; // row of weights of an entry; NULL: `first_rows`
+    const int *first_rows;  // row of a list's first entry; NULL: no weights
+    bool transposed;
+
+    __device__ int cell(int list) const {
+        return ranks_bev ? ranks_bev[order.lists.starts[list]] : list;
+    }
+    __device__ bool weighted() const {
+        return weight_rows || first_rows;
+    }
+    __device__ int weight_row(int list, int entry) const {
+        return weight_rows ? weight_rows[entry]
+                           : first_rows[list] + entry - order.lists.starts[list];
+    }
+};
+
+// Each warp writes the map of one tile. starts[at]: the steps of all tiles before it. `moving`: the
+// numbers of a moving map, else they are `fixed`.
+static __global__ void v4_fill_kernel(TileSource source, Frustums f, TileArrays out,
+                                      const __grid_constant__ Numbers fixed, const Numbers *moving,
+                                      const int *starts) {
     int at = (int)(thread_number() / WARP), lane = (int)threadIdx.x % WARP;
+    const Numbers &numbers = moving ? *moving : fixed;
     const Shares &shares = numbers.shares;
     int workers = numbers.blocks * TILE_WARPS;
     if (at >= shares.owners)
@@ -217,21 +285,20 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Num
     int other = workers + starts[at] - first, end = workers + starts[at + 1] - first - parts;
     if (lane < parts)
         out.work[numbers.of_worker(first + lane)] = {at, other + lane, end, lane << 8 | parts};
-    ColumnCursor cursor(out.tiles[at], pool, order, entry_counts);
-    bool has_cell = cursor.interval != NO_CELL;
+    ColumnCursor cursor(out.tiles[at], source.order);
+    bool has_cell = cursor.list != NO_CELL, weighted = source.weighted();
     if (lane < TILE_CELLS)
-        out.cells[at * TILE_CELLS + lane] = has_cell ? pool.ranks_bev[cursor.e] : NO_CELL;
-    // An entry's index in `entries` plus `shift` is its row of weights.
-    int shift = pool.weights && has_cell ? entry_starts[cursor.interval] - cursor.e : 0;
+        out.cells[at * TILE_CELLS + lane] = has_cell ? source.cell(cursor.list) : NO_CELL;
     int mine, column;
     auto put_entries = [&](int64_t step) {
         if (lane >= TILE_CELLS)
             return;
-        out.entries[step * TILE_CELLS + lane] = mine < 0 ? 0 : entries[mine].code;
-        if (pool.weights)
-            out.weight_rows[step * TILE_CELLS + lane] = mine < 0 ? 0 : mine + shift;
+        out.entries[step * TILE_CELLS + lane] = mine < 0 ? 0 : cursor.entries[mine].code;
+        if (weighted)
+            out.weight_rows[step * TILE_CELLS + lane] =
+                mine < 0 ? 0 : source.weight_row(cursor.list, mine);
     };
-    for (int i = 0; (column = cursor.next(entries, &mine)) >= 0; i++) {
+    for (int i = 0; (column = cursor.next(&mine)) >= 0; i++) {
         int64_t step = i < parts ? numbers.of_worker(first + i) : other + i - parts;
         put_entries(step);
         if (lane == 0) {
@@ -239,7 +306,7 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, Num
             int camera = column / f.slabs / f.width;
             int row = (camera * f.height + slab * SLAB) * f.width + w;
             int depth = (camera * f.bins * f.height + slab * SLAB) * f.width + w;
-            out.slabs[step] = make_int2(row, transposed ? column * f.bins : depth);
+            out.slabs[step] = make_int2(row, source.transposed ? column * f.bins : depth);
         }
     }
     // The last block may have workers without a tile, which still read a step.

@@ -39,9 +39,10 @@ __device__ inline void encode_sums(const float v[V], float scale, uint32_t *word
 // The loop is not unrolled: a burst of stores would delay all other loads. WAITS: the previous
 // kernel may still read or write the output.
 template <BevDtype D, int CHANNELS, bool WAITS>
-__device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0, int first) {
+__device__ inline void clear_empty(const Pool &pool, const TileMap &map, int empties, int c0,
+                                   int first) {
     constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words of a cell
-    int lane = (int)threadIdx.x % WARP, count = min(EMPTY_CELLS, map.empties - first);
+    int lane = (int)threadIdx.x % WARP, count = min(EMPTY_CELLS, empties - first);
     int mine = lane < count ? map.empty[first + lane] : 0;
     if constexpr (WAITS)
         wait_for_previous_kernel();
@@ -458,9 +459,12 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     constexpr bool KEEPS = GROUPS == 1;
     Worker me = KEEPS ? Worker(threadIdx.x, blockIdx, Sums::CHANNELS)
                       : Worker::read_again(Sums::CHANNELS);
-    if (me.number >= map.workers) {
-        int first = (me.number - map.workers) * EMPTY_CELLS;
-        clear_empty<D, Sums::CHANNELS, !T>(pool, map, me.c0, first);
+    TileCounts counts = {map.workers, map.empties};
+    if (map.counts)
+        counts = {map.counts->workers, min(map.empties, map.counts->empties)};
+    if (me.number >= counts.workers) {
+        int first = (me.number - counts.workers) * EMPTY_CELLS;
+        clear_empty<D, Sums::CHANNELS, !T>(pool, map, counts.empties, me.c0, first);
         return;
     }
     TileWork work = map.work[me.number];

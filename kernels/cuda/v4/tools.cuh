@@ -89,10 +89,11 @@ static __global__ void __launch_bounds__(TOOL_THREADS)
 }
 
 // Enqueues v4_scan_kernel: exclusive prefix sums of n counts.
-static inline void scan(const int *counts, const int *order, int n, int *starts, int *sum) {
+static inline void scan(const int *counts, const int *order, int n, int *starts, int *sum,
+                        cudaStream_t stream = 0) {
     int part = part_of(max(n, 1));
-    v4_scan_kernel<<<blocks_for(max(n, 1), part), TOOL_THREADS>>>(counts, order, n, part, starts,
-                                                                  sum);
+    v4_scan_kernel<<<blocks_for(max(n, 1), part), TOOL_THREADS, 0, stream>>>(counts, order, n, part,
+                                                                             starts, sum);
 }
 
 // Block (b, p) calls sort.put(b, rank, i) for each i in part p of [0, n) with sort.bin(i) == b.
@@ -115,10 +116,12 @@ __global__ void __launch_bounds__(TOOL_THREADS)
 }
 
 // Enqueues v4_partition_kernel: a stable partition of [0, n) into bins.
-template <typename Sort> static inline void partition(int bins, int n, const Sort &sort) {
+template <typename Sort>
+static inline void partition(int bins, int n, const Sort &sort, cudaStream_t stream = 0) {
     int part = part_of(n);
+    dim3 grid(bins, blocks_for(n, part));
     if (n)
-        v4_partition_kernel<<<dim3(bins, blocks_for(n, part)), TOOL_THREADS>>>(n, part, sort);
+        v4_partition_kernel<<<grid, TOOL_THREADS, 0, stream>>>(n, part, sort);
 }
 
 // ---- many short lists, sorted ------------------------------------------------------------------
@@ -204,7 +207,8 @@ __global__ void __launch_bounds__(SORT_THREADS, 4)
     }
 }
 
-template <typename Lists> static inline void sort_lists(int count, const Lists &lists) {
+template <typename Lists>
+static inline void sort_lists(int count, const Lists &lists, cudaStream_t stream = 0) {
     unsigned blocks = Lists::FEW_AND_LONG ? count : blocks_for(count, SORT_WARPS);
-    v4_sort_kernel<<<blocks, SORT_THREADS>>>(count, lists);
+    v4_sort_kernel<<<blocks, SORT_THREADS, 0, stream>>>(count, lists);
 }

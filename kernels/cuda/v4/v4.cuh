@@ -38,7 +38,7 @@ __device__ inline Share share_of(const Shares &shares, int worker) {
 }
 
 // Makes Shares from the number of owners of each class.
-static inline Shares shares_from(const int counts[CLASSES]) {
+__host__ __device__ inline Shares shares_from(const int counts[CLASSES]) {
     Shares shares = {};
     for (int k = CLASSES - 1; k >= 0; k--) {
         shares.first_worker[k] = shares.workers;
@@ -100,6 +100,11 @@ struct Workspace {
     int reductions;   // tiles with two blocks, which come first, times passes: tile * passes + pass
 };
 
+// How many workers and empty cells a moving map has at the moment.
+struct TileCounts {
+    int workers, empties;
+};
+
 // The map as tiles: the arguments of a launch. A tile is 16 cells that see the same image columns.
 // A step multiplies the depths of one slab (16 image rows of one column) for these cells by the
 // slab's features. An entry is bin << 16 | rows: the bin of the column that falls into the cell,
@@ -115,6 +120,7 @@ struct TileMap {
     int workers;             // a multiple of TILE_WARPS
     int empties;
     const int *empty; // [empties]: cells without points
+    const TileCounts *counts; // of a moving map, whose `workers` and `empties` are bounds; else NULL
 
     // These differ from launch to launch; as in Pool.
     void *out;

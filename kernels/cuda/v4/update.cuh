@@ -1,0 +1,192 @@
+// The map of moving cameras, made again on the stream: poses, entries, tiles and their schedule. No
+// allocation and no wait: all sizes are bounds, and what differs from step to step stays in device
+// memory.
+#pragma once
+
+#include "kernels/cuda/v4/moving.cuh"
+
+// What a launch and the kernels behind the schedule read.
+struct MovingSchedule {
+    Numbers numbers;
+    TileBins bins;
+    TileCounts counts;
+    int flags; // BEV_MOVING_FULL
+};
+
+// The rules of v4_best_schedule() that do not depend on the map.
+struct MovingRules {
+    double step_time, resident; // v4_step_time(); blocks that the GPU holds at once
+    int passes, round;          // over the channels; multiprocessors of a pass
+    bool twice, pairs;          // as in v4_time(); tiles may have two blocks
+    int most_workers, most_entries, cells;
+};
+
+// Returns the schedule's workers for a portion, and counts its tiles by class. A warp calls it.
+static __device__ int moving_workers(const int *tile_steps, int portion, int largest,
+                                     int counts[CLASSES], int *eighths) {
+    int lane = (int)threadIdx.x % WARP, longest = 0, workers = 0;
+    if (lane < CLASSES)
+        counts[lane] = 0;
+    __syncwarp();
+    for (int steps = lane; steps <= MANY_STEPS; steps += WARP) {
+        int k = class_of(steps, portion, largest), warps = 1 << k;
+        if (tile_steps[steps] == 0)
+            continue;
+        atomicAdd(&counts[k], tile_steps[steps]);
+        longest = max(longest, 8 * ((steps + warps - 1) / warps) + k * k);
+    }
+    __syncwarp();
+    *eighths = __reduce_max_sync(~0u, longest);
+    for (int k = 0; k < CLASSES; k++)
+        workers += counts[k] << k;
+    return workers;
+}
+
+// Chooses the schedule: a warp tries a portion. Where a map needs more workers than there is room
+// for, tiles get fewer.
+static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findings *findings,
+                                                 const int *lists, const int *entries,
+                                                 MovingSchedule *out) {
+    __shared__ int counts[PORTIONS][CLASSES], largest[PORTIONS];
+    __shared__ double times[PORTIONS];
+    int i = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, longest = 0, eighths, workers;
+    const int *tile_steps = findings->tile_steps;
+    for (int steps = portion_of(i) * TILE_WARPS + 1 + lane; steps <= MANY_STEPS; steps += WARP)
+        longest += tile_steps[steps];
+    longest = __reduce_add_sync(~0u, longest);
+    int most = rules.pairs && longest <= PAIRS ? PAIR_CLASS : TILE_LARGEST;
+    while ((workers = moving_workers(tile_steps, portion_of(i), most, counts[i], &eighths)) >
+               rules.most_workers &&
+           most > 0)
+        most--;
+    if (lane == 0) {
+        double blocks = (double)blocks_for(workers, TILE_WARPS) * rules.passes;
+        times[i] = v4_time(eighths / 8.0, blocks, (double)findings->steps * rules.passes,
+                           rules.resident, rules.step_time, rules.twice);
+        largest[i] = most;
+    }
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    int best = 0;
+    for (int other = 1; other < PORTIONS; other++)
+        if (times[other] < times[best])
+            best = other;
+    Shares shares = shares_from(counts[best]);
+    out->numbers = {shares, (int)blocks_for(shares.workers, TILE_WARPS), rules.round};
+    out->bins.portion = portion_of(best);
+    out->bins.largest = largest[best];
+    out->bins.set(shares, tile_steps);
+    out->counts = {out->numbers.blocks * TILE_WARPS, rules.cells - *lists};
+    out->flags = *entries > rules.most_entries ? BEV_MOVING_FULL : 0;
+}
+
+// The arrays of a moving map: those that a launch reads, and those only between two kernels.
+struct MovingMap {
+    MovingSchedule *schedule;
+    TileArrays tiles;
+    int *empty;
+    uint32_t *occupied;
+
+    // The first arrays begin as zeros.
+    Findings *findings;
+    int *cell_counts, *strip_counts, *step_counts;
+    int *cell_starts, *entry_counts, *strip_starts, *order, *step_starts;
+    uint64_t *keys, *strip_keys;
+    uint16_t *rows;
+    Entry *entries;
+    int *slots;
+    size_t zeroed; // bytes from `findings` on
+};
+
+// The sizes of a moving map.
+struct MovingSizes {
+    int cells, tiles, strips, columns, entries, workers;
+    bool weighted;
+};
+
+static inline MovingSizes moving_sizes(const BevMoving *moving) {
+    const BevShape *shape = &moving->shape;
+    Frustums f = frustums_of(*shape);
+    MovingSizes sizes = {};
+    sizes.cells = (int)(shape->nx * shape->ny);
+    sizes.tiles = (int)blocks_for(sizes.cells, TILE_CELLS);
+    sizes.columns = f.cameras * f.width * f.slabs;
+    sizes.strips = v4_strip(sizes.columns - 1, f.slabs) + 1;
+    sizes.weighted = moving->align != BEV_NEAREST;
+    int64_t bundles = (int64_t)sizes.columns * f.bins, most = sizes.weighted ? 12 : 6;
+    sizes.entries = (int)(moving->most_entries ? moving->most_entries : most * bundles);
+    sizes.workers = 2 * sizes.tiles + (PAIRS << PAIR_CLASS);
+    return sizes;
+}
+
+static inline void take_moving(Arena &arena, const MovingSizes &sizes, MovingMap *map) {
+    int64_t steps = (int64_t)sizes.entries + TILE_WARPS, weighted = sizes.weighted;
+    arena.take(&map->schedule, 1);
+    arena.take(&map->tiles.work, sizes.workers + TILE_WARPS);
+    arena.take(&map->tiles.cells, (int64_t)sizes.tiles * TILE_CELLS);
+    arena.take(&map->tiles.tiles, sizes.tiles);
+    arena.take(&map->tiles.slabs, steps);
+    arena.take(&map->tiles.entries, steps * TILE_CELLS);
+    arena.take(&map->tiles.weight_rows, weighted * steps * TILE_CELLS);
+    arena.take(&map->tiles.weights, weighted * sizes.entries * SLAB);
+    arena.take(&map->empty, sizes.cells);
+    arena.take(&map->occupied, blocks_for(sizes.cells, WARP));
+    size_t before = arena.used;
+    arena.take(&map->findings, 1);
+    arena.take(&map->cell_counts, sizes.cells);
+    arena.take(&map->strip_counts, sizes.strips);
+    arena.take(&map->step_counts, sizes.tiles);
+    map->zeroed = arena.used - before;
+    arena.take(&map->cell_starts, sizes.cells + 1);
+    arena.take(&map->entry_counts, sizes.cells);
+    arena.take(&map->strip_starts, sizes.strips + 1);
+    arena.take(&map->order, sizes.cells);
+    arena.take(&map->step_starts, sizes.tiles + 1);
+    arena.take(&map->keys, sizes.entries);
+    arena.take(&map->strip_keys, sizes.cells);
+    arena.take(&map->rows, sizes.entries);
+    arena.take(&map->entries, sizes.entries);
+    arena.take(&map->slots, weighted * sizes.entries);
+    if (!weighted)
+        map->slots = NULL, map->tiles.weight_rows = NULL, map->tiles.weights = NULL;
+}
+
+// Enqueues the entries of all cells, sorted.
+static inline void update_entries(const MovingFrame &frame, const MovingSizes &sizes,
+                                  const MovingMap &map, cudaStream_t stream) {
+    unsigned blocks = blocks_for((int64_t)sizes.columns * frame.f.bins * SLAB, 256);
+    MovingEntries entries = {sizes.cells, map.cell_counts, map.cell_starts,  sizes.entries,
+                             map.keys,    map.rows,        map.tiles.weights};
+    MovingCells cells = {entries,          frame.f.slabs,    map.entries, map.slots,
+                         map.entry_counts, map.strip_counts, map.occupied};
+    v4_moving_entries_kernel<false><<<blocks, 256, 0, stream>>>(frame, entries);
+    scan(map.cell_counts, NULL, sizes.cells, map.cell_starts, NULL, stream);
+    v4_moving_entries_kernel<true><<<blocks, 256, 0, stream>>>(frame, entries);
+    v4_moving_cells_kernel<<<blocks_for(sizes.cells, 256), 256, 0, stream>>>(cells);
+}
+
+// Enqueues the tiles of sorted entries.
+static inline void update_tiles(const Frustums &f, const MovingSizes &sizes,
+                                const MovingRules &rules, const MovingMap &map,
+                                cudaStream_t stream) {
+    const int *lists = map.strip_starts + sizes.strips;
+    unsigned tile_blocks = blocks_for((int64_t)sizes.tiles * WARP, 256);
+    TileOrder order = {{sizes.cells, map.entries, map.cell_starts, map.entry_counts},
+                       map.order,
+                       lists};
+    TileSource source = {order, NULL, map.slots, NULL, true};
+    scan(map.strip_counts, NULL, sizes.strips, map.strip_starts, NULL, stream);
+    v4_strip_kernel<<<blocks_for(sizes.cells, 256), 256, 0, stream>>>(
+        order.lists, f, sizes.columns, map.strip_starts, map.strip_counts, map.strip_keys);
+    sort_lists(sizes.strips, Strips{map.strip_starts, map.strip_keys, map.order}, stream);
+    v4_count_steps_kernel<<<tile_blocks, 256, 0, stream>>>(order, map.step_counts, map.findings);
+    v4_moving_schedule_kernel<<<1, PORTIONS * WARP, 0, stream>>>(
+        rules, map.findings, lists, map.cell_starts + sizes.cells, map.schedule);
+    partition(1, sizes.cells, EmptySort{map.entry_counts, 0, map.empty}, stream);
+    partition(ABSENT_BIN + 1, sizes.tiles,
+              TileSort{{}, &map.schedule->bins, order, map.step_counts, map.tiles.tiles}, stream);
+    scan(map.step_counts, map.tiles.tiles, sizes.tiles, map.step_starts, NULL, stream);
+    v4_fill_kernel<<<tile_blocks, 256, 0, stream>>>(source, f, map.tiles, {},
+                                                    &map.schedule->numbers, map.step_starts);
+}
