@@ -147,6 +147,39 @@ typedef struct {
     int64_t nz;
 } BevShape;
 
+/* ---- moving cameras: maps that are made again on the stream ---------------------------------- */
+
+/* A camera of one sample. The point that feature pixel (w, h) sees at depth d is origin + d *
+ * matrix * (u, v, 1), in metres in the frame of the grid: u = w * u_step, v = h * v_step. */
+typedef struct {
+    double matrix[9]; /* (3, 3), row-major */
+    double origin_m[3];
+} BevPose;
+
+/* The grid of one sample, as in scene/geometry.h: axes x, y, z. A point is inside when min <= p <
+ * max; with `truncate` when min - cell < p < max, as cutting toward zero keeps it. */
+typedef struct {
+    double min_m[3], max_m[3], cell_m[3];
+    int count[3];
+    int truncate;
+} BevGrid;
+
+/* What stays the same from step to step. Bins are at start + bin * step metres, or at depths_m. */
+typedef struct {
+    BevShape shape;        /* of all samples, as kernels see it */
+    int64_t samples;       /* cameras and rows of cells are divided among them */
+    BevAlign align;
+    BevGrid grid;
+    double u_step, v_step; /* pixels of the network's input between two feature pixels */
+    double depth_start_m, depth_step_m;
+    const double *depths_m; /* [depth_bins], in device memory; NULL: equal steps */
+    int64_t most_entries;   /* room for entries (kernels/cuda/v4/README.md); 0: six a column and bin,
+                               twice as many with weights */
+} BevMoving;
+
+/* Flags of a moving map, in the first word of its memory's schedule. */
+enum { BEV_MOVING_FULL = 1 }; /* more entries than there is room for: the map is empty */
+
 /* The scatter map. Points are sorted by cell; interval i is the run of points
  * [interval_starts[i], interval_starts[i] + interval_lengths[i]) of one cell. Cells without a
  * point have no interval. The intervals partition the points exactly, in order. */
@@ -155,6 +188,10 @@ typedef struct {
     int32_t *ranks_depth, *ranks_feat, *ranks_bev; /* [points] */
     int32_t *interval_starts, *interval_lengths;   /* [intervals] */
     float *weights;                                /* [points]; NULL: every weight is 1 */
+    /* Cameras that move: the arrays are then not read, `points` and `intervals` are bounds, and
+     * weights are there or not. `memory`, of a launch: where the row's `update` made the map. */
+    const BevMoving *moving;
+    void *memory;
 } BevMap;
 
 /* A tensor of encoded values: `rows` rows of `row_len` elements. Value = code * block scale *
@@ -330,6 +367,11 @@ typedef struct BevKernel {
      * own outputs and scratch. For CUDA rows without a plan: the most that any plan of those shapes
      * needs or, where plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
+    /* Rows that take moving maps: the bytes of such a map, and the work that makes it of poses, one a
+     * camera, in host or device memory. It enqueues, allocates nothing and waits for nothing. */
+    size_t (*map_bytes)(const BevProblem *problem, const BevPlan *plan);
+    bool (*update)(const BevProblem *problem, const BevPlan *plan, const BevPose *poses,
+                   void *stream, Err *err);
     /* Writes every element of the outputs, zeros included. On CUDA it only enqueues on `stream` (a
      * cudaStream_t) and never synchronises. It never falls back to another kernel. NULL: this build
      * has no CUDA. */

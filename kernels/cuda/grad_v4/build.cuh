@@ -3,7 +3,7 @@
 
 #include "kernels/cuda/grad_owner.cuh"
 #include "kernels/cuda/grad_v4/kernel.cuh"
-#include "kernels/cuda/grad_v4/prepare.cuh"
+#include "kernels/cuda/grad_v4/moving.cuh"
 
 namespace {
 
@@ -17,6 +17,8 @@ struct GradV4Plan {
     int warps, columns; // of a block: warps of a column, columns; warps 0: no block fits
     ColumnMap map;
     PixelOrder order; // used if not in_columns
+    bool moves, weighted; // the map is made again on the stream, in memory of the caller's
+    BevMoving moving;
     void *memory; // holds the arrays of `map`
     ~GradV4Plan() {
         cudaFree(memory);
@@ -202,9 +204,50 @@ bool build_columns(const BevProblem *problem, Draft *draft, GradV4Plan *plan, Er
            build_chunks(problem, *draft, plan, &plan->in_columns, err);
 }
 
+// The plan for cameras that move: the shape of blocks; an update makes the map.
+bool build_moving(const BevProblem *problem, GradV4Plan *plan, Err *err) {
+    if (!choose_block(problem, plan, err))
+        return false;
+    if (!plan->warps || !columns_possible(problem, plan->map.shape))
+        return err_set(err, ERR_USAGE, NAME, "take 80 channels or a multiple of 64",
+                       "cannot follow moving cameras with %d channels",
+                       (int)problem->shape.channels);
+    plan->in_columns = plan->moves = true;
+    plan->moving = *problem->map.moving;
+    plan->weighted = plan->moving.align != BEV_NEAREST;
+    return true;
+}
+
+size_t grad_v4_map_bytes(const BevProblem *, const BevPlan *opaque) {
+    const GradV4Plan *plan = (const GradV4Plan *)opaque;
+    BevPose *poses;
+    size_t bytes;
+    moving_columns(plan->map.shape, plan->weighted, NULL, &poses, &bytes);
+    return bytes;
+}
+
+bool grad_v4_update(const BevProblem *problem, const BevPlan *opaque, const BevPose *from,
+                    void *stream_, Err *err) {
+    const GradV4Plan *plan = (const GradV4Plan *)opaque;
+    const ColumnShape &s = plan->map.shape;
+    cudaStream_t stream = (cudaStream_t)stream_;
+    BevPose *poses;
+    MovingColumns map = moving_columns(s, plan->weighted, problem->map.memory, &poses);
+    size_t bytes = (size_t)s.cameras * sizeof *poses;
+    TRY_CUDA(NAME, cudaMemcpyAsync(poses, from, bytes, cudaMemcpyDefault, stream));
+    MovingFrame frame = moving_frame(&plan->moving, poses);
+    with_flag(plan->weighted, [&]<bool W>() {
+        v4_moving_columns_kernel<W>
+            <<<blocks_for(s.count() * WARP, 128), 128, 0, stream>>>(frame, map);
+    });
+    return cuda_ok(cudaGetLastError(), NAME, err);
+}
+
 bool grad_v4_build(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     Draft draft = {};
     plan->map.shape = column_shape(problem->shape);
+    if (problem->map.moving)
+        return build_moving(problem, plan, err);
     bool ok = build_columns(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), NAME, err);
     cuda_free_pooled(draft.memory);
     cuda_free_pooled(draft.entry_memory);

@@ -45,9 +45,10 @@
 namespace {
 
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
-cudaError_t enqueue_columns(const Grad &grad, const GradV4Plan &plan, cudaStream_t stream) {
+cudaError_t enqueue_columns(const Grad &grad, const GradV4Plan &plan, const ColumnMap &map,
+                            cudaStream_t stream) {
     auto kernel = grad_v4_kernel<D, W, CHANNELS, WARPS>;
-    const ColumnShape &s = plan.map.shape;
+    const ColumnShape &s = map.shape;
     size_t shared =
         ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
     dim3 block(WARPS * WARP, (unsigned)plan.columns);
@@ -56,19 +57,37 @@ cudaError_t enqueue_columns(const Grad &grad, const GradV4Plan &plan, cudaStream
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (status == cudaSuccess)
-        kernel<<<grid, block, shared, stream>>>(grad, plan.map);
+        kernel<<<grid, block, shared, stream>>>(grad, map);
     return status;
 }
 
 template <BevDtype D, bool W>
-cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, cudaStream_t stream) {
+cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, const ColumnMap &map,
+                           cudaStream_t stream) {
     cudaError_t status = cudaSuccess;
     with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
         constexpr int CHANNELS = EIGHTY ? 80 : 64;
-        status = plan.warps == 16  ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, stream)
-                 : plan.warps == 8 ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, stream)
-                                   : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, stream);
+        status = plan.warps == 16  ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, map, stream)
+                 : plan.warps == 8 ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, map, stream)
+                                   : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, map, stream);
     });
+    return status;
+}
+
+// Takes the map of a moving plan from its memory; the columns without chunks are done behind.
+template <BevDtype D, bool W>
+cudaError_t moving_launch(const BevProblem *problem, const Grad &grad, const GradV4Plan &plan,
+                          cudaStream_t stream) {
+    BevPose *poses;
+    const ColumnShape &s = plan.map.shape;
+    MovingColumns map = moving_columns(s, W, problem->map.memory, &poses);
+    ColumnMap columns = {s,         map.column_chunks,        map.counts,
+                map.chunks, map.cells,                (const uint4 *)map.slots,
+                (const float4 *)map.weights};
+    cudaError_t status = columns_launch<D, W>(grad, plan, columns, stream);
+    dim3 grid((unsigned)s.count(), WARP / 8);
+    grad_v4_crowded_kernel<D><<<grid, 8 * WARP, 0, stream>>>(
+        grad, moving_frame(&plan.moving, poses), s, map.counts);
     return status;
 }
 
@@ -81,8 +100,9 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
         grad_owner_run(problem, plan->order, stream);
     else
         with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
-            with_flag(plan->map.weights, [&]<bool W>() {
-                status = columns_launch<D, W>(grad, *plan, stream);
+            with_flag(plan->moves ? plan->weighted : plan->map.weights != NULL, [&]<bool W>() {
+                status = plan->moves ? moving_launch<D, W>(problem, grad, *plan, stream)
+                                     : columns_launch<D, W>(grad, *plan, plan->map, stream);
             });
         });
     return cuda_ok(status, NAME, err) && cuda_ok(cudaGetLastError(), NAME, err);
@@ -203,7 +223,8 @@ CUDA_ROW(grad_v4) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
-    .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch),
+    .release = ON_CUDA(release_plan<GradV4Plan>), .map_bytes = ON_CUDA(grad_v4_map_bytes),
+    .update = ON_CUDA(grad_v4_update), .launch = ON_CUDA(grad_v4_launch),
     .bytes = grad_v4_bytes,
 };
 
@@ -215,7 +236,8 @@ CUDA_ROW(grad_view) = {
     .writes_first = true, .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
     .release = ON_CUDA(release_plan<GradV4Plan>),
-    .workspace_bytes = ON_CUDA(grad_view_workspace_bytes), .launch = ON_CUDA(grad_view_launch),
+    .workspace_bytes = ON_CUDA(grad_view_workspace_bytes),
+    .map_bytes = ON_CUDA(grad_v4_map_bytes), .update = ON_CUDA(grad_v4_update), .launch = ON_CUDA(grad_view_launch),
     .bytes = grad_view_bytes,
 };
 /* clang-format on */

@@ -135,3 +135,70 @@ static __global__ void v4_moving_columns_kernel(MovingFrame frame, MovingColumns
     for (int i = chunks + lane; i < out.column_chunks; i += WARP) // those that do not exist
         out.chunks[first + i] = {0, 0};
 }
+
+// Computes both gradients of the columns that have no chunks, point by point: a warp has a pixel.
+template <BevDtype D>
+static __global__ void grad_v4_crowded_kernel(Grad grad, MovingFrame frame, ColumnShape s,
+                                              const int *counts) {
+    int64_t column = blockIdx.x, plane = (int64_t)s.height * s.width;
+    int pixel = (int)(blockIdx.y * blockDim.x + threadIdx.x) / WARP, strip, slab;
+    int lane = (int)threadIdx.x % WARP;
+    if (counts[column] > 0)
+        return;
+    int camera = (int)divide(divide(column, s.strips, &strip), s.slabs, &slab);
+    ColumnPlace place = {camera, slab * s.rows, strip << s.log_cols};
+    ColumnPixel at = place.pixel(s, pixel);
+    if (!at.exists)
+        return;
+    int h = place.h0 + (pixel >> s.log_cols), w = place.w0 + (pixel & (s.cols() - 1));
+    auto each_cell = [&](int bin, auto take) {
+        PointCells cells = cells_of(frame, camera, bin, h, w);
+        for (int i = 0; i < NEIGHBOURS; i++)
+            if (cells.left >> i & 1)
+                take((int64_t)cells.cell[i] * grad.channels, cells.weight[i]);
+    };
+    for (int bin = 0; bin < s.bins; bin++) {
+        float sum = 0;
+        each_cell(bin, [&](int64_t row, float weight) {
+            for (int c = lane; c < grad.channels; c += WARP)
+                sum += weight * value_at<D>(grad.feat, at.row * grad.channels + c) *
+                       value_at<D>(grad.grad_out, row + c);
+        });
+        for (int step = WARP / 2; step; step /= 2)
+            sum += __shfl_xor_sync(~0u, sum, step);
+        if (lane == 0)
+            value_put<D>(grad.grad_depth, at.element + bin * plane, sum);
+    }
+    for (int c = lane; c < grad.channels; c += WARP) {
+        float sum = 0;
+        for (int bin = 0; bin < s.bins; bin++) {
+            float depth = value_at<D>(grad.depth, at.element + bin * plane);
+            each_cell(bin, [&](int64_t row, float weight) {
+                sum += depth * weight * value_at<D>(grad.grad_out, row + c);
+            });
+        }
+        value_put<D>(grad.grad_feat, at.row * grad.channels + c, sum);
+    }
+}
+
+// Lays the arrays out in `memory`, behind the poses; or counts their bytes if that is NULL.
+static inline MovingColumns moving_columns(const ColumnShape &s, bool weighted, void *memory,
+                                           BevPose **poses, size_t *bytes = NULL) {
+    constexpr int MOST_CHUNKS = 32; // of a column without weights
+    MovingColumns map = {};
+    GradArena arena = {(char *)memory, 0};
+    map.shape = s;
+    map.column_chunks = weighted ? s.bins : min(s.bins, MOST_CHUNKS);
+    int64_t columns = s.count(), chunks = columns * map.column_chunks;
+    arena.take(poses, s.cameras);
+    arena.take(&map.counts, columns);
+    arena.take(&map.chunks, chunks);
+    arena.take(&map.cells, chunks * CHUNK_CELLS);
+    arena.take(&map.slots, chunks * (weighted ? WEIGHTED_LAYERS : 1) * WARP * 16);
+    arena.take(&map.weights, weighted ? columns * s.bins * WARP * WEIGHTED_LAYERS : 0);
+    if (!weighted)
+        map.weights = NULL;
+    if (bytes)
+        *bytes = arena.used;
+    return map;
+}

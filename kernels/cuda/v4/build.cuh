@@ -4,6 +4,7 @@
 #include "kernels/cuda/v4/front.cuh"
 #include "kernels/cuda/v4/prepare.cuh"
 #include "kernels/cuda/v4/spread.cuh"
+#include "kernels/cuda/v4/update.cuh"
 
 namespace {
 
@@ -16,6 +17,10 @@ struct V4Plan {
     Frustums frustums;
     uint32_t *occupied; // a bit for each cell with points; for outputs with channels first
     void *map_memory;
+    bool moves; // the map is made again on the stream, in memory of the caller's
+    BevMoving moving;
+    MovingSizes sizes;
+    MovingRules rules;
     ~V4Plan() {
         cudaFree(map_memory);
         cudaFree(occupied);
@@ -270,6 +275,54 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     return true;
 }
 
+// The plan for cameras that move: no map, but the sizes and rules by which an update makes one. Its
+// tiles read transposed depth, and blocks take one group of channels where they may.
+bool build_moving(const BevProblem *problem, V4Plan *plan, Err *err) {
+    int multiprocessors, groups = v4_groups_allowed(problem, 1) ? 1 : 2;
+    if (!v4_tiles_possible(problem))
+        return err_set(err, ERR_USAGE, "v4", "take 80 channels or a multiple of 64",
+                       "cannot follow moving cameras with %d channels",
+                       (int)problem->shape.channels);
+    if (!multiprocessor_count(&multiprocessors, err))
+        return false;
+    int64_t passes = problem->shape.channels / v4_block_channels(problem, groups);
+    plan->moves = plan->tiled = plan->transposed = true;
+    plan->moving = *problem->map.moving;
+    plan->sizes = moving_sizes(&plan->moving);
+    plan->schedule.groups = groups;
+    plan->schedule.passes = passes;
+    plan->schedule.counts[PAIR_CLASS] = PAIRS;
+    plan->rules = {v4_step_time(problem),
+                   (double)TILE_BLOCKS * multiprocessors,
+                   (int)passes,
+                   multiprocessors / (int)passes,
+                   groups > 1 && problem->dtype != BEV_FP32,
+                   true,
+                   plan->sizes.workers,
+                   plan->sizes.entries,
+                   plan->sizes.cells};
+    return true;
+}
+
+size_t v4_map_bytes(const BevProblem *, const BevPlan *opaque) {
+    size_t bytes;
+    moving_map(((const V4Plan *)opaque)->sizes, NULL, &bytes);
+    return bytes;
+}
+
+bool v4_update(const BevProblem *problem, const BevPlan *opaque, const BevPose *poses,
+               void *stream_, Err *err) {
+    const V4Plan *plan = (const V4Plan *)opaque;
+    cudaStream_t stream = (cudaStream_t)stream_;
+    MovingMap map = moving_map(plan->sizes, problem->map.memory);
+    size_t bytes = (size_t)plan->sizes.cameras * sizeof *poses;
+    TRY_CUDA("v4", cudaMemcpyAsync(map.poses, poses, bytes, cudaMemcpyDefault, stream));
+    TRY_CUDA("v4", cudaMemsetAsync(map.findings, 0, map.zeroed, stream));
+    update_entries(moving_frame(&plan->moving, map.poses), plan->sizes, map, stream);
+    update_tiles(plan->frustums, plan->sizes, plan->rules, map, stream);
+    return cuda_ok(cudaGetLastError(), "v4", err);
+}
+
 bool build_plan(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     bool tiles = v4_tiles_possible(problem);
@@ -277,6 +330,8 @@ bool build_plan(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
     TRY_CUDA("v4", cudaFuncGetAttributes(&code, v4_transpose_kernel<uint16_t, 1>));
     plan->overlap = code.ptxVersion >= 90; // the architecture that it was compiled for
     plan->frustums = frustums_of(problem->shape);
+    if (problem->map.moving)
+        return build_moving(problem, plan, err);
     if (!allocate_draft(pool, plan->frustums, tiles, draft, err))
         return false;
     if (pool.intervals)

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"
-#include "kernels/moving.h"
 
 constexpr int NEIGHBOURS = 4; // most cells of a point
 
@@ -71,13 +70,17 @@ __device__ inline PointCells cells_of(const MovingFrame &frame, int camera, int 
     const BevGrid &grid = frame.grid;
     const BevPose &pose = frame.poses[camera];
     double u = w * frame.u_step, v = h * frame.v_step, at[3];
-    double depth = frame.depths_m ? frame.depths_m[bin]
-                                  : frame.depth_start_m + bin * frame.depth_step_m;
+    double depth = frame.depths_m
+                       ? frame.depths_m[bin]
+                       : __dadd_rn(frame.depth_start_m, __dmul_rn(bin, frame.depth_step_m));
     PointCells cells = {};
     bool inside[3];
+    // Rounds as the host does: a fused multiply-add would move points across cell borders.
     for (int axis = 0; axis < 3; axis++) {
         const double *row = pose.matrix + 3 * axis;
-        double point_m = pose.origin_m[axis] + depth * (row[0] * u + row[1] * v + row[2]);
+        double direction =
+            __dadd_rn(__dadd_rn(__dmul_rn(row[0], u), __dmul_rn(row[1], v)), row[2]);
+        double point_m = __dadd_rn(pose.origin_m[axis], __dmul_rn(depth, direction));
         inside[axis] = is_inside(grid, axis, point_m);
         at[axis] = (point_m - grid.min_m[axis]) / grid.cell_m[axis];
     }

@@ -60,7 +60,7 @@ static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findin
            most > 0)
         most--;
     if (lane == 0) {
-        double blocks = (double)blocks_for(workers, TILE_WARPS) * rules.passes;
+        double blocks = (double)((workers + TILE_WARPS - 1) / TILE_WARPS) * rules.passes;
         times[i] = v4_time(eighths / 8.0, blocks, (double)findings->steps * rules.passes,
                            rules.resident, rules.step_time, rules.twice);
         largest[i] = most;
@@ -73,7 +73,7 @@ static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findin
         if (times[other] < times[best])
             best = other;
     Shares shares = shares_from(counts[best]);
-    out->numbers = {shares, (int)blocks_for(shares.workers, TILE_WARPS), rules.round};
+    out->numbers = {shares, (shares.workers + TILE_WARPS - 1) / TILE_WARPS, rules.round};
     out->bins.portion = portion_of(best);
     out->bins.largest = largest[best];
     out->bins.set(shares, tile_steps);
@@ -83,7 +83,8 @@ static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findin
 
 // The arrays of a moving map: those that a launch reads, and those only between two kernels.
 struct MovingMap {
-    MovingSchedule *schedule;
+    MovingSchedule *schedule; // comes first
+    BevPose *poses;
     TileArrays tiles;
     int *empty;
     uint32_t *occupied;
@@ -101,7 +102,7 @@ struct MovingMap {
 
 // The sizes of a moving map.
 struct MovingSizes {
-    int cells, tiles, strips, columns, entries, workers;
+    int cameras, cells, tiles, strips, columns, entries, workers;
     bool weighted;
 };
 
@@ -109,6 +110,7 @@ static inline MovingSizes moving_sizes(const BevMoving *moving) {
     const BevShape *shape = &moving->shape;
     Frustums f = frustums_of(*shape);
     MovingSizes sizes = {};
+    sizes.cameras = f.cameras;
     sizes.cells = (int)(shape->nx * shape->ny);
     sizes.tiles = (int)blocks_for(sizes.cells, TILE_CELLS);
     sizes.columns = f.cameras * f.width * f.slabs;
@@ -120,9 +122,13 @@ static inline MovingSizes moving_sizes(const BevMoving *moving) {
     return sizes;
 }
 
-static inline void take_moving(Arena &arena, const MovingSizes &sizes, MovingMap *map) {
+// Lays the arrays out in `memory`, or counts their bytes if that is NULL.
+static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_t *bytes = NULL) {
+    Arena arena = {(char *)memory, 0};
+    MovingMap result = {}, *map = &result;
     int64_t steps = (int64_t)sizes.entries + TILE_WARPS, weighted = sizes.weighted;
     arena.take(&map->schedule, 1);
+    arena.take(&map->poses, sizes.cameras);
     arena.take(&map->tiles.work, sizes.workers + TILE_WARPS);
     arena.take(&map->tiles.cells, (int64_t)sizes.tiles * TILE_CELLS);
     arena.take(&map->tiles.tiles, sizes.tiles);
@@ -150,6 +156,9 @@ static inline void take_moving(Arena &arena, const MovingSizes &sizes, MovingMap
     arena.take(&map->slots, weighted * sizes.entries);
     if (!weighted)
         map->slots = NULL, map->tiles.weight_rows = NULL, map->tiles.weights = NULL;
+    if (bytes)
+        *bytes = arena.used;
+    return result;
 }
 
 // Enqueues the entries of all cells, sorted.
@@ -189,4 +198,23 @@ static inline void update_tiles(const Frustums &f, const MovingSizes &sizes,
     scan(map.step_counts, map.tiles.tiles, sizes.tiles, map.step_starts, NULL, stream);
     v4_fill_kernel<<<tile_blocks, 256, 0, stream>>>(source, f, map.tiles, {},
                                                     &map.schedule->numbers, map.step_starts);
+}
+
+// Returns the arguments of a launch that follow from a moving map.
+static inline TileMap tiles_of(const MovingSizes &sizes, const MovingMap &map, const Frustums &f) {
+    TileMap tiles = {};
+    tiles.work = map.tiles.work;
+    tiles.cells = map.tiles.cells;
+    tiles.slabs = map.tiles.slabs;
+    tiles.entries = map.tiles.entries;
+    tiles.weight_rows = map.tiles.weight_rows;
+    tiles.weights = (const float4 *)map.tiles.weights;
+    tiles.empty = map.empty;
+    tiles.workers = sizes.workers;
+    tiles.empties = sizes.cells;
+    tiles.counts = &map.schedule->counts;
+    tiles.feat_w = f.width;
+    tiles.bin_stride = f.height * f.width;
+    tiles.last_feat_row = f.cameras * f.height * f.width - 1;
+    return tiles;
 }

@@ -80,10 +80,10 @@ cudaError_t enqueue_front(const BevProblem *problem, const V4Plan *plan, const S
 
 // Enqueues the kernel that brings `rows`, (cell, c), into an output with channels first.
 template <BevDtype D>
-cudaError_t enqueue_spread(const BevProblem *problem, const V4Plan *plan, const void *rows,
+cudaError_t enqueue_spread(const BevProblem *problem, const void *rows, const uint32_t *occupied,
                            bool overlap, cudaStream_t stream) {
     int64_t cells = problem->shape.nx * problem->shape.ny / problem->out_samples;
-    Spread spread = {rows, problem->out.data, plan->occupied, cells, (int)problem->shape.channels};
+    Spread spread = {rows, problem->out.data, occupied, cells, (int)problem->shape.channels};
     using Code = DepthBits<OUT_OF<D>>;
     return spread_launch<Code>(spread, problem->out_samples, overlap, stream);
 }
@@ -107,7 +107,9 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     Arena arena = {(char *)problem->workspace, 0};
     Scratch scratch = scratch_of(problem, plan, arena);
     BevProblem inner = inner_problem(problem, scratch);
-    TileMap tiles = map_of_launch(plan->tiles, pool_of(&inner));
+    MovingMap moving = moving_map(plan->sizes, problem->map.memory);
+    TileMap tiles = map_of_launch(
+        plan->moves ? tiles_of(plan->sizes, moving, plan->frustums) : plan->tiles, pool_of(&inner));
     tiles.workspace = scratch.tiles;
     tiles.fronted = problem->stage == BEV_VIEW;
     tiles.followed = problem->out_samples > 0;
@@ -125,7 +127,9 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
             status = tiles_launch<D>(tiles, plan->schedule.groups, plan->frustums, plan->overlap,
                                      stream);
         if (status == cudaSuccess && tiles.followed)
-            status = enqueue_spread<D>(problem, plan, scratch.out, behind, stream);
+            status = enqueue_spread<D>(problem, scratch.out,
+                                       plan->moves ? moving.occupied : plan->occupied, behind,
+                                       stream);
     };
     with_dtype_or_fp4(problem->dtype, enter);
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
@@ -148,7 +152,7 @@ CUDA_ROW(v4) = {
                  .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 27},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch),
+    .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update), .launch = ON_CUDA(v4_launch),
 };
 
 CUDA_ROW(view) = {
@@ -158,6 +162,6 @@ CUDA_ROW(view) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
+    .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update), .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
 };
 /* clang-format on */
