@@ -41,7 +41,7 @@ tests_check_kernels_SOURCES = %D%/kernels/test_bevpool.c %D%/kernels/test_codec.
 	%D%/kernels/test_race.c %D%/kernels/test_regime.c
 tests_check_lessons_SOURCES = %D%/lessons/test_lesson.c %D%/lessons/test_lessons.c
 tests_check_lib_SOURCES = %D%/lib/test_lib.c %D%/lib/test_lib_layouts.c %D%/lib/test_lib_refuses.c \
-	%D%/lib/test_lib_process.c %D%/lib/test_lib_transform.c %D%/lib/test_lib_view.c
+	%D%/lib/test_lib_moving.c %D%/lib/test_lib_process.c %D%/lib/test_lib_transform.c %D%/lib/test_lib_view.c
 # A test of the library lets its allocations fail.
 tests_check_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_check_live_SOURCES = %D%/live/test_engine.c %D%/live/test_engine_background.c \

@@ -163,6 +163,46 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
 BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, int32_t device, BevpoolError *error);
 
+/* ---- moving cameras: a map that is made again on the stream --------------------------------- */
+
+/* A camera of one sample at one step. The point of pixel (u, v) of the network's input at a depth of
+ * d metres along the optical axis is origin + d * matrix * (u, v, 1), in the frame of the grid. */
+typedef struct BevpoolPose {
+    double matrix[9]; /* (3, 3), row-major */
+    double origin_m[3];
+} BevpoolPose;
+
+/* Computes *pose of a camera. `image` (3, 3) brings a pixel (u, v, 1) of the original image to the
+ * network's input: resize, crop, flip, rotation. `bev` (4, 4) transforms points from the camera's
+ * ego frame to the grid's, as BEVDet's bda does. Either may be NULL: no change. Fails if K or
+ * `image` is singular or a number is not finite. */
+BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const double image[9],
+                           const double bev[16], BevpoolError *error);
+
+/* What stays the same while cameras move. Features are at linspace(0, input - 1, feat). Cells are
+ * numbered as in BevpoolShape. */
+typedef struct BevpoolFrustum {
+    size_t size; /* sizeof(BevpoolFrustum) */
+    int64_t batch;
+    int32_t cameras; /* of a sample */
+    int32_t align;   /* a BevpoolAlign */
+    int32_t input_w, input_h, feat_w, feat_h, depth_bins;
+    double depth_start_m, depth_step_m;
+    const double *depths_m; /* [depth_bins], on the host: used in place of equal steps; or NULL */
+    double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
+    int32_t nx, ny, nz;
+    int32_t truncate;    /* 1: cell numbers are cut toward zero, as BEVDet does, which keeps points up
+                            to a cell below the minimum */
+    int64_t most_entries; /* GPU: room for pieces of an image column that fall into one cell. 0: six
+                             for each column, slab of 16 rows and bin, weighted twelve */
+} BevpoolFrustum;
+
+/* Makes a map whose cameras move. It has no points: plans on it own none either, and each step
+ * bevpool_plan_update() makes the map of that step in memory of the caller's. On a GPU kernels are
+ * V4's, whose channels are 80 or a multiple of 64. The caller destroys *map. */
+BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
+                                 BevpoolError *error);
+
 /* Frees a map as soon as no plan uses it; plans may outlive the handle. Accepts NULL. */
 void bevpool_map_destroy(BevpoolMap *map);
 
@@ -228,6 +268,19 @@ const char *bevpool_plan_kernel(const BevpoolPlan *plan);
 /* Returns the bytes of workspace that a launch needs; may be 0. 0 for NULL. */
 size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
 
+/* Returns the bytes of memory for the map of a plan on moving cameras; 0 for all others. */
+size_t bevpool_plan_map_bytes(const BevpoolPlan *plan);
+
+/* Makes the map of `poses` (sample, camera) in `memory`, on the plan's device, which begins on a
+ * multiple of 256 bytes. Poses may be in memory of the host or of that GPU. On a GPU it enqueues on
+ * `stream` and returns: it allocates nothing, waits for nothing and may be captured; poses stay
+ * until the stream has passed the update. Then BevpoolCall.map is `memory`, for any number of
+ * launches. Updates that may overlap need their own memory. A pose that is not finite sees no cell.
+ * If the map needs more room than BevpoolFrustum.most_entries, the first word of `memory` is 1, and
+ * launches take the map as empty; else it is 0. */
+BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
+                                  size_t bytes, void *stream, BevpoolError *error);
+
 /* The arrays that a launch reads or writes. */
 typedef enum BevpoolRole {
     BEVPOOL_DEPTH = 0,
@@ -266,12 +319,13 @@ typedef struct BevpoolTensor {
  * depth, feat and grad_out and writes all of grad_depth and grad_feat. Arrays that the plan does
  * not use are ignored. */
 typedef struct BevpoolCall {
-    size_t size;                          /* sizeof(BevpoolCall) */
+    size_t size; /* sizeof(BevpoolCall); an older header's is accepted */
     BevpoolTensor tensors[BEVPOOL_ROLES]; /* by BevpoolRole */
     void *workspace;        /* on the device, begins on a multiple of 256 bytes; any contents */
     size_t workspace_bytes; /* at least bevpool_plan_workspace_bytes() */
     void *stream;           /* a cudaStream_t of the plan's GPU; NULL: the default stream. The CPU
                                ignores it */
+    const void *map;        /* moving cameras: the memory that bevpool_plan_update() was given */
 } BevpoolCall;
 
 /* Runs the plan's kernel once. On a GPU it checks the arguments, enqueues on the stream and

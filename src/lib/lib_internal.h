@@ -15,6 +15,8 @@ struct BevpoolMap {
     BevMap map; /* allocated by scatter.h; on a GPU part of `memory` */
     void *memory;
     bool view; /* the arrays are the caller's and may change between launches */
+    Rig *rig; /* cameras that move: there are no arrays, and `memory` holds a row of depths */
+    BevMoving moving;
 };
 
 /* A transposed copy, in the workspace, of an array that has another layout than the kernel's. */
@@ -88,6 +90,12 @@ BevpoolStatus lib_check_shape(const BevpoolShape *shape, BevpoolError *error);
 BevpoolStatus lib_check_counts(const BevpoolArrays *arrays, bool found_here, BevpoolError *error);
 
 void lib_map_release(BevpoolMap *map);
+
+/* ---- moving cameras (moving.c) --------------------------------------------------------------- */
+
+/* Takes the map of a launch from the caller's memory. */
+BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap *map,
+                             BevpoolError *error);
 
 /* ---- where memory is (device.c) -------------------------------------------------------------- */
 

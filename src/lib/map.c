@@ -296,11 +296,14 @@ void lib_map_release(BevpoolMap *map) {
     if (!map || atomic_fetch_sub(&map->references, 1) > 1)
         return;
     int before;
+    free(map->rig);
     if (map->view) {
         free(map);
         return;
     }
-    if (map->device == BEVPOOL_CPU) {
+    if (map->device == BEVPOOL_CPU && map->map.moving) {
+        free(map->memory);
+    } else if (map->device == BEVPOOL_CPU) {
         scatter_free(&map->map);
     } else if (!lib_enter(map->device, &before, NULL)) {
         lib_free(map->device, map->memory);

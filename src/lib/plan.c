@@ -70,13 +70,18 @@ static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {
         return "its output has channels first, which does not fit a batch of several samples";
     if (plan->map->view && row->prepare && !row->plan_optional)
         return "it prepares for one map, and that of a view may change";
+    if (plan->map->rig && plan->map->device != BEVPOOL_CPU && !row->update)
+        return "its map cannot be made again on the stream";
+    if (plan->map->rig && plan->map->device == BEVPOOL_CPU && row->prepare && !row->plan_optional)
+        return "it prepares for one map, and cameras move";
     return bev_unsupported(row, &plan->problem);
 }
 
 /* Prepares the plan's kernel; for a map that may change nothing can be prepared. */
 static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
     Err err = {0};
-    if (!plan->kernel->prepare || plan->map->view ||
+    bool changes = plan->map->view || (plan->map->rig && plan->map->device == BEVPOOL_CPU);
+    if (!plan->kernel->prepare || changes ||
         plan->kernel->prepare(&plan->problem, &plan->plan, &err))
         return BEVPOOL_OK;
     return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);

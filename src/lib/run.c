@@ -118,12 +118,15 @@ static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
     if (!plan || !call)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
-    if (call->size != sizeof *call)
+    bool moves = plan->map->rig != NULL;
+    if (call->size != sizeof *call && (moves || call->size != offsetof(BevpoolCall, map)))
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "call.size is %zu, expected %zu", call->size,
                         sizeof *call);
     Err err = {0};
     BevProblem problem = plan->problem;
     BevpoolStatus status = lib_check_stream(plan->map->device, call->stream, error);
+    if (!status && moves)
+        status = lib_moving_map(plan, call->map, &problem.map, error);
     if (!status)
         status = set_arrays(plan, call, &problem, error);
     if (!status)

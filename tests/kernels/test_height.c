@@ -87,7 +87,7 @@ static void test_runs(void) {
 static void test_strongest(void) {
     const BevShape shape = {.nx = 1, .ny = 3, .nz = 3, .channels = 1};
     int32_t bev[3] = {0, 1, 2}, starts[3] = {0, 1, 2}, lengths[3] = {1, 1, 1}, shown = -1;
-    const BevMap map = {3, 3, NULL, NULL, bev, starts, lengths, NULL};
+    const BevMap map = {3, 3, NULL, NULL, bev, starts, lengths, NULL, NULL, NULL};
     const Slice max = slice_of(&shape, SLICE_MAX), low = slice_of(&shape, 0);
     float values[3] = {2, -5, 3}, infinite[3] = {2, 1, INFINITY}, none[3] = {2, NAN, 30};
     slice_choose(&max, &map, 1, values, &shown);

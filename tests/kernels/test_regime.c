@@ -10,7 +10,7 @@
 static BevProblem published(BevDtype dtype) {
     static int32_t index;
     BevProblem problem = canonical(dtype);
-    problem.map = (BevMap){209019, 15928, &index, &index, &index, &index, &index, NULL};
+    problem.map = (BevMap){209019, 15928, &index, &index, &index, &index, &index, NULL, NULL, NULL};
     return problem;
 }
 

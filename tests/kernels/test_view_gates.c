@@ -149,7 +149,7 @@ static void test_exponential(const char *kernel) {
         ones[i] = 1;
     }
     const BevShape shape = {1, BINS, 1, 1, 1, BINS, 1, 1};
-    const BevMap map = {BINS, BINS, bins, zeros, bins, bins, ones, NULL};
+    const BevMap map = {BINS, BINS, bins, zeros, bins, bins, ones, NULL, NULL, NULL};
     const Features features = {.depth = logits, .feat = &feat};
     HostProblem host;
     tap_need(problem_encode(&host, &shape, BEV_FP32, BEV_NEAREST, &features, &map, NULL) &&

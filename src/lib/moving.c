@@ -1,0 +1,339 @@
+/* Moving cameras: their poses, and the map that is made again in the caller's memory. */
+#include "src/lib/lib_internal.h"
+
+#include "src/scene/scatter.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- poses ----------------------------------------------------------------------------------- */
+
+static void multiply(const double a[9], const double b[9], double product[9]) {
+    for (int i = 0; i < 9; i++)
+        product[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
+                     a[i / 3 * 3 + 2] * b[6 + i % 3];
+}
+
+/* Inverts by cofactors. False: singular, or not finite. */
+static bool invert(const double m[9], double inverse[9]) {
+    for (int i = 0; i < 9; i++) {
+        int row = i % 3, column = i / 3; /* transposed */
+        const double *a = m + (row + 1) % 3 * 3, *b = m + (row + 2) % 3 * 3;
+        int c = (column + 1) % 3, d = (column + 2) % 3;
+        inverse[i] = a[c] * b[d] - a[d] * b[c];
+    }
+    double det = m[0] * inverse[0] + m[1] * inverse[3] + m[2] * inverse[6];
+    bool finite = isfinite(det) && det != 0;
+    for (int i = 0; i < 9; i++) {
+        inverse[i] /= det;
+        finite &= isfinite(inverse[i]) != 0;
+    }
+    return finite;
+}
+
+BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const double image[9],
+                           const double bev[16], BevpoolError *error) {
+    static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, move_m[3] = {0};
+    double inverse[9], product[9];
+    if (!pose || !camera)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
+    for (int i = 0; bev && i < 12; i++)
+        *(i % 4 < 3 ? &rotation[i / 4 * 3 + i % 4] : &move_m[i / 4]) = bev[i];
+    multiply(rotation, camera->rotation, product);
+    if (!invert(camera->intrinsics, inverse))
+        return lib_fail(error, BEVPOOL_BAD_MAP, "camera.intrinsics: cannot be inverted");
+    multiply(product, inverse, pose->matrix);
+    if (!invert(image ? image : same, inverse))
+        return lib_fail(error, BEVPOOL_BAD_MAP, "image: cannot be inverted");
+    memcpy(product, pose->matrix, sizeof product);
+    multiply(product, inverse, pose->matrix);
+    bool finite = true;
+    for (int i = 0; i < 3; i++) {
+        const double *row = rotation + 3 * i, *at = camera->position_m;
+        pose->origin_m[i] = row[0] * at[0] + row[1] * at[1] + row[2] * at[2] + move_m[i];
+        finite &= isfinite(pose->origin_m[i]) != 0;
+    }
+    for (int i = 0; i < 9; i++)
+        finite &= isfinite(pose->matrix[i]) != 0;
+    return finite ? lib_ok(error)
+                  : lib_fail(error, BEVPOOL_BAD_MAP, "camera: a number is not finite");
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+/* A rig whose rays are those of poses: K is 1, and what it calls a rotation is a pose's matrix. */
+static void set_rig(Rig *rig, const BevpoolFrustum *f) {
+    *rig = (Rig){.camera_count = f->cameras,
+                 .frustum = {.input_w = f->input_w,
+                             .input_h = f->input_h,
+                             .feat_w = f->feat_w,
+                             .feat_h = f->feat_h,
+                             .depth_start_m = f->depth_start_m,
+                             .depth_stop_m = f->depth_start_m +
+                                             (f->depth_bins - 0.5) * f->depth_step_m,
+                             .depth_step_m = f->depth_step_m},
+                 .grid = {f->x_min_m, f->x_max_m, f->y_min_m, f->y_max_m, f->z_min_m, f->z_max_m,
+                          f->nx, f->ny, f->nz, f->truncate != 0}};
+    if (f->depths_m)
+        frustum_set_bins(&rig->frustum, f->depths_m, f->depth_bins);
+    for (int i = 0; i < f->cameras; i++) {
+        Camera *camera = &rig->cameras[i];
+        camera->cut = (ImageCut){f->input_w, f->input_h, 1, 1, 0, 0};
+        camera_set_intrinsics(camera, 1, 0, 0);
+        memcpy(camera->rotation, camera->intrinsics, sizeof camera->rotation);
+        snprintf(camera->name, sizeof camera->name, "%d", i);
+    }
+}
+
+static BevpoolStatus check_frustum(const BevpoolFrustum *f, Rig *rig, BevpoolError *error) {
+    Err err = {0};
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } numbers[] = {{"batch", f->batch, 1, INT32_MAX},
+                   {"cameras", f->cameras, 1, RIG_MAX_CAMERAS},
+                   {"align", f->align, 0, BEV_ALIGN_COUNT - 1},
+                   {"depth_bins", f->depth_bins, 1, FRUSTUM_MAX_BINS},
+                   {"nz", f->nz, 1, INT32_MAX},
+                   {"most_entries", f->most_entries, 0, INT32_MAX}};
+    if (f->size != sizeof *f)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "frustum.size is %zu, expected %zu", f->size,
+                        sizeof *f);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "frustum.%s is %lld, expected %lld to %lld",
+                            numbers[i].name, (long long)numbers[i].value,
+                            (long long)numbers[i].least, (long long)numbers[i].most);
+    set_rig(rig, f);
+    return rig_check(rig, "frustum", &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
+}
+
+static BevMoving moving_of(const BevpoolFrustum *f, const Rig *rig, const BevpoolShape *shape) {
+    GridAxes axes = axes_of_grid(&rig->grid);
+    BevMoving moving = {
+        .shape = lib_shape(shape, 1),
+        .samples = f->batch,
+        .align = (BevAlign)f->align,
+        .grid = {.truncate = rig->grid.truncate},
+        .u_step = frustum_u_px(&rig->frustum, 1),
+        .v_step = frustum_v_px(&rig->frustum, 1),
+        .depth_start_m = f->depth_start_m,
+        .depth_step_m = f->depth_step_m,
+        .most_entries = f->most_entries,
+    };
+    for (int axis = 0; axis < 3; axis++) {
+        moving.grid.min_m[axis] = axes.min_m[axis];
+        moving.grid.max_m[axis] = axes.max_m[axis];
+        moving.grid.cell_m[axis] = axes.cell_m[axis];
+        moving.grid.count[axis] = axes.count[axis];
+    }
+    return moving;
+}
+
+/* Copies the row of depths, if there is one, to where kernels read it. */
+static BevpoolStatus put_depths(const Rig *rig, int32_t device, double **depths,
+                                BevpoolError *error) {
+    double row[FRUSTUM_MAX_BINS];
+    int64_t count = rig->frustum.bins.count;
+    size_t bytes = (size_t)count * sizeof *row;
+    *depths = NULL;
+    if (!count)
+        return BEVPOOL_OK;
+    for (int64_t i = 0; i < count; i++)
+        row[i] = frustum_depth_m(&rig->frustum, (double)i);
+    BevpoolStatus status = lib_allocate(device, (void **)depths, bytes, error);
+    return status ? status : lib_copy(device, *depths, row, bytes, error);
+}
+
+/* Makes the handle; the rig, of a map on the CPU, and the depths become the map's. */
+static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolFrustum *f, Rig *rig,
+                                 int32_t device, BevpoolError *error) {
+    static float some; /* kernels ask whether weights exist */
+    BevpoolShape shape = {f->batch,  f->cameras, f->depth_bins, f->feat_h,
+                          f->feat_w, f->nz,      f->ny,         f->nx};
+    BevpoolStatus status = lib_check_shape(&shape, error);
+    if (status)
+        return status;
+    BevMoving moving = moving_of(f, rig, &shape);
+    const BevShape *s = &moving.shape;
+    const bool weighted = f->align != BEVPOOL_NEAREST;
+    int64_t points = s->cameras * s->depth_bins * s->feat_h * s->feat_w * (weighted ? 4 : 1);
+    int64_t cells = s->nx * s->ny;
+    if (points > INT32_MAX)
+        return lib_fail(error, BEVPOOL_BAD_MAP, "frustum: more than 2147483647 points");
+    BevMap bounds = {.points = points,
+                     .intervals = cells < points ? cells : points,
+                     .weights = weighted ? &some : NULL};
+    double *depths;
+    status = put_depths(rig, device, &depths, error);
+    if (!status)
+        status = lib_map_keep(map, &shape, &bounds, depths, device, error);
+    if (status) {
+        lib_free(device, depths);
+        return status;
+    }
+    moving.depths_m = depths;
+    (*map)->rig = rig;
+    (*map)->moving = moving;
+    (*map)->map.moving = &(*map)->moving;
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
+                                 BevpoolError *error) {
+    if (!map)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    *map = NULL;
+    if (!frustum)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "frustum is NULL");
+    int before;
+    Rig *rig = malloc(sizeof *rig);
+    if (!rig)
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "frustum: out of memory");
+    BevpoolStatus status = check_frustum(frustum, rig, error);
+    if (!status && !(status = lib_enter(device, &before, error))) {
+        status = keep_moving(map, frustum, rig, device, error);
+        lib_leave(device, before);
+    }
+    if (status)
+        free(rig);
+    return status ? status : lib_ok(error);
+}
+
+/* ---- on the CPU: the arrays of the map, in the caller's memory ------------------------------- */
+
+/* The head of the memory; the arrays follow, with room for all points. */
+typedef struct {
+    int32_t flags, unused; /* there is always room: 0 */
+    int64_t points, intervals;
+} CpuMap;
+
+enum { ARRAYS = 6, ALIGNMENT = 256 };
+
+/* Sets the arrays of `map` behind the head, and returns the bytes of all. NULL: only the bytes. */
+static size_t place_arrays(const BevMap *bounds, void *memory, BevMap *map) {
+    void **arrays[ARRAYS] = {
+        (void **)&map->ranks_depth,     (void **)&map->ranks_feat,       (void **)&map->ranks_bev,
+        (void **)&map->interval_starts, (void **)&map->interval_lengths, (void **)&map->weights};
+    int64_t counts[ARRAYS] = {bounds->points,    bounds->points,    bounds->points,
+                              bounds->intervals, bounds->intervals, bounds->points};
+    size_t used = ALIGNMENT;
+    for (int i = 0; i < ARRAYS - !bounds->weights; i++) {
+        *arrays[i] = memory ? (char *)memory + used : NULL;
+        used += ((size_t)counts[i] * 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return used;
+}
+
+/* Appends the map of one sample to the arrays, whose counts grow. */
+static void append(BevMap *all, const BevMap *one, const BevMoving *moving, int64_t sample) {
+    const BevShape *s = &moving->shape;
+    int64_t pixels = s->cameras / moving->samples * s->feat_h * s->feat_w;
+    int64_t cells = s->nx * s->ny / moving->samples, at = all->points, next = all->intervals;
+    for (int64_t t = 0; t < one->points; t++) {
+        all->ranks_depth[at + t] =
+            (int32_t)(one->ranks_depth[t] + sample * pixels * s->depth_bins);
+        all->ranks_feat[at + t] = (int32_t)(one->ranks_feat[t] + sample * pixels);
+        all->ranks_bev[at + t] = (int32_t)(one->ranks_bev[t] + sample * cells);
+        if (one->weights)
+            all->weights[at + t] = one->weights[t];
+    }
+    for (int64_t i = 0; i < one->intervals; i++) {
+        all->interval_starts[next + i] = (int32_t)(one->interval_starts[i] + at);
+        all->interval_lengths[next + i] = one->interval_lengths[i];
+    }
+    all->points += one->points;
+    all->intervals += one->intervals;
+}
+
+static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *poses, void *memory,
+                                   BevpoolError *error) {
+    CpuMap *head = memory;
+    BevMap all = {0};
+    Rig *rig = malloc(sizeof *rig);
+    if (!rig)
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "update: out of memory");
+    *rig = *map->rig;
+    place_arrays(&map->map, memory, &all);
+    for (int64_t b = 0; b < map->moving.samples; b++) {
+        BevMap one = {0};
+        Err err = {0};
+        for (int i = 0; i < rig->camera_count; i++, poses++) {
+            memcpy(rig->cameras[i].rotation, poses->matrix, sizeof poses->matrix);
+            memcpy(rig->cameras[i].position_m, poses->origin_m, sizeof poses->origin_m);
+        }
+        if (!scatter_build(rig, map->moving.align, ~0u, &one, &err)) {
+            free(rig);
+            return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+        }
+        append(&all, &one, &map->moving, b);
+        scatter_free(&one);
+    }
+    free(rig);
+    *head = (CpuMap){0, 0, all.points, all.intervals};
+    return lib_ok(error);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
+    BevMap map;
+    if (!plan || !plan->map->rig)
+        return 0;
+    return plan->map->device == BEVPOOL_CPU
+               ? place_arrays(&plan->map->map, NULL, &map)
+               : plan->kernel->map_bytes(&plan->problem, plan->plan);
+}
+
+static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,
+                                  BevpoolError *error) {
+    if (!memory || (uintptr_t)memory % ALIGNMENT)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                        "map memory: %s, expected a multiple of %d bytes",
+                        memory ? "begins between" : "is NULL", ALIGNMENT);
+    return lib_check_place(plan->map->device, memory, "map memory", error);
+}
+
+BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap *map,
+                             BevpoolError *error) {
+    BevpoolStatus status = check_memory(plan, memory, error);
+    if (status)
+        return status;
+    map->memory = (void *)(uintptr_t)memory;
+    if (plan->map->device != BEVPOOL_CPU)
+        return BEVPOOL_OK;
+    const CpuMap *head = memory;
+    place_arrays(&plan->map->map, map->memory, map);
+    map->points = head->points;
+    map->intervals = head->intervals;
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
+                                  size_t bytes, void *stream, BevpoolError *error) {
+    _Static_assert(sizeof(BevpoolPose) == sizeof(BevPose), "one layout");
+    size_t needed = bevpool_plan_map_bytes(plan);
+    Err err = {0};
+    if (!plan || !poses)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "poses" : "plan");
+    if (!needed)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                        "plan: its map does not move (bevpool_map_moving makes one that does)");
+    BevpoolStatus status = lib_check_stream(plan->map->device, stream, error);
+    if (status || (status = check_memory(plan, memory, error)))
+        return status;
+    if (bytes < needed)
+        return lib_fail(error, BEVPOOL_WORKSPACE, "map memory: has %zu bytes, needs %zu", bytes,
+                        needed);
+    if (plan->map->device == BEVPOOL_CPU)
+        return update_on_cpu(plan->map, poses, memory, error);
+    BevProblem problem = plan->problem;
+    problem.map.memory = memory;
+    return plan->kernel->update(&problem, plan->plan, (const BevPose *)poses, stream, &err)
+               ? lib_ok(error)
+               : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+}
