@@ -1,0 +1,179 @@
+/* Moving cameras on a GPU: random rigs, three aligns, both roundings, batches, FP32 and FP16: sums
+ * and gradients of the formula; a map without room is empty and says so; two streams at once; a CUDA
+ * graph of update and launch, replayed while the poses change. Arguments: the number of rigs. */
+#include "tests/gpu/lib_gpu.h"
+#include "tests/lib/moving_case.h"
+
+enum { GPU = 0 };
+
+/* A plan with all that its launches need on the GPU. */
+typedef struct {
+    BevpoolPlan *plan;
+    BevpoolCall call;
+    BevpoolPose *poses;
+    void *memory;
+    size_t bytes;
+} OnGpu;
+
+static void *gpu_copy(const void *from, size_t bytes) {
+    void *to = NULL;
+    CUDA(cudaMalloc(&to, bytes + 1));
+    CUDA(cudaMemset(to, 0xa5, bytes));
+    if (from)
+        CUDA(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return to;
+}
+
+static OnGpu on_gpu(BevpoolMap *map, const MovingCase *m, int32_t direction) {
+    OnGpu on = {0};
+    BevpoolOptions options = {
+        .size = sizeof options, .channels = m->channels, .direction = direction};
+    fine(bevpool_plan_create(&on.plan, map, &options, &error), "a plan on moving cameras");
+    on.bytes = bevpool_plan_map_bytes(on.plan);
+    on.memory = gpu_copy(NULL, on.bytes);
+    on.poses = gpu_copy(m->poses, sizeof m->poses);
+    on.call = (BevpoolCall){.size = sizeof on.call, .map = on.memory};
+    on.call.workspace_bytes = bevpool_plan_workspace_bytes(on.plan);
+    on.call.workspace = gpu_copy(NULL, on.call.workspace_bytes);
+    const void *arrays[BEVPOOL_ROLES] = {
+        [BEVPOOL_DEPTH] = m->depth, [BEVPOOL_FEAT] = m->feat, [BEVPOOL_GRAD_OUT] = m->grad_out};
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
+        size_t bytes = bevpool_plan_bytes(on.plan, role);
+        if (bytes)
+            on.call.tensors[role] = (BevpoolTensor){gpu_copy(arrays[role], bytes), bytes, 0, 0};
+    }
+    return on;
+}
+
+static void gpu_free(OnGpu *on) {
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++)
+        cudaFree(on->call.tensors[role].data);
+    cudaFree(on->call.workspace), cudaFree(on->memory), cudaFree(on->poses);
+    bevpool_plan_destroy(on->plan);
+}
+
+static void update_and_run(OnGpu *on, void *stream) {
+    on->call.stream = stream;
+    fine(bevpool_plan_update(on->plan, on->poses, on->memory, on->bytes, stream, &error),
+         "an update");
+    fine(bevpool_run(on->plan, &on->call, &error), "a launch");
+}
+
+/* Returns the error of an output, in units of its largest right value. */
+static double error_of(const OnGpu *on, int32_t role, const double *right, int64_t count) {
+    float *got = malloc((size_t)count * sizeof *got + 1);
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(got, on->call.tensors[role].data, (size_t)count * sizeof *got,
+                    cudaMemcpyDeviceToHost));
+    double most = moving_error(got, right, count);
+    free(got);
+    return most;
+}
+
+static void test_random_rigs(int rigs) {
+    const int64_t channels[] = {80, 64};
+    double worst[3] = {0};
+    for (int seed = 0; seed < rigs; seed++) {
+        MovingCase m = moving_case((uint64_t)seed, channels[seed % 2]);
+        BevpoolMap *map = NULL;
+        fine(bevpool_map_moving(&map, &m.frustum, GPU, &error), "a moving map");
+        OnGpu forward = on_gpu(map, &m, BEVPOOL_FORWARD), backward = on_gpu(map, &m, BEVPOOL_BACKWARD);
+        update_and_run(&forward, NULL);
+        update_and_run(&backward, NULL);
+        double errors[3] = {
+            error_of(&forward, BEVPOOL_OUT, m.out, m.cells * m.channels),
+            error_of(&backward, BEVPOOL_GRAD_DEPTH, m.grad_depth, m.depths),
+            error_of(&backward, BEVPOOL_GRAD_FEAT, m.grad_feat, m.feats * m.channels)};
+        for (int i = 0; i < 3; i++) {
+            if (!(errors[i] < 1e-5))
+                tap_note("seed %d, align %d, array %d: error %g", seed, (int)m.frustum.align, i,
+                         errors[i]);
+            worst[i] = fmax(worst[i], errors[i]);
+        }
+        gpu_free(&forward), gpu_free(&backward), bevpool_map_destroy(map);
+        moving_free(&m);
+    }
+    tap_ok(worst[0] < 1e-5 && worst[1] < 1e-5 && worst[2] < 1e-5,
+           "%d random rigs: sums %.1e, gradients of depth %.1e, of features %.1e of the largest",
+           rigs, worst[0], worst[1], worst[2]);
+}
+
+/* A map with room for one entry is empty, says so, and writes zeros. */
+static void test_full(void) {
+    MovingCase m = moving_case(2, 80);
+    BevpoolMap *map = NULL;
+    int32_t flags = 7;
+    m.frustum.most_entries = 1;
+    fine(bevpool_map_moving(&map, &m.frustum, GPU, &error), "a moving map");
+    OnGpu on = on_gpu(map, &m, BEVPOOL_FORWARD);
+    update_and_run(&on, NULL);
+    double *zeros = calloc((size_t)(m.cells * m.channels), sizeof *zeros);
+    bool empty = error_of(&on, BEVPOOL_OUT, zeros, m.cells * m.channels) == 0;
+    CUDA(cudaMemcpy(&flags, on.memory, sizeof flags, cudaMemcpyDeviceToHost));
+    tap_ok(empty && flags == 1, "a map without room: zeros, flag %d", (int)flags);
+    free(zeros);
+    gpu_free(&on), bevpool_map_destroy(map), moving_free(&m);
+}
+
+/* Update and launch as one graph; each replay reads the poses that are there then. Two streams
+ * replay two of them at once. */
+static void test_graphs(int replays) {
+    enum { STREAMS = 2, STEPS = 5 };
+    cudaStream_t streams[STREAMS];
+    cudaGraphExec_t graphs[STREAMS];
+    MovingCase steps[STREAMS][STEPS];
+    OnGpu on[STREAMS];
+    BevpoolMap *maps[STREAMS];
+    double worst = 0;
+    for (int s = 0; s < STREAMS; s++) {
+        cudaGraph_t graph;
+        for (int i = 0; i < STEPS; i++) {
+            steps[s][i] = moving_case((uint64_t)(11 + s), 80);
+            moving_state += (uint64_t)i * 977; /* other poses of the same sizes */
+            for (int c = 0; i && c < MOVING_CAMERAS * MOVING_SAMPLES; c++)
+                steps[s][i].poses[c] = moving_pose(&steps[s][i].frustum);
+            memset(steps[s][i].out, 0, (size_t)(steps[s][i].cells * 80) * sizeof(double));
+            moving_solve(&steps[s][i]);
+        }
+        fine(bevpool_map_moving(&maps[s], &steps[s][0].frustum, GPU, &error), "a moving map");
+        on[s] = on_gpu(maps[s], &steps[s][0], BEVPOOL_FORWARD);
+        CUDA(cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking));
+        update_and_run(&on[s], streams[s]);
+        CUDA(cudaStreamSynchronize(streams[s]));
+        CUDA(cudaStreamBeginCapture(streams[s], cudaStreamCaptureModeThreadLocal));
+        update_and_run(&on[s], streams[s]);
+        CUDA(cudaStreamEndCapture(streams[s], &graph));
+        CUDA(cudaGraphInstantiate(&graphs[s], graph, 0));
+        CUDA(cudaGraphDestroy(graph));
+    }
+    for (int replay = 0; replay < replays; replay++) {
+        for (int s = 0; s < STREAMS; s++) {
+            CUDA(cudaMemcpyAsync(on[s].poses, steps[s][replay % STEPS].poses,
+                                 sizeof steps[s][0].poses, cudaMemcpyHostToDevice, streams[s]));
+            CUDA(cudaGraphLaunch(graphs[s], streams[s]));
+        }
+        for (int s = 0; replay % 50 < STEPS && s < STREAMS; s++) {
+            const MovingCase *m = &steps[s][replay % STEPS];
+            worst = fmax(worst, error_of(&on[s], BEVPOOL_OUT, m->out, m->cells * m->channels));
+        }
+    }
+    tap_ok(worst < 1e-5, "graphs of update and launch, %d times on two streams: error %.1e", replays,
+           worst);
+    for (int s = 0; s < STREAMS; s++) {
+        cudaGraphExecDestroy(graphs[s]);
+        cudaStreamDestroy(streams[s]);
+        gpu_free(&on[s]), bevpool_map_destroy(maps[s]);
+        for (int i = 0; i < STEPS; i++)
+            moving_free(&steps[s][i]);
+    }
+}
+
+int main(int argc, char **argv) {
+    int rigs = argc > 1 ? atoi(argv[1]) : 200;
+    if (cudaFree(NULL) != cudaSuccess)
+        return tap_skip_all("no GPU");
+    test_random_rigs(rigs);
+    test_full();
+    test_graphs(rigs < 100 ? 20 : 1000);
+    return tap_done();
+}
