@@ -101,7 +101,7 @@ endif
 if HAVE_CUDA
 tests_check_gpu_SOURCES = %D%/gpu/test_device_gpu.c %D%/gpu/test_gradients_gpu.c \
 	%D%/gpu/test_lib_devices.c %D%/gpu/test_lib_gpu.c \
-	%D%/gpu/test_range_gpu.c
+	%D%/gpu/test_moving_gpu.c %D%/gpu/test_range_gpu.c
 tests_recorder_SOURCES = %D%/gpu/recorder.c
 short_tests += tests/check_gpu
 helper_programs += tests/recorder

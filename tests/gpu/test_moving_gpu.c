@@ -1,6 +1,7 @@
 /* Moving cameras on a GPU: random rigs, three aligns, both roundings, batches, FP32 and FP16: sums
  * and gradients of the formula; a map without room is empty and says so; two streams at once; a CUDA
- * graph of update and launch, replayed while the poses change. Arguments: the number of rigs. */
+ * graph of update and launch, replayed while the poses change. */
+#include "src/run/cuda/device.h"
 #include "tests/gpu/lib_gpu.h"
 #include "tests/lib/moving_case.h"
 
@@ -168,12 +169,13 @@ static void test_graphs(int replays) {
     }
 }
 
-int main(int argc, char **argv) {
-    int rigs = argc > 1 ? atoi(argv[1]) : 200;
-    if (cudaFree(NULL) != cudaSuccess)
-        return tap_skip_all("no GPU");
-    test_random_rigs(rigs);
+/* SMALL is for compute-sanitizer, which makes kernels slow. */
+TAP_SUITE(moving_gpu) {
+    const bool small = getenv("SMALL") != NULL;
+    Err err = {0};
+    if (!device_open(GPU, &err))
+        tap_skip_suite(err.what);
+    test_random_rigs(small ? 20 : 1000);
     test_full();
-    test_graphs(rigs < 100 ? 20 : 1000);
-    return tap_done();
+    test_graphs(small ? 20 : 1000);
 }
