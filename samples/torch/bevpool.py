@@ -11,6 +11,10 @@
     out = bevpool.view_transform(x, grid, depth_bins=D)              # (B, C, Z, Y, X), softmax and all
     view = bevpool.LiftSplat(grid, depth_bins=D)                     # the same as a module
 
+    cameras = bevpool.Cameras(shape, (256, 704), (1, 0.5), x, y, z)  # a map each step: no Map is made
+    out = bevpool.view_transform(x, cameras, D, poses=cameras.poses(sensor2ego, cam2imgs, post_rots,
+                                                                    post_trans, bda))
+
     out = bevpool.voxel_pool(volume, geom, bev_h, bev_w)             # (B, C, bev_h, bev_w)
     out = bevpool.voxel_align(volume, geom, bev_h, bev_w)
 
@@ -30,6 +34,7 @@ The library is the file that BEVPOOL_LIBRARY names, else libbevpool.so.1 beside 
 import collections
 import contextlib
 import ctypes
+import functools
 import os
 import threading
 import weakref
@@ -89,12 +94,25 @@ class _Tensor(ctypes.Structure):
 class _Call(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("tensors", _Tensor * ROLES),
                 ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_size_t),
-                ("stream", ctypes.c_void_p)]
+                ("stream", ctypes.c_void_p), ("map", ctypes.c_void_p)]
+
+
+class _Frustum(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("batch", ctypes.c_int64)] + \
+        [(name, ctypes.c_int32) for name in
+         ("cameras", "align", "input_w", "input_h", "feat_w", "feat_h", "depth_bins")] + \
+        [(name, ctypes.c_double) for name in ("depth_start_m", "depth_step_m")] + \
+        [("depths_m", ctypes.c_void_p)] + \
+        [(name, ctypes.c_double) for name in
+         ("x_min_m", "x_max_m", "y_min_m", "y_max_m", "z_min_m", "z_max_m")] + \
+        [(name, ctypes.c_int32) for name in ("nx", "ny", "nz", "truncate")] + \
+        [("most_entries", ctypes.c_int64)]
 
 
 # A call as 64-bit words, which are faster to write than fields, and the numbers of some words.
 _Words = ctypes.c_uint64 * (ctypes.sizeof(_Call) // 8)
-_WORKSPACE, _STREAM = _Call.workspace.offset // 8, _Call.stream.offset // 8
+_WORKSPACE, _STREAM, _MAP = (getattr(_Call, name).offset // 8 for name in
+                             ("workspace", "stream", "map"))
 _DATA = [(_Call.tensors.offset + role * ctypes.sizeof(_Tensor) + _Tensor.data.offset) // 8
          for role in range(ROLES)]
 _POOLED = [_DATA[role] for role in (DEPTH, FEAT, OUT)]
@@ -120,9 +138,12 @@ def _load():
             ("plan_workspace_bytes", ctypes.c_size_t, pointer),
             ("plan_bytes", ctypes.c_size_t, pointer, i32),
             ("map_from_arrays", i32, pointer, pointer, pointer, i32, ctypes.c_uint32, pointer),
+            ("map_moving", i32, pointer, pointer, i32, pointer),
             ("map_destroy", None, pointer),
             ("plan_create", i32, pointer, pointer, pointer, pointer),
             ("plan_destroy", None, pointer),
+            ("plan_map_bytes", ctypes.c_size_t, pointer),
+            ("plan_update", i32, pointer, pointer, pointer, ctypes.c_size_t, pointer, pointer),
             ("run", i32, pointer, pointer, pointer)):
         function = getattr(library, "bevpool_" + name)
         function.restype, function.argtypes = result, arguments
@@ -306,6 +327,73 @@ class Map:
         return self._plans[key]
 
 
+class Cameras:
+    """Cameras that move: each call makes its own map, of its `poses`. `shape` is (B, N, D, H, W, Z, Y,
+    X) and `input_size` (height, width) of the network's input, in pixels; `depth` is (start, step) or
+    a row of D depths; x, y, z are (minimum, maximum) of the grid: all in metres. Cells are numbered by
+    cutting toward zero, as BEVDet does, or by rounding down."""
+
+    def __init__(self, shape, input_size, depth, x, y, z, align=NEAREST, truncate=True):
+        self.shape = _sizes(shape, ("B", "N", "D", "H", "W", "Z", "Y", "X"))
+        bins, row = self.shape[2], tuple(map(float, depth))
+        if len(row) not in (2, bins):
+            raise ValueError(f"depth has {len(row)} numbers, expected (start, step) or {bins} depths")
+        self.numbers = *map(float, (*x, *y, *z)), *row
+        self.ints = *_sizes(input_size, ("height", "width")), int(align), int(bool(truncate))
+        self._on(CPU)  # what is wrong is told now
+
+    def _on(self, device):
+        """This, prepared for a device."""
+        return _moving(device, self.shape, self.ints, self.numbers)
+
+    def poses(self, sensor2ego, cam2imgs, post_rots, post_trans, bda=None):
+        """Poses (B, N, 12) of BEVDet's tensors: sensor2ego (B, N, 4, 4), cam2imgs and post_rots
+        (B, N, 3, 3), post_trans (B, N, 3), bda (B, 3, 3) or (B, 4, 4)."""
+        sensor2ego, cam2imgs, post_rots, post_trans = (
+            t.double() for t in (sensor2ego, cam2imgs, post_rots, post_trans))
+        undo = _inverse(post_rots)
+        shift = (undo[..., :2] @ post_trans[..., :2, None]).squeeze(-1)
+        undo = torch.cat([undo[..., :2], (undo[..., 2] - shift)[..., None]], -1)
+        matrix = sensor2ego[..., :3, :3] @ _inverse(cam2imgs) @ undo
+        origin = sensor2ego[..., :3, 3]
+        if bda is not None:
+            turn = bda.double()[:, None, :3, :3]
+            matrix, origin = turn @ matrix, (turn @ origin[..., None]).squeeze(-1)
+            if bda.shape[-1] == 4:
+                origin = origin + bda.double()[:, None, :3, 3]
+        return torch.cat([matrix.flatten(-2), origin], -1)
+
+
+class _Moving(Map):
+    """Cameras on a device, with plans as a Map has them."""
+
+    def __init__(self, device, shape, ints, numbers):
+        self.shape, self.device, self._plans, self._ready = shape, device, {}, {}
+        batch, cameras, bins, height, width, nz, ny, nx = shape
+        row = numbers[6:]
+        depths = (ctypes.c_double * len(row))(*row) if len(row) != 2 else None
+        start, step = row if depths is None else (0.0, 0.0)
+        frustum = _Frustum(ctypes.sizeof(_Frustum), batch, cameras, ints[2], ints[1], ints[0], width,
+                           height, bins, start, step, depths and ctypes.addressof(depths), *numbers[:6],
+                           nx, ny, nz, ints[3], 0)
+        made = ctypes.c_void_p()
+        _check(_library.bevpool_map_moving, ctypes.byref(made), ctypes.byref(frustum), device)
+        self._destroy = weakref.finalize(self, _library.bevpool_map_destroy, made)
+        self._map = made
+
+
+@functools.lru_cache(maxsize=16)
+def _moving(device, shape, ints, numbers):
+    return _Moving(device, shape, ints, numbers)
+
+
+def _inverse(m):
+    """The inverse of matrices (..., 3, 3), without LAPACK and without a wait."""
+    rows = m.unbind(-2)
+    columns = [torch.cross(rows[i - 2], rows[i - 1], dim=-1) for i in range(3)]
+    return torch.stack(columns, -1) / (rows[0] * columns[0]).sum(-1)[..., None, None]
+
+
 class Plan:
     """A kernel prepared for a map, a format and a number of channels."""
 
@@ -325,11 +413,23 @@ class Plan:
         for role in range(ROLES):
             call.tensors[role] = _Tensor(None, _library.bevpool_plan_bytes(made, role), dtype, 0)
         self._call = bytes(call)  # all but the addresses
+        self._map_bytes = _library.bevpool_plan_map_bytes(made)
 
-    def _launch(self, words, arrays):
+    def _made_map(self, poses):
+        """The map of moving cameras, made of poses (..., 12) on the current stream: its memory."""
+        poses = _as_read(poses, torch.float64 if _is_tensor(poses) else np.float64)
+        memory = _empty(poses, (self._map_bytes + ALIGNMENT + 7) // 8)
+        start = (_address(memory) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        stream = None if self.device == CPU else _raw_stream(self.device)
+        _check(_library.bevpool_plan_update, self._plan, _address(poses), start, self._map_bytes, stream)
+        return memory, start
+
+    def _launch(self, words, arrays, poses=None):
         """Launches on the current stream. `words`: where the addresses of the arrays go, which are
-        dense and have the sizes of the plan."""
+        dense and have the sizes of the plan. poses: of moving cameras."""
         call = _Words.from_buffer_copy(self._call)
+        if self._map_bytes:
+            memory, call[_MAP] = self._made_map(poses)
         for word, array in zip(words, arrays):
             call[word] = _address(array)
         if self.workspace_bytes:
@@ -423,15 +523,15 @@ def _prepared_view(x, grid, direction, channels_first, softmax, temperature):
     return found
 
 
-def _view_forward(x, grid, *how):
+def _view_forward(x, grid, *how, poses=None):
     x = _as_given(x)
     plan, shape = _prepared_view(x, grid, FORWARD, *how)
     out = _empty(x, shape)
-    plan._launch(_POOLED, (x, x[:, grid.shape[2]:], out))
+    plan._launch(_POOLED, (x, x[:, grid.shape[2]:], out), poses)
     return out
 
 
-def _view_backward(grad, given, grid, *how):
+def _view_backward(grad, given, grid, *how, poses=None):
     x = _as_given(given)
     plan, shape = _prepared_view(x, grid, BACKWARD, *how)
     if tuple(grad.shape) != shape or _device(grad) != plan.device:
@@ -439,8 +539,26 @@ def _view_backward(grad, given, grid, *how):
                          f"{_device(grad)}, expected {shape} on device {plan.device}")
     of_x = torch.empty_like(x) if _is_tensor(x) else np.empty_like(x)
     bins = grid.shape[2]
-    plan._launch(_GRADIENTS, (x, x[:, bins:], _as_read(grad, x.dtype), of_x, of_x[:, bins:]))
+    plan._launch(_GRADIENTS, (x, x[:, bins:], _as_read(grad, x.dtype), of_x, of_x[:, bins:]), poses)
     return of_x.reshape(given.shape)
+
+
+def _moving_forward(x, poses, shape, ints, numbers, *how):
+    grid = _moving(_device(x), tuple(shape), tuple(ints), tuple(numbers))
+    return _view_forward(x, grid, *how, poses=_checked_poses(poses, x, shape))
+
+
+def _moving_backward(grad, x, poses, shape, ints, numbers, *how):
+    grid = _moving(_device(x), tuple(shape), tuple(ints), tuple(numbers))
+    return _view_backward(grad, x, grid, *how, poses=_checked_poses(poses, x, shape))
+
+
+def _checked_poses(poses, x, shape):
+    if tuple(poses.shape) != (shape[0], shape[1], 12):
+        raise ValueError(f"poses have shape {tuple(poses.shape)}, expected ({shape[0]}, {shape[1]}, 12)")
+    if _device(poses) != _device(x):
+        raise ValueError(f"x is on device {_device(x)}, poses are not")
+    return poses
 
 
 # ---- maps of the last calls ----------------------------------------------------------------------
@@ -589,11 +707,17 @@ def pool(depth, feat, grid, channels_first=False, kernel=None):
     return _forward(depth, feat, grid, channels_first, kernel)
 
 
-def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0):
+def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, temperature=1.0, poses=None):
     """What a depth net gives, x (B * N, D + C, H, W) or (B, N, D + C, H, W), D logits in front, pooled
-    with a Map: (B, C, Z, Y, X), or (B, Z, Y, X, C). Not `softmax`: they are depths already."""
+    with a Map, or with Cameras and their `poses` (B, N, 12): (B, C, Z, Y, X), or (B, Z, Y, X, C). Not
+    `softmax`: they are depths already."""
     if depth_bins != grid.shape[2]:
         raise ValueError(f"depth_bins is {depth_bins}, expected {grid.shape[2]} as in the map")
+    if (poses is None) == isinstance(grid, Cameras):
+        raise ValueError("poses belong to Cameras, and Cameras need them")
+    if poses is not None:
+        how = grid.shape, grid.ints, grid.numbers, channels_first, softmax, temperature
+        return (_operators.moving_view if _is_tensor(x) else _moving_forward)(x, poses, *how)
     if _is_tensor(x):
         return _operators.view(x, grid.shape, channels_first, *grid.arrays, softmax, temperature)
     return _view_forward(x, grid, channels_first, softmax, temperature)
@@ -784,6 +908,21 @@ if torch is not None:
             lambda grad, x, *_: torch.empty_like(_as_given(x)).reshape(x.shape),
             linear=((0, 1),), composed=_composed_view_grad)
 
+        _moving = ("Tensor poses, SymInt[] shape, int[] ints, float[] numbers, bool channels_first, "
+                   "bool softmax, float temperature")
+
+        moving_view = _operator(
+            f"moving_view(Tensor x, {_moving}) -> Tensor", _moving_forward,
+            lambda x, poses, shape, ints, numbers, first, *_: x.new_empty(
+                _out_shape(shape, x.shape[-3] - shape[2], first)),
+            linear=((0,),),
+            backward=lambda grad, x, *rest: (_operators.moving_view_grad(grad, x, *rest),))
+
+        moving_view_grad = _operator(
+            f"moving_view_grad(Tensor grad, Tensor x, {_moving}) -> Tensor", _moving_backward,
+            lambda grad, x, *_: torch.empty_like(_as_given(x)).reshape(x.shape),
+            linear=((0, 1),))
+
         voxel = _operator(
             f"voxel(Tensor volume, {_geom}) -> Tensor", _voxel_forward,
             lambda volume, geom, bev_h, bev_w, align: volume.new_empty(
@@ -797,12 +936,14 @@ if torch is not None:
 
     class LiftSplat(torch.nn.Module):
         """What BEVDet's LSSViewTransformer does behind its depth net: x (B * N, D + C, H, W) becomes
-        (B, Z * C, Y, X), slices of height one behind the other."""
+        (B, Z * C, Y, X), slices of height one behind the other. `grid`: a Map, or Cameras, whose poses
+        forward() takes each step."""
 
         def __init__(self, grid, depth_bins, temperature=1.0):
             super().__init__()
             self.grid, self.depth_bins, self.temperature = grid, depth_bins, temperature
 
-        def forward(self, x):
-            bev = view_transform(x, self.grid, self.depth_bins, temperature=self.temperature)
+        def forward(self, x, poses=None):
+            bev = view_transform(x, self.grid, self.depth_bins, temperature=self.temperature,
+                                 poses=poses)
             return bev[:, :, 0] if self.grid.shape[5] == 1 else bev.transpose(1, 2).flatten(1, 2)

@@ -55,6 +55,10 @@ extern const char *const lib_role_names[BEVPOOL_ROLES];
 /* Returns the problem's tensor of a role; NULL for the scales of features. */
 BevTensor *lib_tensor(BevProblem *problem, int32_t role);
 
+/* Returns whether each launch prepares anew, with scratch memory of its own: of a moving map on the
+ * CPU. */
+bool lib_prepares_late(const BevpoolPlan *plan);
+
 /* Returns whether a launch of that direction and format reads or writes the role. */
 bool lib_role_used(const BevProblem *problem, int32_t role);
 

@@ -46,7 +46,12 @@ bool lib_role_strided(const BevProblem *problem, int32_t role) {
 static bool is_offered(const BevKernel *row, int32_t device, int32_t direction, BevStage stage) {
     BevWhere where = device == BEVPOOL_CPU ? BEV_CPU : BEV_CUDA;
     return row->where == where && (int32_t)row->direction == direction && row->stage == stage &&
-           row->launch && !row->wrong_on_purpose;
+           row->launch && !row->wrong_on_purpose &&
+           (stage == BEV_POOL || row->prepare); /* the reference of a view reads no strides */
+}
+
+bool lib_prepares_late(const BevpoolPlan *plan) {
+    return plan->map->rig && plan->map->device == BEVPOOL_CPU;
 }
 
 static bool offered_to(const BevKernel *row, const BevpoolPlan *plan) {
@@ -72,16 +77,13 @@ static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {
         return "it prepares for one map, and that of a view may change";
     if (plan->map->rig && plan->map->device != BEVPOOL_CPU && !row->update)
         return "its map cannot be made again on the stream";
-    if (plan->map->rig && plan->map->device == BEVPOOL_CPU && row->prepare && !row->plan_optional)
-        return "it prepares for one map, and cameras move";
     return bev_unsupported(row, &plan->problem);
 }
 
 /* Prepares the plan's kernel; for a map that may change nothing can be prepared. */
 static BevpoolStatus prepare_kernel(BevpoolPlan *plan, BevpoolError *error) {
     Err err = {0};
-    bool changes = plan->map->view || (plan->map->rig && plan->map->device == BEVPOOL_CPU);
-    if (!plan->kernel->prepare || changes ||
+    if (!plan->kernel->prepare || plan->map->view || lib_prepares_late(plan) ||
         plan->kernel->prepare(&plan->problem, &plan->plan, &err))
         return BEVPOOL_OK;
     return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);
@@ -192,8 +194,9 @@ static size_t padded_bytes(size_t bytes) {
 static void divide_workspace(BevpoolPlan *plan) {
     const BevShape *shape = &plan->problem.shape;
     const BevKernel *kernel = plan->kernel;
-    size_t bytes =
-        kernel->workspace_bytes ? kernel->workspace_bytes(&plan->problem, plan->plan) : 0;
+    size_t bytes = kernel->workspace_bytes && !lib_prepares_late(plan)
+                       ? kernel->workspace_bytes(&plan->problem, plan->plan)
+                       : 0;
     int32_t native = kernel->channels_first ? BEVPOOL_CHANNELS_FIRST : BEVPOOL_CHANNELS_LAST;
     for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
         bool feat = role == BEVPOOL_FEAT || role == BEVPOOL_GRAD_FEAT;

@@ -4,6 +4,7 @@
 #include "kernels/codec.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { WORKSPACE_ALIGNMENT = 256, GPU_ALIGNMENT = 16 };
 
@@ -115,6 +116,22 @@ static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall
     return BEVPOOL_OK;
 }
 
+/* Prepares the kernel for the map of this launch, launches it and releases its plan. */
+static bool prepare_and_launch(const BevKernel *kernel, BevProblem *problem, Err *err) {
+    BevPlan *plan = NULL;
+    if (kernel->prepare && !kernel->prepare(problem, &plan, err))
+        return false;
+    size_t bytes = kernel->workspace_bytes ? kernel->workspace_bytes(problem, plan) : 0;
+    size_t padded = (bytes / WORKSPACE_ALIGNMENT + 1) * WORKSPACE_ALIGNMENT;
+    void *workspace = problem->workspace = aligned_alloc(WORKSPACE_ALIGNMENT, padded);
+    bool ok = workspace ? kernel->launch(problem, plan, NULL, err)
+                        : err_no_memory(err, kernel->name, "");
+    free(workspace);
+    if (plan)
+        kernel->release(plan);
+    return ok;
+}
+
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
     if (!plan || !call)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
@@ -133,7 +150,8 @@ BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, Bevp
         status = transpose_copies(plan, call, false, error);
     if (status)
         return status;
-    if (!plan->kernel->launch(&problem, plan->plan, call->stream, &err))
+    if (lib_prepares_late(plan) ? !prepare_and_launch(plan->kernel, &problem, &err)
+                                : !plan->kernel->launch(&problem, plan->plan, call->stream, &err))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
     status = transpose_copies(plan, call, true, error);
     return status ? status : lib_ok(error);
