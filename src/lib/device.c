@@ -97,6 +97,18 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
 #endif
 }
 
+BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
+                              void **memory, bool *sound, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    return passed(lib_cuda_take(given, shape, trusted, map, memory, sound, &err), &err, error);
+#else
+    (void)given, (void)shape, (void)trusted, (void)map, (void)memory, (void)error;
+    *sound = false;
+    return BEVPOOL_OK;
+#endif
+}
+
 /* ---- where a pointer is ---------------------------------------------------------------------- */
 
 /* Returns whether the CPU would crash on `pointer`. Asks the driver only if the process has loaded

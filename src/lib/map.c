@@ -240,6 +240,38 @@ static BevpoolStatus complete_map(BevMap *host, const BevpoolShape *shape, uint3
                                                    : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
 
+/* Whether all arrays lie on that GPU. */
+static bool all_on_gpu(const BevMap *given, int32_t device) {
+    BevMap map = *given;
+    const List list = list_of(&map);
+    if (device == BEVPOOL_CPU || !given->points)
+        return false;
+    for (int i = 0; i < ARRAYS; i++)
+        if (*list.array[i] && lib_check_place(device, *list.array[i], "", NULL))
+            return false;
+    return true;
+}
+
+/* Makes the map without the host; *map stays NULL where the host must look at the arrays. */
+static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
+                                 const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                                 BevpoolError *error) {
+    const BevMap given = map_of(arrays);
+    BevShape seen = lib_shape(shape, 1);
+    BevMap copy;
+    void *memory;
+    bool sound;
+    if (!all_on_gpu(&given, device))
+        return BEVPOOL_OK;
+    BevpoolStatus status = lib_take_on_gpu(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory,
+                                           &sound, error);
+    if (status || !sound)
+        return status;
+    if ((status = lib_map_keep(map, shape, &copy, memory, device, error)))
+        lib_free(device, memory);
+    return status;
+}
+
 /* Checks the arguments of a new map. */
 static BevpoolStatus check_map(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, uint32_t flags, BevpoolError *error) {
@@ -263,8 +295,12 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
     BevMap host = {0};
     status = check_arrays(arrays, false, device, error);
     if (!status)
+        status = keep_on_gpu(map, shape, arrays, device, flags, error);
+    if (!status && !*map)
         status = copy_to_host(&host, arrays, device, error);
     lib_leave(device, before);
+    if (*map)
+        return BEVPOOL_OK;
     if (!status)
         status = complete_map(&host, shape, flags, error);
     if (!status)

@@ -1,8 +1,12 @@
-// Builds the map of several calibrations on the GPU: the maps of all samples, one after the other.
+// Maps made on the GPU: of several calibrations, one sample after the other; and of arrays that lie
+// there.
 #include "src/lib/lib_cuda.h"
 
 #include "kernels/cuda/common.cuh"
 #include "src/scene/scatter_gpu.h"
+
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 namespace {
 
@@ -84,7 +88,145 @@ bool build_all(ScatterGpu *builder, BevMap *map, void **memory, int64_t batch, c
     return true;
 }
 
+// ---- of arrays ----------------------------------------------------------------------------------
+
+// What ranks are checked against, as in scatter_check.c: ranks must be smaller than `depths` and
+// `cells`; `plane` pixels a camera, each with `bins` depths.
+struct Bounds {
+    uint32_t depths, cells, plane, bins;
+};
+
+__device__ bool point_sound(const BevMap &map, const Bounds &bounds, int64_t t) {
+    uint32_t depth = (uint32_t)map.ranks_depth[t], cell = (uint32_t)map.ranks_bev[t];
+    uint32_t feat = depth / (bounds.plane * bounds.bins) * bounds.plane + depth % bounds.plane;
+    return depth < bounds.depths && (uint32_t)map.ranks_feat[t] == feat && cell < bounds.cells &&
+           (t == 0 || map.ranks_bev[t - 1] <= map.ranks_bev[t]) &&
+           (!map.weights || isfinite(map.weights[t]));
+}
+
+// Interval i begins where the one before ends and has one cell, in which no other one lies. Cells
+// ascend, so its first and its last point tell of all.
+__device__ bool interval_sound(const BevMap &map, int64_t i) {
+    int64_t start = map.interval_starts[i], length = map.interval_lengths[i];
+    int64_t next = i + 1 < map.intervals ? map.interval_starts[i + 1] : map.points;
+    if (start < 0 || length < 1 || start + length != next || next > map.points)
+        return false;
+    int cell = map.ranks_bev[start];
+    return i == 0
+               ? start == 0 && map.ranks_bev[next - 1] == cell
+               : start > 0 && map.ranks_bev[start - 1] != cell && map.ranks_bev[next - 1] == cell;
+}
+
+// One thread a point; the first of them check intervals, too.
+__global__ void check_kernel(BevMap map, Bounds bounds, int *unsound) {
+    int64_t t = thread_number();
+    if (t >= map.points)
+        return;
+    if (!point_sound(map, bounds, t) || (t < map.intervals && !interval_sound(map, t)))
+        *unsound = 1;
+}
+
+// Whether a point is the first of its cell.
+struct StartsCell {
+    const int *cells;
+    __device__ bool operator()(int t) const {
+        return t == 0 || cells[t] != cells[t - 1];
+    }
+};
+
+__global__ void lengths_kernel(BevMap map) {
+    int64_t i = thread_number();
+    if (i < map.intervals)
+        map.interval_lengths[i] =
+            (int)(i + 1 < map.intervals ? map.interval_starts[i + 1] : map.points) -
+            map.interval_starts[i];
+}
+
+// Memory for a while; from the pool, for work on the default stream.
+struct Scratch {
+    void *memory = NULL;
+    ~Scratch() {
+        cuda_free_pooled(memory);
+    }
+    bool take(size_t bytes, Err *err) {
+        return cuda_allocate_pooled(&memory, bytes, "map", err);
+    }
+};
+
+// Finds where intervals start: `starts` holds them, and behind them their number.
+bool find_starts(const BevMap *given, Scratch *starts, int64_t *intervals, Err *err) {
+    Scratch scratch;
+    size_t bytes = 0;
+    int points = (int)given->points, count;
+    StartsCell starts_cell = {given->ranks_bev};
+    thrust::counting_iterator<int> number(0);
+    if (!starts->take(((size_t)points + 1) * sizeof(int), err))
+        return false;
+    int *found = (int *)starts->memory, *found_count = found + points;
+    TRY_CUDA("map",
+             cub::DeviceSelect::If(NULL, bytes, number, found, found_count, points, starts_cell));
+    if (!scratch.take(bytes, err))
+        return false;
+    TRY_CUDA("map", cub::DeviceSelect::If(scratch.memory, bytes, number, found, found_count, points,
+                                          starts_cell));
+    TRY_CUDA("map", cudaMemcpy(&count, found_count, sizeof count, cudaMemcpyDeviceToHost));
+    *intervals = count;
+    return true;
+}
+
+// Copies the arrays; those of intervals are NULL: makes them of `starts`.
+bool copy_arrays(const BevMap *given, const int *starts, BevMap *map, Err *err) {
+    auto copy = [&](void *to, const void *from, int64_t count) {
+        return cuda_ok(cudaMemcpyAsync(to, from, (size_t)count * 4, cudaMemcpyDeviceToDevice, 0),
+                       "map", err);
+    };
+    if (!copy(map->ranks_depth, given->ranks_depth, map->points) ||
+        !copy(map->ranks_feat, given->ranks_feat, map->points) ||
+        !copy(map->ranks_bev, given->ranks_bev, map->points) ||
+        (map->weights && !copy(map->weights, given->weights, map->points)) ||
+        !copy(map->interval_starts, starts ? starts : given->interval_starts, map->intervals))
+        return false;
+    if (!starts)
+        return copy(map->interval_lengths, given->interval_lengths, map->intervals);
+    lengths_kernel<<<blocks_for(map->intervals, THREADS), THREADS>>>(*map);
+    return cuda_ok(cudaGetLastError(), "map", err);
+}
+
+bool check(const BevMap *map, const BevShape *shape, bool *sound, Err *err) {
+    Scratch flag;
+    int unsound;
+    int64_t plane = shape->feat_h * shape->feat_w;
+    Bounds bounds = {(uint32_t)(shape->cameras * plane * shape->depth_bins),
+                     (uint32_t)(shape->nx * shape->ny), (uint32_t)plane,
+                     (uint32_t)shape->depth_bins};
+    if (!flag.take(sizeof unsound, err))
+        return false;
+    TRY_CUDA("map", cudaMemsetAsync(flag.memory, 0, sizeof unsound, 0));
+    check_kernel<<<blocks_for(map->points, THREADS), THREADS>>>(*map, bounds, (int *)flag.memory);
+    TRY_CUDA("map", cudaGetLastError());
+    TRY_CUDA("map", cudaMemcpy(&unsound, flag.memory, sizeof unsound, cudaMemcpyDeviceToHost));
+    *sound = !unsound;
+    return true;
+}
+
 } // namespace
+
+bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
+                   void **memory, bool *sound, Err *err) {
+    Scratch starts;
+    *map = {.points = given->points, .intervals = given->intervals};
+    *memory = NULL;
+    *sound = true;
+    bool found = !given->interval_starts && !given->interval_lengths;
+    bool ok = (!found || find_starts(given, &starts, &map->intervals, err)) &&
+              allocate_map(map, memory, given->weights, err) &&
+              copy_arrays(given, (const int *)starts.memory, map, err) &&
+              ((trusted && !found) || check(map, shape, sound, err)) &&
+              cuda_ok(cudaStreamSynchronize(0), "map", err);
+    if (!ok || !*sound)
+        cudaFree(*memory);
+    return ok;
+}
 
 bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, int32_t align,
                     Err *err) {

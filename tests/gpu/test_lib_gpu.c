@@ -171,6 +171,112 @@ static void test_time(const HostProblem *host, BevpoolPlan *plan, const void *ex
     call_free(&call);
 }
 
+/* ---- maps of arrays that lie on the GPU ------------------------------------------------------- */
+
+enum { ARRAYS = 6 };
+
+/* The arrays, and how many elements each has; 0: NULL. */
+static void **list(BevpoolArrays *a, int64_t count[ARRAYS]) {
+    static void *pointers[ARRAYS];
+    const void *const arrays[ARRAYS] = {a->ranks_depth,     a->ranks_feat,       a->ranks_bev,
+                                        a->interval_starts, a->interval_lengths, a->weights};
+    for (int i = 0; i < ARRAYS; i++) {
+        count[i] = arrays[i] ? (i == 3 || i == 4 ? a->intervals : a->points) : 0;
+        pointers[i] = (void *)(uintptr_t)arrays[i];
+    }
+    return pointers;
+}
+
+static BevpoolArrays arrays_to_gpu(BevpoolArrays host) {
+    int64_t count[ARRAYS];
+    void **from = list(&host, count), *to[ARRAYS];
+    for (int i = 0; i < ARRAYS; i++)
+        to[i] = count[i] ? on_device(from[i], (size_t)count[i] * 4) : NULL;
+    return (BevpoolArrays){host.points, host.intervals, to[0], to[1], to[2], to[3], to[4], to[5]};
+}
+
+static bool same_arrays(const BevpoolMap *one, const BevpoolMap *other) {
+    BevpoolArrays a, b;
+    int64_t count[ARRAYS], counts[ARRAYS];
+    void *mine[ARRAYS];
+    fine(bevpool_map_arrays(one, &a, &error), "arrays");
+    fine(bevpool_map_arrays(other, &b, &error), "arrays");
+    memcpy(mine, list(&a, count), sizeof mine);
+    void **its = list(&b, counts);
+    bool same = !memcmp(count, counts, sizeof count);
+    for (int i = 0; same && i < ARRAYS; i++) {
+        size_t bytes = (size_t)count[i] * 4;
+        void *left = malloc(bytes + 1), *right = malloc(bytes + 1);
+        CUDA(cudaMemcpy(left, mine[i], bytes, cudaMemcpyDeviceToHost));
+        CUDA(cudaMemcpy(right, its[i], bytes, cudaMemcpyDeviceToHost));
+        same = !memcmp(left, right, bytes);
+        free(left);
+        free(right);
+    }
+    return same;
+}
+
+/* Arrays on the GPU give the map, or the refusal, that the same arrays on the host give. */
+static bool as_from_host(const BevpoolShape *shape, const BevpoolArrays *host, bool wanted) {
+    BevpoolMap *of_host = NULL, *of_gpu = NULL;
+    BevpoolError first = {0}, second = {0};
+    BevpoolArrays there = arrays_to_gpu(*host);
+    int64_t count[ARRAYS];
+    BevpoolStatus a = bevpool_map_from_arrays(&of_host, shape, host, GPU, 0, &first);
+    BevpoolStatus b = bevpool_map_from_arrays(&of_gpu, shape, &there, GPU, 0, &second);
+    bool same = a == b && (a == BEVPOOL_OK) == wanted && !strcmp(first.text, second.text) &&
+                (a || same_arrays(of_host, of_gpu));
+    void **memory = list(&there, count);
+    for (int i = 0; i < ARRAYS; i++)
+        cudaFree(memory[i]);
+    bevpool_map_destroy(of_host);
+    bevpool_map_destroy(of_gpu);
+    if (!same)
+        tap_note("status %d \"%s\", of arrays on the GPU %d \"%s\"", a, first.text, b, second.text);
+    return same;
+}
+
+static void test_arrays(const HostProblem *host) {
+    const BevpoolShape shape = lib_case_shape(&host->view.shape);
+    BevpoolArrays arrays = lib_case_arrays(&host->view.map), found = arrays;
+    const int64_t last = arrays.points - 1, last_interval = arrays.intervals - 1;
+    const struct {
+        int array;
+        int64_t element;
+        int32_t value;
+    } faults[] = {{0, 5, -1},
+                  {0, last, INT32_MAX},
+                  {1, last, 0},
+                  {1, 3, -1},
+                  {2, last, INT32_MAX},
+                  {2, last / 2, 0},
+                  {2, 0, 1 << 20},
+                  {3, 0, 1},
+                  {3, last_interval, 0},
+                  {3, 2, INT32_MIN},
+                  {4, 1, INT32_MIN},
+                  {4, last_interval, INT32_MAX},
+                  {4, 0, 0},
+                  {5, last / 3, 0x7f800000},
+                  {5, 0, 0x7fc00000}};
+    int64_t count[ARRAYS];
+    int right = 0, tried = 0;
+    tap_ok(as_from_host(&shape, &arrays, true), "a map of arrays on the GPU is that of the host's");
+    found.interval_starts = found.interval_lengths = NULL;
+    tap_ok(as_from_host(&shape, &found, true), "and so are intervals that it finds");
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        int32_t *array = list(&arrays, count)[faults[i].array];
+        if (!array)
+            continue;
+        int32_t kept = array[faults[i].element];
+        array[faults[i].element] = faults[i].value;
+        right += as_from_host(&shape, &arrays, false);
+        array[faults[i].element] = kept;
+        tried++;
+    }
+    tap_ok(tried >= 13 && right == tried, "each of %d faults is refused in the same words", tried);
+}
+
 static void test_kernels(int32_t direction) {
     for (int k = 0; bevpool_kernel_name(GPU, direction, k); k++) {
         const BevKernel *kernel = bev_kernel_find(bevpool_kernel_name(GPU, direction, k));
@@ -198,6 +304,7 @@ TAP_SUITE(lib_gpu) {
         test_layout(host, expected);
         if (!small) {
             test_refuses(host, plan, expected);
+            test_arrays(host);
             test_time(host, plan, expected);
         }
         free(expected);
