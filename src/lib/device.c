@@ -101,7 +101,7 @@ BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool t
                               void **memory, bool *sound, BevpoolError *error) {
 #ifdef HAVE_CUDA
     Err err;
-    return passed(lib_cuda_take(given, shape, trusted, map, memory, sound, &err), &err, error);
+    return status_of(lib_cuda_take(given, shape, trusted, map, memory, sound, &err), &err, error);
 #else
     (void)given, (void)shape, (void)trusted, (void)map, (void)memory, (void)error;
     *sound = false;
