@@ -235,6 +235,7 @@ bool grad_v4_update(const BevProblem *problem, const BevPlan *opaque, const BevP
     MovingColumns map = moving_columns(s, plan->weighted, problem->map.memory, &poses);
     size_t bytes = (size_t)s.cameras * sizeof *poses;
     TRY_CUDA(NAME, cudaMemcpyAsync(poses, from, bytes, cudaMemcpyDefault, stream));
+    TRY_CUDA(NAME, cudaMemsetAsync(map.flags, 0, sizeof *map.flags, stream));
     MovingFrame frame = moving_frame(&plan->moving, poses);
     with_flag(plan->weighted, [&]<bool W>() {
         v4_moving_columns_kernel<W>

@@ -9,6 +9,7 @@
 struct MovingColumns {
     ColumnShape shape;
     int column_chunks; // room for the chunks of a column
+    int *flags;        // a word that callers read: 0, since other columns have a kernel of their own
     int *counts;       // [columns]: chunks; 0: more than there is room for, or a bin of too many cells
     Chunk *chunks;
     int *cells;
@@ -190,6 +191,7 @@ static inline MovingColumns moving_columns(const ColumnShape &s, bool weighted, 
     map.shape = s;
     map.column_chunks = weighted ? s.bins : min(s.bins, MOST_CHUNKS);
     int64_t columns = s.count(), chunks = columns * map.column_chunks;
+    arena.take(&map.flags, 1);
     arena.take(poses, s.cameras);
     arena.take(&map.counts, columns);
     arena.take(&map.chunks, chunks);

@@ -7,10 +7,10 @@
 
 // What a launch and the kernels behind the schedule read.
 struct MovingSchedule {
+    int flags; // BEV_MOVING_FULL; callers read this word
     Numbers numbers;
     TileBins bins;
     TileCounts counts;
-    int flags; // BEV_MOVING_FULL
 };
 
 // The rules of v4_best_schedule() that do not depend on the map.
