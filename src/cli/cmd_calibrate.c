@@ -92,6 +92,7 @@ typedef struct {
 typedef struct {
     char name[32];      /* "percentile 99.9" */
     double least, most; /* the least and greatest magnitude that is kept */
+    double crest;       /* magnitude that is kept / RMS, the mean of the histograms with values */
     CutCost cost;
 } Judged;
 
@@ -100,6 +101,7 @@ static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, 
     static CutCost costs[RANGES_MAX_CHANNELS];
     static double cuts[RANGES_MAX_CHANNELS];
     Judged judged = {.least = INFINITY};
+    int64_t filled = 0;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
     for (int64_t i = 0; i < count; i++) {
         costs[i] = (CutCost){0};
@@ -116,7 +118,12 @@ static Judged judge_way(const Histogram *each, int64_t count, BevDtype element, 
         judged.cost.norm += costs[i].norm;
         judged.least = fmin(judged.least, cuts[i]);
         judged.most = fmax(judged.most, cuts[i]);
+        if (costs[i].norm > 0) {
+            judged.crest += cuts[i] / sqrt(costs[i].norm / costs[i].values);
+            filled++;
+        }
     }
+    judged.crest /= filled;
     ranges_describe(way.method, way.percentile, judged.name, sizeof judged.name);
     return judged;
 }
@@ -139,6 +146,7 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
     report_add(report, "method", "method", 0, cell_text(judged.name));
     report_add(report, "kept", "keeps up to", 5, cell_real(judged.most));
     report_add(report, "kept_least", count > 1 ? "least" : NULL, 5, cell_real(judged.least));
+    report_add(report, "kept_over_rms", "kept / RMS", 3, cell_real(judged.crest));
     report_add(report, "saturated_percent", "saturated %", 3,
                cell_real(100 * cost->saturated / cost->values));
     report_add(report, "underflow_percent", "underflow to 0 %", 3,

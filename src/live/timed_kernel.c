@@ -220,6 +220,9 @@ void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align
     snprintf(live->recorded_file, sizeof live->recorded_file, "%s", row ? from->file : "");
     live->cold_us = recorded_with(of, live->kernel->name, &config, "cold");
     live->single_us = recorded_with(of, live->kernel->name, &config, "single");
+    const RecordedRow *counted = recorded_counters(of.set, of.scene, of.channels, &config);
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        live->counted[i] = recorded(counted ? counted->counters.value[i] : NAN);
     fill_published(of, &config, live);
 }
 

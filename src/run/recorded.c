@@ -192,6 +192,16 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
                         cache_names[CACHE_WARM], from);
 }
 
+const RecordedRow *recorded_counters(const RecordedSet *set, const char *scene, int64_t channels,
+                                     const KernelConfig *config) {
+    for (int i = 0; i < set->count; i++)
+        for (int j = 0; j < set->recordings[i].counted_count; j++)
+            if (row_matches(&set->recordings[i].counted[j], scene, channels, config->kernel->name,
+                            config->dtype, config->align, cache_names[CACHE_WARM]))
+                return &set->recordings[i].counted[j];
+    return NULL;
+}
+
 Timelines recorded_timelines(const RecordedSet *set) {
     Timelines all = {0};
     for (int i = 0; i < set->count; i++)

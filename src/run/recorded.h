@@ -63,6 +63,10 @@ const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64
                                 const char *kernel, BevDtype dtype, BevAlign align,
                                 const char *cache, const Recording **from);
 
+/* Returns the recorded counters of a configuration, warm, or NULL. */
+const RecordedRow *recorded_counters(const RecordedSet *set, const char *scene, int64_t channels,
+                                     const KernelConfig *config);
+
 /* Returns the first TIMELINES recorded time lines, with their labels. */
 Timelines recorded_timelines(const RecordedSet *set);
 

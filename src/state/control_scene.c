@@ -383,8 +383,25 @@ static unsigned use_delay(State *state, Action action, double delay_ms) {
     return control_changed(state); /* no figure is of the delay */
 }
 
+/* "yaw all 1": each camera in turn, as an error of the car's own pose shows in all of them. */
+static unsigned control_all_cameras(State *state, const Command *command, const char *value) {
+    const int chosen = state->camera;
+    unsigned todo = 0;
+    for (int i = 0; i < state->scene.camera_count; i++) {
+        Command one = *command;
+        snprintf(one.argument, sizeof one.argument, "%s", value);
+        state->camera = i;
+        todo |= control_calibration(state, &one);
+    }
+    state->camera = chosen;
+    SAY(state, command->action, "%s of all cameras: %s", keys[command->action].word, value);
+    return todo;
+}
+
 unsigned control_calibration(State *state, const Command *from) {
     Command taken, *command = &taken;
+    if (!strncmp(from->argument, "all ", 4))
+        return control_all_cameras(state, from, from->argument + 4);
     if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
         return STEP_REDRAW;
     int fault = 0;

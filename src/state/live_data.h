@@ -8,6 +8,7 @@
 
 #include "src/inputs/inputs.h"
 #include "src/cachesim/memory_model.h"
+#include "src/cachesim/metrics.h"
 #include "src/cachesim/schedule.h"
 #include "src/cachesim/steps_lanes.h"
 #include "src/state/state.h"
@@ -69,6 +70,7 @@ typedef struct {
     /* Recorded latencies: of launches after a cache flush, of single launches from the host, and of
      * warm launches, which are kept beside a measured median. */
     Reading cold_us, single_us, recorded_us;
+    Reading counted[COUNTER_COUNT]; /* recorded counters of a warm launch */
     Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
     Reading prepare_us;
     /* GPU: registers of a thread, and theoretical occupancy (0..1). Of a launch with several

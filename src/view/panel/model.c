@@ -51,7 +51,8 @@ static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, int rows) {
     FigureTheme theme = data->state->light ? THEME_LIGHT : THEME_DARK;
     ChartRoom room = sheet->pixels && rows >= BOX_ROWS ? ROOM_BOX : ROOM_LOW;
     ChartInput input = chart_live_input(data->state, data->live, room, theme);
-    return input.model ? chart_make(&input, &err) : NULL;
+    bool chosen = input.model && input.chart != CHART_NONE;
+    return chosen ? chart_make(&input, &err) : NULL;
 }
 
 int model_want(Sheet *sheet, const PanelData *data, int width) {
