@@ -21,6 +21,8 @@ or, in voxel_pooling_v2. Saves the arrays that its kernel reads:
     export_ranks("net.npz", depth, feat, ranks_depth, ranks_feat, ranks_bev,
                  interval_starts, interval_lengths, bev_feat_shape)
 
+BEVFusion numbers cells x * ny + y: export_ranks(..., x_major=True) turns them; bev_shape stays (ny, nx).
+
 CUDA-BEVFusion: camera_intrinsics[:, :3, :3] and camera2lidar go in place of cam2imgs and
 sensor2egos, xbound, ybound, zbound are the rows of `grid` and dbound is `depth_range`. Its feature
 (N, h, w, C) and depth (N, D, h, w) fit as they are. The grid is then in the lidar frame, of nuScenes with x
@@ -158,12 +160,17 @@ def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, cro
 
 
 def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
-                 interval_lengths, bev_shape, weights=None, **what_was_seen):
+                 interval_lengths, bev_shape, weights=None, x_major=False, **what_was_seen):
     """Saves tensors and the five index arrays of BEVDet; bev_shape (ny, nx) or BEVDet's
-    (1, nz, ny, nx, C), ny rows a slice. what_was_seen: see seen()."""
+    (1, nz, ny, nx, C), ny rows a slice. x_major: ranks_bev is (x * ny + y) * nz + z, as in BEVFusion,
+    and is numbered again. what_was_seen: see seen()."""
     arrays = dict(ranks_depth=ranks_depth, ranks_feat=ranks_feat, ranks_bev=ranks_bev,
                   interval_starts=interval_starts, interval_lengths=interval_lengths)
     arrays = {name: whole_numbers(name, array) for name, array in arrays.items()}
+    if x_major:
+        nz, ny, nx = cells_of(bev_shape)
+        x, y, z = np.unravel_index(arrays["ranks_bev"], (nx, ny, nz))
+        arrays["ranks_bev"] = ((z * ny + y) * nx + x).astype(np.int32)
     if weights is not None:
         arrays["weights"] = to_numpy(weights).astype(np.float32)
     np.savez(path, **tensors(depth, feat), **seen(**what_was_seen), **arrays,

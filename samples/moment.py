@@ -109,14 +109,13 @@ def read_picture(path, size):
 
 
 def implausible(points):
-    """What shows that points of x, y, z, intensity and, of 5 columns, ring are of another layout."""
-    far, rest = np.abs(points[:, :3]).max(0), points[:, 3:]
+    """What shows that points do not begin with x, y, z, intensity. What a fifth column holds, a ring, a
+    time or -1, is not read."""
+    far, intensity = np.abs(points[:, :3]).max(0), points[:, 3]
     if far[:2].max() > 1000 or far[2] > 200:
         return f"coordinates up to {far.max():.4g} m"
-    if rest[:, 0].min() < 0 or rest[:, 0].max() > 65535:
-        return f"an intensity of {rest[np.abs(rest[:, 0]).argmax(), 0]:.4g}"
-    if rest.shape[1] > 1 and ((rest[:, 1] % 1 != 0).any() or np.abs(rest[:, 1]).max() > 255):
-        return "ring numbers that are no whole numbers up to 255"
+    if intensity.min() < 0 or intensity.max() > 65535:
+        return f"an intensity of {intensity[np.abs(intensity).argmax()]:.4g}"
     return None
 
 

@@ -5,6 +5,7 @@
 #include "src/base/nearest.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,11 @@ static void store_number(const Field *field, void *target, int index, double val
 static bool read_number(const Check *check, FieldPath path, const Field *field, const json_t *value,
                         void *target, int index) {
     bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
+    double number = json_number_value(value);
     if (!require_type(check, path, value,
-                      has_type(value, JSON_INTEGER) || (!whole && has_type(value, JSON_REAL)),
+                      json_is_number(value) && (!whole || number == floor(number)),
                       whole ? "a whole number" : "a number"))
         return false;
-    double number = json_number_value(value);
     if (!(number >= field->min && number <= field->max))
         return FIELD_REFUSE(check, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
                             field->max);
@@ -223,15 +224,36 @@ json_t *fields_text(const char *text) {
     return json;
 }
 
+/* Refuses files of other programs that people take for JSON. */
+static bool refuse_kind(const char *text, const char *path, const char *hint, Err *err) {
+    static const struct {
+        const char *start, *what;
+    } others[] = {
+        {"PK", "a .npz or another zip archive, must be JSON"},
+        {"TRT-", "a calibration cache of TensorRT, must be JSON as bevscope calibrate writes it"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(text, others[i].start, strlen(others[i].start)))
+            return err_set(err, ERR_FAILED, path, hint, "%s", others[i].what);
+    return true;
+}
+
+json_t *fields_parse(const char *text, size_t length, json_error_t *error) {
+    static const char byte_order_mark[] = "\xef\xbb\xbf";
+    size_t mark = length >= 3 && !memcmp(text, byte_order_mark, 3) ? 3 : 0;
+    return json_loadb(text + mark, length - mark, JSON_REJECT_DUPLICATES, error);
+}
+
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err) {
     char *text;
     size_t length;
     json_error_t error;
     if (!data_read(path, limit, &text, &length, err))
         return NULL;
-    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    bool known = refuse_kind(text, path, hint, err);
+    json_t *json = known ? fields_parse(text, length, &error) : NULL;
     free(text);
-    if (!json)
+    if (known && !json)
         err_set(err, ERR_FAILED, path, hint, "line %d: %s", error.line, error.text);
     return json;
 }

@@ -70,6 +70,10 @@ bool fields_read(const Check *check, FieldPath path, const FieldTable *table, co
  * memory. */
 json_t *fields_text(const char *text);
 
+/* Parses JSON text, behind a byte order mark if there is one. The caller owns the value. NULL:
+ * `error` says why. */
+json_t *fields_parse(const char *text, size_t length, json_error_t *error);
+
 /* Parses a JSON file of at most `limit` bytes. The caller owns the value. NULL: `err` says why.
  * `hint` is shown where the file is not JSON. */
 json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err);

@@ -286,7 +286,8 @@ bool rig_changed_text(const Options *options, char **text, Err *err) {
     char path[PATH_MAX];
     Scene scene;
     json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
-                      ? fields_load(path, SCENE_MAX_JSON_BYTES, "", err)
+                      ? fields_load(path, SCENE_MAX_JSON_BYTES,
+                                    "--from takes a rig in JSON, as samples/rigs has them", err)
                       : NULL;
     bool ok = rig && change_rig(rig, options, err);
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;

@@ -273,6 +273,18 @@ static void describe_difference(const Both *both, MapAgreement found, char *rema
         snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
 }
 
+/* Returns the cell of each frustum point by the arrays, -1 without one. The caller frees. */
+static int32_t *cells_by_rank(const BevMap *map, const BevShape *s) {
+    size_t bytes = (size_t)(s->cameras * s->depth_bins * s->feat_h * s->feat_w) * sizeof(int32_t);
+    int32_t *cells = malloc(bytes);
+    if (!cells)
+        return NULL;
+    memset(cells, -1, bytes);
+    for (int64_t i = 0; i < map->points; i++)
+        cells[map->ranks_depth[i]] = map->ranks_bev[i];
+    return cells;
+}
+
 /* Finds each frustum point's cell by the arrays, and its ray by the calibration. */
 static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
     const BevShape *s = &both->shape;
@@ -283,14 +295,11 @@ static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
     for (int i = 0; i < 3; i++)
         both->edge_m = fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]),
                                                       fabs(both->axes.max_m[i])));
-    size_t rays = (size_t)(s->cameras * s->feat_h * s->feat_w);
-    both->cells = malloc(rays * (size_t)s->depth_bins * sizeof *both->cells);
-    both->directions = malloc(3 * rays * sizeof *both->directions);
+    both->cells = cells_by_rank(map, s);
+    both->directions =
+        malloc(3 * (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof *both->directions);
     if (!both->cells || !both->directions)
         return false;
-    memset(both->cells, -1, rays * (size_t)s->depth_bins * sizeof *both->cells);
-    for (int64_t i = 0; i < map->points; i++)
-        both->cells[map->ranks_depth[i]] = map->ranks_bev[i];
     rig_directions(rig, both->directions);
     return true;
 }
@@ -307,4 +316,61 @@ MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, siz
     free(both.cells);
     free(both.directions);
     return found;
+}
+
+/* ---- numbering, without a calibration ---------------------------------------------------------
+ * Seen from above, the rays of a picture turn to the right from column to column. Cells of a
+ * transposed grid turn them to the left. */
+
+enum { LEAST_TURNS = 64 };       /* fewer turns decide nothing */
+static const double CLEAR = 0.9; /* the least share of turns that go one way */
+
+/* Turns between rays, and how many of them go to the right. */
+typedef struct {
+    int64_t all, right;
+} Turns;
+
+/* Adds a turn: from the ray through `near` and `far` to the ray through `beside`. A cell's number
+ * is row * stride + column. */
+static void add_turn(Turns *turns, int32_t near, int32_t far, int32_t beside, int32_t stride) {
+    int64_t forward[] = {far % stride - near % stride, far / stride - near / stride},
+            aside[] = {beside % stride - near % stride, beside / stride - near / stride};
+    int64_t cross = forward[0] * aside[1] - forward[1] * aside[0];
+    turns->all += cross != 0;
+    turns->right += cross < 0;
+}
+
+/* Counts the turns of all cameras. Steps are an eighth of the bins and of the columns. */
+static Turns count_turns(const int32_t *cells, const BevShape *s, int64_t stride) {
+    const int64_t plane = s->feat_h * s->feat_w, deeper = 1 + s->depth_bins / 8;
+    const int64_t further = 1 + s->feat_w / 8;
+    const int32_t slice = (int32_t)(s->nx * s->ny / (s->nz ? s->nz : 1));
+    Turns turns = {0};
+    for (int64_t image = 0; image < s->cameras * s->depth_bins; image++)
+        for (int64_t i = 0; i < plane; i++) {
+            if (image % s->depth_bins + deeper >= s->depth_bins ||
+                i % s->feat_w + further >= s->feat_w)
+                continue;
+            const int32_t *at = cells + image * plane + i;
+            int32_t near = at[0], far = at[deeper * plane], beside = at[further];
+            if (near >= 0 && far >= 0 && beside >= 0)
+                add_turn(&turns, near % slice, far % slice, beside % slice, (int32_t)stride);
+        }
+    return turns;
+}
+
+/* Returns the share of turns to the right. Without enough turns it is 1. */
+static double right_share(Turns turns) {
+    return turns.all < LEAST_TURNS ? 1 : (double)turns.right / (double)turns.all;
+}
+
+bool numbering_is_transposed(const BevMap *map, const BevShape *shape) {
+    const int64_t ny = shape->ny / (shape->nz ? shape->nz : 1);
+    int32_t *cells = cells_by_rank(map, shape);
+    if (!cells)
+        return false;
+    const double said = right_share(count_turns(cells, shape, shape->nx)),
+                 other = right_share(count_turns(cells, shape, ny));
+    free(cells);
+    return said < 1 - CLEAR || (said < CLEAR && other < 1 - CLEAR);
 }

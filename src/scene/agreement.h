@@ -17,3 +17,7 @@ typedef struct {
  * coordinates. Where less than 99.9 percent agree, `remark` says both numbers and names the
  * convention that explains most. Otherwise `remark` is "". Without memory nothing is compared. */
 MapAgreement agreement_find(const Rig *rig, const BevMap *map, char *remark, size_t size);
+
+/* Whether a map without a calibration seems to have its cells numbered x * ny + y. Then the picture
+ * is mirrored. `map` has been checked. Without memory the answer is no. */
+bool numbering_is_transposed(const BevMap *map, const BevShape *shape);

@@ -196,8 +196,7 @@ int64_t grid_cell(const Grid *grid, const double at_m[3]) {
     int64_t cell = 0;
     for (int axis = 2; axis >= 0; axis--) {
         double size = axes.cell_m[axis], i = (at_m[axis] - axes.min_m[axis]) / size;
-        if (!grid_above(grid, at_m[axis], axes.min_m[axis], size) ||
-            at_m[axis] >= axes.max_m[axis])
+        if (!grid_above(grid, at_m[axis], axes.min_m[axis], size) || at_m[axis] >= axes.max_m[axis])
             return -1;
         i = fmin(grid->truncate ? trunc(i) : floor(i), axes.count[axis] - 1);
         cell = cell * axes.count[axis] + (int64_t)i;
@@ -378,9 +377,10 @@ bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *
                  input[] = {frustum->input_w, frustum->input_h};
     const double size[] = {cut->image_w * cut->resize_x, cut->image_h * cut->resize_y};
     for (int axis = 0; axis < 2; axis++)
-        if (!(first[axis] > -1 && first[axis] + input[axis] < size[axis] + 1))
+        if (!(fmin(first[axis] + input[axis], size[axis]) - fmax(first[axis], 0) >=
+              0.5 * input[axis]))
             return data_refuse(
-                err, file, place, "the crop lies in the image, and the input has its shape",
+                err, file, place, "at least half of the crop lies in the image; the rest is black",
                 "camera '%s': the input takes %s %g to %g of its image, which has %g "
                 "after the resize",
                 camera->name, axis ? "rows" : "columns", first[axis], first[axis] + input[axis],
@@ -424,8 +424,8 @@ bool grid_use_rounding(Grid *grid, GridRounding rounding) {
 }
 
 const FaultInfo fault_infos[FAULTS] = {
-    {"yaw", "yaw", "deg"},   {"pitch", "pitch", "deg"}, {"roll", "roll", "deg"},
-    {"height", "height", "m"}, {"shift-x", "x", "m"},     {"shift-y", "y", "m"},
+    {"yaw", "yaw", "deg"},          {"pitch", "pitch", "deg"}, {"roll", "roll", "deg"},
+    {"height", "height", "m"},      {"shift-x", "x", "m"},     {"shift-y", "y", "m"},
     {"focal", "focal length", "%"}, {"delay", "delay", "ms"},
 };
 

@@ -194,7 +194,9 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
         return refuse_zip(npz, "not a regular file", err);
     uint64_t length = (uint64_t)status.st_size;
     if (length > max_bytes)
-        return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, must be at most %llu",
+        return err_set(err, ERR_FAILED, npz->where,
+                       "save one moment a file, and depth and feat as float16",
+                       "%llu bytes, must be at most %llu",
                        (unsigned long long)length, (unsigned long long)max_bytes);
     return check_archive_end(npz, &(ZipBytes){NULL, fd, length}, err);
 }

@@ -57,7 +57,8 @@ static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool pad
         return true;
     if (h + 2 < own->image_h || w + 2 < own->image_w)
         return ARRAYS_REFUSE(reader, ARRAY_IMAGES,
-                             "save what the network saw, or the camera's whole image",
+                             "save what the network saw, or the camera's whole image; a crop that "
+                             "goes beyond it needs own_size",
                              "%lld x %lld pixels, must have the shape of image_size, %g x %g, or "
                              "hold the %d x %d that resize and crop take of %s",
                              (long long)images->h, (long long)images->w, images->input[0],
@@ -84,7 +85,8 @@ static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *i
     return true;
 }
 
-/* Finds the image's pixels under pixel `at` of `kept`, along an axis. Outside, `range` is empty. */
+/* Finds the image's pixels under pixel `at` of `kept`, along an axis. Outside the image, `range` is
+ * empty. */
 static void pixels_under(const Images *images, int axis, int64_t at, int64_t kept,
                          int64_t range[2]) {
     const Cut *cut = &images->cuts[images->done];
@@ -92,8 +94,8 @@ static void pixels_under(const Images *images, int axis, int64_t at, int64_t kep
     double low = ((double)at * step + cut->from[axis]) / cut->scale[axis];
     double high = ((double)(at + 1) * step + cut->from[axis]) / cut->scale[axis];
     range[0] = (int64_t)fmax(0, floor(low + 1e-6));
-    range[1] =
-        (int64_t)fmin((double)cut->size[axis], fmax(ceil(high - 1e-6), (double)range[0] + 1));
+    range[1] = (int64_t)fmin((double)cut->size[axis],
+                             fmax(ceil(high - 1e-6), high > 0 ? (double)range[0] + 1 : 0));
 }
 
 static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_t rows[2],
@@ -158,20 +160,7 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     return ok;
 }
 
-/* ---- names, boxes, LiDAR, time --------------------------------------------------------------- */
-
-static bool read_names(const ArrayReader *reader, Rig *rig) {
-    enum { SIZE = sizeof rig->cameras[0].name };
-    char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
-    if (!arrays_has(reader, ARRAY_CAMERA_NAMES))
-        return true;
-    if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
-        return false;
-    for (int i = 0; i < rig->camera_count; i++)
-        if (names[i][0])
-            memcpy(rig->cameras[i].name, names[i], SIZE);
-    return true;
-}
+/* ---- boxes, LiDAR, time ---------------------------------------------------------------------- */
 
 static bool fill_boxes(const ArrayReader *reader, const double *rows, Photos *photos) {
     int64_t columns = reader->array[ARRAY_BOXES].shape[1];
@@ -250,8 +239,8 @@ static bool read_time(const ArrayReader *reader, Photos *photos) {
 
 bool photos_read(const ArrayReader *reader, Scene *scene) {
     Photos *photos = &scene->photos;
-    return read_names(reader, &scene->rig) && read_time(reader, photos) &&
-           read_boxes(reader, photos) && read_sweep(reader, photos) && read_images(reader, scene);
+    return read_time(reader, photos) && read_boxes(reader, photos) && read_sweep(reader, photos) &&
+           read_images(reader, scene);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

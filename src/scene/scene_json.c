@@ -378,7 +378,7 @@ json_t *scene_parse(const Check *check, const char *text, size_t length) {
     if (!check_amount(check, text, length))
         return NULL;
     json_error_t error;
-    json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    json_t *json = fields_parse(text, length, &error);
     if (!json) {
         err_set(check->err, ERR_FAILED, check->where, "", "line %d, column %d: %s", error.line,
                 error.column, error.text);

@@ -108,7 +108,7 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
          "samples/moment.py makes a scene of pictures"},
         {"\x89HDF", "HDF5", "save its arrays with numpy.savez"},
     };
-    static const char json_starts[] = "{[ \t\r\n",
+    static const char json_starts[] = "{[ \t\r\n\xef", /* the last one begins a byte order mark */
                       a_scene[] = "a scene is JSON, or a .npz of arrays";
     if (!memcmp(start, "PK", 2))
         return true;

@@ -46,12 +46,27 @@ static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t firs
     return true;
 }
 
+/* Names the cameras, so that errors about them can. Without a name a camera has its number. */
+static bool read_names(const ArrayReader *reader, Rig *rig) {
+    enum { SIZE = sizeof rig->cameras[0].name };
+    char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
+    if (arrays_has(reader, ARRAY_CAMERA_NAMES) &&
+        !arrays_read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
+        return false;
+    for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++) {
+        if (names[i][0])
+            memcpy(rig->cameras[i].name, names[i], SIZE);
+        else
+            snprintf(rig->cameras[i].name, SIZE, "camera %d", i);
+    }
+    return true;
+}
+
 static bool set_cameras(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
     rig->camera_count = (int)reader->size[SIZE_CAMERAS];
     for (int i = 0; i < rig->camera_count; i++) {
         Camera *camera = &rig->cameras[i];
         const double *k = calibration->intrinsics + 9 * i, *m = calibration->cam2ego + 16 * i;
-        snprintf(camera->name, sizeof camera->name, "camera %d", i);
         if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
             !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
             return false;
@@ -66,17 +81,17 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
 }
 
 /* Sets the size of the network's input. The array may repeat the size for each camera. */
-static bool set_input(const ArrayReader *reader, const double *sizes, Frustum *frustum) {
+static bool set_input(const ArrayReader *reader, const double *sizes, Rig *rig) {
+    Frustum *frustum = &rig->frustum;
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
         if (sizes[i] != floor(sizes[i]))
             return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_IMAGE_SIZE, i,
                                          "%.9g, must be a whole number", sizes[i]);
         if (sizes[i] != sizes[i % 2])
-            return ARRAYS_REFUSE(reader, ARRAY_IMAGE_SIZE,
-                                 "sizes of the cameras' own images are the array own_size",
-                                 "camera %lld has %g, but camera 0 has %g: a network takes inputs "
-                                 "of one size",
-                                 (long long)i / 2, sizes[i], sizes[i % 2]);
+            return ARRAYS_REFUSE(
+                reader, ARRAY_IMAGE_SIZE, "sizes of the cameras' own images are the array own_size",
+                "%s has %g, but %s has %g: a network takes inputs of one size",
+                rig->cameras[i / 2].name, sizes[i], rig->cameras[0].name, sizes[i % 2]);
     }
     frustum->input_h = (int)sizes[0];
     frustum->input_w = (int)sizes[1];
@@ -153,11 +168,11 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
                                  (long long)bins, (long long)reader->size[SIZE_BINS]);
 }
 
-static bool set_frustum(const ArrayReader *reader, const Calibration *calibration,
-                        Frustum *frustum) {
+static bool set_frustum(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+    Frustum *frustum = &rig->frustum;
     frustum->feat_h = (int)reader->size[SIZE_ROWS];
     frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
-    if (!set_input(reader, calibration->image_size, frustum))
+    if (!set_input(reader, calibration->image_size, rig))
         return false;
     if (!arrays_has(reader, ARRAY_DEPTH_BINS))
         return set_depth_range(reader, calibration->depth_range, frustum);
@@ -207,7 +222,7 @@ static bool read_rig(const ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
-        !set_frustum(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
+        !set_frustum(reader, &calibration, rig) || !set_cuts(reader, &calibration, rig) ||
         !set_grid(reader, calibration.grid, &rig->grid) || !read_rounding(reader, &rig->grid) ||
         !rig_check(rig, reader->npz->where, reader->err))
         return false;
@@ -291,6 +306,10 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, values))
         return false;
     int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
+    if (!first && values[0] > 1)
+        return ARRAYS_REFUSE(reader, ARRAY_BEV_SHAPE,
+                             "ranks number the cells of all samples: run the network with one",
+                             "a batch of %g samples, must be 1", values[0]);
     for (int i = 0; i < count; i++)
         if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i, values[i], bounds[first + i][0],
                                   bounds[first + i][1]))
@@ -342,8 +361,11 @@ static bool read_map(const ArrayReader *reader, Scene *scene) {
         !scatter_check(map, &scene->shape, reader->npz->where, reader->err))
         return false;
     if (scene->has_rig && !map->weights)
-        scene->agreement =
-            agreement_find(&scene->rig, map, scene->remark, sizeof scene->remark);
+        scene->agreement = agreement_find(&scene->rig, map, scene->remark, sizeof scene->remark);
+    if (!scene->has_rig && numbering_is_transposed(map, &scene->shape))
+        snprintf(scene->remark, sizeof scene->remark,
+                 "the cells seem to be numbered x * ny + y, as BEVFusion does, and the picture is "
+                 "mirrored: export_ranks(..., x_major=True) of samples/export_scene.py turns them");
     scene->has_map = !scene->has_rig || !map->weights;
     if (!scene->has_map)
         scatter_free(map);
@@ -379,8 +401,8 @@ static void remark_rig(Scene *scene) {
         double height_m = scene->rig.cameras[i].position_m[2];
         if (height_m >= 0 && height_m <= HIGHEST_M)
             continue;
-        add_remark(scene, "camera %d stands %.4g m %s the ground: %s", i, fabs(height_m),
-                   height_m < 0 ? "below" : "above",
+        add_remark(scene, "%s stands %.4g m %s the ground: %s", scene->rig.cameras[i].name,
+                   fabs(height_m), height_m < 0 ? "below" : "above",
                    height_m < 0
                        ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
                          "shows headings)"
@@ -435,7 +457,7 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
                               .feat_h = reader->size[SIZE_ROWS],
                               .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
-    if ((reader->has_calibration && !read_rig(reader, scene)) ||
+    if (!read_names(reader, &scene->rig) || (reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
         (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||

@@ -34,6 +34,27 @@ ex.export_ranks('ranks.npz', ours['depth'][None], ours['feat'][None], *[ours[n].
 ex.export_ranks('tall-ranks.npz', tall['depth'], tall['feat'], *[tall[n] for n in names],
                 tuple(tall['bev_shape'].tolist()))"
 
+# Cells numbered x * ny + y, in a grid of nx = ny and in one that is not square.
+tap_run "a grid that is not square" tap_quiet "$BEVSCOPE" export asymmetric oblong.npz
+tap_script "index arrays of cells that are numbered x * ny + y" "
+names = 'ranks_depth ranks_feat ranks_bev interval_starts interval_lengths'.split()
+for name in 'ours', 'oblong':
+    z = np.load(name + '.npz')
+    (ny, nx), ranks = z['bev_shape'].tolist(), {n: z[n] for n in names}
+    ranks['ranks_bev'] = ranks['ranks_bev'] % nx * ny + ranks['ranks_bev'] // nx
+    for form, shape, turn in ('mirrored', (ny, nx), False), ('swapped', (nx, ny), False), ('turned', (ny, nx), True):
+        ex.export_ranks(f'{name}-{form}.npz', z['depth'], z['feat'], *ranks.values(), shape, x_major=turn)
+    ex.export_ranks(f'{name}-kept.npz', z['depth'], z['feat'], *[z[n] for n in names], (ny, nx))"
+for name in ours oblong; do
+    for form in mirrored swapped turned kept; do
+        "$BEVSCOPE" info $name-$form.npz >info.txt 2>$name-$form.err
+    done
+    tap_has "$name: bevscope says so" $name-mirrored.err 'numbered x [*] ny [+] y.*x_major=True'
+    tap_has "$name: also where bev_shape is (nx, ny)" $name-swapped.err 'numbered x [*] ny [+] y.*x_major=True'
+    [ ! -s $name-turned.err ] && [ ! -s $name-kept.err ] && cmp -s $name-turned.npz $name-kept.npz
+    tap_ok $? "$name: x_major=True turns them, and nothing is said of those that are right"
+done
+
 # again NAME CHECK: what bevscope writes of NAME.npz. The arrays b of NAME-again.npz are those, a, of another file.
 again() {
     tap_run "$1.npz: bevscope reads it" tap_quiet "$BEVSCOPE" export $1.npz $1-again.npz

@@ -307,6 +307,11 @@ for points in 20, 100, 3000, 5000:
         said = taken(sweep(columns, points), 9 - columns)
         ok(f"they are of {columns}: write {9 - columns} columns" in str(said),
            f"{points} points of {columns} columns where {9 - columns} are expected", said)
+for title, fifth in ("-1", np.full(3000, -1)), ("a time", random.uniform(-0.5, 0, 3000)), ("NaN", np.full(3000, np.nan)):
+    rows_of_five = sweep(5, 3000)
+    rows_of_five[:, 4] = fifth
+    said = taken(rows_of_five, 5)
+    ok(said is True or title == "NaN" and said is False, f"a fifth column of {title} is not read", said)
 ok("coordinates up to" in str(taken(random.uniform(-1, 1, (20, 5)).astype("<f4") * 1e4, 5)),
    "points in centimetres")
 for kind, mode in ((np.uint8, "L"), (np.uint16, "I;16"), (np.int32, "I"), (np.float32, "F")):

@@ -98,13 +98,32 @@ def test_photographs():
             images=np.zeros((3, 70, 75, 3), np.uint8))
 
 
+def test_padding():
+    """Crops that go beyond the image on two sides: what is beyond is black."""
+    crop, own, images = [-6, -3], [14, 36], np.random.default_rng(2).integers(1, 256, (3, 14, 36, 3)).astype(np.uint8)
+    beyond = dict(resize=1.0, crop=np.array(crop), own_size=np.array(own))
+    wanted = np.zeros((3, H, W, 3), np.uint8)
+    wanted[:, 3:17, 6:] = images[:, :, :34]
+    same_with("a crop beyond the image", pooled(**beyond), **beyond)
+    same_with("and with the image", pooled(**beyond), images=images, **beyond)
+    made = run("export", saved(arrays | beyond | dict(images=images)), "padded.npz")
+    ok(made.returncode == 0 and np.array_equal(np.load("padded.npz")["images"], wanted),
+       "what is beyond the image is black", made.stderr)
+    refused_with("without own_size", ("images: 14 x 36", "own_size"), images=images, **beyond | dict(own_size=None))
+
+
 def test_refused():
-    refused_with("a crop beyond one image", ("crop", "camera 1", "columns 8 to 48", "has 45"),
-            crop=np.array([[0, 2.0], [8, 60], [0, 4]]))
-    refused_with("an image of another shape", ("camera 2", "rows 4 to 24", "has 16"),
-            own_size=np.array([[90, 160], [160, 90], [40, 200]]))
-    refused_with("inputs of two sizes", ("image_size", "camera 1 has 24", "one size", "own_size"),
-            image_size=np.array([[H, W], [24, W], [H, W]]))
+    names = np.array(["front", "left", "rear"])
+    refused_with("a crop beyond one image", ("crop", "camera 1", "columns 28 to 68", "has 45"),
+            crop=np.array([[0, 2.0], [28, 60], [0, 4]]))
+    refused_with("an image of another shape", ("camera 'rear'", "rows 4 to 24", "has 12"),
+            own_size=np.array([[90, 160], [160, 90], [30, 200]]), camera_names=names)
+    refused_with("inputs of two sizes", ("image_size", "left has 24", "front has 20", "one size", "own_size"),
+            image_size=np.array([[H, W], [24, W], [H, W]]), camera_names=names)
+    low = arrays["cam2ego"].copy()
+    low[2, 2, 3] = -1.8
+    made = run("info", saved(arrays | dict(cam2ego=low, camera_names=names)))
+    ok("rear stands 1.8 m below the ground" in made.stderr, "a camera has its own name in a remark", made.stderr)
     refused_with("a resize of 0", ("resize[1, 1]", "0 is outside"), resize=np.array([[0.25, 0.25], [0.5, 0], [0.2, 0.4]]))
 
 
@@ -145,6 +164,7 @@ def test_json():
 arrays = rig()
 test_forms()
 test_photographs()
+test_padding()
 test_refused()
 test_json()
 done()

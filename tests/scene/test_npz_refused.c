@@ -112,6 +112,7 @@ static const struct {
     {"a reversed z", "grid", 7, -6, "[2, 1]:...the upper end -6 is not above the lower end -5"},
     {"a cell of nothing", "grid", 5, 0, "[1, 2]:...cells of 0 m"},
     {"cells too many", "grid", 2, 0.001, "[0, 2]:...1 to 4096"},
+    {"a batch", "bev_shape", 0, 2, "a batch of 2 samples, must be 1...run the network with one"},
     {"layers too many", "bev_shape", 1, 5000, "[1]:...5000 is outside 1 to 4096"},
     {"other channels", "bev_shape", 4, 8, "[4]:...8 is outside 4 to 4"},
     {"NaN in a box", "boxes", 8, NAN, "[1, 1]:...nan, must be finite"},

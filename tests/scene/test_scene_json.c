@@ -149,6 +149,8 @@ typedef struct {
 static const Edit edits[] = {
     {"another version", "'bevscope': 1", "'bevscope': 2", "$.bevscope...2 is outside 1 to 1"},
     {"duplicate key", "'seed': 7", "'seed': 7, 'seed': 8", "line 1...duplicate...seed"},
+    {"a whole number with a point", "'channels': 40", "'channels': 40.0", NULL},
+    {"half a channel", "'channels': 40", "'channels': 40.5", "$.channels...a whole number"},
     {"0 channels", "'channels': 40", "'channels': 0", "$.channels...0 is outside 1 to 1024"},
     {"negative seed", "'seed': 7", "'seed': -7", "$.seed...-7 is outside 0"},
     {"seed beyond 2^53", "'seed': 7", "'seed': 9007199254740993", "$.seed...is outside 0"},
@@ -453,11 +455,9 @@ TAP_SUITE(scene_json_sizes_prefixes) {
     char *spaces = malloc(size);
     memset(spaces, ' ', size);
     long mark = memory_mark();
-    tap_ok(!read_text(spaces, size) && strstr(line, "at most 1048576"),
-           "a megabyte and a byte");
+    tap_ok(!read_text(spaces, size) && strstr(line, "at most 1048576"), "a megabyte and a byte");
     memset(spaces, '[', size);
-    tap_ok(!read_text(spaces, size - 1) && strstr(line, "depth"),
-           "a megabyte of brackets");
+    tap_ok(!read_text(spaces, size - 1) && strstr(line, "depth"), "a megabyte of brackets");
     size_t used = 0;
     for (int i = 0; used < size - 40; i++)
         used += (size_t)snprintf(spaces + used, size - used, "%s\"k%d\":0", i ? "," : "{", i);

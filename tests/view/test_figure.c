@@ -305,6 +305,10 @@ TAP_SUITE(figure_truth_directions) {
                "range rings carry their metres");
         tap_ok(find_text(&layout, "camera-0") && find_text(&layout, "camera-5"),
                "cameras carry their names");
+        subject.rig.cameras[3].position_m[2] = -0.3;
+        tap_ok(laid_out("below a LiDAR") && find_text(&layout, "x (m) \u2192") &&
+                   find_text(&layout, "\u2190 y (m)"),
+               "in a LiDAR's frame, where a camera is below 0, x is not called forward");
     }
 }
 

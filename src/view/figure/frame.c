@@ -57,9 +57,27 @@ static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     }
 }
 
+/* Whether x is known to go forward. A LiDAR stands above its cameras, and its x may go anywhere. */
+static bool is_ego_frame(const Rig *rig) {
+    bool above = true;
+    for (int i = 0; i < rig->camera_count; i++)
+        above = above && rig->cameras[i].position_m[2] >= 0;
+    return above;
+}
+
+/* The names of the axes: in cells, in metres, and in metres of the car's own frame. */
+static const char *const axis_x[] = {"x (cells)", "x (m)", "x forward (m)"}, *const axis_y[] = {
+                                                                                 "y (cells)",
+                                                                                 "y (m)",
+                                                                                 "y left (m)"};
+
 void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
-    bool metres = figure->frame->rig != NULL, side = figure->slice.slice == SLICE_SIDE;
-    char up[48];
+    const Rig *rig = figure->frame->rig;
+    const bool side = figure->slice.slice == SLICE_SIDE;
+    const int metres = rig ? 1 + is_ego_frame(rig) : 0;
+    char up[48], to_left[48], to_top[48];
+    snprintf(to_left, sizeof to_left, "\u2190 %s", side ? axis_x[metres] : axis_y[metres]);
+    snprintf(to_top, sizeof to_top, "%s \u2192", axis_x[metres]);
     snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
              figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
     ticks_x(pen, figure, panel, labelled);
@@ -68,17 +86,12 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
     style.color = pen->theme->text;
     double bottom = panel->box.y + panel->box.h + axes_bottom(figure) - 0.3 * SIZE_SMALL;
     pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
-             side     ? metres ? "\u2190 x forward (m)" : "\u2190 x (cells)"
-             : metres ? "\u2190 y left (m)"
-                      : "\u2190 y (cells)");
+             to_left);
     if (!labelled)
         return;
     style.turn = TURN_UP;
     pen_text(pen, panel->box.x - axes_left(figure, true) + SIZE_SMALL,
-             panel->box.y + panel->box.h / 2, fmax(panel->box.h, 110), &style,
-             side     ? up
-             : metres ? "x forward (m) \u2192"
-                      : "x (cells) \u2192");
+             panel->box.y + panel->box.h / 2, fmax(panel->box.h, 110), &style, side ? up : to_top);
 }
 
 /* ---- band: each camera's coverage as a bar, darker where two overlap, and its name ---------- */
