@@ -33,9 +33,8 @@ static int print_sensors(const char *pci) {
 int main(int argc, char **argv) {
     if (argc > 2 && !strcmp(argv[1], "sensors"))
         return print_sensors(argv[2]);
-    static const int capabilities[] = {86, 89, 90, 120, 0};
     const DriverNeeds needs = {.needed_version = 13000,
-                               .capabilities = capabilities,
+                               .oldest_capability = 86,
                                .patience_ms = argc > 2 ? atoi(argv[2]) : 0};
     if (argc > 3)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)atoi(argv[3]), (rlim_t)atoi(argv[3])});

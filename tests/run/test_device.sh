@@ -41,8 +41,10 @@ says 4 'no process can be started that asks the NVIDIA driver: Too many open fil
 FAKE_CUDA_DEVICES=0 says 4 'driver finds no GPU' 0
 FAKE_CUDA_INIT=803 says 4 'driver does not start: error 803' 0
 FAKE_CUDA_DEVICES=2 says 4 'GPU 2 was asked for, the last one is 1' 2
-FAKE_CUDA_CAPABILITY=52 says 4 'no code for GPU 0, Fake GPU 0, compute capability 5.2: built for 8.6, 8.9, 9.0, 12.0 .*CUDA_ARCH=52' 0
-FAKE_CUDA_CAPABILITY=121 says 0 '^usable' 0
+FAKE_CUDA_CAPABILITY=75 says 4 'GPU 0, Fake GPU 0, has compute capability 7.5: the kernels need 8.0 or newer .*device cpu' 0
+FAKE_CUDA_CAPABILITY=80 says 4 'no code for GPU 0, Fake GPU 0, compute capability 8.0: built for 8.6 and newer .*CUDA_ARCH=80' 0
+FAKE_CUDA_CAPABILITY=86 says 0 '^usable' 0
+FAKE_CUDA_CAPABILITY=110 says 0 '^usable' 0
 
 # What the GPU reports about itself; where the library hangs, nobody waits.
 cp "$folder/libcuda.so.1" "$folder/libnvidia-ml.so.1"

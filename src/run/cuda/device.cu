@@ -19,19 +19,9 @@ struct Device {
     Err why_dead; // written before `dead` is set
 } device;
 
-// 100 * major + 10 * minor of each architecture compiled for, from the compiler's own list.
-constexpr int ARCHITECTURES[] = {__CUDA_ARCH_LIST__};
-
 const DriverNeeds *driver_needs() {
-    static std::vector<int> capabilities;
-    if (capabilities.empty()) {
-        for (int architecture : ARCHITECTURES)
-            capabilities.push_back(architecture / 10);
-        capabilities.push_back(0);
-    }
     // Any driver of the toolkit's major version runs programs of the toolkit.
-    static DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, NULL, 0};
-    needs.capabilities = capabilities.data();
+    static const DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, OLDEST_ARCHITECTURE / 10, 0};
     return &needs;
 }
 

@@ -33,6 +33,7 @@ typedef struct {
 } Driver;
 
 enum { NO_DEVICE = 100, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+enum { OLDEST = 80 }; /* the compute capability that all kernels need, 10 * major + minor */
 
 /* Whether the loader finds a file of that name, loadable or not. */
 static bool can_be_found(const char *name) {
@@ -55,29 +56,21 @@ static bool load_cuda(Driver *driver, Err *err) {
                             "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
 }
 
-static bool refuse_capability(const DriverNeeds *needs, int index, const char *name, int capability,
-                              Err *err) {
-    char built[96] = "", hint[96];
-    for (const int *c = needs->capabilities; *c; c++) {
-        size_t used = strlen(built);
-        snprintf(built + used, sizeof built - used, "%s%d.%d", used ? ", " : "", *c / 10, *c % 10);
-    }
+/* The oldest architecture is there as PTX too, which that one and all newer ones run. */
+static bool check_capability(const DriverNeeds *needs, int index, const char *name, int capability,
+                             Err *err) {
+    int oldest = needs->oldest_capability, major = capability / 10, minor = capability % 10;
+    char hint[96];
+    if (capability >= oldest)
+        return true;
+    if (capability < OLDEST)
+        return err_set(err, ERR_DEVICE, "cuda", "use --device cpu",
+                       "GPU %d, %s, has compute capability %d.%d: the kernels need %d.%d or newer",
+                       index, name, major, minor, OLDEST / 10, OLDEST % 10);
     snprintf(hint, sizeof hint, "configure with CUDA_ARCH=%d, or use --device cpu", capability);
     return err_set(err, ERR_DEVICE, "cuda", hint,
-                   "no code for GPU %d, %s, compute capability %d.%d: built for %s", index, name,
-                   capability / 10, capability % 10, built);
-}
-
-/* Machine code runs on GPUs of the same major capability and the same or a higher minor one. The
- * PTX of the newest architecture runs on that one and all newer ones. */
-static bool has_code(const DriverNeeds *needs, int capability) {
-    int newest = 0;
-    for (const int *c = needs->capabilities; *c; c++) {
-        if (*c / 10 == capability / 10 && *c <= capability)
-            return true;
-        newest = *c;
-    }
-    return capability >= newest;
+                   "no code for GPU %d, %s, compute capability %d.%d: built for %d.%d and newer",
+                   index, name, major, minor, oldest / 10, oldest % 10);
 }
 
 static bool check_device(const Driver *driver, const DriverNeeds *needs, int index, Err *err) {
@@ -88,8 +81,7 @@ static bool check_device(const Driver *driver, const DriverNeeds *needs, int ind
         return err_set(err, ERR_DEVICE, "cuda", "use --device cpu", "GPU %d does not answer",
                        index);
     driver->name(name, sizeof name, device);
-    int capability = 10 * major + minor;
-    return has_code(needs, capability) || refuse_capability(needs, index, name, capability, err);
+    return check_capability(needs, index, name, 10 * major + minor, err);
 }
 
 static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
