@@ -378,6 +378,9 @@ typedef struct BevKernel {
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
     /* Returns the traffic. NULL: the traffic follows from `access`. Callers use bev_traffic(). */
     BevTraffic (*bytes)(const BevProblem *problem);
+    /* Default rows on CUDA: a __global__ function of the row's file. bevpool_warm_up loads all
+     * functions of that file, so that no later launch waits for code. */
+    const void *code;
 } BevKernel;
 
 /* THE table of kernels, in reading order. NULL ends it. */

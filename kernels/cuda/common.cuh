@@ -19,11 +19,6 @@ constexpr int ARCHITECTURES[] = {__CUDA_ARCH_LIST__}, OLDEST_ARCHITECTURE = ARCH
 static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
     if (status == cudaSuccess)
         return true;
-    if (status == cudaErrorNoKernelImageForDevice)
-        return err_set(err, ERR_DEVICE, where, "use another GPU, or the CPU",
-                       "this GPU is too old: the kernels were compiled for compute capability "
-                       "%d.%d and newer",
-                       OLDEST_ARCHITECTURE / 100, OLDEST_ARCHITECTURE / 10 % 10);
     return err_set(err, ERR_DEVICE, where, "", "CUDA error %d, %s", (int)status,
                    cudaGetErrorString(status));
 }

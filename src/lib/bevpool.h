@@ -302,6 +302,12 @@ size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role);
  * on purpose are left out. */
 const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index);
 
+/* Loads the code of the kernels that plans of a direction take where none is named. CUDA loads a
+ * kernel at its first use, so that without this call the first plans and launches take milliseconds
+ * longer. Call it at the start of the program, while no stream is captured. It creates CUDA's
+ * context on `device` if there is none. On the CPU it does nothing. */
+BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error);
+
 /* ---- launches ----------------------------------------------------------------------------- */
 
 /* An array of the caller's, in memory of the plan's device. It is dense unless a view gives

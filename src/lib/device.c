@@ -181,6 +181,15 @@ BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error
     return BEVPOOL_OK;
 }
 
+BevpoolStatus lib_load(const void *kernel, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    return status_of(lib_cuda_load(kernel, &err), &err, error);
+#endif
+    (void)kernel, (void)error;
+    return BEVPOOL_OK;
+}
+
 /* ---- transposing ----------------------------------------------------------------------------- */
 
 enum { EDGE = 32 }; /* edge of a square that fits the first cache on both sides */

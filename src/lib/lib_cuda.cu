@@ -3,11 +3,22 @@
 
 #include "kernels/cuda/common.cuh"
 
+#include <cuda.h>
+#include <vector>
+
 bool lib_cuda_enter(int device, int *before, Err *err) {
     int count = 0;
     TRY_CUDA("cuda", cudaGetDeviceCount(&count));
     if (device >= count)
         return err_set(err, ERR_DEVICE, "cuda", "", "there are %d GPUs", count);
+    int major = 0, minor = 0;
+    TRY_CUDA("cuda", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    TRY_CUDA("cuda", cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    if (100 * major + 10 * minor < OLDEST_ARCHITECTURE)
+        return err_set(err, ERR_DEVICE, "cuda", "",
+                       "has compute capability %d.%d, and the library was compiled for %d.%d and "
+                       "newer: choose another GPU or the CPU",
+                       major, minor, OLDEST_ARCHITECTURE / 100, OLDEST_ARCHITECTURE / 10 % 10);
     TRY_CUDA("cuda", cudaGetDevice(before));
     TRY_CUDA("cuda", cudaSetDevice(device));
     return true;
@@ -78,4 +89,36 @@ int lib_cuda_stream_gpu(void *stream) {
 #endif
     (void)stream;
     return -1;
+}
+
+// Drivers older than CUDA 12.4 have none of these functions: there the code is loaded at its first
+// use, as ever.
+bool lib_cuda_load(const void *kernel, Err *err) {
+    auto find = [](auto **function, const char *name) {
+        cudaDriverEntryPointQueryResult found;
+        return cudaGetDriverEntryPointByVersion(name, (void **)function, 12040, cudaEnableDefault,
+                                                &found) == cudaSuccess &&
+               found == cudaDriverEntryPointSuccess;
+    };
+    decltype(cuFuncGetModule) *module_of;
+    decltype(cuModuleGetFunctionCount) *count_of;
+    decltype(cuModuleEnumerateFunctions) *list;
+    decltype(cuFuncLoad) *load;
+    cudaFunction_t function;
+    TRY_CUDA("code", cudaGetFuncBySymbol(&function, kernel));
+    if (!find(&module_of, "cuFuncGetModule") || !find(&count_of, "cuModuleGetFunctionCount") ||
+        !find(&list, "cuModuleEnumerateFunctions") || !find(&load, "cuFuncLoad"))
+        return true;
+    CUmodule module;
+    unsigned count = 0;
+    CUresult status = module_of(&module, function);
+    if (!status)
+        status = count_of(&count, module);
+    std::vector<CUfunction> functions(count);
+    if (!status)
+        status = list(functions.data(), count, module);
+    for (unsigned i = 0; !status && i < count; i++)
+        status = load(functions[i]);
+    return !status ||
+           err_set(err, ERR_DEVICE, "code", "", "cannot be loaded: CUDA error %d", (int)status);
 }

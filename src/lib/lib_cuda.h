@@ -33,6 +33,7 @@ bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, Bev
 LibPlace lib_cuda_place(const void *pointer, int device);
 bool lib_cuda_current(int *device, Err *err);
 bool lib_cuda_ready(void *stream, Err *err);
+bool lib_cuda_load(const void *kernel, Err *err);
 
 /* Returns the GPU on which a stream was created; -1: unknown. */
 int lib_cuda_stream_gpu(void *stream);

@@ -136,6 +136,9 @@ BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char
 /* Checks that a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);
 
+/* Loads all kernels of the file of a kernel (BevKernel.code) on the entered GPU. */
+BevpoolStatus lib_load(const void *kernel, BevpoolError *error);
+
 /* Transposes (outer, a, b) to (outer, b, a), of elements of 1, 2 or 4 bytes. A GPU only enqueues
  * it. */
 BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,

@@ -66,6 +66,22 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
     return NULL;
 }
 
+BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error) {
+    if (direction < 0 || direction >= BEV_DIRECTION_COUNT)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "direction is %d, expected 0 to %d",
+                        (int)direction, BEV_DIRECTION_COUNT - 1);
+    int before;
+    BevpoolStatus status = lib_enter(device, &before, error);
+    if (status)
+        return status;
+    for (int i = 0; bev_kernels[i] && !status; i++)
+        if (is_offered(bev_kernels[i], device, direction, bev_kernels[i]->stage) &&
+            bev_kernels[i]->code)
+            status = lib_load(bev_kernels[i]->code, error);
+    lib_leave(device, before);
+    return status ? status : lib_ok(error);
+}
+
 /* Returns why the plan cannot take that row, or NULL; sets how the row would write its output. A
  * channels-first kernel writes (c, cell), which is (B, C, Z, Y, X) only for one sample. */
 static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {

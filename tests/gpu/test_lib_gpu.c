@@ -2,6 +2,7 @@
 /* libbevpool on a GPU: the bits of the program's sessions for every kernel and format, layouts, one
  * plan on eight streams, CUDA graphs, bad input, and the time beside that of `bench`. With the
  * argument "streams" streams and layouts alone, for the sanitizers. */
+#include "src/base/clock.h"
 #include "src/run/cuda/device.h"
 #include "tests/gpu/lib_gpu.h"
 
@@ -294,8 +295,7 @@ TAP_SUITE(lib_gpu) {
         test_kernels(d);
     rounds = small ? 3 : rounds;
     for (int align = BEV_NEAREST; align <= BEV_BILINEAR; align++) {
-        OpenProblem *opened =
-            open_problem("canonical", BEV_FP16, (BevAlign)align, 0, BEV_FORWARD);
+        OpenProblem *opened = open_problem("canonical", BEV_FP16, (BevAlign)align, 0, BEV_FORWARD);
         const HostProblem *host = &opened->problem;
         BevpoolMap *map = map_of(host, GPU);
         BevpoolPlan *plan = plan_of(host, map, NULL, BEVPOOL_CHANNELS_LAST);
@@ -309,6 +309,43 @@ TAP_SUITE(lib_gpu) {
         }
         free(expected);
         bevpool_plan_destroy(plan);
+        bevpool_map_destroy(map);
+        close_problem(opened);
+    }
+}
+
+/* The time of a plan and its first launch, until the GPU is done. */
+static double first_ms(const HostProblem *host, BevpoolMap *map) {
+    double begun = clock_ms();
+    BevpoolPlan *plan = plan_of(host, map, NULL, BEVPOOL_CHANNELS_LAST);
+    double ms = clock_ms() - begun;
+    BevpoolCall call = gpu_call(host, plan); /* waits */
+    begun = clock_ms();
+    fine(bevpool_run(plan, &call, &error), "a launch");
+    CUDA(cudaStreamSynchronize(NULL));
+    ms += clock_ms() - begun;
+    call_free(&call);
+    bevpool_plan_destroy(plan);
+    return ms;
+}
+
+/* A process of its own, as the code is loaded once. */
+TAP_SUITE(lib_gpu_warm) {
+    enum { FIRST_MS = 2 };
+    if (cudaFree(NULL) != cudaSuccess) /* creates the context */
+        tap_skip_suite("no GPU");
+    for (int32_t d = BEVPOOL_FORWARD; d <= BEVPOOL_BACKWARD; d++) {
+        OpenProblem *opened = open_problem("canonical", BEV_FP16, BEV_NEAREST, 0, (BevDirection)d);
+        const HostProblem *host = &opened->problem;
+        BevpoolMap *map = map_of(host, GPU);
+        double begun = clock_ms();
+        fine(bevpool_warm_up(GPU, d, &error), "a warm-up");
+        double warm_up_ms = clock_ms() - begun, first = first_ms(host, map);
+        double second = first_ms(host, map);
+        tap_ok(first < FIRST_MS,
+               "%s: a warm-up of %.2f ms; then the first plan and launch take "
+               "%.2f ms, the second %.2f",
+               d ? "backward" : "forward", warm_up_ms, first, second);
         bevpool_map_destroy(map);
         close_problem(opened);
     }

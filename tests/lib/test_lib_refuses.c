@@ -169,6 +169,9 @@ static void test_plans(BevpoolMap *map) {
         plan_refused(map, &unsupported[i], BEVPOOL_UNSUPPORTED);
     bevpool_plan_destroy(NULL);
     bevpool_map_destroy(NULL);
+    fine(bevpool_warm_up(BEVPOOL_CPU, BEVPOOL_FORWARD, &error), "the CPU has nothing to load");
+    bad_argument(bevpool_warm_up(BEVPOOL_CPU, 2, &error), "direction is 2");
+    bad_argument(bevpool_warm_up(-2, BEVPOOL_BACKWARD, &error), "device -2");
     tap_ok(!bevpool_plan_kernel(NULL) && !bevpool_plan_workspace_bytes(NULL) &&
                !bevpool_plan_bytes(NULL, 0) && !bevpool_kernel_name(BEVPOOL_CPU, 0, 1000) &&
                !bevpool_kernel_name(BEVPOOL_CPU, 0, -1) && !bevpool_kernel_name(-7, 0, 0),

@@ -225,7 +225,7 @@ CUDA_ROW(grad_v4) = {
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
     .release = ON_CUDA(release_plan<GradV4Plan>), .map_bytes = ON_CUDA(grad_v4_map_bytes),
     .update = ON_CUDA(grad_v4_update), .launch = ON_CUDA(grad_v4_launch),
-    .bytes = grad_v4_bytes,
+    .bytes = grad_v4_bytes, .code = ON_CUDA((const void *)v4_heads_kernel),
 };
 
 CUDA_ROW(grad_view) = {
@@ -238,6 +238,6 @@ CUDA_ROW(grad_view) = {
     .release = ON_CUDA(release_plan<GradV4Plan>),
     .workspace_bytes = ON_CUDA(grad_view_workspace_bytes),
     .map_bytes = ON_CUDA(grad_v4_map_bytes), .update = ON_CUDA(grad_v4_update), .launch = ON_CUDA(grad_view_launch),
-    .bytes = grad_view_bytes,
+    .bytes = grad_view_bytes, .code = ON_CUDA((const void *)v4_heads_kernel),
 };
 /* clang-format on */

@@ -153,6 +153,7 @@ CUDA_ROW(v4) = {
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
     .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update), .launch = ON_CUDA(v4_launch),
+    .code = ON_CUDA((const void *)v4_scan_kernel),
 };
 
 CUDA_ROW(view) = {
@@ -163,5 +164,6 @@ CUDA_ROW(view) = {
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
     .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update), .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
+    .code = ON_CUDA((const void *)v4_scan_kernel),
 };
 /* clang-format on */
