@@ -86,7 +86,7 @@ cudaError_t moving_launch(const BevProblem *problem, const Grad &grad, const Gra
                 (const float4 *)map.weights};
     cudaError_t status = columns_launch<D, W>(grad, plan, columns, stream);
     dim3 grid((unsigned)s.count(), WARP / 8);
-    grad_v4_crowded_kernel<D><<<grid, 8 * WARP, 0, stream>>>(
+    grad_v4_crowded_kernel<D, W ? 4 : 1><<<grid, 8 * WARP, 0, stream>>>(
         grad, moving_frame(&plan.moving, poses), s, map.counts);
     return status;
 }

@@ -51,7 +51,7 @@ template <bool W> struct BinSlots {
     float weight[WEIGHTED_LAYERS];
 
     // Takes slots for all cells of the bin. False: the chunk has no room for them.
-    __device__ bool take(CellTaker taker, ChunkDraft *draft) {
+    __device__ bool take(CellTaker<W ? 4 : 1> taker, ChunkDraft *draft) {
         int layer = 0;
         word = MovingChunk<W>::NONE;
         for (float &w : weight)
@@ -66,7 +66,7 @@ template <bool W> struct BinSlots {
 #pragma unroll
             for (int i = 0; i < WEIGHTED_LAYERS; i++)
                 if (layer == i)
-                    weight[i] = taker.mine.weight[taker.neighbour];
+                    weight[i] = taker.mine.weight_of(taker.neighbour);
             layer++;
         }
         return true;
@@ -90,55 +90,82 @@ static __device__ void put_moving_chunk(const MovingColumns &out, MovingChunk<W>
             make_uint4(chunk.words[0], chunk.words[1], chunk.words[2], chunk.words[3]);
 }
 
-// Each warp cuts one column into chunks: a chunk takes bin after bin as long as the cells fit.
-template <bool W>
-static __global__ void v4_moving_columns_kernel(MovingFrame frame, MovingColumns out) {
-    const ColumnShape &s = out.shape;
-    int64_t column = thread_number() / WARP;
-    int lane = (int)threadIdx.x % WARP, strip, slab, chunks = 0;
-    if (column >= s.count())
-        return;
-    int camera = (int)divide(divide(column, s.strips, &strip), s.slabs, &slab);
-    int h = slab * s.rows + (lane >> s.log_cols);
-    int w = (strip << s.log_cols) + (lane & (s.cols() - 1));
-    int64_t first = column * out.column_chunks;
+// A warp that cuts one column into chunks.
+template <bool W> struct ColumnCutter {
+    static constexpr int N = W ? 4 : 1;
+    const MovingColumns &out;
+    int64_t column, first; // first: number of its first chunk
+    int chunks;            // that are finished
+    bool fits;
     MovingChunk<W> chunk;
-    chunk.begin(0);
-    bool fits = true;
-    for (int bin = 0; fits && bin < s.bins; bin++) {
-        CellTaker taker = {~0u, {}, NO_CELL, -1, 0, false};
-        if (h < s.height && w < s.width)
-            taker.mine = cells_of(frame, camera, bin, h, w);
+
+    // A chunk takes bin after bin as long as their cells fit.
+    __device__ void take(int bin, const PointCells<N> &cells) {
+        CellTaker<N> taker = {~0u, cells, NO_CELL, -1, 0, false};
         ChunkDraft before = chunk.draft;
         BinSlots<W> slots;
-        bool taken = chunk.bins < CHUNK_BINS && slots.take(taker, &chunk.draft);
-        if (!taken) { // again, into the next chunk
+        if (chunk.bins == CHUNK_BINS || !slots.take(taker, &chunk.draft)) { // into the next chunk
             chunk.draft = before;
             put_moving_chunk(out, chunk, first + chunks);
             chunks++;
             chunk.begin(bin);
             fits = chunks < out.column_chunks && slots.take(taker, &chunk.draft);
+            if (!fits)
+                return;
         }
-        if (!fits)
-            break;
         chunk.put_word(out, first + chunks, chunk.bins++, slots.word);
         if constexpr (W)
-            ((float4 *)out.weights)[(column * s.bins + bin) * WARP + lane] =
+            ((float4 *)out.weights)[(column * out.shape.bins + bin) * WARP + threadIdx.x % WARP] =
                 make_float4(slots.weight[0], slots.weight[1], slots.weight[2], slots.weight[3]);
     }
-    if (fits)
-        put_moving_chunk(out, chunk, first + chunks++);
-    else
-        chunks = 0;
-    __syncwarp(); // another lane may have written the chunks of a column that does not fit
-    if (lane == 0)
-        out.counts[column] = chunks;
-    for (int i = chunks + lane; i < out.column_chunks; i += WARP) // those that do not exist
-        out.chunks[first + i] = {0, 0};
+    // The chunks of a column that does not fit are not used.
+    __device__ void end() {
+        int lane = (int)threadIdx.x % WARP;
+        if (fits)
+            put_moving_chunk(out, chunk, first + chunks++);
+        else
+            chunks = 0;
+        __syncwarp(); // another lane may have written the chunks of a column that does not fit
+        if (lane == 0)
+            out.counts[column] = chunks;
+        for (int i = chunks + lane; i < out.column_chunks; i += WARP) // those that do not exist
+            out.chunks[first + i] = {0, 0};
+    }
+};
+
+// Each warp cuts one column. It computes the cells of a few bins together, whose latencies overlap.
+template <bool W>
+static __global__ void v4_moving_columns_kernel(const __grid_constant__ MovingFrame frame,
+                                                const __grid_constant__ MovingColumns out) {
+    constexpr int TOGETHER = 4, N = ColumnCutter<W>::N;
+    const ColumnShape &s = out.shape;
+    int64_t column = thread_number() / WARP;
+    int lane = (int)threadIdx.x % WARP, strip, slab;
+    if (column >= s.count())
+        return;
+    int camera = (int)divide(divide(column, s.strips, &strip), s.slabs, &slab);
+    int h = slab * s.rows + (lane >> s.log_cols);
+    int w = (strip << s.log_cols) + (lane & (s.cols() - 1));
+    bool exists = h < s.height && w < s.width;
+    PixelRay ray = ray_of(frame, camera, h, w);
+    ColumnCutter<W> cutter = {out, column, column * out.column_chunks, 0, true, {}};
+    cutter.chunk.begin(0);
+    for (int bin = 0; cutter.fits && bin < s.bins; bin += TOGETHER) {
+        PointCells<N> cells[TOGETHER];
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++)
+            cells[i] = exists && bin + i < s.bins ? cells_of<N>(frame, ray, bin + i)
+                                                  : PointCells<N>{};
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++)
+            if (cutter.fits && bin + i < s.bins)
+                cutter.take(bin + i, cells[i]);
+    }
+    cutter.end();
 }
 
 // Computes both gradients of the columns that have no chunks, point by point: a warp has a pixel.
-template <BevDtype D>
+template <BevDtype D, int N>
 static __global__ void grad_v4_crowded_kernel(Grad grad, MovingFrame frame, ColumnShape s,
                                               const int *counts) {
     int64_t column = blockIdx.x, plane = (int64_t)s.height * s.width;
@@ -152,9 +179,10 @@ static __global__ void grad_v4_crowded_kernel(Grad grad, MovingFrame frame, Colu
     if (!at.exists)
         return;
     int h = place.h0 + (pixel >> s.log_cols), w = place.w0 + (pixel & (s.cols() - 1));
+    PixelRay ray = ray_of(frame, camera, h, w);
     auto each_cell = [&](int bin, auto take) {
-        PointCells cells = cells_of(frame, camera, bin, h, w);
-        for (int i = 0; i < NEIGHBOURS; i++)
+        PointCells<N> cells = cells_of<N>(frame, ray, bin);
+        for (int i = 0; i < N; i++)
             if (cells.left >> i & 1)
                 take((int64_t)cells.cell[i] * grad.channels, cells.weight[i]);
     };
@@ -185,11 +213,10 @@ static __global__ void grad_v4_crowded_kernel(Grad grad, MovingFrame frame, Colu
 // Lays the arrays out in `memory`, behind the poses; or counts their bytes if that is NULL.
 static inline MovingColumns moving_columns(const ColumnShape &s, bool weighted, void *memory,
                                            BevPose **poses, size_t *bytes = NULL) {
-    constexpr int MOST_CHUNKS = 32; // of a column without weights
     MovingColumns map = {};
     GradArena arena = {(char *)memory, 0};
     map.shape = s;
-    map.column_chunks = weighted ? s.bins : min(s.bins, MOST_CHUNKS);
+    map.column_chunks = s.bins; // a bin a chunk: cameras that roll see many cells at once
     int64_t columns = s.count(), chunks = columns * map.column_chunks;
     arena.take(&map.flags, 1);
     arena.take(poses, s.cameras);

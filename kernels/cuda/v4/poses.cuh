@@ -1,14 +1,14 @@
-// From poses to the cells of points: what moving maps of V4 and of its gradients share.
+// From poses to the cells of points: what moving maps of V4 and of its gradients share. N is the most
+// cells of a point: 1 where it has its nearest cell, else 4.
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"
 
-constexpr int NEIGHBOURS = 4; // most cells of a point
-
-// The arguments that turn a row of a slab into cells.
+// The arguments that turn a feature pixel into the cells of its points.
 struct MovingFrame {
     Frustums f;
     BevGrid grid;
+    double per_cell[3]; // 1 / cell_m, correctly rounded
     BevAlign align;
     int sample_cameras, sample_cells;
     double u_step, v_step, depth_start_m, depth_step_m;
@@ -21,6 +21,7 @@ static inline MovingFrame moving_frame(const BevMoving *moving, const BevPose *p
     const BevGrid *grid = &moving->grid;
     return {frustums_of(*shape),
             *grid,
+            {1 / grid->cell_m[0], 1 / grid->cell_m[1], 1 / grid->cell_m[2]},
             moving->align,
             (int)(shape->cameras / moving->samples),
             grid->count[0] * grid->count[1] * grid->count[2],
@@ -32,10 +33,31 @@ static inline MovingFrame moving_frame(const BevMoving *moving, const BevPose *p
             poses};
 }
 
+// The ray of a feature pixel: its points are origin + depth * direction.
+struct PixelRay {
+    double origin_m[3], direction[3];
+    int first; // first cell of its camera's sample
+};
+
+// Rounds as the host does: a fused multiply-add would move points across cell borders.
+__device__ inline PixelRay ray_of(const MovingFrame &frame, int camera, int h, int w) {
+    const BevPose &pose = frame.poses[camera];
+    double u = w * frame.u_step, v = h * frame.v_step;
+    PixelRay ray;
+    for (int axis = 0; axis < 3; axis++) {
+        const double *row = pose.matrix + 3 * axis;
+        ray.origin_m[axis] = pose.origin_m[axis];
+        ray.direction[axis] =
+            __dadd_rn(__dadd_rn(__dmul_rn(row[0], u), __dmul_rn(row[1], v)), row[2]);
+    }
+    ray.first = camera / frame.sample_cameras * frame.sample_cells;
+    return ray;
+}
+
 // The cells of a point, with their weights. `left` has a bit for each cell that is not taken yet.
-struct PointCells {
-    int cell[NEIGHBOURS];
-    float weight[NEIGHBOURS];
+template <int N> struct PointCells {
+    int cell[N];
+    float weight[N];
     unsigned left;
 
     __device__ void add(const BevGrid &grid, int i, int first, int x, int y, double share) {
@@ -57,6 +79,21 @@ struct PointCells {
         add(grid, 2, first, at_x + 1, at_y, right * (1 - up));
         add(grid, 3, first, at_x + 1, at_y + 1, right * up);
     }
+    // Returns the first cell that is left, or NO_CELL. Registers have no index: each is asked.
+    __device__ int next_cell() const {
+        int found = NO_CELL;
+#pragma unroll
+        for (int i = N - 1; i >= 0; i--)
+            found = left >> i & 1 ? cell[i] : found;
+        return found;
+    }
+    __device__ float weight_of(int neighbour) const {
+        float found = 0;
+#pragma unroll
+        for (int i = 0; i < N; i++)
+            found = i == neighbour ? weight[i] : found;
+        return found;
+    }
 };
 
 // Returns whether a coordinate lies inside an axis of the grid. NaN does not.
@@ -65,44 +102,48 @@ __device__ inline bool is_inside(const BevGrid &grid, int axis, double at_m) {
                                                      : at_m >= grid.min_m[axis]);
 }
 
-// Returns the cells of feature pixel (w, h) of a camera at a depth bin.
-__device__ inline PointCells cells_of(const MovingFrame &frame, int camera, int bin, int h, int w) {
+// Returns value / divisor as a division rounds it. `reciprocal` gives an estimate; its remainder is
+// exact, so that one correction comes within a bit and the second one rounds (Markstein, 1990).
+__device__ inline double quotient(double value, double divisor, double reciprocal) {
+    double q = value * reciprocal;
+    q = fma(fma(-q, divisor, value), reciprocal, q);
+    return fma(fma(-q, divisor, value), reciprocal, q);
+}
+
+// Returns the cells of a ray's point at a depth bin.
+template <int N>
+__device__ inline PointCells<N> cells_of(const MovingFrame &frame, const PixelRay &ray, int bin) {
     const BevGrid &grid = frame.grid;
-    const BevPose &pose = frame.poses[camera];
-    double u = w * frame.u_step, v = h * frame.v_step, at[3];
     double depth = frame.depths_m
                        ? frame.depths_m[bin]
                        : __dadd_rn(frame.depth_start_m, __dmul_rn(bin, frame.depth_step_m));
-    PointCells cells = {};
-    bool inside[3];
-    // Rounds as the host does: a fused multiply-add would move points across cell borders.
-    for (int axis = 0; axis < 3; axis++) {
-        const double *row = pose.matrix + 3 * axis;
-        double direction =
-            __dadd_rn(__dadd_rn(__dmul_rn(row[0], u), __dmul_rn(row[1], v)), row[2]);
-        double point_m = __dadd_rn(pose.origin_m[axis], __dmul_rn(depth, direction));
-        inside[axis] = is_inside(grid, axis, point_m);
-        at[axis] = (point_m - grid.min_m[axis]) / grid.cell_m[axis];
-    }
-    if (!inside[2])
+    double point_m[3];
+    PointCells<N> cells = {};
+    for (int axis = 0; axis < 3; axis++)
+        point_m[axis] = __dadd_rn(ray.origin_m[axis], __dmul_rn(depth, ray.direction[axis]));
+    auto at = [&](int axis) {
+        return quotient(point_m[axis] - grid.min_m[axis], grid.cell_m[axis], frame.per_cell[axis]);
+    };
+    if (!is_inside(grid, 2, point_m[2]))
         return cells;
-    int z = min((int)at[2], grid.count[2] - 1);
-    int first = camera / frame.sample_cameras * frame.sample_cells +
-                z * grid.count[1] * grid.count[0];
-    if (frame.align == BEV_BILINEAR)
-        cells.add_four(grid, first, at[0] - 0.5, at[1] - 0.5);
-    else if (frame.align == BEV_LATTICE)
-        cells.add_four(grid, first, at[0], at[1]);
-    else if (inside[0] && inside[1])
-        cells.add(grid, 0, first, min((int)at[0], grid.count[0] - 1),
-                  min((int)at[1], grid.count[1] - 1), 1);
+    int first = ray.first;
+    if (grid.count[2] > 1)
+        first += min((int)at(2), grid.count[2] - 1) * grid.count[1] * grid.count[0];
+    if constexpr (N == 1) {
+        if (is_inside(grid, 0, point_m[0]) && is_inside(grid, 1, point_m[1]))
+            cells.add(grid, 0, first, min((int)at(0), grid.count[0] - 1),
+                      min((int)at(1), grid.count[1] - 1), 1);
+    } else {
+        double shift = frame.align == BEV_BILINEAR ? 0.5 : 0;
+        cells.add_four(grid, first, at(0) - shift, at(1) - shift);
+    }
     return cells;
 }
 
 // Takes cell after cell from the points of a group of lanes. `group` is a mask of its lanes.
-struct CellTaker {
+template <int N> struct CellTaker {
     unsigned group;
-    PointCells mine;
+    PointCells<N> mine;
     int cell;      // the cell taken last; NO_CELL: this group has none left
     int neighbour; // this lane's point of it: which of its cells; -1: it has none there
     unsigned took; // lanes of the group that have one
@@ -115,10 +156,10 @@ struct CellTaker {
         if (!all)
             return false;
         int leader = here ? __ffs(here) - 1 : lane;
-        cell = __shfl_sync(~0u, mine.left ? mine.cell[__ffs(mine.left) - 1] : NO_CELL, leader);
+        cell = __shfl_sync(~0u, mine.next_cell(), leader);
         neighbour = -1;
 #pragma unroll
-        for (int i = 0; i < NEIGHBOURS; i++)
+        for (int i = 0; i < N; i++)
             if (mine.left >> i & 1 && mine.cell[i] == cell)
                 neighbour = i;
         took = __ballot_sync(~0u, neighbour >= 0) & group;

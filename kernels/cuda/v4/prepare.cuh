@@ -132,7 +132,8 @@ struct TileOrder {
 // the smallest column that any cell still has. A cell with two depth bins in that column takes two
 // steps.
 struct ColumnCursor {
-    int e, end, list; // of this lane; lanes from 16 on have no entries
+    int e, end, list;         // of this lane; lanes from 16 on have no entries
+    unsigned column, ahead;   // of this entry and of the one after it; ~0u: there is none
     const Entry *entries;
 
     __device__ ColumnCursor(int tile, const TileOrder &from) : entries(from.lists.entries) {
@@ -141,15 +142,19 @@ struct ColumnCursor {
         list = lane < TILE_CELLS && i < *from.count ? from.order[i] : NO_CELL;
         e = list == NO_CELL ? 0 : from.lists.starts[list];
         end = list == NO_CELL ? 0 : from.lists.end(list);
+        column = column_of(e), ahead = column_of(e + 1);
+    }
+    __device__ unsigned column_of(int entry) const {
+        return entry < end ? (unsigned)entries[entry].column : ~0u;
     }
 
     // Returns the next step's column; -1: no more steps. *mine: this lane's entry in it, or -1.
     __device__ int next(int *mine) {
-        unsigned column = e < end ? (unsigned)entries[e].column : ~0u;
         unsigned smallest = __reduce_min_sync(~0u, column);
         bool takes = column == smallest && column != ~0u;
         *mine = takes ? e : -1;
-        e += takes;
+        if (takes)
+            column = ahead, ahead = column_of(++e + 1);
         return (int)smallest; // ~0u is -1
     }
 };

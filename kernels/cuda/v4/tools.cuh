@@ -40,7 +40,7 @@ constexpr int TOOL_THREADS = 1024, EACH = 8, ROUND = EACH * TOOL_THREADS, MOST_P
 
 // Returns the elements of a part of n, in whole rounds.
 static inline int part_of(int n) {
-    return ROUND * (int)blocks_for(n, (int64_t)ROUND * MOST_PARTS);
+    return ROUND * (int)blocks_for(max(n, 1), (int64_t)ROUND * MOST_PARTS);
 }
 
 // Returns the exclusive prefix sum of the block's values; *total receives their sum.
@@ -61,11 +61,21 @@ static __device__ int block_prefix(int value, int *total) {
 }
 
 // Sets starts[i] to the sum of counts[order[k]] for all k before i, for i in [0, n], and *sum to
-// the sum of all. Each block does a part. `order` and `sum` may be NULL.
-static __global__ void __launch_bounds__(TOOL_THREADS)
-    v4_scan_kernel(const int *counts, const int *order, int n, int part, int *starts, int *sum) {
+// the sum of all. `order` and `sum` may be NULL.
+struct Scan {
+    const int *counts, *order;
+    int n, part, *starts, *sum;
+
+    unsigned blocks() const {
+        return blocks_for(max(n, 1), part);
+    }
+    // Each block does a part.
+    __device__ void run(int block, int blocks) const;
+};
+
+__device__ inline void Scan::run(int block, int blocks) const {
     auto count = [&](int i) { return i < n ? counts[order ? order[i] : i] : 0; };
-    int first = (int)blockIdx.x * part, end = min(n, first + part), mine = 0, before, total;
+    int first = block * part, end = min(n, first + part), mine = 0, before, total;
     for (int i = (int)threadIdx.x; i < first; i += TOOL_THREADS)
         mine += count(i);
     block_prefix(mine, &before);
@@ -81,47 +91,77 @@ static __global__ void __launch_bounds__(TOOL_THREADS)
         }
         before += total;
     }
-    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    if (block == blocks - 1 && threadIdx.x == 0) {
         starts[n] = before;
         if (sum)
             *sum = before;
     }
 }
 
+static inline Scan scan_of(const int *counts, const int *order, int n, int *starts, int *sum) {
+    return {counts, order, n, part_of(n), starts, sum};
+}
+
+static __global__ void __launch_bounds__(TOOL_THREADS)
+    v4_scan_kernel(const __grid_constant__ Scan scan) {
+    scan.run((int)blockIdx.x, (int)gridDim.x);
+}
+
 // Enqueues v4_scan_kernel: exclusive prefix sums of n counts.
 static inline void scan(const int *counts, const int *order, int n, int *starts, int *sum,
                         cudaStream_t stream = 0) {
-    int part = part_of(max(n, 1));
-    v4_scan_kernel<<<blocks_for(max(n, 1), part), TOOL_THREADS, 0, stream>>>(counts, order, n, part,
-                                                                             starts, sum);
+    Scan work = scan_of(counts, order, n, starts, sum);
+    v4_scan_kernel<<<work.blocks(), TOOL_THREADS, 0, stream>>>(work);
 }
 
-// Block (b, p) calls sort.put(b, rank, i) for each i in part p of [0, n) with sort.bin(i) == b.
-// `rank` counts the elements of the bin in order.
+// A stable partition of [0, n) into bins.
+template <typename Sort> struct Partition {
+    int bins, n, part;
+    Sort sort;
+
+    unsigned blocks() const {
+        return bins * blocks_for(n, part);
+    }
+    // Each block calls sort.put(bin, rank, i) for each i of a part with sort.bin(i) == bin. `rank`
+    // counts the elements of the bin in order.
+    __device__ void run(int block) const {
+        int bin = block % bins, first = block / bins * part, end = min(n, first + part);
+        int mine = 0, before, total;
+        for (int i = (int)threadIdx.x; i < first; i += TOOL_THREADS)
+            mine += sort.bin(i) == bin;
+        block_prefix(mine, &before);
+        for (int base = first; base < end; base += TOOL_THREADS) {
+            int i = base + (int)threadIdx.x;
+            bool here = i < end && sort.bin(i) == bin;
+            int rank = before + block_prefix(here, &total);
+            if (here)
+                sort.put(bin, rank, i);
+            before += total;
+        }
+    }
+};
+
+// The first blocks do the scan, if there is one, and the others the partition.
 template <typename Sort>
 __global__ void __launch_bounds__(TOOL_THREADS)
-    v4_partition_kernel(int n, int part, const __grid_constant__ Sort sort) {
-    int first = (int)blockIdx.y * part, end = min(n, first + part), mine = 0, before, total;
-    for (int i = (int)threadIdx.x; i < first; i += TOOL_THREADS)
-        mine += sort.bin(i) == (int)blockIdx.x;
-    block_prefix(mine, &before);
-    for (int base = first; base < end; base += TOOL_THREADS) {
-        int i = base + (int)threadIdx.x;
-        bool here = i < end && sort.bin(i) == (int)blockIdx.x;
-        int rank = before + block_prefix(here, &total);
-        if (here)
-            sort.put((int)blockIdx.x, rank, i);
-        before += total;
-    }
+    v4_partition_kernel(const __grid_constant__ Scan scan, int scanners,
+                        const __grid_constant__ Partition<Sort> partition) {
+    int block = (int)blockIdx.x - scanners;
+    if (block < 0)
+        scan.run((int)blockIdx.x, scanners);
+    else
+        partition.run(block);
 }
 
-// Enqueues v4_partition_kernel: a stable partition of [0, n) into bins.
+// Enqueues v4_partition_kernel. `scan`: one that may run at the same time, or NULL.
 template <typename Sort>
-static inline void partition(int bins, int n, const Sort &sort, cudaStream_t stream = 0) {
-    int part = part_of(n);
-    dim3 grid(bins, blocks_for(n, part));
-    if (n)
-        v4_partition_kernel<<<grid, TOOL_THREADS, 0, stream>>>(n, part, sort);
+static inline void partition(int bins, int n, const Sort &sort, cudaStream_t stream = 0,
+                             const Scan *scan = NULL) {
+    Partition<Sort> work = {bins, n, part_of(n), sort};
+    unsigned scanners = scan ? scan->blocks() : 0;
+    if (scanners + work.blocks())
+        v4_partition_kernel<<<scanners + work.blocks(), TOOL_THREADS, 0, stream>>>(
+            scan ? *scan : Scan{}, (int)scanners, work);
 }
 
 // ---- many short lists, sorted ------------------------------------------------------------------

@@ -91,12 +91,12 @@ struct MovingMap {
 
     // The first arrays begin as zeros.
     Findings *findings;
-    int *cell_counts, *strip_counts, *step_counts;
+    int *found_count, *cell_counts, *strip_counts, *step_counts;
     int *cell_starts, *entry_counts, *strip_starts, *order, *step_starts;
-    uint64_t *keys, *strip_keys;
-    uint16_t *rows;
-    Entry *entries;
-    int *slots;
+    uint64_t *strip_keys;
+    FoundEntry *found;
+    Entry *unsorted, *entries;
+    int *unsorted_rows, *slots;
     size_t zeroed; // bytes from `findings` on
 };
 
@@ -140,6 +140,7 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     arena.take(&map->occupied, blocks_for(sizes.cells, WARP));
     size_t before = arena.used;
     arena.take(&map->findings, 1);
+    arena.take(&map->found_count, 1);
     arena.take(&map->cell_counts, sizes.cells);
     arena.take(&map->strip_counts, sizes.strips);
     arena.take(&map->step_counts, sizes.tiles);
@@ -149,13 +150,16 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     arena.take(&map->strip_starts, sizes.strips + 1);
     arena.take(&map->order, sizes.cells);
     arena.take(&map->step_starts, sizes.tiles + 1);
-    arena.take(&map->keys, sizes.entries);
     arena.take(&map->strip_keys, sizes.cells);
-    arena.take(&map->rows, sizes.entries);
+    arena.take(&map->found, sizes.entries);
+    arena.take(&map->unsorted, sizes.entries);
     arena.take(&map->entries, sizes.entries);
+    arena.take(&map->unsorted_rows, weighted * sizes.entries);
     arena.take(&map->slots, weighted * sizes.entries);
-    if (!weighted)
-        map->slots = NULL, map->tiles.weight_rows = NULL, map->tiles.weights = NULL;
+    if (!weighted) {
+        map->unsorted_rows = map->slots = map->tiles.weight_rows = NULL;
+        map->tiles.weights = NULL;
+    }
     if (bytes)
         *bytes = arena.used;
     return result;
@@ -164,14 +168,19 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
 // Enqueues the entries of all cells, sorted.
 static inline void update_entries(const MovingFrame &frame, const MovingSizes &sizes,
                                   const MovingMap &map, cudaStream_t stream) {
+    constexpr unsigned GATHERERS = 1024; // blocks: most maps have far fewer entries than room
     unsigned blocks = blocks_for((int64_t)sizes.columns * frame.f.bins * SLAB, 256);
-    MovingEntries entries = {sizes.cells, map.cell_counts, map.cell_starts,  sizes.entries,
-                             map.keys,    map.rows,        map.tiles.weights};
+    MovingEntries entries = {sizes.cells,     sizes.entries, map.found_count,
+                             map.cell_counts, map.cell_starts, map.found,
+                             map.tiles.weights, map.unsorted, map.unsorted_rows};
     MovingCells cells = {entries,          frame.f.slabs,    map.entries, map.slots,
                          map.entry_counts, map.strip_counts, map.occupied};
-    v4_moving_entries_kernel<false><<<blocks, 256, 0, stream>>>(frame, entries);
+    with_flag(sizes.weighted, [&]<bool W>() {
+        v4_moving_entries_kernel<W ? 4 : 1><<<blocks, 256, 0, stream>>>(frame, entries);
+    });
     scan(map.cell_counts, NULL, sizes.cells, map.cell_starts, NULL, stream);
-    v4_moving_entries_kernel<true><<<blocks, 256, 0, stream>>>(frame, entries);
+    v4_moving_gather_kernel<<<min(blocks_for(sizes.entries, 256), GATHERERS), 256, 0, stream>>>(
+        entries);
     v4_moving_cells_kernel<<<blocks_for(sizes.cells, 256), 256, 0, stream>>>(cells);
 }
 
@@ -185,14 +194,14 @@ static inline void update_tiles(const Frustums &f, const MovingSizes &sizes,
                        map.order,
                        lists};
     TileSource source = {order, NULL, map.slots, NULL, true};
-    scan(map.strip_counts, NULL, sizes.strips, map.strip_starts, NULL, stream);
+    Scan strips = scan_of(map.strip_counts, NULL, sizes.strips, map.strip_starts, NULL);
+    partition(1, sizes.cells, EmptySort{map.entry_counts, 0, map.empty}, stream, &strips);
     v4_strip_kernel<<<blocks_for(sizes.cells, 256), 256, 0, stream>>>(
         order.lists, f, sizes.columns, map.strip_starts, map.strip_counts, map.strip_keys);
     sort_lists(sizes.strips, Strips{map.strip_starts, map.strip_keys, map.order}, stream);
     v4_count_steps_kernel<<<tile_blocks, 256, 0, stream>>>(order, map.step_counts, map.findings);
     v4_moving_schedule_kernel<<<1, PORTIONS * WARP, 0, stream>>>(
         rules, map.findings, lists, map.cell_starts + sizes.cells, map.schedule);
-    partition(1, sizes.cells, EmptySort{map.entry_counts, 0, map.empty}, stream);
     partition(ABSENT_BIN + 1, sizes.tiles,
               TileSort{{}, &map.schedule->bins, order, map.step_counts, map.tiles.tiles}, stream);
     scan(map.step_counts, map.tiles.tiles, sizes.tiles, map.step_starts, NULL, stream);
