@@ -173,11 +173,11 @@ typedef struct {
     double u_step, v_step; /* pixels of the network's input between two feature pixels */
     double depth_start_m, depth_step_m;
     const double *depths_m; /* [depth_bins], in device memory; NULL: equal steps */
-    int64_t most_entries;   /* room for entries (kernels/cuda/v4/README.md); 0: six a column and bin,
-                               twice as many with weights */
+    int64_t most_entries;   /* room for entries (kernels/cuda/v4/README.md); 0: six a column and
+                               bin, twice as many with weights */
 } BevMoving;
 
-/* Flags of a moving map, in the first word of its memory's schedule. */
+/* Flags of a moving map: the first word of its memory. */
 enum { BEV_MOVING_FULL = 1 }; /* more entries than there is room for: the map is empty */
 
 /* The scatter map. Points are sorted by cell; interval i is the run of points
@@ -367,8 +367,8 @@ typedef struct BevKernel {
      * own outputs and scratch. For CUDA rows without a plan: the most that any plan of those shapes
      * needs or, where plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
-    /* Rows that take moving maps: the bytes of such a map, and the work that makes it of poses, one a
-     * camera, in host or device memory. It enqueues, allocates nothing and waits for nothing. */
+    /* Rows that take moving maps: the bytes of such a map, and the work that makes it of poses, one
+     * a camera, in host or device memory. It enqueues, allocates nothing, waits for nothing. */
     size_t (*map_bytes)(const BevProblem *problem, const BevPlan *plan);
     bool (*update)(const BevProblem *problem, const BevPlan *plan, const BevPose *poses,
                    void *stream, Err *err);

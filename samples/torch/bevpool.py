@@ -97,6 +97,14 @@ class _Call(ctypes.Structure):
                 ("stream", ctypes.c_void_p), ("map", ctypes.c_void_p)]
 
 
+class _Matrices(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("batch", ctypes.c_int64), ("cameras", ctypes.c_int32),
+                ("wide", ctypes.c_int32)] + \
+        [(name, ctypes.c_void_p) for name in
+         ("sensor2ego", "intrinsics", "image_rotation", "image_translation", "bev")] + \
+        [("bev_size", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+
+
 class _Frustum(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("batch", ctypes.c_int64)] + \
         [(name, ctypes.c_int32) for name in
@@ -139,6 +147,7 @@ def _load():
             ("plan_bytes", ctypes.c_size_t, pointer, i32),
             ("map_from_arrays", i32, pointer, pointer, pointer, i32, ctypes.c_uint32, pointer),
             ("map_moving", i32, pointer, pointer, i32, pointer),
+            ("poses", i32, pointer, pointer, i32, pointer, pointer),
             ("map_destroy", None, pointer),
             ("plan_create", i32, pointer, pointer, pointer, pointer),
             ("plan_destroy", None, pointer),
@@ -349,19 +358,8 @@ class Cameras:
     def poses(self, sensor2ego, cam2imgs, post_rots, post_trans, bda=None):
         """Poses (B, N, 12) of BEVDet's tensors: sensor2ego (B, N, 4, 4), cam2imgs and post_rots
         (B, N, 3, 3), post_trans (B, N, 3), bda (B, 3, 3) or (B, 4, 4)."""
-        sensor2ego, cam2imgs, post_rots, post_trans = (
-            t.double() for t in (sensor2ego, cam2imgs, post_rots, post_trans))
-        undo = _inverse(post_rots)
-        shift = (undo[..., :2] @ post_trans[..., :2, None]).squeeze(-1)
-        undo = torch.cat([undo[..., :2], (undo[..., 2] - shift)[..., None]], -1)
-        matrix = sensor2ego[..., :3, :3] @ _inverse(cam2imgs) @ undo
-        origin = sensor2ego[..., :3, 3]
-        if bda is not None:
-            turn = bda.double()[:, None, :3, :3]
-            matrix, origin = turn @ matrix, (turn @ origin[..., None]).squeeze(-1)
-            if bda.shape[-1] == 4:
-                origin = origin + bda.double()[:, None, :3, 3]
-        return torch.cat([matrix.flatten(-2), origin], -1)
+        given = sensor2ego, cam2imgs, post_rots, post_trans, bda
+        return (_operators.poses if _is_tensor(sensor2ego) else _poses)(*given)
 
 
 class _Moving(Map):
@@ -387,11 +385,30 @@ def _moving(device, shape, ints, numbers):
     return _Moving(device, shape, ints, numbers)
 
 
-def _inverse(m):
-    """The inverse of matrices (..., 3, 3), without LAPACK and without a wait."""
-    rows = m.unbind(-2)
-    columns = [torch.cross(rows[i - 2], rows[i - 1], dim=-1) for i in range(3)]
-    return torch.stack(columns, -1) / (rows[0] * columns[0]).sum(-1)[..., None, None]
+def _poses(sensor2ego, cam2imgs, post_rots, post_trans, bda):
+    """Poses (B, N, 12) of the matrices, by one kernel on the current stream."""
+    b, n = map(int, sensor2ego.shape[:2])
+    shapes = [(b, n, 4, 4), (b, n, 3, 3), (b, n, 3, 3), (b, n, 3)]
+    given = [sensor2ego, cam2imgs, post_rots, post_trans]
+    names = "sensor2ego", "cam2imgs", "post_rots", "post_trans", "bda"
+    if bda is not None:
+        size = 3 if bda.shape[-1] == 3 else 4
+        given, shapes = [*given, bda], [*shapes, (b, size, size)]
+    for name, array, shape in zip(names, given, shapes):
+        if tuple(array.shape) != shape or _device(array) != _device(sensor2ego):
+            raise ValueError(f"{name} has shape {tuple(array.shape)} on device {_device(array)}, expected "
+                             f"{shape} on device {_device(sensor2ego)}")
+    of = torch if _is_tensor(sensor2ego) else np
+    wide = not all(array.dtype == of.float32 for array in given)
+    given = [_as_read(array, of.float64 if wide else of.float32) for array in given]
+    poses, device = of.empty((b, n, 12), dtype=of.float64), _device(sensor2ego)
+    if device != CPU:
+        poses = sensor2ego.new_empty((b, n, 12), dtype=of.float64)
+    bev = (None, 0) if bda is None else (_address(given[4]), size)
+    matrices = _Matrices(ctypes.sizeof(_Matrices), b, n, wide, *map(_address, given[:4]), *bev)
+    _check(_library.bevpool_poses, ctypes.addressof(matrices), _address(poses), device,
+           None if device == CPU else _raw_stream(device))
+    return poses
 
 
 class Plan:
@@ -910,6 +927,12 @@ if torch is not None:
 
         _moving = ("Tensor poses, SymInt[] shape, int[] ints, float[] numbers, bool channels_first, "
                    "bool softmax, float temperature")
+
+        poses = _operator(
+            "poses(Tensor sensor2ego, Tensor cam2imgs, Tensor post_rots, Tensor post_trans, Tensor? bda) "
+            "-> Tensor", _poses,
+            lambda sensor2ego, *_: sensor2ego.new_empty((*sensor2ego.shape[:2], 12), dtype=torch.float64),
+            linear=())
 
         moving_view = _operator(
             f"moving_view(Tensor x, {_moving}) -> Tensor", _moving_forward,

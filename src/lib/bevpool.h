@@ -165,8 +165,8 @@ BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
 
 /* ---- moving cameras: a map that is made again on the stream --------------------------------- */
 
-/* A camera of one sample at one step. The point of pixel (u, v) of the network's input at a depth of
- * d metres along the optical axis is origin + d * matrix * (u, v, 1), in the frame of the grid. */
+/* A camera of one sample at one step. The point of pixel (u, v) of the network's input at a depth
+ * of d metres along the optical axis is origin + d * matrix * (u, v, 1), in the grid's frame. */
 typedef struct BevpoolPose {
     double matrix[9]; /* (3, 3), row-major */
     double origin_m[3];
@@ -178,6 +178,26 @@ typedef struct BevpoolPose {
  * `image` is singular or a number is not finite. */
 BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const double image[9],
                            const double bev[16], BevpoolError *error);
+
+/* The matrices of all cameras, as BEVDet has them: row-major floats, or doubles where `wide`. */
+typedef struct BevpoolMatrices {
+    size_t size; /* sizeof(BevpoolMatrices) */
+    int64_t batch;
+    int32_t cameras, wide;
+    const void *sensor2ego; /* (batch, camera, 4, 4): a camera's frame to the vehicle's, metres */
+    const void *intrinsics; /* (batch, camera, 3, 3) */
+    const void *image_rotation; /* (batch, camera, 3, 3): resizes, flips, turns image coordinates */
+    const void *image_translation; /* (batch, camera, 3): moves them then, in pixels of the input */
+    const void *bev; /* (batch, bev_size, bev_size): the vehicle's frame to the grid's, or
+                        NULL */
+    int32_t bev_size, reserved; /* 3 or 4; 0 where bev is NULL */
+} BevpoolMatrices;
+
+/* Makes the poses (batch, camera) of matrices, all in memory of the device. On a GPU it enqueues
+ * one kernel on `stream`. A camera whose matrices are not finite or cannot be inverted sees no
+ * cell. */
+BevpoolStatus bevpool_poses(const BevpoolMatrices *matrices, BevpoolPose *poses, int32_t device,
+                            void *stream, BevpoolError *error);
 
 /* What stays the same while cameras move. Features are at linspace(0, input - 1, feat). Cells are
  * numbered as in BevpoolShape. */
@@ -191,8 +211,8 @@ typedef struct BevpoolFrustum {
     const double *depths_m; /* [depth_bins], on the host: used in place of equal steps; or NULL */
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
     int32_t nx, ny, nz;
-    int32_t truncate;    /* 1: cell numbers are cut toward zero, as BEVDet does, which keeps points up
-                            to a cell below the minimum */
+    int32_t truncate;    /* 1: cell numbers are cut toward zero, as BEVDet does, which keeps points
+                            up to a cell below the minimum */
     int64_t most_entries; /* GPU: room for pieces of an image column that fall into one cell. 0: six
                              for each column, slab of 16 rows and bin, weighted twelve */
 } BevpoolFrustum;

@@ -97,6 +97,23 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
 #endif
 }
 
+BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
+                          BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    if (device != BEVPOOL_CPU)
+        return status_of(lib_cuda_compose(arrays, (int)(batch * cameras), cameras, (BevPose *)poses,
+                                          stream, &err),
+                         &err, error);
+#endif
+    (void)device, (void)stream, (void)error;
+    for (int64_t i = 0; i < batch * cameras; i++) {
+        PoseParts parts = pose_parts(arrays, i, i / cameras);
+        pose_compose(&parts, poses[i].matrix, poses[i].origin_m);
+    }
+    return BEVPOOL_OK;
+}
+
 BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                               void **memory, bool *sound, BevpoolError *error) {
 #ifdef HAVE_CUDA

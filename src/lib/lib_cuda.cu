@@ -56,6 +56,21 @@ LibPlace lib_cuda_place(const void *pointer, int device) {
     return found.device == device ? LIB_ON_DEVICE : LIB_ON_OTHER_DEVICE;
 }
 
+static __global__ void poses_kernel(PoseArrays arrays, int count, int cameras, BevPose *poses) {
+    int i = (int)thread_number();
+    if (i >= count)
+        return;
+    PoseParts parts = pose_parts(&arrays, i, i / cameras);
+    pose_compose(&parts, poses[i].matrix, poses[i].origin_m);
+}
+
+bool lib_cuda_compose(const PoseArrays *arrays, int count, int cameras, BevPose *poses,
+                      void *stream, Err *err) {
+    poses_kernel<<<blocks_for(count, 32), 32, 0, (cudaStream_t)stream>>>(*arrays, count, cameras,
+                                                                         poses);
+    return cuda_ok(cudaGetLastError(), "poses", err);
+}
+
 bool lib_cuda_current(int *device, Err *err) {
     TRY_CUDA("cuda", cudaGetDevice(device));
     return true;

@@ -4,6 +4,7 @@
 
 #include "kernels/bevpool.h"
 #include "kernels/err.h"
+#include "src/lib/pose.h"
 #include "src/scene/geometry.h"
 
 #include <stddef.h>
@@ -31,6 +32,9 @@ bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, 
 bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                    void **memory, bool *sound, Err *err);
 LibPlace lib_cuda_place(const void *pointer, int device);
+/* Enqueues the poses of `count` cameras. */
+bool lib_cuda_compose(const PoseArrays *arrays, int count, int cameras, BevPose *poses,
+                      void *stream, Err *err);
 bool lib_cuda_current(int *device, Err *err);
 bool lib_cuda_ready(void *stream, Err *err);
 bool lib_cuda_load(const void *kernel, Err *err);

@@ -4,6 +4,7 @@
 
 #include "kernels/bevpool.h"
 #include "src/lib/bevpool.h"
+#include "src/lib/pose.h"
 #include "src/scene/geometry.h"
 
 #include <stdatomic.h>
@@ -120,10 +121,13 @@ BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
 BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
                                const Rig *rigs, int32_t align, BevpoolError *error);
 
-/* Makes *map of arrays that all lie on the GPU that was entered, without the host: its kernels check, copy and find intervals.
- * *sound is false for arrays that the host must look at, to say what is wrong with them. */
+/* Makes *map of arrays that all lie on the GPU that was entered, without the host. *sound is false for arrays that the host must look at, to say what is wrong with them. */
 BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                               void **memory, bool *sound, BevpoolError *error);
+
+/* Makes the poses of all cameras, (batch, cameras), of arrays on the device that was entered. */
+BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
+                          BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);
 
 /* Checks that a kernel on `device` can use `pointer`; else BEVPOOL_BAD_ARGUMENT with its name. */
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,

@@ -11,56 +11,72 @@
 
 /* ---- poses ----------------------------------------------------------------------------------- */
 
-static void multiply(const double a[9], const double b[9], double product[9]) {
-    for (int i = 0; i < 9; i++)
-        product[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
-                     a[i / 3 * 3 + 2] * b[6 + i % 3];
-}
-
-/* Inverts by cofactors. False: singular, or not finite. */
-static bool invert(const double m[9], double inverse[9]) {
-    for (int i = 0; i < 9; i++) {
-        int row = i % 3, column = i / 3; /* transposed */
-        const double *a = m + (row + 1) % 3 * 3, *b = m + (row + 2) % 3 * 3;
-        int c = (column + 1) % 3, d = (column + 2) % 3;
-        inverse[i] = a[c] * b[d] - a[d] * b[c];
-    }
-    double det = m[0] * inverse[0] + m[1] * inverse[3] + m[2] * inverse[6];
-    bool finite = isfinite(det) && det != 0;
-    for (int i = 0; i < 9; i++) {
-        inverse[i] /= det;
-        finite &= isfinite(inverse[i]) != 0;
-    }
-    return finite;
-}
-
 BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const double image[9],
                            const double bev[16], BevpoolError *error) {
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    double rotation[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, move_m[3] = {0};
-    double inverse[9], product[9];
+    PoseParts parts = {0};
     if (!pose || !camera)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
+    memcpy(parts.to_ego, camera->rotation, sizeof parts.to_ego);
+    memcpy(parts.position_m, camera->position_m, sizeof parts.position_m);
+    memcpy(parts.intrinsics, camera->intrinsics, sizeof parts.intrinsics);
+    memcpy(parts.image, image ? image : same, sizeof parts.image);
+    memcpy(parts.bev, same, sizeof parts.bev);
     for (int i = 0; bev && i < 12; i++)
-        *(i % 4 < 3 ? &rotation[i / 4 * 3 + i % 4] : &move_m[i / 4]) = bev[i];
-    multiply(rotation, camera->rotation, product);
-    if (!invert(camera->intrinsics, inverse))
-        return lib_fail(error, BEVPOOL_BAD_MAP, "camera.intrinsics: cannot be inverted");
-    multiply(product, inverse, pose->matrix);
-    if (!invert(image ? image : same, inverse))
-        return lib_fail(error, BEVPOOL_BAD_MAP, "image: cannot be inverted");
-    memcpy(product, pose->matrix, sizeof product);
-    multiply(product, inverse, pose->matrix);
+        *(i % 4 < 3 ? &parts.bev[i / 4 * 3 + i % 4] : &parts.bev_move_m[i / 4]) = bev[i];
+    pose_compose(&parts, pose->matrix, pose->origin_m);
     bool finite = true;
-    for (int i = 0; i < 3; i++) {
-        const double *row = rotation + 3 * i, *at = camera->position_m;
-        pose->origin_m[i] = row[0] * at[0] + row[1] * at[1] + row[2] * at[2] + move_m[i];
-        finite &= isfinite(pose->origin_m[i]) != 0;
-    }
     for (int i = 0; i < 9; i++)
-        finite &= isfinite(pose->matrix[i]) != 0;
+        finite &= isfinite(pose->matrix[i]) && isfinite(pose->origin_m[i % 3]);
     return finite ? lib_ok(error)
-                  : lib_fail(error, BEVPOOL_BAD_MAP, "camera: a number is not finite");
+                  : lib_fail(error, BEVPOOL_BAD_MAP,
+                             "camera: a number is not finite, or a matrix cannot be inverted");
+}
+
+static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose *poses,
+                                    int32_t device, BevpoolError *error) {
+    if (!m || !poses)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", m ? "poses" : "matrices");
+    if (m->size != sizeof *m)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "matrices.size is %zu, expected %zu", m->size,
+                        sizeof *m);
+    if (m->batch < 1 || m->cameras < 1 || m->batch > INT32_MAX / m->cameras)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "matrices: %lld samples of %d cameras",
+                        (long long)m->batch, (int)m->cameras);
+    if (m->bev ? m->bev_size != 3 && m->bev_size != 4 : m->bev_size != 0)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "matrices.bev_size is %d, expected %s",
+                        (int)m->bev_size, m->bev ? "3 or 4" : "0, since bev is NULL");
+    const struct {
+        const char *name;
+        const void *array;
+    } arrays[] = {
+        {"sensor2ego", m->sensor2ego},         {"intrinsics", m->intrinsics},
+        {"image_rotation", m->image_rotation}, {"image_translation", m->image_translation},
+        {"bev", m->bev ? m->bev : poses},      {"poses", poses}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (!arrays[i].array)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        BevpoolStatus status = lib_check_place(device, arrays[i].array, arrays[i].name, error);
+        if (status)
+            return status;
+    }
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus bevpool_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_t device,
+                            void *stream, BevpoolError *error) {
+    int before;
+    BevpoolStatus status = lib_enter(device, &before, error);
+    if (status)
+        return status;
+    if (!(status = check_matrices(m, poses, device, error)) &&
+        !(status = lib_check_stream(device, stream, error))) {
+        PoseArrays arrays = {m->sensor2ego, m->intrinsics, m->image_rotation, m->image_translation,
+                             m->bev,        m->bev_size,   m->wide != 0};
+        status = lib_compose(&arrays, m->batch, m->cameras, poses, device, stream, error);
+    }
+    lib_leave(device, before);
+    return status ? status : lib_ok(error);
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
@@ -105,7 +121,8 @@ static BevpoolStatus check_frustum(const BevpoolFrustum *f, Rig *rig, BevpoolErr
                         sizeof *f);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
-            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "frustum.%s is %lld, expected %lld to %lld",
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                            "frustum.%s is %lld, expected %lld to %lld",
                             numbers[i].name, (long long)numbers[i].value,
                             (long long)numbers[i].least, (long long)numbers[i].most);
     set_rig(rig, f);

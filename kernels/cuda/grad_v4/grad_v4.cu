@@ -237,7 +237,10 @@ CUDA_ROW(grad_view) = {
     .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
     .release = ON_CUDA(release_plan<GradV4Plan>),
     .workspace_bytes = ON_CUDA(grad_view_workspace_bytes),
-    .map_bytes = ON_CUDA(grad_v4_map_bytes), .update = ON_CUDA(grad_v4_update), .launch = ON_CUDA(grad_view_launch),
-    .bytes = grad_view_bytes, .code = ON_CUDA((const void *)v4_heads_kernel),
+    .map_bytes = ON_CUDA(grad_v4_map_bytes),
+    .update = ON_CUDA(grad_v4_update),
+    .launch = ON_CUDA(grad_view_launch),
+    .bytes = grad_view_bytes,
+    .code = ON_CUDA((const void *)v4_heads_kernel),
 };
 /* clang-format on */

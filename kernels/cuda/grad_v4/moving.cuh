@@ -9,8 +9,8 @@
 struct MovingColumns {
     ColumnShape shape;
     int column_chunks; // room for the chunks of a column
-    int *flags;        // a word that callers read: 0, since other columns have a kernel of their own
-    int *counts;       // [columns]: chunks; 0: more than there is room for, or a bin of too many cells
+    int *flags;  // a word that callers read: 0, as other columns have a kernel of their own
+    int *counts; // [columns]: chunks; 0: too many, or a bin of too many cells
     Chunk *chunks;
     int *cells;
     uint8_t *slots;
@@ -79,7 +79,8 @@ static __device__ void put_moving_chunk(const MovingColumns &out, MovingChunk<W>
                                         int64_t number) {
     int lane = (int)threadIdx.x % WARP;
     if (lane < CHUNK_CELLS)
-        out.cells[number * CHUNK_CELLS + lane] = lane < chunk.draft.cells ? chunk.draft.cell : NO_CELL;
+        out.cells[number * CHUNK_CELLS + lane] =
+            lane < chunk.draft.cells ? chunk.draft.cell : NO_CELL;
     if (lane == 0)
         out.chunks[number] = {chunk.first_bin, chunk.bins};
     if constexpr (W)

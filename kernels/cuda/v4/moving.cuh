@@ -139,11 +139,10 @@ static __global__ void v4_moving_cells_kernel(MovingCells m) {
     }
     unsigned word = __ballot_sync(~0u, n > 0);
     __syncwarp(); // other lanes may have written this lane's entries
+    warp_add(m.strip_counts, n > 0 ? v4_strip(m.entries[start].column, m.slabs) : 0, n > 0, 1);
     if (cell >= m.from.cells)
         return;
     m.entry_counts[cell] = n;
     if (lane == 0)
         m.occupied[cell / WARP] = word;
-    if (n > 0)
-        atomicAdd(&m.strip_counts[v4_strip(m.entries[start].column, m.slabs)], 1);
 }

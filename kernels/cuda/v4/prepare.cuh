@@ -83,11 +83,15 @@ static __global__ void v4_strip_kernel(CellLists lists, Frustums f, int columns,
                                        const int *strip_starts, int *strip_counts,
                                        uint64_t *keys) {
     int64_t i = thread_number();
-    if (i >= lists.lists || lists.counts[i] == 0)
+    int count = i < lists.lists ? lists.counts[i] : 0, first = 0, strip = 0;
+    if (count) {
+        first = lists.entries[lists.starts[i]].column;
+        strip = v4_strip(first, f.slabs);
+    }
+    int slot = warp_add(strip_counts, strip, count > 0, -1) - 1;
+    if (!count)
         return;
-    int count = lists.counts[i], first = lists.entries[lists.starts[i]].column;
-    int last = lists.entries[lists.end((int)i) - 1].column, strip = v4_strip(first, f.slabs);
-    int slot = atomicSub(&strip_counts[strip], 1) - 1;
+    int last = lists.entries[lists.end((int)i) - 1].column;
     uint64_t key = v4_cell_key(first, last, count, f.slabs, columns);
     keys[strip_starts[strip] + slot] = key << 32 | (uint32_t)i;
 }
@@ -175,8 +179,8 @@ static __global__ void v4_count_steps_kernel(TileOrder order, int *step_counts,
     }
 }
 
-// The bins by which tiles are sorted: tiles of class 0 by steps, the most steps first, then those of
-// each class. Tiles of class 0 have a warp each, and the warps of a block should end together.
+// The bins by which tiles are sorted: tiles of class 0 by steps, the most steps first, then those
+// of each class. Tiles of class 0 have a warp each, and the warps of a block should end together.
 constexpr int STEP_BINS = portion_of(PORTIONS - 1), ABSENT_BIN = STEP_BINS + PAIR_CLASS + 1;
 
 struct TileBins {

@@ -32,6 +32,18 @@ template <typename T> static inline bool read_back(T *value, const T *device, Er
     return true;
 }
 
+// ---- counting ----------------------------------------------------------------------------------
+
+// Each lane that `takes` part adds `one`, 1 or -1, to counts[index], with one atomic for lanes of
+// one index. Returns the count before this lane's, in the order of lanes. The warp calls it.
+static __device__ int warp_add(int *counts, int index, bool takes, int one) {
+    unsigned same = __match_any_sync(~0u, takes ? index : -1);
+    int lane = (int)threadIdx.x % WARP, leader = __ffs(same) - 1, before = 0;
+    if (takes && lane == leader)
+        before = atomicAdd(&counts[index], one * __popc(same));
+    return __shfl_sync(~0u, before, leader) + one * __popc(same & ((1u << lane) - 1));
+}
+
 // ---- prefix sums and a partition ---------------------------------------------------------------
 
 // Blocks do not wait for each other: each one sums again all elements before its own part. That is
@@ -76,8 +88,12 @@ struct Scan {
 __device__ inline void Scan::run(int block, int blocks) const {
     auto count = [&](int i) { return i < n ? counts[order ? order[i] : i] : 0; };
     int first = block * part, end = min(n, first + part), mine = 0, before, total;
-    for (int i = (int)threadIdx.x; i < first; i += TOOL_THREADS)
+    for (int i = (int)threadIdx.x; order && i < first; i += TOOL_THREADS)
         mine += count(i);
+    for (int i = (int)threadIdx.x; !order && i < first / 4; i += TOOL_THREADS) {
+        int4 four = ((const int4 *)counts)[i]; // arrays of an arena begin on 256 bytes
+        mine += four.x + four.y + four.z + four.w;
+    }
     block_prefix(mine, &before);
     for (int base = first + (int)threadIdx.x * EACH; first < end; first += ROUND, base += ROUND) {
         int values[EACH];

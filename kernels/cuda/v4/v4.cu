@@ -163,7 +163,8 @@ CUDA_ROW(view) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true, .writes_first = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
     .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
-    .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update), .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
+    .map_bytes = ON_CUDA(v4_map_bytes), .update = ON_CUDA(v4_update),
+    .launch = ON_CUDA(v4_launch), .bytes = bev_view_traffic,
     .code = ON_CUDA((const void *)v4_scan_kernel),
 };
 /* clang-format on */

@@ -120,7 +120,7 @@ struct TileMap {
     int workers;             // a multiple of TILE_WARPS
     int empties;
     const int *empty; // [empties]: cells without points
-    const TileCounts *counts; // of a moving map, whose `workers` and `empties` are bounds; else NULL
+    const TileCounts *counts; // of a moving map: `workers` and `empties` are bounds; else NULL
 
     // These differ from launch to launch; as in Pool.
     void *out;
