@@ -514,7 +514,7 @@ static inline cudaError_t tiles_launch(const TileMap &map, int groups, const Fru
     using Bits = DepthBits<D>;
     bool tail = map.channels % v4_group(D);
     cudaError_t status = cudaSuccess;
-    bool early = overlap && gains_by_overlap(stream);
+    bool early = overlap && !map.counts && gains_by_overlap(stream); // an update writes the plan
     bool transposes = map.workspace.transposed;
     if (transposes && !map.fronted)
         status = enqueue_transpose<Bits>(map.depth, frustums, map.workspace, early, stream);
