@@ -78,7 +78,8 @@ static void test_random_rigs(int rigs) {
         MovingCase m = moving_case((uint64_t)seed, channels[seed % 2]);
         BevpoolMap *map = NULL;
         fine(bevpool_map_moving(&map, &m.frustum, GPU, &error), "a moving map");
-        OnGpu forward = on_gpu(map, &m, BEVPOOL_FORWARD), backward = on_gpu(map, &m, BEVPOOL_BACKWARD);
+        OnGpu forward = on_gpu(map, &m, BEVPOOL_FORWARD);
+        OnGpu backward = on_gpu(map, &m, BEVPOOL_BACKWARD);
         update_and_run(&forward, NULL);
         update_and_run(&backward, NULL);
         double errors[3] = {
@@ -97,6 +98,23 @@ static void test_random_rigs(int rigs) {
     tap_ok(worst[0] < 1e-5 && worst[1] < 1e-5 && worst[2] < 1e-5,
            "%d random rigs: sums %.1e, gradients of depth %.1e, of features %.1e of the largest",
            rigs, worst[0], worst[1], worst[2]);
+}
+
+/* Poses that a kernel makes of matrices on the GPU. */
+static void test_all_poses(void) {
+    double numbers[MATRIX_NUMBERS];
+    BevpoolPose right[4], got[4], *poses = gpu_copy(NULL, sizeof got);
+    BevpoolMatrices m = moving_matrices(numbers, true, right);
+    char *there = gpu_copy(numbers, sizeof numbers);
+    const void **arrays[] = {&m.sensor2ego, &m.intrinsics, &m.image_rotation,
+                             &m.image_translation, &m.bev};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = there + ((const char *)*arrays[i] - (char *)numbers);
+    fine(bevpool_poses(&m, poses, GPU, NULL, &error), "poses");
+    CUDA(cudaMemcpy(got, poses, sizeof got, cudaMemcpyDeviceToHost));
+    double most = moving_pose_error(got, right);
+    tap_ok(most < 1e-12, "poses by a kernel: error %.1e", most);
+    cudaFree(poses), cudaFree(there);
 }
 
 /* A map with room for one entry is empty, says so, and writes zeros. */
@@ -176,6 +194,7 @@ TAP_SUITE(moving_gpu) {
     if (!device_open(GPU, &err))
         tap_skip_suite(err.what);
     test_random_rigs(small ? 20 : 1000);
+    test_all_poses();
     test_full();
     test_graphs(small ? 20 : 1000);
 }

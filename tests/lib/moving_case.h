@@ -30,7 +30,8 @@ static inline int moving_int(int low, int high) {
 /* A pose by bevpool_pose, of a camera anywhere, whose image and BEV may be flipped. */
 static inline BevpoolPose moving_pose(const BevpoolFrustum *f) {
     BevpoolPose pose;
-    BevpoolCamera camera = {.intrinsics = {0, 0, f->input_w / 2.0, 0, 0, f->input_h / 2.0, 0, 0, 1}};
+    const double u = f->input_w / 2.0, v = f->input_h / 2.0;
+    BevpoolCamera camera = {.intrinsics = {0, 0, u, 0, 0, v, 0, 0, 1}};
     Camera own = {0};
     const double at_m[3] = {moving_random(-1, 1), moving_random(-1, 1), moving_random(1, 2)};
     const double flip = moving_int(0, 1) ? -1 : 1, scale = moving_random(0.8, 1.2);
@@ -195,4 +196,57 @@ static inline double moving_error(const float *got, const double *right, int64_t
             return most;
     }
     return most / largest;
+}
+
+/* BEVDet's matrices of two samples with two cameras each, in single or double precision; the last
+ * camera's intrinsics cannot be inverted. `poses` are right for the others. */
+enum { MATRIX_NUMBERS = 4 * (16 + 9 + 9 + 3) + 2 * 16 };
+
+static inline BevpoolMatrices moving_matrices(void *numbers, bool wide, BevpoolPose poses[4]) {
+    const int sizes[5] = {4 * 16, 4 * 9, 4 * 9, 4 * 3, 2 * 16};
+    double all[MATRIX_NUMBERS] = {0}, *array[5];
+    const void *given[5];
+    for (int i = 0, at = 0; i < 5; at += sizes[i++]) {
+        array[i] = all + at;
+        given[i] = (char *)numbers + (size_t)at * (wide ? sizeof(double) : sizeof(float));
+    }
+    for (int i = 0; i < 4; i++) {
+        const double degrees = 30 * i + 10, c = cos(degrees / 57.3), s = sin(degrees / 57.3);
+        BevpoolCamera camera = {{100 + i, 0, 50, 0, 90, 40, 0, 0, 1},
+                                {s, 0, c, -c, 0, s, 0, -1, 0},
+                                {i, 0.5, 1.5}};
+        double image[9] = {i % 2 ? -0.5 : 0.5, 0.1, 7, -0.1, 0.5, -i, 0, 0, 1};
+        double bev[16] = {1.1 * c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+        bev[3] = i < 2 ? 0.25 : -0.5;
+        if (i % 2) /* the sample's */
+            memcpy(bev, array[4] + 16 * (i / 2), sizeof bev);
+        for (int k = 0; k < 9; k++) {
+            array[0][16 * i + k / 3 * 4 + k % 3] = camera.rotation[k];
+            array[1][9 * i + k] = i == 3 ? 0 : camera.intrinsics[k];
+            array[2][9 * i + k] = k == 2 || k == 5 ? 0 : image[k];
+        }
+        for (int k = 0; k < 3; k++)
+            array[0][16 * i + 4 * k + 3] = camera.position_m[k];
+        array[3][3 * i] = image[2], array[3][3 * i + 1] = image[5];
+        memcpy(array[4] + 16 * (i / 2), bev, sizeof bev);
+        fine(bevpool_pose(&poses[i], &camera, image, bev, &error), "a pose");
+    }
+    for (int i = 0; i < MATRIX_NUMBERS; i++)
+        if (wide)
+            ((double *)numbers)[i] = all[i];
+        else
+            ((float *)numbers)[i] = (float)all[i];
+    return (BevpoolMatrices){.size = sizeof(BevpoolMatrices), .batch = 2, .cameras = 2,
+                             .wide = wide, .sensor2ego = given[0], .intrinsics = given[1],
+                             .image_rotation = given[2], .image_translation = given[3],
+                             .bev = given[4], .bev_size = 4};
+}
+
+/* Returns the largest difference of the right poses; infinite if the last one is finite. */
+static inline double moving_pose_error(const BevpoolPose got[4], const BevpoolPose right[4]) {
+    const double *a = got[0].matrix, *b = right[0].matrix; /* a pose is 12 numbers */
+    double most = isfinite(got[3].matrix[0]) ? INFINITY : 0;
+    for (int i = 0; i < 3 * 12; i++)
+        most = fabs(a[i] - b[i]) <= 1 ? fmax(most, fabs(a[i] - b[i])) : INFINITY;
+    return most;
 }

@@ -90,6 +90,23 @@ static void test_poses(void) {
     bad_argument(bevpool_pose(&pose, NULL, NULL, NULL, &error), "camera is NULL");
 }
 
+/* Poses of all cameras at once are those of each. */
+static void test_all_poses(void) {
+    double numbers[MATRIX_NUMBERS];
+    BevpoolPose right[4], got[4];
+    for (int wide = 0; wide < 2; wide++) {
+        BevpoolMatrices m = moving_matrices(numbers, wide, right);
+        fine(bevpool_poses(&m, got, BEVPOOL_CPU, NULL, &error), "poses");
+        double most = moving_pose_error(got, right);
+        tap_ok(most < (wide ? 1e-12 : 1e-5), "poses of %s: error %.1e", wide ? "doubles" : "floats",
+               most);
+        m.bev_size = 5;
+        bad_argument(bevpool_poses(&m, got, BEVPOOL_CPU, NULL, &error), "expected 3 or 4");
+        m.bev_size = 4, m.intrinsics = NULL;
+        bad_argument(bevpool_poses(&m, got, BEVPOOL_CPU, NULL, &error), "intrinsics is NULL");
+    }
+}
+
 /* A row of depths gives what the equal steps give that it lists. */
 static void test_depths(void) {
     MovingCase m = moving_case(7, 8);
@@ -148,6 +165,7 @@ static void test_refused(void) {
 
 TAP_SUITE(lib_moving) {
     test_poses();
+    test_all_poses();
     test_random_rigs();
     test_depths();
     test_refused();
