@@ -9,7 +9,8 @@ samples/rigs/nuscenes.json; images are resized, cropped, flipped and turned, the
 and scaled, as BEVDet augments. Ways:
 
 - moving: bevpool.Cameras, whose map is made of matrices on the stream; FP16 or FP32, eager and as one
-  CUDA graph, and the update of the map alone
+  CUDA graph
+- update: the maps of both directions alone, on two streams side by side
 - static: bevpool.Map, made once: what a step costs where no camera moves
 - bevdet: coordinates, voxel_pooling_prepare_v2 and both kernels of BEVDet in FP32, eager, as it has no
   other form
@@ -356,10 +357,18 @@ class Problem:
         return {"points_moved_by_fp32": int((cells[0] != cells[1]).sum()), "error": max(errors)}
 
     def update(self):
-        """Makes the maps of both directions of one step."""
-        poses = self.cameras.poses(*self.steps[0])
-        plans = [plan for plan, _ in self.cameras._on(0)._ready.values()]
-        return lambda: [plan._made_map(poses) for plan in plans if plan._item == 2]
+        """Makes the maps of both directions of one step, on two streams."""
+        poses, beside = self.cameras.poses(*self.steps[0]), torch.cuda.Stream()
+        forward, backward = (plan for plan, _ in self.cameras._on(0)._ready.values() if plan._item == 2)
+
+        def both():
+            beside.wait_stream(torch.cuda.current_stream())
+            kept = forward._made_map(poses)
+            with torch.cuda.stream(beside):
+                kept = kept, backward._made_map(poses)
+            torch.cuda.current_stream().wait_stream(beside)
+            return kept
+        return both
 
 
 def rows_of(problem, samples):
