@@ -88,6 +88,8 @@ step device 300 "$build/tests/check_gpu" --filter device_gpu
 step gradients 600 "$build/tests/check_gpu" --filter gradients_gpu
 step range 120 "$build/tests/check_gpu" --filter range_gpu
 step library 300 "$build/tests/check_gpu" --filter lib_gpu
+# Maps that are made again on the stream: random rigs, graphs, two streams.
+step moving 300 "$build/tests/check_gpu" --filter moving_gpu
 step library-devices 300 "$build/tests/check_gpu" --filter lib_devices
 # The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.
 plugin_tests=
@@ -128,6 +130,8 @@ sanitize() { # sanitize TOOL
     # One plan on eight streams, and all that the library checks.
     SMALL=1 step "$tool-library" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
         --target-processes all --report-api-errors no "$build/tests/check_gpu" --filter lib_gpu
+    SMALL=1 step "$tool-moving" 600 compute-sanitizer --tool "$tool" --error-exitcode 9 \
+        --report-api-errors no "$build/tests/check_gpu" --filter moving_gpu
     for test in $plugin_tests; do
         SMALL=1 BUILDDIR=$build step "$tool-$test" 600 compute-sanitizer --tool "$tool" \
             --error-exitcode 9 --target-processes all --report-api-errors no \
