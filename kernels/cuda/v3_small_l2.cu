@@ -2,8 +2,7 @@
 /* IDEA    V3 for GPUs whose L2 does not hold the problem: spend fewer index bytes, and fewer
  *         instructions on a point. Five INT32 arrays instead of packed records and divisions; 16
  *         channels a thread instead of 8; sums in half2 pairs; outputs marked as streaming, a hint
- *         to keep the indices in the cache instead (an H200's L2 does not follow it: see the row
- *         below).
+ *         to keep the indices in the cache instead.
  * WHO     A thread owns 16 channels of a cell; ceil(channels / 16) threads sit side by side on one
  *         cell, a block of 256 threads holds 256 / that many cells.
  *
@@ -22,7 +21,8 @@
  *         bfloat16 sum would keep 8 bits). Five threads (C = 80) share an interval: the longest
  *         interval decides, more than in `v2_bevdet`. A warp has seven or eight cells and goes on
  *         until the longest ends: on a real rig fewer instructions a point are no fewer in all.
- * TRY     Change CHUNK (v3.cuh) to 1 and to 1,000; watch gate A's worst ratio and the time. */
+ * TRY     Plain stores: the last argument of out8 to false, then `regime xlarge --counters`. Change
+ *         CHUNK (v3.cuh) to 1 and to 1,000; watch gate A's worst ratio and the time. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

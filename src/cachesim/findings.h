@@ -15,8 +15,8 @@ typedef struct {
                            text of a workflow step lacks its first word, such as "classify: " */
     char advice[64];    /* what to do: "cutting the longest interval" */
     const BevKernel *faster; /* the faster kernel that the finding names, or NULL */
-    char evidence[240]; /* the figures behind the finding, each with its source */
-    char commands[2][480]; /* commands for the user to type; "": none */
+    char evidence[320]; /* the figures behind the finding, each with its source */
+    char commands[2][1408]; /* commands for the user to type; "": none */
     double gain; /* latency now / latency without the cost, above 1; 0: a step of a workflow */
     int lesson;  /* the number of the lesson that explains the finding */
 } Finding;

@@ -110,9 +110,36 @@ static void map_to_gpu(const Facts *facts, Finding *step) {
     snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
 }
 
-/* The counters that the Nsight Compute command reads. */
+/* The counters that the Nsight Compute command reads, and its metrics that confirm or refute the
+ * limiter: warps that could issue, the two reasons for which most warps wait, L1's sectors. */
 static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
-                                  COUNTER_L2_HITS, COUNTER_L2_MISSES};
+                                  COUNTER_L2_HITS,   COUNTER_L2_MISSES,  COUNTER_ISSUE,
+                                  COUNTER_OCCUPANCY};
+static const char of_limiter[] =
+    "smsp__warps_eligible.avg.per_cycle_active,"
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio,"
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+
+/* Says what Nsight shows if the limiter is right. The bounds hold for our kernels on an H200. */
+static const char *expected_text(const Facts *facts) {
+    const Prediction *p = &facts->prediction;
+    switch (p->limiter) {
+    case TERM_DEPENDENT_LOADS:
+        return "issue active below 50 %, fewer than 1.5 warps eligible, long_scoreboard the "
+               "longest stall";
+    case TERM_ISSUE:
+        return p->instructions_us < p->term_us[TERM_ISSUE]
+                   ? "4 or more sectors a request, both stalls above 10"
+                   : "issue active above 60 %, 3 or more warps eligible";
+    case TERM_L2:
+        return facts->row->access.sums ? "issue active below 10 %, lg_throttle the longest stall: "
+                                         "atomics queue"
+                                       : "hits near 100 %, long_scoreboard the longest stall";
+    default:
+        return "DRAM bytes over the time near the GPU's bandwidth";
+    }
+}
 
 /* Writes the command that launches the kernel once, in an NVTX range of its own. */
 static void write_once_command(const Facts *facts, char *text, size_t size) {
@@ -127,15 +154,15 @@ static void write_once_command(const Facts *facts, char *text, size_t size) {
 /* Writes the two commands that measure with Nsight what the model predicts. */
 static void write_profiler_commands(const Facts *facts, Finding *step) {
     const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
-    char once[240], range[128], metrics[200] = "";
+    char once[240], range[128], metrics[640] = "";
     write_once_command(facts, once, sizeof once);
     kernel_config_range(&config, facts->scene->name, range, sizeof range);
     for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
-        used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s%s", i ? "," : "",
+        used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s,",
                                  counter_rows[counted[i]].names[0]);
     snprintf(step->commands[0], sizeof step->commands[0],
-             "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s %s", range, metrics,
-             once);
+             "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s%s %s", range, metrics,
+             of_limiter, once);
     snprintf(step->commands[1], sizeof step->commands[1],
              "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep",
              once);
@@ -149,9 +176,10 @@ static void validate_prediction(const Facts *facts, Finding *step) {
     snprintf(
         step->evidence, sizeof step->evidence,
         "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
-        "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors; %s",
+        "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors; %s: "
+        "%s",
         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
-        limit_names[p->limiter]);
+        limit_names[p->limiter], expected_text(facts));
     write_profiler_commands(facts, step);
 }
 

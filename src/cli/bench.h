@@ -10,6 +10,10 @@
 /* Prints the rows of samples/recorded/ that the options choose. Fails where no row fits. */
 bool bench_recorded(const Options *options, Err *err);
 
+/* Prints the article's table of latencies, and the recorded latencies of the same configurations
+ * and columns. Each ratio is of one machine. */
+bool bench_published(const Options *options, Err *err);
+
 /* ---- bench --against ------------------------------------------------------------------------- */
 
 typedef struct Against Against;

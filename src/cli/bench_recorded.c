@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bevscope bench --recorded: prints the latencies in samples/recorded/ with their machines. */
+/* bevscope bench --recorded: prints the latencies in samples/recorded/ with their machines. bench
+ * --published: the article's table beside them. */
 #include "src/cli/bench.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_wanted(const char *value, const char *list) {
@@ -107,6 +109,89 @@ bool bench_recorded(const Options *options, Err *err) {
                   ? output_report(options, &report, json_object(), err)
                   : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",
                             "nothing recorded fits");
+    report_free(&report);
+    return ok;
+}
+
+/* ---- bench --published ----------------------------------------------------------------------- */
+
+/* The article's columns, and V4 of this program. */
+static const struct {
+    const char *key, *heading, *column; /* `column`: the article's name */
+    BevDtype dtype;
+} columns[] = {{"v2_us", "V2", "V2", BEV_FP16},
+               {"v2_do_us", "V2+DO", "V2+DO", BEV_FP16},
+               {"v3_us", "V3", "V3", BEV_FP16},
+               {"v3_fp8_us", "V3 FP8", "V3", BEV_FP8},
+               {"v4_us", "V4", "V4", BEV_FP16}};
+enum { COLUMN_V2, COLUMN_V3 = 2, COLUMN_V3_FP8, COLUMN_V4, COLUMNS };
+
+/* Returns the latency of a column in a configuration; NaN: it is not known. `set` NULL: published
+ * for the GPU, else recorded on it. */
+static double column_us(const RecordedSet *set, const Gpu *gpu, const Preset *preset, int column) {
+    const BevDtype dtype = columns[column].dtype;
+    if (!set) {
+        const Published *row = published_find(gpu->name, preset->name, preset->channels,
+                                              columns[column].column, dtype);
+        return row ? row->latency_us : NAN;
+    }
+    for (int i = 0; i < set->count; i++)
+        for (int k = 0; gpu_of_device(set->recordings[i].label) == gpu && bev_kernels[k]; k++) {
+            const RecordedSet one = {&set->recordings[i], 1};
+            const KernelConfig config = {bev_kernels[k], dtype, BEV_NEAREST};
+            bool meant = bev_kernels[k]->where == BEV_CUDA &&
+                         bev_kernels[k]->direction == BEV_FORWARD &&
+                         !strcmp(bev_kernels[k]->title, columns[column].column);
+            const RecordedRow *row =
+                meant ? recorded_find(&one, preset->name, preset->channels, &config, NULL) : NULL;
+            if (row && !row->unsettled)
+                return row->median_us;
+        }
+    return NAN;
+}
+
+/* Adds a row for each configuration in which V2 is known. */
+static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu) {
+    char from[96];
+    snprintf(from, sizeof from, "%s, %s", set ? "recorded" : "published", gpu->title);
+    for (int i = 0; i < preset_count; i++) {
+        double us[COLUMNS];
+        for (int column = 0; column < COLUMNS; column++)
+            us[column] = column_us(set, gpu, &presets[i], column);
+        if (isnan(us[COLUMN_V2]))
+            continue;
+        report_row(report);
+        report_add(report, "from", "from", 0, cell_text(from));
+        report_add(report, "scene", "scene", 0, cell_text(presets[i].name));
+        report_add(report, "channels", "C", 0, cell_int(presets[i].channels));
+        for (int column = 0; column < COLUMNS; column++)
+            report_add(report, columns[column].key, columns[column].heading, 4,
+                       cell_real(us[column]));
+        report_add(report, "v3_over_v3_fp8", "V3 / V3 FP8", 3,
+                   cell_real(us[COLUMN_V3] / us[COLUMN_V3_FP8]));
+        report_add(report, "v2_over_v3", "V2 / V3", 4, cell_real(us[COLUMN_V2] / us[COLUMN_V3]));
+        report_add(report, "v2_over_v3_fp8", "V2 / V3 FP8", 4,
+                   cell_real(us[COLUMN_V2] / us[COLUMN_V3_FP8]));
+        report_add(report, "v2_over_v4", "V2 / V4", 4, cell_real(us[COLUMN_V2] / us[COLUMN_V4]));
+    }
+}
+
+bool bench_published(const Options *options, Err *err) {
+    RecordedSet set;
+    Report report = {.names_to = "scene", .group = "from"};
+    if (!recorded_load_samples(&set, err))
+        return false;
+    for (int recorded = 0; recorded < 2; recorded++)
+        for (int g = 0; g < gpu_count; g++)
+            add_published(&report, recorded ? &set : NULL, &gpus[g]);
+    recorded_free(&set);
+    const OutputTable tables[] = {
+        {.report = &report},
+        {.above = "\n\302\265s, FP16 where no format is named. Published: NVIDIA's article, its own "
+                  "maps, through a TensorRT plugin. On the RTX A6000 it has one configuration, and "
+                  "11 to 22 times over V2 over all six.\nRecorded: this program's kernels and maps; "
+                  "the clear is counted. A ratio is of one machine.\n"}};
+    bool ok = output_tables(options, tables, 2, json_object(), err);
     report_free(&report);
     return ok;
 }

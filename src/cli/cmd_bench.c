@@ -188,6 +188,10 @@ static bool measure_rows(const Options *options, Err *err) {
 }
 
 bool cmd_bench(const Options *options, Err *err) {
+    if (options->published &&
+        (options->recorded || options->once || options->against || options->argument_count))
+        return err_set(err, ERR_USAGE, "--published", "leave it or the rest out",
+                       "the table has the article's six configurations, and nothing is timed");
     if (options->recorded && (options->against || options->fail || options->png))
         return err_set(err, ERR_USAGE, "--recorded", "leave it out",
                        "recorded figures are not compared with those of another file");
@@ -197,5 +201,7 @@ bool cmd_bench(const Options *options, Err *err) {
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
                        "nothing is timed, so that --recorded, --against, --cache, --single "
                        "and --quick have no meaning");
-    return options->recorded ? bench_recorded(options, err) : measure_rows(options, err);
+    return options->published  ? bench_published(options, err)
+           : options->recorded ? bench_recorded(options, err)
+                               : measure_rows(options, err);
 }

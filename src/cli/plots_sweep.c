@@ -99,6 +99,58 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     return ok;
 }
 
+/* The published configurations that lie on a sweep of `canonical`. */
+static const struct {
+    Over over;
+    int setting;
+    const char *config;
+} configs[] = {{OVER_POINTS, 30, "small"},        {OVER_POINTS, 59, "canonical"},
+               {OVER_POINTS, 118, "large"},       {OVER_CHANNELS, 80, "canonical"},
+               {OVER_CHANNELS, 128, "wide_c128"}, {OVER_CHANNELS, 256, "wide_c256"}};
+enum { CONFIGS = sizeof configs / sizeof *configs };
+
+/* Returns the kernel's latency in a configuration on the GPU: recorded, else published. */
+static double known_us(const PlotRequest *request, const BevKernel *kernel, const char *config) {
+    const Gpu *gpu = &request->chosen->gpus[0];
+    const Preset *preset = preset_find(config);
+    const BevDtype dtype = request->model->problem.view.dtype;
+    const KernelConfig own = {kernel, dtype, BEV_NEAREST};
+    const BevKernel *form = scene_model_v3_choice(request->model, gpu).published;
+    const Published *article = published_find(gpu->name, config, preset->channels,
+                                              published_column(kernel, form), dtype);
+    for (int i = 0; i < request->chosen->recorded.count; i++) {
+        const RecordedSet one = {&request->chosen->recorded.recordings[i], 1};
+        const RecordedRow *found =
+            chosen_recorded_on(one.recordings, gpu)
+                ? recorded_find(&one, config, preset->channels, &own, NULL)
+                : NULL;
+        if (found && !found->unsettled)
+            return found->median_us;
+    }
+    return article ? article->latency_us : NAN;
+}
+
+/* Latencies that are known at points of the sweep, of all kernels together. */
+typedef struct {
+    double x[CONFIGS * KERNELS], us[CONFIGS * KERNELS];
+    int count;
+} Known;
+
+static void find_known(const PlotRequest *request, Over over, const Sweep *sweep, Known *known) {
+    const SceneModel *model = request->model;
+    if (strcmp(model->scene, "canonical") != 0 || !workload_as_recorded(&model->workload))
+        return;
+    for (int c = 0; c < CONFIGS; c++)
+        for (int i = 0; configs[c].over == over && i < sweep->count; i++)
+            for (int r = 0; settings[over][i] == configs[c].setting && r < sweep->kernel_count;
+                 r++) {
+                double us = known_us(request, sweep->kernels[r], configs[c].config);
+                known->x[known->count] = sweep->x[i];
+                known->us[known->count] = us;
+                known->count += isfinite(us);
+            }
+}
+
 /* Returns where on the axis the footprint reaches `bytes`, interpolated. NaN: nowhere. */
 static double footprint_reaches(const Sweep *sweep, double bytes) {
     for (int i = 1; i < sweep->count; i++) {
@@ -111,8 +163,12 @@ static double footprint_reaches(const Sweep *sweep, double bytes) {
     return NAN;
 }
 
-static void set_axis_ends(const Sweep *sweep, PlotAxis *axis) {
+static void set_axis_ends(const Sweep *sweep, const Known *known, PlotAxis *axis) {
     double lo = INFINITY, hi = 0;
+    for (int i = 0; i < known->count; i++) {
+        lo = fmin(lo, known->us[i]);
+        hi = fmax(hi, known->us[i]);
+    }
     for (int r = 0; r < sweep->kernel_count; r++)
         for (int i = 0; i < sweep->count; i++) {
             lo = fmin(lo, sweep->latency[r][i]);
@@ -155,9 +211,11 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
     const Gpu *gpu = &request->chosen->gpus[0];
     double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
     char subtitle[TEXT], title[TEXT], labels[2][TEXT];
-    PlotSeries series[KERNELS];
+    PlotSeries series[KERNELS + 1];
     PlotMark marks[2];
+    Known known = {0};
     int mark_count = 0;
+    find_known(request, over, sweep, &known);
     for (int r = 0; r < sweep->kernel_count; r++) {
         const BevKernel *kernel = sweep->kernels[r];
         series[r] = plot_series(kernel->title, sweep->x, sweep->latency[r], sweep->count, 0);
@@ -165,6 +223,9 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
         series[r].baseline = kernel->is_baseline;
         series[r].peer = true;
     }
+    series[sweep->kernel_count] =
+        plot_series("recorded, else published", known.x, known.us, known.count, 0);
+    series[sweep->kernel_count].dots = series[sweep->kernel_count].faint = true;
     for (int i = 0; i < 2; i++) {
         double at = footprint_reaches(sweep, i ? full : half);
         snprintf(labels[mark_count], TEXT, "%s of %.4g MiB is full", i ? "L2" : "half an L2",
@@ -182,15 +243,16 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
         .title = title,
         .subtitle = subtitle,
         .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
-                "it; without a line it does not within this sweep.",
+                "it; without a line it does not within this sweep. Dots: the six configurations of "
+                "bench --published, where this GPU is among them.",
         .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1], NULL},
         .y = {"predicted latency, µs", true, 0, 0, NULL},
         .series = series,
-        .series_count = sweep->kernel_count,
+        .series_count = sweep->kernel_count + (known.count > 0),
         .marks = marks,
         .mark_count = mark_count,
     };
-    set_axis_ends(sweep, &spec.y);
+    set_axis_ends(sweep, &known, &spec.y);
     return output_chart(request->options, &spec, request->options->output, err);
 }
 

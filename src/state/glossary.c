@@ -23,6 +23,9 @@ const GlossaryRow glossary[] = {
      "the CPU OWNER), or what is pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
+    {"bank conflict", "shared memory", "Shared memory of a block has 32 banks of 4 bytes. Lanes "
+     "that want different words of one bank wait in turn. Transpositions leave a word free at the "
+     "end of each row."},
     {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. "
      "A value is code times block scale times the tensor's scale, ideal if fitted to the frame."},
     {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "
@@ -35,6 +38,9 @@ const GlossaryRow glossary[] = {
     {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
      "Smaller ones give more threads, but each reads the indices again. A tile of V4 is another "
      "thing: 16 cells."},
+    {"coalescing", "divergence", "Lanes of a warp ask for neighbouring bytes, so that few sectors "
+     "serve all of them. Divergence: lanes take different ways, one after the other; in steps idle "
+     "lanes are dots."},
     {"CUDA graph", "graph, launch", "A recorded series of launches (starts of a kernel) that one "
      "call starts. Timing a graph leaves out most of what single launches cost."},
     {"dependent loads", "", "Loads that wait for each other: first an index, then what it points "
@@ -145,6 +151,9 @@ const GlossaryRow glossary[] = {
     {"working set", "", "The bytes that must be near at one time for a launch to run fast: at most "
      "the footprint, which chart working-set draws. What one kernel reads again may be far less: "
      "V4 hits in an L2 of 2 MiB."},
+    {"zero point", "saturation", "The code that stands for 0: value = scale x (code - zero point). "
+     "Here always 0, as depths have no sign. Saturation: a value above the range becomes the "
+     "largest code."},
 };
 /* clang-format on */
 
