@@ -108,8 +108,8 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
-/* No .evict_first: these stores write halves of sectors and stay in the L2 of an H200 as others do
- * (counted; samples/experiments/model.md). */
+/* The model replays plain stores. Counted on an H200 (samples/experiments/counters.md), streaming ones
+ * halve the DRAM bytes of xlarge; `bevscope regime xlarge --stores streaming` is the model's word. */
 /* clang-format off */
 CUDA_ROW(v3_small_l2) = {
     .name = "v3_small_l2", .title = "V3 small-L2",

@@ -199,7 +199,7 @@ static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
     unit_text(UNIT_COUNT, sweep->x[0], from, sizeof from);
     unit_text(UNIT_COUNT, sweep->x[sweep->count - 1], to, sizeof to);
     if (strong && baseline)
-        snprintf(title, TEXT, "%s is %.2g to %.2g times as fast as %s from %s to %s %s",
+        snprintf(title, TEXT, "%s is %.3g to %.3g times as fast as %s from %s to %s %s",
                  strong->title, least, most, baseline->title, from, to, axes[over]);
     else
         snprintf(title, TEXT, "Latency from %s to %s %s", from, to, axes[over]);

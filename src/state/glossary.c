@@ -19,13 +19,13 @@ const GlossaryRow glossary[] = {
      "bilinear, half a cell aside."},
     {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
      "Threads that add to the same address wait for each other."},
+    {"bank conflict", "shared memory", "Shared memory of a block has 32 banks of 4 bytes. Lanes "
+     "that want different words of one bank wait in turn. Transpositions leave a word free at the "
+     "end of each row."},
     {"baseline", "", "Of speed-ups: V2 in the same format and device (backward: V2 (BEVDet), on "
      "the CPU OWNER), or what is pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
-    {"bank conflict", "shared memory", "Shared memory of a block has 32 banks of 4 bytes. Lanes "
-     "that want different words of one bank wait in turn. Transpositions leave a word free at the "
-     "end of each row."},
     {"block scale", "scale, ideal", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. "
      "A value is code times block scale times the tensor's scale, ideal if fitted to the frame."},
     {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "

@@ -339,7 +339,7 @@ grep -q '^Workflow on RTX A6000, with V' out &&
     grep -qE '^  remove: V[0-9+A-Z ]+ asks for [0-9.]+ .?B, [0-9.]+ times' out
 tap_ok $? 'and with the four steps of the workflow, of pooling too'
 sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out >joined &&
-    grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' joined &&
+    grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,smsp__warps_eligible[^ ]*,l1tex__[^ ]*[.]ratio bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' joined &&
     grep -qE '^      nsys profile .* bevscope bench toy .*--once && nsys stats' joined
 tap_ok $? 'the last of which says what to type in Nsight Compute and Nsight Systems'
 name="\$(touch run) it's one.npz"
