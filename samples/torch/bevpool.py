@@ -740,10 +740,15 @@ def view_transform(x, grid, depth_bins, channels_first=True, softmax=True, tempe
     return _view_forward(x, grid, channels_first, softmax, temperature)
 
 
+def _with_channels_in_front(out):
+    """(B, Z, Y, X, C) as (B, C, Z, Y, X), in the same memory: channels last is its memory format."""
+    return out.permute(0, 4, 1, 2, 3) if _is_tensor(out) else out.transpose(0, 4, 1, 2, 3)
+
+
 def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape, interval_starts,
-                interval_lengths):
+                interval_lengths, channels_last=False):
     """BEVDet's function: depth (B, N, D, H, W), feat (B, N, H, W, C), bev_feat_shape
-    (B, Z, Y, X, C). (B, C, Z, Y, X)"""
+    (B, Z, Y, X, C). (B, C, Z, Y, X), with channels_last in that memory format, which costs less."""
     batch, *cells, channels = _sizes(bev_feat_shape, ("B", "Z", "Y", "X", "C"))
     if len(depth.shape) != 5:
         raise ValueError(f"depth has shape {tuple(depth.shape)}, expected (B, N, D, H, W)")
@@ -753,9 +758,10 @@ def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
     arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, None
     sizes = map(int, depth.shape) if torch is not None and torch.jit.is_tracing() else depth.shape
     shape = *sizes, *cells
-    if _is_tensor(feat):
-        return _operators.pool(depth, feat, shape, True, *arrays, None)
-    return _forward(depth, feat, _map_of(arrays, shape, CPU), True)
+    first = not channels_last
+    out = _operators.pool(depth, feat, shape, first, *arrays, None) if _is_tensor(feat) else \
+        _forward(depth, feat, _map_of(arrays, shape, CPU), first)
+    return out if first else _with_channels_in_front(out)
 
 
 # ---- operators of PyTorch ------------------------------------------------------------------------
@@ -960,13 +966,25 @@ if torch is not None:
     class LiftSplat(torch.nn.Module):
         """What BEVDet's LSSViewTransformer does behind its depth net: x (B * N, D + C, H, W) becomes
         (B, Z * C, Y, X), slices of height one behind the other. `grid`: a Map, or Cameras, whose poses
-        forward() takes each step."""
+        forward() takes each step. `channels_last`: the output's memory format, which costs less; None:
+        that of x. Grids with several slices have it by a copy."""
 
-        def __init__(self, grid, depth_bins, temperature=1.0):
+        def __init__(self, grid, depth_bins, temperature=1.0, channels_last=None):
             super().__init__()
             self.grid, self.depth_bins, self.temperature = grid, depth_bins, temperature
+            self.channels_last = channels_last
+
+        def _writes_last(self, x):
+            if self.channels_last is None:
+                return len(x.shape) == 4 and not x.is_contiguous() and \
+                    x.is_contiguous(memory_format=torch.channels_last)
+            return self.channels_last
 
         def forward(self, x, poses=None):
-            bev = view_transform(x, self.grid, self.depth_bins, temperature=self.temperature,
-                                 poses=poses)
-            return bev[:, :, 0] if self.grid.shape[5] == 1 else bev.transpose(1, 2).flatten(1, 2)
+            last, flat = self._writes_last(x), self.grid.shape[5] == 1
+            bev = view_transform(x, self.grid, self.depth_bins, not (last and flat),
+                                 temperature=self.temperature, poses=poses)
+            if flat:
+                return (_with_channels_in_front(bev) if last else bev)[:, :, 0]
+            bev = bev.transpose(1, 2).flatten(1, 2)
+            return bev.contiguous(memory_format=torch.channels_last) if last else bev

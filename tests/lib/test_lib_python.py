@@ -165,6 +165,7 @@ def test_torch(device):
     if bevpool.kernels(bevpool._device(d), bevpool.BACKWARD):
         test_gradients(device)
         test_view(device, grid)
+        test_memory_format(device, grid)
         test_higher_gradients(device, grid)
         test_traced(device, grid)
     else:
@@ -395,6 +396,30 @@ def test_view(device, grid):
         half = bevpool.view_transform(given.to(dtype), grid, D)
         error = float((half.float() - wanted[0]).abs().max() / wanted[0].abs().max())
         ok(half.dtype == dtype and error < 2e-2, f"{device}: view_transform, {dtype}")
+
+
+def test_memory_format(device, grid):
+    """Channels last: the same numbers in that order of memory, forward and backward."""
+    import torch
+    last = {"memory_format": torch.channels_last}
+    given = torch.from_numpy(x).to(device)
+    b, n, d, h, w, z, y, width = grid.shape
+    flat = bevpool.Map((b, n, d, h, w, 1, z * y, width), *grid.arrays)
+    weight = torch.randn(B, C, z * y, width, device=device)
+    for slices, a_map in ("one slice", flat), ("slices", grid):
+        found = []
+        for values, wanted in (given, None), (given.contiguous(**last), None), (given, True):
+            leaf = values.clone().requires_grad_()
+            out = bevpool.LiftSplat(a_map, D, channels_last=wanted)(leaf)
+            (out * weight.reshape(out.shape)).sum().backward()
+            found.append((out.detach(), leaf.grad))
+        ok(all(torch.allclose(a, b, atol=1e-5) for pair in found[1:] for a, b in zip(pair, found[0])) and
+           [out.is_contiguous(**last) for out, _ in found] == [False, True, True],
+           f"{device}: LiftSplat, {slices}: the memory format of x, or the one asked for")
+    f, d, *ranks = (torch.from_numpy(a).to(device) for a in (feat, depth, *arrays, starts, lengths))
+    outs = [bevpool.bev_pool_v2(d, f, *ranks[:3], bev_shape, *ranks[3:], channels_last=how) for how in (False, True)]
+    ok(torch.equal(*outs) and outs[1].is_contiguous(memory_format=torch.channels_last_3d),
+       f"{device}: bev_pool_v2 with channels last")
 
 
 def test_cuda(d, f, ranks, s, n, expected):
