@@ -277,8 +277,8 @@ enum { BEV_INTERVAL_BYTES = 12, BEV_CELL_BYTES = 4, BEV_PIECE_BYTES = 16 };
 
 /* A kernel as the memory system and the schedulers see it: the numbers behind WHO and MEMORY in its
  * file. src/cachesim replays these accesses, and the traffic formula follows from them. For a
- * kernel that owns cell tiles only owner, evict_first, indices_ahead, in_flight and
- * point_instructions (here of a step) are used; trace_tiles.c knows the rest. "Disassembled" means:
+ * kernel that owns cell tiles only owner, evict_first, indices_ahead and in_flight are used;
+ * trace_tiles.c knows the rest. "Disassembled" means:
  * read in `cuobjdump -sass` of the kernel compiled for 9.0. */
 typedef struct {
     BevOwner owner;

@@ -107,6 +107,9 @@ step forms-64 300 "$build/bevscope" verify canonical hires --device cuda -k v4 \
     -d fp32,fp16,bf16,fp8,nvfp4,int8 -a nearest --channels 64
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/check_kernels" ] || step even 300 "$build/tests/check_kernels" --filter even
+# The instructions that the memory model assumes, counted in this build's machine code.
+[ ! -x "$build/tests/check_cachesim" ] || SRCDIR=$source BUILDDIR=$build \
+    step instructions 120 "$build/tests/check_cachesim" --filter sass
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/cli/test_try.sh"
 
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are

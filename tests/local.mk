@@ -31,7 +31,7 @@ LDADD = tests/libsupport.a $(program_libs) -lutil -ldl
 tests_check_base_SOURCES = %D%/base/test_data.c %D%/base/test_omp_wait.c \
 	%D%/base/test_srgb.c %D%/base/test_worker.c
 tests_check_cachesim_SOURCES = %D%/cachesim/test_findings.c %D%/cachesim/test_network.c %D%/cachesim/test_timeline.c %D%/cachesim/test_predict.c \
-	%D%/cachesim/test_reuse.c %D%/cachesim/test_schedule.c %D%/cachesim/test_steps.c %D%/cachesim/test_trace.c \
+	%D%/cachesim/test_reuse.c %D%/cachesim/test_sass.c %D%/cachesim/test_schedule.c %D%/cachesim/test_steps.c %D%/cachesim/test_trace.c \
 	%D%/cachesim/test_traffic.c
 tests_check_fuzz_SOURCES = %D%/fuzz/fuzz_json.c %D%/fuzz/fuzz_npy.c %D%/fuzz/fuzz_npz.c \
 	%D%/fuzz/replay.c

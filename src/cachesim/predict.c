@@ -26,7 +26,9 @@ const char *limit_brief(const char *text) {
  * Latency: FAR_CYCLES are the cycles that a hit in the other partition takes on top of a hit in
  * this one. DRAM_CYCLES are those of a miss. regime.h has the 3 cycles of an instruction of a warp
  * alone: it is the one figure from a recorded latency, V2+DO's on canonical.
- * Launches: LAUNCH_US is an empty kernel in a graph. A clear and the encoding are further launches.
+ * Launches: LAUNCH_US is an empty kernel in a graph, TILES_US a grid of V4's blocks that end at once
+ * (v4.md, *What the last tiles wait for*). There the kernel that transposes the depth takes
+ * TRANSPOSE_US more, on hires and coarse. A clear and the encoding are further launches.
  * The encoding takes 7.8 us for 3.2 million elements. In a graph of its own, as behind a flush, an
  * empty kernel takes 2.9 us (model.md, *Cold caches*). */
 static const double DRAM_SHARE = 0.88;
@@ -37,6 +39,7 @@ static const double ENCODED = 1.57;   /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6;
 static const double CLEAR_US = 0.7, ALONE_US = 2.3;
+static const double TILES_US = 0.9, TRANSPOSE_US = 1.9;
 
 double predict_dram_gbps(const Gpu *gpu) {
     return gpu->dram_gbps * DRAM_SHARE;
@@ -180,7 +183,9 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
                                  bev_indices_ahead(counts->form, profile->dtype), l2) +
                     loads_cycles(&counts->values, longest,
                                  bev_points_in_flight(counts->form, profile->dtype), l2) +
-                    BEV_CHAIN_CYCLES * instructions_a_step * longest;
+                    BEV_CHAIN_CYCLES * (counts->chain_instructions > 0
+                                            ? (double)counts->chain_instructions
+                                            : instructions_a_step * longest);
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }
 
@@ -220,8 +225,8 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     double instructions =
         profile->counts.form->point_instructions + loads +
         profile->tile * bev_channel_instructions(profile->counts.form, profile->dtype, &facts);
-    if (profile->counts.step_instructions > 0)
-        instructions = profile->counts.step_instructions;
+    if (profile->counts.chain_instructions > 0) /* counted turn by turn */
+        instructions = 0;
     Prediction p = {.hit_rate = l2->hit_rate};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
@@ -230,7 +235,8 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     set_issue_term(profile, gpu, instructions, &p);
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);
-    p.launch_us = LAUNCH_US;
+    p.launch_us = profile->counts.chain_instructions > 0 ? TILES_US : LAUNCH_US;
+    p.launch_us += profile->counts.transposed * TRANSPOSE_US;
     p.launch_us +=
         (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     p.launch_us +=

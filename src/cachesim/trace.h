@@ -52,9 +52,8 @@ typedef struct {
     TraceCount read[TRACE_ARRAY_COUNT], write[TRACE_ARRAY_COUNT];
     double atomics;             /* additions of one float */
     double steps;               /* points, added up over the warps; for V4's tiles, turns */
-    double step_instructions;   /* instructions of a warp's step; 0: not counted */
     double busy_steps;          /* steps of the busiest multiprocessor */
-    double busy_others;         /* its instructions outside of steps; 0: not counted */
+    double busy_others;         /* its instructions outside of steps; of V4's tiles, all of them */
     double busy_lines;          /* lines of 128 bytes that its instructions touch. L1 takes one line
                                    a cycle; a line that L1 holds counts HIT_LINE (trace_memory.c) */
     double l2_sectors;          /* accesses that reach L2; an addition counts twice */
@@ -63,6 +62,8 @@ typedef struct {
     double additions;           /* additions to sums in memory; one for a sector and instruction */
     double busiest;             /* SLICES times the additions and waits of the busiest L2 slice */
     int64_t longest;            /* steps of the warp with the longest interval */
+    int32_t chain_instructions; /* of V4's tiles: all instructions of that warp; else 0 */
+    bool transposed;            /* V4's tiles behind a launch that transposes the depth */
     TraceWaits indices, values; /* that warp's loads of indices; of depths and features */
 } TraceCounts;
 

@@ -9,14 +9,31 @@
 
 #include "kernels/codec.h"
 
+#include <assert.h>
+
 enum { HALF = TILE_CELLS / 2, QUADS = 4, WORD = 16, SLAB_BYTES = 8 };
 enum { WORK_BYTES = TILE_WORK_WORDS * INDEX };
 
 typedef enum { TURN_FIND, TURN_STEP, TURN_JOIN, TURN_MEET, TURN_STORE, TURN_CLEAR } Turn;
 
+/* Warp instructions of a worker's turns. */
+typedef struct {
+    int find, step, put, add, wait, meet, store, clear;
+} TurnCosts;
+
+static const struct {
+    BevDtype dtype;
+    int groups;
+    bool tail, transposed, weighted;
+    TurnCosts costs;
+} tile_instructions[] = {
+#include "src/cachesim/tile_instructions.inc"
+};
+
 typedef struct {
     Turn next;
     int turns;        /* turns so far */
+    int instructions; /* of these turns */
     TraceWaits loads; /* turns whose reads missed L1 */
     int joins;        /* joins that still follow */
     int first_channel, part, parts;
@@ -31,6 +48,7 @@ typedef struct {
     Place feat, scales, depth, transposed, work, cells, slabs, entries, weight_rows, weights, out,
         halves, empty;
     int channels; /* channels of a block */
+    TurnCosts costs;
     int feat_bits, out_bytes, depth_bytes;
 } TilesReplay;
 
@@ -296,12 +314,40 @@ static bool stores_tile(const TileWarp *warp) {
     return warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0);
 }
 
+/* Returns the instructions of a join. In each join the upper half of the parts that are left stores
+ * its sums, and the lower half adds them. */
+static int join_cost(const TurnCosts *costs, const TileWarp *warp) {
+    int half = 1 << (warp->joins - 1), part = warp->part % TILE_WARPS;
+    return part < half ? costs->add : part < 2 * half ? costs->put : costs->wait;
+}
+
+/* Returns the instructions of a warp's next turn. */
+static int turn_cost(const TurnCosts *costs, const TileWarp *warp) {
+    switch (warp->next) {
+    case TURN_FIND:
+        return costs->find;
+    case TURN_STEP:
+        return costs->step;
+    case TURN_JOIN:
+        return join_cost(costs, warp);
+    case TURN_MEET:
+        return costs->meet;
+    case TURN_STORE:
+        return stores_tile(warp) ? costs->store : 0;
+    case TURN_CLEAR:
+        break;
+    }
+    return costs->clear;
+}
+
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
 static bool tile_turn(void *opaque, int sm, void *state) {
     TilesReplay *replay = opaque;
     TileWarp *warp = state;
     TraceCounts *counts = replay->memory->counts;
     bool last = false;
+    int instructions = turn_cost(&replay->costs, warp);
+    warp->instructions += instructions;
     memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
@@ -334,10 +380,12 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         break;
     }
     memory_step(replay->memory, sm);
+    replay->memory->shares[sm].others += instructions;
     memory_count(replay->memory, &warp->loads, 1);
     if (++warp->turns > counts->longest) {
         counts->longest = warp->turns;
         counts->values = warp->loads;
+        counts->chain_instructions = warp->instructions;
     }
     return !last;
 }
@@ -542,6 +590,7 @@ static bool run_launches(TilesReplay *replay, Err *err) {
                     .turn = tile_turn,
                     .cells = tile_cells,
                     .turns = tile_turns};
+    replay->memory->counts->transposed = map->transposed;
     if (map->transposed && !launch_run(&transpose, replay->memory, replay, err))
         return false;
     memory_launched(replay->memory);
@@ -550,11 +599,19 @@ static bool run_launches(TilesReplay *replay, Err *err) {
     return ok;
 }
 
-/* Returns the warp instructions of a turn in FP32, where features are split into parts. The number
- * is an average over steps and the shorter turns between them. It was fitted to the times in
- * samples/experiments/v4.md, when a warp had one more short turn. */
-static double fp32_instructions(int channels) {
-    return 90 + 3.2 * channels;
+/* Returns the instructions of the turns of the kernel's form for this map. */
+static TurnCosts costs_of(const TilesReplay *replay) {
+    const BevProblem *problem = replay->problem;
+    int group = v4_group(problem->dtype);
+    for (size_t i = 0; i < sizeof tile_instructions / sizeof *tile_instructions; i++)
+        if (tile_instructions[i].dtype == problem->dtype &&
+            tile_instructions[i].groups == replay->channels / group &&
+            tile_instructions[i].tail == (replay->channels % group > 0) &&
+            tile_instructions[i].transposed == replay->map.transposed &&
+            tile_instructions[i].weighted == (problem->map.weights != NULL))
+            return tile_instructions[i].costs;
+    assert(!"a form of V4's tiles without its row");
+    return (TurnCosts){0};
 }
 
 bool tiles_replay(Memory *memory, Err *err) {
@@ -573,10 +630,9 @@ bool tiles_replay(Memory *memory, Err *err) {
     }
     if (ok) {
         replay.channels = (int)(problem->shape.channels / replay.map.passes);
+        replay.costs = costs_of(&replay);
         place_arrays(&replay);
         ok = memory_start(memory, err) && run_launches(&replay, err);
-        if (problem->dtype == BEV_FP32)
-            memory->counts->step_instructions = fp32_instructions(replay.channels);
     }
     tile_map_free(&replay.map);
     return ok;
