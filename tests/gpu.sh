@@ -109,7 +109,7 @@ step forms-64 300 "$build/bevscope" verify canonical hires --device cuda -k v4 \
 [ ! -x "$build/tests/check_kernels" ] || step even 300 "$build/tests/check_kernels" --filter even
 # The instructions that the memory model assumes, counted in this build's machine code.
 [ ! -x "$build/tests/check_cachesim" ] || SRCDIR=$source BUILDDIR=$build \
-    step instructions 120 "$build/tests/check_cachesim" --filter sass
+    step instructions 300 "$build/tests/check_cachesim" --filter sass
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/cli/test_try.sh"
 
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are

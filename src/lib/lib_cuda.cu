@@ -106,8 +106,8 @@ int lib_cuda_stream_gpu(void *stream) {
     return -1;
 }
 
-// Drivers older than CUDA 12.4 have none of these functions: there the code is loaded at its first
-// use, as ever.
+// The first allocation from the device's memory pool takes milliseconds, too. Drivers older than CUDA
+// 12.4 have none of these functions: there the code is loaded at its first use, as ever.
 bool lib_cuda_load(const void *kernel, Err *err) {
     auto find = [](auto **function, const char *name) {
         cudaDriverEntryPointQueryResult found;
@@ -120,6 +120,10 @@ bool lib_cuda_load(const void *kernel, Err *err) {
     decltype(cuModuleEnumerateFunctions) *list;
     decltype(cuFuncLoad) *load;
     cudaFunction_t function;
+    void *memory;
+    if (!cuda_allocate_pooled(&memory, 1, "code", err))
+        return false;
+    cuda_free_pooled(memory);
     TRY_CUDA("code", cudaGetFuncBySymbol(&function, kernel));
     if (!find(&module_of, "cuFuncGetModule") || !find(&count_of, "cuModuleGetFunctionCount") ||
         !find(&list, "cuModuleEnumerateFunctions") || !find(&load, "cuFuncLoad"))

@@ -38,6 +38,12 @@ template <BevDtype D> struct BehindBins {
             g[i] = exists ? Codec<D>::decode(grad[bin(base, i) * stride]) : 0.0f;
         }
     }
+    // Turns the gradients of depths into those of logits.
+    __device__ void to_logits(float sum, float factor) {
+#pragma unroll
+        for (int i = 0; i < BEHIND_EACH; i++)
+            g[i] = d[i] * (g[i] - sum) * factor;
+    }
     __device__ float sum() const {
         float sum = 0;
 #pragma unroll
@@ -47,12 +53,31 @@ template <BevDtype D> struct BehindBins {
     }
 };
 
-// Computes the gradients of a pixel's logits: depth * (gradient - sum of depth * gradient) /
-// temperature. If one round suffices, nothing is read twice.
+// 32 pixels of at most 80 channels, or of as many bins.
+template <BevDtype D> using BehindTile = FrontTile<D, BEHIND_PIXELS>;
+
+// Writes rows of the tile to the pixels from `before` on, whose `count` channels or bins from
+// `first` on lie side by side: a warp writes a pixel.
 template <BevDtype D>
+__device__ inline void write_side_by_side(const Frustums &f, const BevStrides &s, int camera,
+                                          int before, int first, int count, BehindTile<D> *tile,
+                                          void *array) {
+    for (int at = (int)threadIdx.x / WARP; at < BEHIND_PIXELS; at += BEHIND_WARPS) {
+        int pixel = before + at, row = pixel / f.width;
+        DepthCode<D> *to =
+            (DepthCode<D> *)array + stride_to(s, camera, row, pixel - row * f.width) + first;
+        for (int c = (int)threadIdx.x % WARP; c < count && pixel < f.height * f.width; c += WARP)
+            to[c] = tile->row(at)[c];
+    }
+}
+
+// Computes the gradients of a pixel's logits: depth * (gradient - sum of depth * gradient) /
+// temperature. If one round suffices, nothing is read twice. LAST: bins lie side by side, and half
+// a round at a time passes through shared memory.
+template <BevDtype D, bool LAST>
 __device__ inline void behind_depths(const Behind &behind, int camera, int pixel,
-                                     float (*parts)[WARP]) {
-    constexpr int ROUND = BEHIND_WARPS * BEHIND_EACH;
+                                     float (*parts)[WARP], BehindTile<D> *tile) {
+    constexpr int ROUND = BEHIND_WARPS * BEHIND_EACH, HALF = BEHIND_EACH / 2;
     const Frustums &f = behind.f;
     const BevStrides &s = behind.view.depth;
     int pixels = f.height * f.width, row = pixel / f.width, lane = (int)threadIdx.x % WARP;
@@ -82,19 +107,29 @@ __device__ inline void behind_depths(const Behind &behind, int camera, int pixel
     for (int base = 0; base < f.bins; base += ROUND) {
         if (f.bins > ROUND)
             mine.load(base);
+        if (behind.view.softmax)
+            mine.to_logits(sum, behind.factor);
 #pragma unroll
-        for (int i = 0; i < BEHIND_EACH; i++)
+        for (int i = 0; i < BEHIND_EACH && !LAST; i++)
             if (mine.bin(base, i) < mine.bins)
-                to[mine.bin(base, i) * s.channel] = Codec<D>::encode(
-                    behind.view.softmax ? mine.d[i] * (mine.g[i] - sum) * behind.factor
-                                        : mine.g[i]);
+                to[mine.bin(base, i) * s.channel] = Codec<D>::encode(mine.g[i]);
+#pragma unroll
+        for (int half = 0; half < 2 && LAST; half++) {
+            int begin = base + half * ROUND / 2;
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < HALF; i++)
+                tile->row(lane)[mine.first + i * BEHIND_WARPS] =
+                    Codec<D>::encode(mine.g[half * HALF + i]);
+            __syncthreads();
+            write_side_by_side<D>(f, s, camera, pixel - lane, begin, min(ROUND / 2, f.bins - begin),
+                                  tile, behind.to_depth);
+        }
     }
 }
 
 // The gradient of the features of 32 pixels, at most 80 channels: read along the channels, written
-// along the image.
-template <BevDtype D> using BehindTile = FrontTile<D, BEHIND_PIXELS>;
-
+// along the image, or along the channels again.
 template <BevDtype D>
 __device__ inline void behind_features(const Behind &behind, int camera, int before,
                                        BehindTile<D> *tile) {
@@ -120,6 +155,9 @@ __device__ inline void behind_features(const Behind &behind, int camera, int bef
                 from[(int64_t)(i / count) * channels + i % count];
     }
     __syncthreads();
+    if (s.channel == 1)
+        return write_side_by_side<D>(behind.f, s, camera, before, first, count, tile,
+                                     behind.to_feat);
     int lane = (int)threadIdx.x % WARP, pixel = before + lane, row = pixel / behind.f.width;
     Code *to = (Code *)behind.to_feat + stride_to(s, camera, row, pixel - row * behind.f.width) +
                (int64_t)first * s.channel;
@@ -130,8 +168,8 @@ __device__ inline void behind_features(const Behind &behind, int camera, int bef
 }
 
 // blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels.
-template <BevDtype D>
-__global__ void __launch_bounds__(BEHIND_THREADS)
+template <BevDtype D, bool LAST>
+__global__ void __launch_bounds__(BEHIND_THREADS, LAST ? 2 : 0)
     grad_v4_behind_kernel(const __grid_constant__ Behind behind) {
     __shared__ union {
         float parts[BEHIND_WARPS][WARP];
@@ -143,7 +181,8 @@ __global__ void __launch_bounds__(BEHIND_THREADS)
     if ((int)blockIdx.x >= of_depth)
         behind_features<D>(behind, camera, before, &shared.tile);
     else if (blockIdx.y == 0)
-        behind_depths<D>(behind, camera, before + (int)threadIdx.x % WARP, shared.parts);
+        behind_depths<D, LAST>(behind, camera, before + (int)threadIdx.x % WARP, shared.parts,
+                               &shared.tile);
 }
 
 template <BevDtype D> static inline void behind_launch(Behind behind, cudaStream_t stream) {
@@ -151,7 +190,9 @@ template <BevDtype D> static inline void behind_launch(Behind behind, cudaStream
     behind.blocks = (int)blocks_for((int64_t)f.height * f.width, BEHIND_PIXELS);
     dim3 grid((unsigned)(2 * f.cameras * behind.blocks),
               blocks_for(behind.channels, FRONT_CHANNELS));
-    grad_v4_behind_kernel<D><<<grid, BEHIND_THREADS, 0, stream>>>(behind);
+    with_flag(behind.view.depth.channel == 1, [&]<bool LAST>() {
+        grad_v4_behind_kernel<D, LAST><<<grid, BEHIND_THREADS, 0, stream>>>(behind);
+    });
 }
 
 // Brings grad_out to channels last, 32 cells a block. With many small blocks some load while others

@@ -173,6 +173,8 @@ bool grad_view_launch(const BevProblem *problem, const BevPlan *plan, void *stre
     with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
         status = enqueue_front<D>(problem, inner, (cudaStream_t)stream);
     });
+    if (feat_stays(problem))
+        inner.feat.data = problem->feat.data;
     if (!cuda_ok(status, "grad_view", err) || !grad_v4_launch(&inner, plan, stream, err))
         return false;
     with_grad_dtype(problem->dtype,

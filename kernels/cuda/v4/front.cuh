@@ -67,20 +67,62 @@ __device__ inline float power_of_two(float x) {
     return power;
 }
 
+// PIXELS neighbouring pixels of at most 80 channels, or of as many bins. One more word at the end of a
+// row keeps its columns in different banks.
+template <BevDtype D, int PIXELS> struct FrontTile {
+    static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(DepthCode<D>) / 4;
+    uint32_t words[PIXELS][WORDS + 1];
+
+    __device__ DepthCode<D> *row(int pixel) {
+        return (DepthCode<D> *)words[pixel];
+    }
+};
+
 // The logits of a pixel, and later their powers: those of one round, in registers.
 template <BevDtype D, int EACH> struct FrontBins {
     using Code = DepthCode<D>;
-    const Code *from; // bin 0
+    using Tile = FrontTile<D, FRONT_PIXELS>;
+    static constexpr int STAGED = FRONT_LANES * 8; // bins that pass through shared memory together
+    const Code *from;                              // bin 0
     int64_t stride;
     int first, bins; // bins: 0 outside the image
     float v[EACH];
 
     // Loads the logits of a round. Bins that do not exist read as -infinity.
-    __device__ void load(int base) {
+    __device__ void load(int base, Tile *tile) {
+        if (stride == 1)
+            return load_staged(base, tile);
         const Code *p = from + (base + first) * stride;
 #pragma unroll
         for (int i = 0; i < EACH; i++, p += FRONT_LANES * stride)
             v[i] = base + first + i * FRONT_LANES < bins ? Codec<D>::decode(*p) : -INFINITY;
+    }
+    // The same where the bins of a pixel lie side by side. A warp reads the bins of four of its row
+    // group's pixels, one lane a bin, and passes them on through shared memory.
+    __device__ void load_staged(int base, Tile *tile) {
+        int lane = (int)threadIdx.x % WARP, group = (int)threadIdx.x / WARP % ROW_GROUPS * WARP;
+#pragma unroll
+        for (int part = 0; part < EACH / 8; part++) {
+            int begin = base + part * STAGED;
+            __syncthreads();
+#pragma unroll 1
+            for (int k = 0; k < WARP / FRONT_LANES; k++) {
+                int pixel = first * (WARP / FRONT_LANES) + k; // of the row group
+                const Code *its = (const Code *)__shfl_sync(~0u, (uint64_t)from, pixel);
+                int count = __shfl_sync(~0u, bins, pixel) - begin;
+                for (int c = lane; c < min(count, STAGED); c += WARP)
+                    tile->row(group + pixel)[c] = its[begin + c];
+            }
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < 8; i++) {
+                int bin = first + i * FRONT_LANES;
+                v[part * 8 + i] = begin + bin < bins
+                                      ? Codec<D>::decode(tile->row(group + lane)[bin])
+                                      : -INFINITY;
+            }
+        }
+        __syncthreads();
     }
     __device__ void to_powers(float largest, float factor) {
 #pragma unroll
@@ -127,11 +169,12 @@ template <BevDtype D, int EACH> struct FrontDepths {
 // Returns the largest logit of the pixel. *share receives 1 / the sum of its powers.
 template <BevDtype D, int EACH>
 __device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float factor,
-                                   FrontDepths<D, EACH> *shared, float *share) {
+                                   FrontDepths<D, EACH> *shared,
+                                   FrontTile<D, FRONT_PIXELS> *tile, float *share) {
     float largest = -INFINITY, sum = 0;
 #pragma unroll 1
     for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
-        mine.load(base);
+        mine.load(base, tile);
 #pragma unroll
         for (int i = 0; i < EACH; i++)
             largest = fmaxf(largest, mine.v[i]);
@@ -141,7 +184,7 @@ __device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float fac
 #pragma unroll 1
     for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
         if (bins > FRONT_ROUND<EACH>)
-            mine.load(base);
+            mine.load(base, tile);
         mine.to_powers(largest, factor);
 #pragma unroll
         for (int i = 0; i < EACH; i++)
@@ -190,7 +233,8 @@ __device__ inline void put_transposed(const Front &front, const FrontPixel &me,
 // Computes the softmax over a pixel's bins, or copies them. If one round suffices, the powers stay
 // in registers. NaN, +infinity, or only -infinity in a pixel's logits make all its depths NaN.
 template <BevDtype D, bool T, int EACH>
-__device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *shared) {
+__device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *shared,
+                                    FrontTile<D, FRONT_PIXELS> *tile) {
     const Frustums &f = front.f;
     unsigned camera = blockIdx.x / (unsigned)front.depth_blocks;
     FrontPixel me(f, blockIdx.x - camera * (unsigned)front.depth_blocks, (int)camera);
@@ -198,15 +242,18 @@ __device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *sh
     bool softmax = front.view.softmax, again = !softmax || f.bins > FRONT_ROUND<EACH>;
     const DepthCode<D> *from =
         (const DepthCode<D> *)front.depth + stride_to(front.view.depth, me.camera, me.row, w);
-    FrontBins<D, EACH> mine = {from, front.view.depth.channel, me.bin,
-                                me.row < f.height && w < f.width ? f.bins : 0, {}};
+    FrontBins<D, EACH> mine = {from,
+                               front.view.depth.channel,
+                               me.bin,
+                               me.row < f.height && w < f.width ? f.bins : 0,
+                               {}};
     float share = 1, largest = 0;
     if (softmax)
-        largest = front_sums<D, EACH>(mine, f.bins, front.factor, shared, &share);
+        largest = front_sums<D, EACH>(mine, f.bins, front.factor, shared, tile, &share);
 #pragma unroll 1
     for (int base = 0; base < f.bins; base += FRONT_ROUND<EACH>) {
         if (again)
-            mine.load(base);
+            mine.load(base, tile);
         if (again && softmax)
             mine.to_powers(largest, front.factor);
         if constexpr (T)
@@ -216,12 +263,25 @@ __device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *sh
     }
 }
 
-// PIXELS neighbouring pixels of at most 80 channels, read along the image and written along the
-// channels. One more word at the end of a row keeps its columns in different banks.
-template <BevDtype D, int PIXELS> struct FrontTile {
-    static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(DepthCode<D>) / 4;
-    uint32_t words[PIXELS][WORDS + 1];
-};
+// Reads pixels [before, pixels) of an image whose channels lie side by side: a warp reads a pixel.
+template <BevDtype D, int THREADS, int PIXELS>
+__device__ inline void read_side_by_side(const FrontImages &array, int image, int before, int first,
+                                         int count, FrontTile<D, PIXELS> *tile) {
+    constexpr int WARPS = THREADS / WARP, ROUNDS = (FRONT_CHANNELS + WARP - 1) / WARP;
+    int lane = (int)threadIdx.x % WARP, pixels = array.height * array.width;
+#pragma unroll
+    for (int k = 0; k < PIXELS / WARPS; k++) {
+        int mine = k * WARPS + (int)threadIdx.x / WARP, pixel = before + mine;
+        int row = (int)((unsigned)pixel / (unsigned)array.width);
+        const DepthCode<D> *from =
+            (const DepthCode<D> *)array.from + first +
+            stride_to(array.strides, image, row, pixel - row * array.width);
+#pragma unroll
+        for (int i = 0; i < ROUNDS; i++)
+            if (pixel < pixels && i * WARP + lane < count)
+                tile->row(mine)[i * WARP + lane] = from[i * WARP + lane];
+    }
+}
 
 // Brings one block of an array to channels last. `block` is its number within the array.
 template <BevDtype D, int THREADS, int PIXELS>
@@ -240,12 +300,15 @@ __device__ inline void front_images(const FrontImages &array, int channels, unsi
     int column = pixel - row * array.width;
     const Code *from =
         (const Code *)array.from + stride_to(s, image, row, column) + (int64_t)first * s.channel;
+    if (s.channel == 1)
+        read_side_by_side<D, THREADS>(array, image, before, first, count, tile);
+    else
 #pragma unroll 5
-    for (int i = 0; i < (FRONT_CHANNELS + ROWS - 1) / ROWS; i++) {
-        int c = i * ROWS + (int)threadIdx.x / PIXELS;
-        if (pixel < pixels && c < count)
-            ((Code *)tile->words[mine])[c] = from[c * s.channel];
-    }
+        for (int i = 0; i < (FRONT_CHANNELS + ROWS - 1) / ROWS; i++) {
+            int c = i * ROWS + (int)threadIdx.x / PIXELS;
+            if (pixel < pixels && c < count)
+                tile->row(mine)[c] = from[c * s.channel];
+        }
     __syncthreads();
     Code *to = (Code *)array.to + ((int64_t)image * pixels + before) * channels + first;
     int rows = min(PIXELS, pixels - before);
@@ -263,13 +326,13 @@ __device__ inline void front_images(const FrontImages &array, int channels, unsi
 #pragma unroll 2
     for (int i = (int)threadIdx.x; i < rows * count; i += THREADS)
         to[(int64_t)(i / count) * channels + i % count] =
-            ((const Code *)tile->words[i / count])[i % count];
+            tile->row(i / count)[i % count];
 }
 
 // blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels. The kernel
 // also zeroes Workspace::arrived, where the blocks of a tile meet.
 template <BevDtype D, bool T, int EACH>
-__global__ void __launch_bounds__(FRONT_THREADS)
+__global__ void __launch_bounds__(FRONT_THREADS, 1)
     v4_front_kernel(const __grid_constant__ Front front) {
     __shared__ union {
         FrontDepths<D, EACH> depths;
@@ -285,7 +348,7 @@ __global__ void __launch_bounds__(FRONT_THREADS)
     if (block >= 0)
         front_images<D, FRONT_THREADS>(front.feat, front.channels, block, &shared.tile);
     else if (blockIdx.y == 0)
-        front_depths<D, T, EACH>(front, &shared.depths);
+        front_depths<D, T, EACH>(front, &shared.depths, &shared.tile);
 }
 
 // Enqueues the kernel. T: depths are written transposed.
@@ -293,10 +356,19 @@ template <BevDtype D, bool T>
 static inline cudaError_t front_launch(Front front, bool overlap, cudaStream_t stream) {
     const Frustums &f = front.f;
     front.depth_blocks = f.slabs * (int)blocks_for(f.width, FRONT_COLUMNS);
-    dim3 grid((unsigned)(f.cameras * (front.depth_blocks + front.feat.blocks(FRONT_PIXELS))),
+    dim3 grid((unsigned)(f.cameras * front.depth_blocks +
+                         front.feat.images * front.feat.blocks(FRONT_PIXELS)),
               blocks_for(front.channels, FRONT_CHANNELS));
     auto kernel = f.bins <= FRONT_ROUND<8> ? v4_front_kernel<D, T, 8> : v4_front_kernel<D, T, 16>;
     return launch_overlapped(kernel, grid, FRONT_THREADS, overlap, stream, front);
+}
+
+// Returns whether V4 reads the caller's features: channels last, dense, and aligned for its loads.
+static inline bool feat_stays(const BevProblem *problem) {
+    const BevStrides &s = problem->view.feat;
+    const BevShape &shape = problem->shape;
+    return s.channel == 1 && s.column == shape.channels && s.row == shape.feat_w * s.column &&
+           s.camera == shape.feat_h * s.row && (uintptr_t)problem->feat.data % 16 == 0;
 }
 
 // Returns the arguments that follow from the problem; outputs and workspace are not set.
@@ -309,5 +381,7 @@ static inline Front front_of(const BevProblem *problem) {
     front.feat = {problem->feat.data, problem->view.feat, front.f.cameras,
                   front.f.height,     front.f.width,      NULL};
     front.channels = (int)problem->shape.channels;
+    if (feat_stays(problem))
+        front.feat.images = 0;
     return front;
 }

@@ -92,7 +92,7 @@ cudaError_t enqueue_spread(const BevProblem *problem, const void *rows, const ui
 BevProblem inner_problem(const BevProblem *problem, const Scratch &scratch) {
     BevProblem inner = *problem;
     if (problem->stage == BEV_VIEW) {
-        inner.feat.data = scratch.feat;
+        inner.feat.data = feat_stays(problem) ? problem->feat.data : scratch.feat;
         inner.depth.data = scratch.depth;
     }
     if (problem->out_samples)
