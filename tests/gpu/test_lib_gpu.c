@@ -172,7 +172,8 @@ static void test_time(const HostProblem *host, BevpoolPlan *plan, const void *ex
     call_free(&call);
 }
 
-/* ---- maps of arrays that lie on the GPU ------------------------------------------------------- */
+/* ---- maps of arrays that lie on the GPU -------------------------------------------------------
+ */
 
 enum { ARRAYS = 6 };
 
@@ -346,6 +347,119 @@ TAP_SUITE(lib_gpu_warm) {
                "%s: a warm-up of %.2f ms; then the first plan and launch take "
                "%.2f ms, the second %.2f",
                d ? "backward" : "forward", warm_up_ms, first, second);
+        bevpool_map_destroy(map);
+        close_problem(opened);
+    }
+}
+
+/* ---- a view's arrays in three orders of memory -------------------------------------------------
+ */
+
+enum { FIRST, LAST, APART, FORMS }; /* one tensor, channels first or last; two, channels last */
+
+static BevStrides strides_of(const BevShape *s, int form, int64_t channels) {
+    int64_t pitch = form == APART ? channels : s->depth_bins + s->channels;
+    int64_t pixels = s->feat_h * s->feat_w;
+    return form == FIRST ? (BevStrides){pitch * pixels, pixels, s->feat_w, 1}
+                         : (BevStrides){pitch * pixels, 1, pitch * s->feat_w, pitch};
+}
+
+/* Copies FP16 codes between two orders of memory, (camera, channel, h, w) each. */
+static void reorder(const BevShape *s, int64_t channels, const uint16_t *from, BevStrides f,
+                    uint16_t *to, BevStrides t) {
+    for (int64_t i = 0; i < s->cameras * channels * s->feat_h * s->feat_w; i++) {
+        int64_t x = i % s->feat_w, y = i / s->feat_w % s->feat_h;
+        int64_t pixels = s->feat_h * s->feat_w, c = i / pixels % channels;
+        int64_t camera = i / pixels / channels;
+        to[camera * t.camera + c * t.channel + y * t.row + x * t.column] =
+            from[camera * f.camera + c * f.channel + y * f.row + x * f.column];
+    }
+}
+
+/* Runs a view in that form. `arrays` by role, depths (camera, bin, h, w) and features (camera, h,
+ * w, c), receive what it writes. */
+static void run_form(const HostProblem *host, BevpoolMap *map, int form, int32_t direction,
+                     uint16_t *arrays[BEVPOOL_ROLES]) {
+    const BevShape *s = &host->view.shape;
+    int64_t pixels = s->feat_h * s->feat_w, bins = s->depth_bins, channels = s->channels;
+    const BevStrides dense[] = {{bins * pixels, pixels, s->feat_w, 1},
+                                {channels * pixels, 1, channels * s->feat_w, channels}};
+    BevStrides given[] = {strides_of(s, form, bins), strides_of(s, form, channels)};
+    BevpoolView view = {.softmax = 1};
+    memcpy(view.depth_strides, &given[0], sizeof given[0]);
+    memcpy(view.feat_strides, &given[1], sizeof given[1]);
+    BevpoolOptions options = {.size = sizeof options,
+                              .channels = channels,
+                              .dtype = BEVPOOL_FP16,
+                              .direction = direction,
+                              .view = &view};
+    BevpoolPlan *plan = NULL;
+    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan of a view");
+    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call.workspace = on_device(NULL, call.workspace_bytes);
+    uint16_t *ordered[BEVPOOL_ROLES] = {NULL};
+    for (int role = 0; role < BEVPOOL_ROLES; role++) {
+        size_t bytes = bevpool_plan_bytes(plan, role);
+        bool feat = role == BEVPOOL_FEAT || role == BEVPOOL_GRAD_FEAT;
+        bool strided = feat || role == BEVPOOL_DEPTH || role == BEVPOOL_GRAD_DEPTH;
+        if (!bytes)
+            continue;
+        ordered[role] = calloc(1, bytes);
+        if (strided)
+            reorder(s, feat ? channels : bins, arrays[role], dense[feat], ordered[role],
+                    given[feat]);
+        else
+            memcpy(ordered[role], arrays[role], bytes);
+        call.tensors[role] =
+            (BevpoolTensor){on_device(ordered[role], bytes), bytes, BEVPOOL_FP16, 1};
+    }
+    fine(bevpool_run(plan, &call, &error), "a launch of a view");
+    for (int role = 0; role < BEVPOOL_ROLES; role++) {
+        bool feat = role == BEVPOOL_GRAD_FEAT;
+        if (!ordered[role])
+            continue;
+        CUDA(cudaMemcpy(ordered[role], call.tensors[role].data, call.tensors[role].bytes,
+                        cudaMemcpyDeviceToHost));
+        if (role == BEVPOOL_OUT)
+            memcpy(arrays[role], ordered[role], call.tensors[role].bytes);
+        if (feat || role == BEVPOOL_GRAD_DEPTH)
+            reorder(s, feat ? channels : bins, ordered[role], given[feat], arrays[role],
+                    dense[feat]);
+        free(ordered[role]);
+    }
+    call_free(&call);
+    bevpool_plan_destroy(plan);
+}
+
+/* What is read and written in another order has the same bits. */
+TAP_SUITE(lib_gpu_orders) {
+    static const char *const scenes[] = {"canonical", "large"}; /* bins in one round and in two */
+    if (cudaFree(NULL) != cudaSuccess)
+        tap_skip_suite("no GPU");
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        OpenProblem *opened = open_problem(scenes[i], BEV_FP16, BEV_NEAREST, 0, BEV_FORWARD);
+        const BevProblem *problem = opened->view;
+        BevpoolMap *map = map_of(&opened->problem, GPU);
+        size_t depths = bev_tensor_bytes(&problem->depth), feats = bev_tensor_bytes(&problem->feat);
+        size_t outs = bev_tensor_bytes(&problem->out);
+        const size_t bytes[BEVPOOL_ROLES] = {depths, feats, 0, outs, outs, depths, feats};
+        uint16_t *found[FORMS][BEVPOOL_ROLES];
+        for (int form = 0; form < FORMS; form++) {
+            for (int role = 0; role < BEVPOOL_ROLES; role++)
+                found[form][role] = calloc(1, bytes[role] + 1);
+            memcpy(found[form][BEVPOOL_DEPTH], problem->depth.data, depths);
+            memcpy(found[form][BEVPOOL_FEAT], problem->feat.data, feats);
+            run_form(&opened->problem, map, form, BEVPOOL_FORWARD, found[form]);
+            memcpy(found[form][BEVPOOL_GRAD_OUT], found[FIRST][BEVPOOL_OUT], outs);
+            run_form(&opened->problem, map, form, BEVPOOL_BACKWARD, found[form]);
+            for (int role = BEVPOOL_OUT; role < BEVPOOL_ROLES; role++)
+                tap_ok(!memcmp(found[form][role], found[FIRST][role], bytes[role]),
+                       "%s: role %d of form %d has the bits of channels first", scenes[i], role,
+                       form);
+        }
+        for (int form = 0; form < FORMS; form++)
+            for (int role = 0; role < BEVPOOL_ROLES; role++)
+                free(found[form][role]);
         bevpool_map_destroy(map);
         close_problem(opened);
     }

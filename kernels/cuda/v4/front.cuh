@@ -1,5 +1,6 @@
 // The first kernel of a view transform, before V4 or grad_v4: it makes depths of logits, and brings
-// features to channels last. It reads both by the network's strides.
+// features to channels last. It reads both by the network's strides. Features that lie as V4 reads
+// them stay where they are.
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"
@@ -67,8 +68,8 @@ __device__ inline float power_of_two(float x) {
     return power;
 }
 
-// PIXELS neighbouring pixels of at most 80 channels, or of as many bins. One more word at the end of a
-// row keeps its columns in different banks.
+// PIXELS neighbouring pixels of at most 80 channels, or of as many bins. One more word at the end of
+// a row keeps its columns in different banks.
 template <BevDtype D, int PIXELS> struct FrontTile {
     static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(DepthCode<D>) / 4;
     uint32_t words[PIXELS][WORDS + 1];
