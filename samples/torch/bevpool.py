@@ -142,6 +142,7 @@ def _load():
     for name, result, *arguments in (
             ("status_name", ctypes.c_char_p, i32),
             ("kernel_name", ctypes.c_char_p, i32, i32, i32),
+            ("warm_up", i32, i32, i32, pointer),
             ("plan_kernel", ctypes.c_char_p, pointer),
             ("plan_workspace_bytes", ctypes.c_size_t, pointer),
             ("plan_bytes", ctypes.c_size_t, pointer, i32),
@@ -193,6 +194,13 @@ def kernels(device=CPU, direction=FORWARD):
     while name := _library.bevpool_kernel_name(device, direction, len(names)):
         names.append(name.decode())
     return names
+
+
+def warm_up(device=0, training=False):
+    """Loads what the first calls on a GPU would load, with `training` for gradients too, so that they
+    do not wait for it: 14 and 5 ms on an H200."""
+    for direction in (FORWARD, BACKWARD)[:2 if training else 1]:
+        _check(_library.bevpool_warm_up, device, direction)
 
 
 # ---- arrays of NumPy and of PyTorch --------------------------------------------------------------

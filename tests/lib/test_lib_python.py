@@ -73,6 +73,8 @@ def first(out):
 
 
 def test_numpy():
+    bevpool.warm_up(bevpool.CPU, training=True)
+    refuses("device -2", bevpool.warm_up, -2)
     expected = reference()
     v2 = bevpool.bev_pool_v2(depth, feat, *arrays, bev_shape, starts, lengths)
     ok(v2.shape == (B, C, Z, Y, X) and (v2 == first(expected)).all(), "bev_pool_v2")
