@@ -196,6 +196,15 @@ static const Judged *find_judged(const Verify *verify, const BevKernel *kernel,
     return NULL;
 }
 
+/* Forgets the verdicts on other maps of this align: memory does not grow with the scenes. */
+static void forget_other_maps(Verify *verify, BevAlign align, uint64_t map) {
+    int kept = 0;
+    for (int i = 0; i < verify->judged_count; i++)
+        if (verify->judged[i].config.align != align || verify->judged[i].map == map)
+            verify->judged[kept++] = verify->judged[i];
+    verify->judged_count = kept;
+}
+
 static bool keep_judged(Verify *verify, const VerifyRow *row, uint64_t map, Err *err) {
     size_t count = (size_t)verify->judged_count + 1;
     Judged *more = realloc(verify->judged, count * sizeof *more);
@@ -265,6 +274,7 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
     Gates gates;
+    forget_other_maps(verify, problem->view.align, map);
     bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
               take_classes(&gates, workload, err);
     gates.grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;

@@ -31,8 +31,8 @@ typedef struct {
 
 /* Calls `row` for each result in the order scene, moment, direction, align, dtype, kernel. Kernels
  * that are wrong on purpose are judged only if the plan names kernels. A kernel that refuses a
- * problem is a skipped row. The plan's timing options are not used. If moments share a map, gate C
- * and the adjoint run at the first of these moments only. */
+ * problem is a skipped row. The plan's timing options are not used. If moments in
+ * succession share a map, gate C and the adjoint run at the first of these moments only. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 

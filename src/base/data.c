@@ -351,6 +351,9 @@ static bool write_special(const char *path, bool pipe, const void *bytes, size_t
 bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
     char resolved[PATH_MAX];
     struct stat old;
+    if (!strcmp(path, "-"))
+        return (fflush(stdout) == 0 && write_patiently(STDOUT_FILENO, bytes, length)) ||
+               refuse_errno("standard output", "cannot write", "", err);
     if (stat(path, &old) != 0) {
         if (errno != ENOENT)
             return refuse_errno(path, "cannot create", "", err);

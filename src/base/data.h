@@ -38,10 +38,10 @@ bool data_read_headed(const char *path, size_t limit, DataHead *head, char **byt
 /* Opens a regular file for reading. Does not wait for a pipe. NULL: `err` and errno say why. */
 FILE *data_open(const char *path, Err *err);
 
-/* Replaces the contents of `path`. A reader sees either the old file or the complete new one. After
- * a failure the old file is unchanged and no temporary file remains (data.c says what signals can
- * leave behind). For a symbolic link, the file it points to is replaced. Devices and pipes are
- * written directly. */
+/* Replaces the contents of `path`; "-" is standard output. A reader sees either the old file or the
+ * complete new one. After a failure the old file is unchanged and no temporary file remains (data.c
+ * says what signals can leave behind). For a symbolic link, the file it points to is replaced.
+ * Devices and pipes are written directly. */
 bool data_write(const char *path, const void *bytes, size_t length, Err *err);
 
 /* Writes all bytes to an open file; may be called in signal handlers. False: errno says why. */

@@ -17,14 +17,14 @@ typedef struct {
 static const Step bytes_steps[] = {
     {1e3, 1, " B"}, {1e6, 1e3, " kB"}, {1e9, 1e6, " MB"}, {INFINITY, 1e9, " GB"}};
 static const Step us_steps[] = {{1e3, 1, " us"}, {1e6, 1e3, " ms"}, {INFINITY, 1e6, " s"}};
-static const Step gbps_steps[] = {{INFINITY, 1, " GB/s"}};
+static const Step gb_s_steps[] = {{INFINITY, 1, " GB/s"}};
 static const Step plain_steps[] = {{INFINITY, 1, ""}};
 
 static const Step *unit_step(Unit unit, double value) {
     static const Step *const steps[] = {[UNIT_BYTES] = bytes_steps,
                                         [UNIT_US] = us_steps,
                                         [UNIT_ERROR] = plain_steps,
-                                        [UNIT_GBPS] = gbps_steps,
+                                        [UNIT_GBPS] = gb_s_steps,
                                         [UNIT_COUNT] = plain_steps};
     const Step *step = steps[unit];
     while (value >= step->below)

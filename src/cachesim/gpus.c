@@ -72,7 +72,7 @@ const char *gpu_narrow_formats(const Gpu *gpu) {
 
 const GpuFigure gpu_figures[GPU_FIGURES] = {
     [GPU_L2] = {"l2", offsetof(GpuEdit, l2_mib), 1.0 / 32, 256, false},
-    [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gbps), 1, 1e6, false},
+    [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gb_s), 1, 1e6, false},
     [GPU_SMS] = {"sms", offsetof(GpuEdit, sms), 1, 10000, true},
     [GPU_CLOCK] = {"clock", offsetof(GpuEdit, clock_ghz), 0.1, 10, false},
 };
@@ -86,19 +86,19 @@ Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit) {
     double own_ghz = gpu_clock_ghz(gpu), ghz = edit->clock_ghz > 0 ? edit->clock_ghz : own_ghz;
     if (edit->l2_mib > 0)
         edited.l2_bytes = MB(edit->l2_mib);
-    if (edit->dram_gbps > 0)
-        edited.dram_gbps = edit->dram_gbps;
+    if (edit->dram_gb_s > 0)
+        edited.dram_gb_s = edit->dram_gb_s;
     if (edit->sms > 0)
         edited.sms = (int)edit->sms;
     if (edit->sms > 0 || edit->clock_ghz > 0) {
         edited.fp32_tflops = ghz * edited.sms * fp32_lanes(gpu) * 2 * 1e-3;
-        edited.l2_gbps *= edited.sms * ghz / (gpu->sms * own_ghz);
+        edited.l2_gb_s *= edited.sms * ghz / (gpu->sms * own_ghz);
     }
     return edited;
 }
 
 bool gpu_edit_any(const GpuEdit *edit) {
-    return edit->l2_mib > 0 || edit->dram_gbps > 0 || edit->sms > 0 || edit->clock_ghz > 0;
+    return edit->l2_mib > 0 || edit->dram_gb_s > 0 || edit->sms > 0 || edit->clock_ghz > 0;
 }
 
 void gpu_edit_text(const GpuEdit *edit, char *text, size_t size) {
@@ -120,7 +120,7 @@ static bool same_or_unknown(double a, double b) {
 
 bool gpu_same(const Gpu *a, const Gpu *b) {
     return !strcmp(a->name, b->name) && a->sms == b->sms && a->l2_bytes == b->l2_bytes &&
-           a->dram_gbps == b->dram_gbps && same_or_unknown(a->l2_gbps, b->l2_gbps) &&
+           a->dram_gb_s == b->dram_gb_s && same_or_unknown(a->l2_gb_s, b->l2_gb_s) &&
            same_or_unknown(a->fp32_tflops, b->fp32_tflops);
 }
 
@@ -146,8 +146,8 @@ static const Field gpu_fields[] = {
     {"l2_mb", FIELD_DOUBLE, AT(l2_mb), .min = 0.01, .max = 100000},
     {"l2_partitions", FIELD_INT, AT(file.gpu.l2_partitions), .min = 1, .max = 2, .optional = true,
      .fallback = 1},
-    {"dram_gbps", FIELD_DOUBLE, AT(file.gpu.dram_gbps), .min = 1, .max = 1e6},
-    {"l2_gbps", FIELD_DOUBLE, AT(file.gpu.l2_gbps), .min = 1, .max = 1e6, .optional = true,
+    {"dram_gb_s", FIELD_DOUBLE, AT(file.gpu.dram_gb_s), .min = 1, .max = 1e6},
+    {"l2_gb_s", FIELD_DOUBLE, AT(file.gpu.l2_gb_s), .min = 1, .max = 1e6, .optional = true,
      .fallback = NAN},
     {"fp32_tflops", FIELD_DOUBLE, AT(file.gpu.fp32_tflops), .min = 0.001, .max = 1e6,
      .optional = true, .fallback = NAN},

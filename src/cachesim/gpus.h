@@ -20,8 +20,8 @@ typedef struct {
     int sms;           /* multiprocessors */
     double l2_bytes;   /* a data sheet's megabyte of L2 has 2^20 bytes */
     int l2_partitions; /* 1: the L2 is undivided; 2: two partitions, joined by a fabric */
-    double dram_gbps;
-    double l2_gbps;     /* measured read rate of all multiprocessors together; NaN: not known */
+    double dram_gb_s;
+    double l2_gb_s;     /* measured read rate of all multiprocessors together; NaN: not known */
     double fp32_tflops; /* NaN: not published */
     bool converts_fp8;  /* the hardware has an instruction that converts FP8 */
     const char *note;   /* the card and the sources, where a row mixes two; NULL: it does not */
@@ -49,7 +49,7 @@ const char *gpu_narrow_formats(const Gpu *gpu);
 
 /* Figures of a GPU that the user has changed. A 0 leaves the GPU's own figure. */
 typedef struct {
-    double l2_mib, dram_gbps, sms, clock_ghz;
+    double l2_mib, dram_gb_s, sms, clock_ghz;
 } GpuEdit;
 
 /* One figure of a GpuEdit: its word, as in the command `gpu l2=32`, and its bounds. */
@@ -81,9 +81,9 @@ bool gpu_same(const Gpu *a, const Gpu *b);
 /* A user describes a GPU in a JSON file. Every field is checked:
  *
  *     {"name": "my GPU", "compute_capability": [8, 6], "multiprocessors": 84, "l2_mb": 6,
- *      "dram_gbps": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
+ *      "dram_gb_s": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
  *
- * A megabyte of l2_mb has 2^20 bytes. The fields fp32_tflops, converts_fp8, l2_gbps and
+ * A megabyte of l2_mb has 2^20 bytes. The fields fp32_tflops, converts_fp8, l2_gb_s and
  * l2_partitions (1 or 2) may be left out. */
 
 typedef struct {

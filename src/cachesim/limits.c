@@ -5,13 +5,13 @@
 
 const LimitInfo limit_infos[LIMIT_COUNT] = {
     [LIMIT_DRAM_COPY] =
-        {"dram_copy_gbps", "DRAM copy", "GB/s",
+        {"dram_copy_gb_s", "DRAM copy", "GB/s",
          "the runtime's copy of far more than the L2 holds, read and write counted"},
-    [LIMIT_DRAM_READ] = {"dram_read_gbps", "DRAM read", "GB/s",
+    [LIMIT_DRAM_READ] = {"dram_read_gb_s", "DRAM read", "GB/s",
                          "16-byte loads of far more than the L2 holds"},
-    [LIMIT_L2_COPY] = {"l2_copy_gbps", "L2 copy", "GB/s",
+    [LIMIT_L2_COPY] = {"l2_copy_gb_s", "L2 copy", "GB/s",
                        "the runtime's copy of what the L2 holds, read and write counted"},
-    [LIMIT_L2_READ] = {"l2_read_gbps", "L2 read", "GB/s",
+    [LIMIT_L2_READ] = {"l2_read_gb_s", "L2 read", "GB/s",
                        "16-byte loads past L1 of an eighth of the L2, over and over"},
     [LIMIT_L2_KEPT] = {"l2_kept_mb", "L2 kept", "MB",
                        "the most of a buffer, read over and over, that is still there; 10^6 bytes"},
@@ -42,7 +42,7 @@ bool limits_any(const Limits *limits) {
     return false;
 }
 
-double limits_ceiling_gbps(const Limits *limits, double footprint_bytes, double l2_bytes) {
+double limits_ceiling_gb_s(const Limits *limits, double footprint_bytes, double l2_bytes) {
     const double *value = limits->value;
     return footprint_bytes <= l2_bytes ? fmax(value[LIMIT_L2_COPY], value[LIMIT_L2_READ])
                                        : fmax(value[LIMIT_DRAM_COPY], value[LIMIT_DRAM_READ]);
@@ -50,7 +50,7 @@ double limits_ceiling_gbps(const Limits *limits, double footprint_bytes, double 
 
 Limits limits_of_data_sheet(const Gpu *gpu) {
     Limits limits = limits_unknown();
-    limits.value[LIMIT_DRAM_COPY] = limits.value[LIMIT_DRAM_READ] = gpu->dram_gbps;
+    limits.value[LIMIT_DRAM_COPY] = limits.value[LIMIT_DRAM_READ] = gpu->dram_gb_s;
     limits.value[LIMIT_L2_KEPT] = gpu->l2_bytes * 1e-6;
     limits.value[LIMIT_FP32] = gpu->fp32_tflops;
     return limits;

@@ -20,7 +20,7 @@ typedef enum {
 /* clang-format on */
 
 typedef struct {
-    const char *key;   /* the key in recordings, with the unit: "dram_copy_gbps" */
+    const char *key;   /* the key in recordings, with the unit: "dram_copy_gb_s" */
     const char *title; /* "DRAM copy" */
     const char *unit;  /* "GB/s" */
     const char *how;   /* how the limit is measured */
@@ -39,7 +39,7 @@ bool limits_any(const Limits *limits);
 
 /* Returns the bandwidth that bounds a problem with this footprint: that of L2 if the footprint fits
  * into L2, else that of DRAM. NaN: unknown. */
-double limits_ceiling_gbps(const Limits *limits, double footprint_bytes, double l2_bytes);
+double limits_ceiling_gb_s(const Limits *limits, double footprint_bytes, double l2_bytes);
 
 /* Returns the limits that a data sheet gives: DRAM bandwidth, FP32 rate and L2 size. The other
  * limits are unknown. */

@@ -54,12 +54,12 @@ Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel
 }
 
 static ModelCeilings ceilings_of_data_sheet(const Gpu *gpu) {
-    return (ModelCeilings){predict_dram_gbps(gpu), predict_l2_gbps(gpu), predict_fp32_gflops(gpu),
+    return (ModelCeilings){predict_dram_gb_s(gpu), predict_l2_gb_s(gpu), predict_fp32_gflops(gpu),
                            0, SOURCE_MODEL};
 }
 
 ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *edit) {
-    if (!edit || !(edit->dram_gbps > 0 || edit->sms > 0 || edit->clock_ghz > 0))
+    if (!edit || !(edit->dram_gb_s > 0 || edit->sms > 0 || edit->clock_ghz > 0))
         return model->ceilings[gpu];
     Gpu changed = model_gpu(model, gpu, edit);
     return ceilings_of_data_sheet(&changed);
@@ -147,7 +147,7 @@ void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, Figur
                            fmax(value[LIMIT_L2_COPY], value[LIMIT_L2_READ]),
                            value[LIMIT_FP32] * 1e3,
                            isfinite(value[LIMIT_TENSOR]) ? value[LIMIT_TENSOR] * 1e3 : 0, source};
-    if (isfinite(found.dram_gbps) && isfinite(found.l2_gbps) && isfinite(found.fp32_gflops))
+    if (isfinite(found.dram_gb_s) && isfinite(found.l2_gb_s) && isfinite(found.fp32_gflops))
         model->ceilings[gpu] = found;
 }
 

@@ -59,7 +59,7 @@ typedef struct {
 } ModelFormat;
 
 typedef struct {
-    double dram_gbps, l2_gbps, fp32_gflops;
+    double dram_gb_s, l2_gb_s, fp32_gflops;
     double tensor_gflops; /* FP16 on tensor cores; 0: unknown, as in the table of GPUs */
     FigureSource source;  /* SOURCE_MODEL: computed from the data sheet */
 } ModelCeilings;

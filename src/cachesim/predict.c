@@ -41,12 +41,12 @@ static const double LAUNCH_US = 0.6;
 static const double CLEAR_US = 0.7, ALONE_US = 2.3;
 static const double TILES_US = 0.9, TRANSPOSE_US = 1.9;
 
-double predict_dram_gbps(const Gpu *gpu) {
-    return gpu->dram_gbps * DRAM_SHARE;
+double predict_dram_gb_s(const Gpu *gpu) {
+    return gpu->dram_gb_s * DRAM_SHARE;
 }
 
-double predict_l2_gbps(const Gpu *gpu) {
-    return isfinite(gpu->l2_gbps) ? gpu->l2_gbps : L2_READ_BYTES * gpu->sms * gpu_clock_ghz(gpu);
+double predict_l2_gb_s(const Gpu *gpu) {
+    return isfinite(gpu->l2_gb_s) ? gpu->l2_gb_s : L2_READ_BYTES * gpu->sms * gpu_clock_ghz(gpu);
 }
 
 double predict_fp32_gflops(const Gpu *gpu) {
@@ -133,7 +133,7 @@ static double operations_us(const Gpu *gpu, double number, double a_cycle) {
 /* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` of them a cycle
  * for each multiprocessor. On another GPU the rate is in proportion to its L2's read bandwidth. */
 static double l2_operations_us(const Gpu *gpu, double number, double a_cycle) {
-    return number / (predict_l2_gbps(gpu) * a_cycle / L2_READ_BYTES * 1e3);
+    return number / (predict_l2_gb_s(gpu) * a_cycle / L2_READ_BYTES * 1e3);
 }
 
 static double l2_write_us(const Gpu *gpu, double bytes) {
@@ -155,7 +155,7 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
     double writes = counts->l2_sectors - counts->l2_reads - counts->additions;
     double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
     double stores = writes - counts->l2_partial - apart;
-    return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
+    return SECTOR * reads / (predict_l2_gb_s(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
            l2_operations_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
 }
 
@@ -231,7 +231,7 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
     p.term_us[TERM_DRAM] =
-        (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
+        (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gb_s(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     set_issue_term(profile, gpu, instructions, &p);
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);

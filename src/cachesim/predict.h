@@ -74,8 +74,8 @@ L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool w
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2);
 
 /* Return the highest rates that the model assumes for a GPU. */
-double predict_dram_gbps(const Gpu *gpu);
-double predict_l2_gbps(const Gpu *gpu);
+double predict_dram_gb_s(const Gpu *gpu);
+double predict_l2_gb_s(const Gpu *gpu);
 double predict_fp32_gflops(const Gpu *gpu);
 
 /* Returns the latency if the dependent loads, those of the longest interval, took `factor` times as

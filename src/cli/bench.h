@@ -18,14 +18,22 @@ bool bench_published(const Options *options, Err *err);
 
 typedef struct Against Against;
 
-/* Reads the file of --against; *against is NULL without the option. Refuses a file that is no
- * result of bench, or that comes from another GPU or CPU than the plan's. Refuses single launches
- * where the plan times graphs. */
-bool against_open(const Options *options, const BenchPlan *plan, Against **against, Err *err);
+/* Opens the file of --against, which bench wrote; *against is NULL without the option. */
+bool against_open(const Options *options, Against **against, Err *err);
 void against_close(Against *against); /* accepts NULL */
 
-/* Adds columns with the old latency, the ratio and its noise. */
-void against_add(Against *against, Report *report, const BenchRow *row);
+/* Refuses a comparison with latencies of a machine, of devices `where`, that is not that of the
+ * file, and of single launches with launches in a row. `where` ~0u: the file's devices. Accepts
+ * NULL, as against_row and against_judge do. */
+bool against_check(const Against *against, const json_t *machine, unsigned where, bool single,
+                   Err *err);
+
+/* Adds the columns of against_row to a report without rows. */
+void against_columns(Report *report);
+
+/* Sets the old latency, the ratio and its noise in a row of results. Returns false where it is
+ * slower than --fail allows. */
+bool against_row(Against *against, json_t *row);
 
 /* Draws the ratios into --png. Fails where a row is slower than --fail allows, beyond the noise. */
 bool against_judge(const Against *against, Err *err);

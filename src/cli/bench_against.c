@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cli/bench.h"
 
-#include "src/base/json_fields.h"
+#include "src/cli/records.h"
 #include "src/run/recorded.h"
 
 #include <math.h>
@@ -15,7 +15,9 @@ static const char *const verdict_words[VERDICT_COUNT] = {"faster", "within noise
 
 struct Against {
     const Options *options;
-    json_t *root;
+    json_t *head; /* of the old file; its first rows say which devices it is of */
+    json_t *rows; /* the old rows, by against_key */
+    unsigned where;
     double fail; /* the slow-down that --fail allows, 0.05; INFINITY: any */
     /* rows in the old file; the rest counts only settled rows */
     int found, compared, slower, failed;
@@ -39,60 +41,72 @@ static bool parse_fail_limit(const char *text, double *fail, Err *err) {
            err_set(err, ERR_USAGE, "--fail", "such as 5%", "'%s' is no percentage", text);
 }
 
-/* Returns the number under a key. NaN: there is none. */
-static double number_at(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
+/* Writes what two rows share that are compared. */
+static void row_key(const json_t *row, char key[512]) {
+    snprintf(key, 512, "%s/%s/%s/%s/%s/%.0f/%.0f", row_text(row, "scene"), row_text(row, "kernel"),
+             row_text(row, "dtype"), row_text(row, "align"), row_text(row, "cache"),
+             row_number(row, "channels"), row_number(row, "points"));
 }
 
-/* Whether the file has a row with a latency on backend `where`. */
-static bool has_rows(const json_t *root, BevWhere where) {
+/* Keeps the latencies of a record. */
+static bool keep_rows(Against *against, const json_t *record, Err *err) {
     size_t i;
     json_t *row;
-    const char *on;
-    json_array_foreach(json_object_get(root, "results"), i,
-                       row) if ((on = json_string_value(json_object_get(row, "where"))) &&
-                                !strcmp(on, where_names[where]) &&
-                                isfinite(number_at(row, "median_us")) &&
-                                isfinite(number_at(row, "noise"))) return true;
-    return false;
-}
-
-/* Refuses recorded figures of another machine or of another number of threads. */
-static bool check_machine(const json_t *root, const BenchPlan *plan, const char *path, Err *err) {
-    const json_t *old = json_object_get(root, "machine");
-    Machine here;
-    bool shared = false;
-    machine_read(&here);
-    for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
-        bool cuda = where == BEV_CUDA;
-        const char *then = json_string_value(json_object_get(old, cuda ? "gpu" : "cpu"));
-        const char *now = cuda ? here.gpu : here.cpu;
-        bool same_threads = cuda || number_at(old, "threads") == here.threads;
-        if (!(plan->where & 1u << where) || !has_rows(root, (BevWhere)where))
+    char key[512];
+    json_array_foreach(json_object_get(record, "results"), i, row) {
+        bool cuda = !strcmp(row_text(row, "where"), where_names[BEV_CUDA]);
+        if (!isfinite(row_number(row, "median_us")) || !isfinite(row_number(row, "noise")))
             continue;
-        if (!then || strcmp(then, now) || !same_threads)
-            return err_set(err, ERR_USAGE, path, "figures of two machines are not compared",
-                           "measured on %s%s, but this is %s", then ? then : "n/a",
-                           same_threads ? "" : " with other threads", now);
-        shared = true;
+        row_key(row, key);
+        against->where |= 1u << (cuda ? BEV_CUDA : BEV_CPU);
+        json_t *kept =
+            json_pack("{sO sO sO?}", "median_us", json_object_get(row, "median_us"), "noise",
+                      json_object_get(row, "noise"), "settled", json_object_get(row, "settled"));
+        if (json_object_set_new(against->rows, key, kept) != 0)
+            return err_set(err, ERR_FAILED, "bench", "", "out of memory");
     }
-    return shared || err_set(err, ERR_USAGE, path, "name one that bench --format json wrote here",
-                             "no latency of this device in it");
+    return true;
 }
 
-static bool check_source(const json_t *root, const BenchPlan *plan, const char *path, Err *err) {
-    const char *timing = json_string_value(json_object_get(root, "timing"));
-    bool single = timing && !strcmp(timing, "single");
-    if (!has_rows(root, BEV_CPU) && !has_rows(root, BEV_CUDA))
-        return err_set(err, ERR_USAGE, path, recorded_hint,
-                       "no latency that bench measured, with its noise, in it");
-    return single == plan->timing.single ||
-           err_set(err, ERR_USAGE, path, single ? "add --single" : "leave --single out",
-                   "its figures are of %s", single ? "single launches" : "launches in a row");
+static bool load_rows(Against *against, const char *path, Err *err) {
+    RecordFile file;
+    bool ok = record_file_open(&file, path, err);
+    against->head = json_incref(file.head);
+    while (ok && file.record)
+        ok = keep_rows(against, file.record, err) && record_file_next(&file, err);
+    record_file_close(&file);
+    return ok &&
+           (against->where || err_set(err, ERR_USAGE, path, recorded_hint,
+                                      "no latency that bench measured, with its noise, in it"));
 }
 
-bool against_open(const Options *options, const BenchPlan *plan, Against **out, Err *err) {
+bool against_check(const Against *against, const json_t *machine, unsigned where, bool single,
+                   Err *err) {
+    if (!against)
+        return true;
+    const char *path = against->options->against;
+    const json_t *old = json_object_get(against->head, "machine");
+    bool was_single = !strcmp(row_text(against->head, "timing"), "single");
+    if (was_single != single)
+        return err_set(err, ERR_USAGE, path, was_single ? "add --single" : "leave --single out",
+                       "its figures are of %s",
+                       was_single ? "single launches" : "launches in a row");
+    for (int on = BEV_CPU; on <= BEV_CUDA; on++) {
+        bool cuda = on == BEV_CUDA, shared = where & against->where & 1u << on;
+        const char *then = row_text(old, cuda ? "gpu" : "cpu");
+        const char *now = row_text(machine, cuda ? "gpu" : "cpu");
+        bool same_threads = cuda || row_number(old, "threads") == row_number(machine, "threads");
+        if (shared && (!then[0] || strcmp(then, now) || !same_threads))
+            return err_set(err, ERR_USAGE, path, "figures of two machines are not compared",
+                           "measured on %s%s, but this is %s", then[0] ? then : "n/a",
+                           same_threads ? "" : " with other threads", now[0] ? now : "n/a");
+    }
+    return where & against->where ||
+           err_set(err, ERR_USAGE, path, "name one that bench --format json wrote here",
+                   "no latency of this device in it");
+}
+
+bool against_open(const Options *options, Against **out, Err *err) {
     const char *path = options->against;
     *out = NULL;
     if (!path && (options->fail || options->png))
@@ -100,30 +114,24 @@ bool against_open(const Options *options, const BenchPlan *plan, Against **out, 
                        "there is nothing to compare with");
     if (!path)
         return true;
-    Against *against = calloc(1, sizeof *against);
-    if (!against)
+    Against *against = *out = calloc(1, sizeof *against);
+    if (!against || !(against->rows = json_object()))
         return err_set(err, ERR_FAILED, "bench", "", "out of memory");
     against->options = options;
-    bool ok = parse_fail_limit(options->fail, &against->fail, err);
-    ok = ok && (against->root = fields_load(path, RECORDED_MAX_BYTES, recorded_hint, err));
-    ok = ok && check_source(against->root, plan, path, err) &&
-         check_machine(against->root, plan, path, err);
-    if (ok)
-        *out = against;
-    else
-        against_close(against);
-    return ok;
+    return parse_fail_limit(options->fail, &against->fail, err) && load_rows(against, path, err);
 }
 
 void against_close(Against *against) {
-    if (against)
-        json_decref(against->root);
+    if (against) {
+        json_decref(against->head);
+        json_decref(against->rows);
+    }
     free(against);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void add_bar(Against *against, const BenchRow *row, Verdict verdict, double ratio,
+static void add_bar(Against *against, const json_t *row, Verdict verdict, double ratio,
                     double noise, double old_us) {
     int n = against->bar_count;
     char noise_text[32], old_text[32];
@@ -131,11 +139,13 @@ static void add_bar(Against *against, const BenchRow *row, Verdict verdict, doub
         return;
     PlotBar *bar = &against->bars[against->bar_count++];
     char *group = against->groups[n];
-    snprintf(group, GROUP_TEXT, "%.300s, %s, %s, %s", row->scene,
-             bev_dtypes[row->config.dtype].title, bev_aligns[row->config.align].name,
-             cache_names[row->cache]);
+    const BevKernel *kernel = bev_kernel_find(row_text(row, "kernel"));
+    int dtype = choices_find(CHOICE_DTYPE, row_text(row, "dtype"));
+    snprintf(group, GROUP_TEXT, "%.300s, %s, %s, %s", row_text(row, "scene"),
+             dtype < 0 ? "" : bev_dtypes[dtype].title, row_text(row, "align"),
+             row_text(row, "cache"));
     *bar = (PlotBar){.group = n && !strcmp(against->groups[n - 1], group) ? NULL : group,
-                     .label = row->config.kernel->title,
+                     .label = kernel ? kernel->title : "?",
                      .strong = verdict == SLOWER};
     bar->parts[verdict] = ratio;
     report_number(noise_text, sizeof noise_text, noise, 2);
@@ -143,19 +153,28 @@ static void add_bar(Against *against, const BenchRow *row, Verdict verdict, doub
     snprintf(bar->text, sizeof bar->text, "%.3f ± %s, was %s µs", ratio, noise_text, old_text);
 }
 
-void against_add(Against *against, Report *report, const BenchRow *row) {
-    static const char *const keys[] = {"scene", "kernel",   "dtype",  "align",
-                                       "cache", "channels", "points", NULL};
+void against_columns(Report *report) {
+    static const ReportColumn columns[] = {{"old_us", "old us", 4},   {"old_noise", "old noise", 2},
+                                           {"ratio", "new/old", 4},   {"ratio_noise", "+-", 2},
+                                           {"against", "against", 0}, {"against_passed", NULL, 0}};
+    report_columns(report, columns, sizeof columns / sizeof *columns);
+}
+
+static Timing timing_of(const json_t *row) {
+    return (Timing){.median_us = row_number(row, "median_us"),
+                    .noise = row_number(row, "noise"),
+                    .settled = json_is_true(json_object_get(row, "settled"))};
+}
+
+bool against_row(Against *against, json_t *row) {
+    char key[512];
     if (!against)
-        return;
-    const json_t *rows = json_object_get(against->root, "results");
-    const json_t *old = row->skipped[0] ? NULL : report_join(report, rows, keys);
-    const Timing then = {.median_us = number_at(old, "median_us"),
-                         .noise = number_at(old, "noise"),
-                         .settled = json_is_true(json_object_get(old, "settled"))};
-    bool found = then.median_us > 0 && isfinite(then.noise);
-    double ratio = found ? timing_ratio(&row->timing, &then) : NAN;
-    double noise = fmax(then.noise, row->timing.noise);
+        return true;
+    row_key(row, key);
+    const Timing now = timing_of(row), then = timing_of(json_object_get(against->rows, key));
+    bool found = then.median_us > 0 && now.median_us > 0;
+    double ratio = found ? timing_ratio(&now, &then) : NAN;
+    double noise = fmax(then.noise, now.noise);
     bool known = isfinite(ratio);
     Verdict verdict = !known || fabs(ratio - 1) <= noise ? SAME : ratio > 1 ? SLOWER : FASTER;
     bool fails = verdict == SLOWER && ratio - 1 > against->fail;
@@ -166,20 +185,27 @@ void against_add(Against *against, Report *report, const BenchRow *row) {
     against->slower += verdict == SLOWER;
     against->longest = fmax(against->longest, ratio);
     against->failed += fails;
-    if (fails && ratio > against->worst_ratio) {
-        against->worst_ratio = ratio;
-        snprintf(against->worst, sizeof against->worst, "%.200s, %s, %s: %.3f times", row->scene,
-                 row->config.kernel->name, bev_dtypes[row->config.dtype].name, ratio);
+    if (fails) {
+        char line[sizeof against->worst];
+        snprintf(line, sizeof line, "%.200s, %.32s, %.16s: %.3f times", row_text(row, "scene"),
+                 row_text(row, "kernel"), row_text(row, "dtype"), ratio);
+        json_object_set_new(row, "failures", json_pack("[s]", line));
+        if (ratio > against->worst_ratio)
+            memcpy(against->worst, line, sizeof line);
+        against->worst_ratio = fmax(against->worst_ratio, ratio);
     }
-    report_add(report, "old_us", "old us", 4, cell_if(found, cell_real(then.median_us)));
-    report_add(report, "old_noise", "old noise", 2, cell_if(found, cell_real(then.noise)));
-    report_add(report, "ratio", "new/old", 4, cell_if(known, cell_real(ratio)));
-    report_add(report, "ratio_noise", "+-", 2, cell_if(known, cell_real(noise)));
-    report_add(report, "against", "against", 0,
-               cell_text(known   ? verdict_words[verdict]
-                         : found ? "not settled"
-                                 : NULL));
-    report_add(report, "against_passed", NULL, 0, cell_if(known, cell_bool(!fails)));
+    if (found) {
+        json_object_set_new(row, "old_us", json_real(then.median_us));
+        json_object_set_new(row, "old_noise", json_real(then.noise));
+        json_object_set_new(row, "against",
+                            json_string(known ? verdict_words[verdict] : "not settled"));
+    }
+    if (known) {
+        json_object_set_new(row, "ratio", json_real(ratio));
+        json_object_set_new(row, "ratio_noise", json_real(noise));
+        json_object_set_new(row, "against_passed", json_boolean(!fails));
+    }
+    return !fails;
 }
 
 /* ---- the figure and the gate ----------------------------------------------------------------- */

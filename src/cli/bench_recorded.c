@@ -6,6 +6,7 @@
 #include "src/scene/scene.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_wanted(const char *value, const char *list) {
@@ -19,8 +20,7 @@ typedef char SceneLabel[128];
 
 /* Writes the names of the chosen scenes as recordings have them: "histogram, skew 2", "canonical,
  * load balance 0.5". */
-static bool name_recorded_scenes(const Options *options, SceneLabel names[OPTIONS_MAX_ARGUMENTS],
-                                 Err *err) {
+static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err *err) {
     Job workload = select_job(options);
     const OperatorChange asked = workload.sizes;
     workload.sizes = (OperatorChange){0};
@@ -91,20 +91,25 @@ static void add_recorded(Report *report, const Options *options, const char *mac
     report_add(report, "median_us", "median us", 4, cell_real(row->median_us));
     report_add(report, "p95_us", "p95 us", 4, cell_real(row->p95_us));
     report_add(report, "p99_us", "p99 us", 4, cell_real(row->p99_us));
-    report_add(report, "effective_gbps", "GB/s", 3, cell_real(row->effective_gbps));
+    report_add(report, "effective_gb_s", "GB/s", 3, cell_real(row->effective_gb_s));
 }
 
 bool bench_recorded(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {.names_to = "cache", .group = "machine"};
-    SceneLabel names[OPTIONS_MAX_ARGUMENTS];
-    if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err))
+    SceneLabel *names = calloc((size_t)options->argument_count + 1, sizeof *names);
+    if (!names)
+        return err_set(err, ERR_FAILED, "bench", "", "out of memory");
+    if (!name_recorded_scenes(options, names, err) || !recorded_load_samples(&set, err)) {
+        free(names);
         return false;
+    }
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
             if (is_wanted_row(options, names, &set.recordings[i].rows[j]))
                 add_recorded(&report, options, set.recordings[i].label, &set.recordings[i].rows[j]);
     recorded_free(&set);
+    free(names);
     bool ok = report.row_count > 0
                   ? output_report(options, &report, json_object(), err)
                   : err_set(err, ERR_FAILED, "samples/recorded", "bench --recorded alone shows all",

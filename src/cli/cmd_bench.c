@@ -4,23 +4,22 @@
 #include "kernels/clean.h"
 #include "src/base/load.h"
 #include "src/cli/bench.h"
+#include "src/cli/records.h"
 #include "src/cli/selection.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
 
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- measured here --------------------------------------------------------------------------- */
 
 typedef struct {
-    const BenchPlan *plan;
-    Report report;
+    Records records;
     Against *against;
-    bool skipped; /* a row was skipped */
+    bool backward; /* the rows that are added have both directions */
     bool progress;
     int rows, unsettled, reversed;
     Load begun;
@@ -31,8 +30,7 @@ typedef struct {
 /* Counts CPU kernels that are clearly slower with warm caches than with cold ones. */
 static void count_reversed(Bench *bench, const BenchRow *row) {
     const double clearly = 1.03;
-    bool on_cpu =
-        row->config.kernel->where == BEV_CPU && !row->skipped[0] && row->timing.settled;
+    bool on_cpu = row->config.kernel->where == BEV_CPU && !row->skipped[0] && row->timing.settled;
     if (on_cpu && row->cache == CACHE_COLD && kernel_config_equal(&row->config, &bench->warm))
         bench->reversed += bench->warm_us > clearly * row->timing.median_us;
     bench->warm = row->config;
@@ -46,15 +44,15 @@ static void show_progress(const BenchRow *row) {
             bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
 }
 
-/* Adds a measured kernel to the table of results. */
-static void add_row(const BenchRow *row, void *context) {
-    Bench *bench = context;
-    Report *report = &bench->report;
-    const Timing *timing = &row->timing;
-    bool ran = !row->skipped[0], compared = ran && row->baseline.median_us > 0;
-    bool backward = bench->plan->directions >> BEV_BACKWARD & 1;
-    const Timing *baseline = &row->baseline;
-    select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
+/* Whether a row and its baseline were timed. */
+static bool is_compared(const BenchRow *row) {
+    return !row->skipped[0] && row->baseline.median_us > 0;
+}
+
+/* Adds the columns of a measured kernel. */
+static void add_columns(const Bench *bench, Report *report, const BenchRow *row) {
+    const Timing *timing = &row->timing, *baseline = &row->baseline;
+    bool ran = !row->skipped[0], compared = is_compared(row), backward = bench->backward;
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", backward ? "direction" : NULL, 0,
@@ -65,6 +63,9 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "points", "points", 0, cell_int(row->points));
     report_add(report, "intervals", NULL, 0, cell_int(row->intervals));
     report_add(report, "median_us", "median us", 4, cell_if(ran, cell_real(timing->median_us)));
+    report_add(report, "mean_us", "mean us", 4, cell_if(ran, cell_real(timing->median_us)));
+    report_add(report, "moments", "moments", 0, cell_int(ran));
+    report_add(report, "moments_failed", NULL, 0, cell_int(0));
     report_add(report, "p95_us", "p95 us", 4, cell_if(ran, cell_real(timing->p95_us)));
     report_add(report, "p99_us", "p99 us", 4, cell_if(ran, cell_real(timing->p99_us)));
     report_add(report, "noise", "noise", 2, cell_if(ran, cell_real(timing->noise)));
@@ -74,7 +75,7 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "map_us", NULL, 0, cell_if(ran && row->map_us > 0, cell_real(row->map_us)));
     report_add(report, "traffic_mb", "traffic MB", 3, cell_if(ran, cell_real(row->traffic_mb)));
     report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
-    report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
+    report_add(report, "effective_gb_s", "GB/s", 3, cell_if(ran, cell_real(row->effective_gb_s)));
     report_add(report, "speedup_over_v2", backward ? "over base" : "over V2", 3,
                cell_if(compared, cell_real(row->speedup)));
     report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
@@ -82,12 +83,20 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "baseline_noise", NULL, 2, cell_if(compared, cell_real(baseline->noise)));
     report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
                cell_if(compared, cell_bool(baseline->settled)));
-    report_add(report, "skipped", NULL, DIGITS_BLANK, cell_text(ran ? NULL : row->skipped));
-    bench->skipped = bench->skipped || !ran;
+    report_add(report, "skipped", "not timed: why", DIGITS_BLANK,
+               cell_text(ran ? NULL : row->skipped));
+}
+
+static void add_row(const BenchRow *row, void *context) {
+    Bench *bench = context;
+    bool ran = !row->skipped[0];
+    select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
+    add_columns(bench, &bench->records.row, row);
+    records_row(&bench->records);
     bench->rows += ran;
-    bench->unsettled += ran && !(timing->settled && (!compared || baseline->settled));
+    bench->unsettled +=
+        ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
     count_reversed(bench, row);
-    against_add(bench->against, report, row);
     if (bench->progress)
         show_progress(row);
 }
@@ -117,14 +126,24 @@ static void say_if_doubtful(const Bench *bench) {
 
 /* Adds a row of --once: the kernel that ran, and its NVTX range. */
 static void add_once(const BenchRow *row, void *context) {
-    Report *report = &((Bench *)context)->report;
+    Bench *bench = context;
+    Report *report = &bench->records.row;
     select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "direction", NULL, 0,
                cell_text(bev_directions[row->config.kernel->direction].name));
     report_add(report, "range", "NVTX range", 0, cell_text(row->range[0] ? row->range : NULL));
-    report_add(report, "skipped", NULL, 0, cell_text(row->skipped[0] ? row->skipped : NULL));
+    report_add(report, "skipped", "not launched: why", DIGITS_BLANK,
+               cell_text(row->skipped[0] ? row->skipped : NULL));
+    records_row(&bench->records);
+}
+
+static RowVerdict judge_row(void *context, json_t *row) {
+    Bench *bench = context;
+    bool skipped = !json_is_null(json_object_get(row, "skipped"));
+    bool passed = skipped || against_row(bench->against, row);
+    return skipped ? ROW_SKIPPED : passed ? ROW_PASSED : ROW_FAILED;
 }
 
 /* Returns this machine with the limits of its GPU, as JSON for later readers of the figures. */
@@ -143,47 +162,98 @@ static json_t *this_machine(void) {
     return block;
 }
 
-/* Plans the measurement by the options, measures all kernels, and prints the table. */
-static bool measure_rows(const Options *options, Err *err) {
-    const char *configurations[OPTIONS_MAX_ARGUMENTS];
-    bool named = options->argument_count > 0;
-    BenchPlan plan;
-    GradOutFile grad_out;
-    if (!select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err) ||
-        !select_plan_grad_out(options, &plan, &grad_out, err))
+/* Prints the rows and judges them. `machine` NULL: no memory. */
+static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *err) {
+    Records *records = &bench->records;
+    if (bench->against)
+        against_columns(&records->row);
+    records_rows(records);
+    if (!records->skipped)
+        report_head(&records->row, "skipped", NULL);
+    if (records->scene_count <= RECORDS_SCENES_LISTED) {
+        report_head(&records->row, "moments", NULL);
+        report_head(&records->row, "mean_us", NULL);
+    }
+    return (!records->lost || err_set(err, ERR_FAILED, "bench", "", "out of memory")) &&
+           records_print(
+               records, &(OutputTable){.report = &records->row}, 1,
+               json_pack("{ss so ss}", "command", "bench", "machine", machine, "timing", timing),
+               err) &&
+           against_judge(bench->against, err) && records_judge(records, err);
+}
+
+/* Makes the plan of the options. */
+static bool plan_bench(Bench *bench, BenchPlan *plan, GradOutFile *grad_out, Err *err) {
+    enum { MAX_PRESETS = 32 };
+    static const char *configurations[MAX_PRESETS];
+    const Options *options = bench->records.options;
+    if (!select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, plan, err) ||
+        !select_plan_grad_out(options, plan, grad_out, err))
         return false;
-    for (int i = 0; i < preset_count; i++)
+    for (int i = 0; i < preset_count && i < MAX_PRESETS; i++)
         configurations[i] = presets[i].name;
-    plan.scenes = named ? options->arguments : configurations;
-    plan.scene_count = named ? options->argument_count : preset_count;
-    plan.moments = 1;
-    plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
-    plan.timing = options->quick ? timing_quick : timing_default;
-    plan.timing.single = options->single;
-    plan.once = options->once;
-    Bench bench = {.plan = &plan,
-                   .begun = load_now(),
-                   .progress = isatty(STDERR_FILENO) && !options->quiet,
-                   .report = {.names_to = options->once ? "range" : "cache"}};
-    bool ok = against_open(options, &plan, &bench.against, err) &&
-              bench_run(&plan, options->once ? add_once : add_row, &bench, err);
-    grad_out_free(&grad_out);
-    if (bench.skipped)
-        bench.report.columns[report_column(&bench.report, "skipped")].heading = "not timed: why";
-    if (bench.progress)
-        fputs("\r\033[K", stderr);
+    plan->moments = 1;
+    plan->caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
+    plan->timing = options->quick ? timing_quick : timing_default;
+    plan->timing.single = options->single;
+    plan->once = options->once;
+    bench->backward = plan->directions >> BEV_BACKWARD & 1;
+    return records_scenes(&bench->records, plan, configurations, preset_count, err);
+}
+
+static const char *timing_word(const Options *options) {
+    return options->once ? "none" : options->single ? "single" : "in a row";
+}
+
+/* Measures all kernels of the plan, and prints the table. */
+static bool measure_rows(Bench *bench, Err *err) {
+    BenchPlan plan;
+    GradOutFile grad_out = {.first = -1};
+    Records *records = &bench->records;
+    const Options *options = records->options;
+    json_t *machine = this_machine();
+    bool ok = plan_bench(bench, &plan, &grad_out, err) && records_open(records, &plan, err);
     ok = ok &&
-         output_report(options, &bench.report,
-                       json_pack("{so ss}", "machine", this_machine(), "timing",
-                                 options->once     ? "none"
-                                 : options->single ? "single"
-                                                   : "in a row"),
-                       err) &&
-         against_judge(bench.against, err);
+         json_object_set_new(records->head, "timing", json_string(timing_word(options))) == 0 &&
+         against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
+         bench_run(&plan, options->once ? add_once : add_row, bench, err) &&
+         records_end(records, err);
+    grad_out_free(&grad_out);
+    if (bench->progress)
+        fputs("\r\033[K", stderr);
+    ok = ok && print_rows(bench, json_incref(machine), timing_word(options), err);
     if (!options->against) /* --against says this itself */
-        say_if_doubtful(&bench);
+        say_if_doubtful(bench);
+    json_decref(machine);
+    return ok;
+}
+
+static bool take_rows(Bench *bench, RecordFile *files, int count, Err *err) {
+    Records *records = &bench->records;
+    const BenchRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
+    const json_t *head = files[0].head;
+    json_t *machine = json_object_get(head, "machine");
+    const char *timing = row_text(head, "timing");
+    add_columns(bench, &records->row, &none);
+    return against_check(bench->against, machine, ~0u, !strcmp(timing, "single"), err) &&
+           records_take_files(records, files, count, err) &&
+           print_rows(bench, json_incref(machine), timing, err);
+}
+
+bool bench_results(const Options *options, RecordFile *files, int count, Err *err) {
+    Bench bench = {.records = {.options = options,
+                               .command = "bench",
+                               .worst_by = options->against ? "ratio" : "median_us",
+                               .mean_of = options->once ? NULL : "mean_us",
+                               .judge = judge_row,
+                               .row.names_to = options->once ? "range" : "cache"},
+                   .begun = load_now(),
+                   .progress = isatty(STDERR_FILENO) && !options->quiet};
+    bench.records.context = &bench;
+    bool ok = against_open(options, &bench.against, err) &&
+              (files ? take_rows(&bench, files, count, err) : measure_rows(&bench, err));
     against_close(bench.against);
-    report_free(&bench.report);
+    records_close(&bench.records);
     return ok;
 }
 
@@ -192,16 +262,17 @@ bool cmd_bench(const Options *options, Err *err) {
         (options->recorded || options->once || options->against || options->argument_count))
         return err_set(err, ERR_USAGE, "--published", "leave it or the rest out",
                        "the table has the article's six configurations, and nothing is timed");
-    if (options->recorded && (options->against || options->fail || options->png))
-        return err_set(err, ERR_USAGE, "--recorded", "leave it out",
-                       "recorded figures are not compared with those of another file");
-    if (options->once && (options->recorded || options->against ||
-                          options->fail || options->png || options->cache || options->single ||
-                          options->quick))
+    if ((options->recorded || options->published) &&
+        (options->against || options->fail || options->png || options->shard || options->scenes ||
+         options->keep_going || choices_find(CHOICE_FORMAT, options->format) < 0))
+        return err_set(err, ERR_USAGE, "--recorded", "bevscope merge compares two files",
+                       "recorded figures stand alone");
+    if (options->once && (options->recorded || options->against || options->fail || options->png ||
+                          options->cache || options->single || options->quick))
         return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
                        "nothing is timed, so that --recorded, --against, --cache, --single "
                        "and --quick have no meaning");
     return options->published  ? bench_published(options, err)
            : options->recorded ? bench_recorded(options, err)
-                               : measure_rows(options, err);
+                               : bench_results(options, NULL, 0, err);
 }

@@ -537,7 +537,8 @@ bool cmd_calibrate(const Options *options, Err *err) {
     ok = ok && ranges_choose(&ranges, &histograms, &request, options->arguments[0], err);
     if (ok) {
         name_scenes(options, ranges.scenes, sizeof ranges.scenes);
-        ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
+        if (!options->output || strcmp(options->output, "-")) /* not beside the ranges */
+            ok = print_calibration(options, &histograms, &ranges, request.dtype, err);
     }
     ok = ok && (!options->output || ranges_write(&ranges, options->output, err));
     tensor_histograms_free(&histograms);

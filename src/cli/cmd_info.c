@@ -395,7 +395,7 @@ static bool print_measured(const Options *options, Report *report, Err *err) {
     if (!device_info(&info, err) || !probe_limits(PROBE_ALL, &limits, err))
         return false;
     add_limits(report, info.name, gpu_of_device(info.name), &limits, "measured");
-    return output_report(options, report, json_pack("{so}", "machine", output_this_machine()), err);
+    return output_report(options, report, json_object(), err);
 }
 #endif
 
@@ -471,7 +471,7 @@ static bool describe_functions(const Options *options, Err *err) {
         return false;
     bool ok = each_problem(options, &workload, add_functions, &functions, err) &&
               output_report(options, &functions.report,
-                            json_pack("{so}", "machine", output_this_machine()), err);
+                            json_object(), err);
     workload_close(&workload);
     report_free(&functions.report);
     return ok;

@@ -143,8 +143,9 @@ bool cmd_rig(const Options *options, Err *err) {
     char *text;
     if (!rig_changed_text(options, &text, err))
         return false;
-    bool ok = path ? data_write(path, text, strlen(text), err) && describe_rig(options, path, err)
-                   : describe_text(options, text, err);
+    bool ok = !path || data_write(path, text, strlen(text), err);
+    if (!path || strcmp(path, "-")) /* not beside the rig on standard output */
+        ok = ok && describe_text(options, text, err);
     free(text);
     return ok;
 }

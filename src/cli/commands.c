@@ -2,6 +2,8 @@
 /* The commands: name, arguments, help, and the function that runs each. */
 #include "src/cli/options.h"
 
+#include <limits.h>
+
 const Subcommand commands[COMMAND_COUNT] = {
     {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
      "The terminal becomes a dashboard, and a window shows the BEV where there is a display; keys "
@@ -25,7 +27,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "its error is largest; the line with the largest max abs comes first. A second table has the "
      "scenes' classes; --format json has every moment. Without SCENE: canonical, asymmetric and "
      "toy. Exit status 3 when a gate fails.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
+     0, INT_MAX, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of samples, the prepare step apart, effective bandwidth by the "
      "kernel's own traffic model, and the speed-up over V2 on the same device (backward over V2 "
@@ -34,11 +36,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "that adds 2.3 us. Without SCENE: the published configurations. With --once nothing is "
      "timed: each kernel is launched for a warm-up and once more, in a build with CUDA inside an "
      "NVTX range that is named by kernel, scene, format and align.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
+     0, INT_MAX, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
      "intervals, the share of the frustum outside of the grid, gather traffic and footprint.",
-     0, OPTIONS_MAX_ARGUMENTS, cmd_info},
+     0, INT_MAX, cmd_info},
     {"export", "SCENE [OUT.npz]", "write a scene's tensors for NumPy",
      "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
      "bevscope itself read them; and what the scene's car recorded besides, which a world has "
@@ -59,8 +61,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "PDF. Charts of one GPU show the first of --gpu. Everything modelled says so.",
      2, 2, cmd_plot},
     {"glossary", "[WORD]...", "say what the words on the screens mean",
-     "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
-     cmd_glossary},
+     "Prints what each WORD means; without WORD, the whole glossary.", 0, INT_MAX, cmd_glossary},
     {"learn", "[LESSON]", "take a lesson: predict, run, see why",
      "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: "
      "the live display opens with it, asks for predictions, runs what they are about and shows "
@@ -111,7 +112,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "Kullback-Leibler divergence, as PyTorch Quantization and TensorRT define it; mse the least "
      "squared error. -o writes the ranges of --method, from which the scale of each format "
      "follows.",
-     1, OPTIONS_MAX_ARGUMENTS, cmd_calibrate},
+     1, INT_MAX, cmd_calibrate},
     {"sensitivity", "SCENE...", "find the tensor that a number format harms most",
      "Depth, features and output in a format, one at a time: the tensor is encoded and decoded, "
      "all else stays FP32, and sums are FP64; all is the three together, and mixed the three in "
@@ -119,5 +120,16 @@ const Subcommand commands[COMMAND_COUNT] = {
      "of V4 as recorded (bench --recorded says where). A second table has groups of 16 channels "
      "of features and output, and their share of the error of the whole grid. Of a clip and with "
      "--moments the errors are of all moments.",
-     1, OPTIONS_MAX_ARGUMENTS, cmd_sensitivity},
+     1, INT_MAX, cmd_sensitivity},
+    {"merge", "FILE...", "judge results that verify and bench have written",
+     "Each FILE is the --format jsonl of one shard, or a --format json. What is printed, and the "
+     "exit "
+     "status, are those of one process that did all moments: 3 when a gate fails, a moment could "
+     "not "
+     "be done, or with --against a kernel is slower. A shard that is missing, or was ended before "
+     "its "
+     "end, is refused: the same command again does what is left. Of bench, --against OLD compares "
+     "two files with each other. Nothing is computed here. Of more than 32 scenes a row stands for "
+     "all of them, and shows the worst.",
+     1, INT_MAX, cmd_merge},
 };

@@ -10,19 +10,17 @@
 #include <math.h>
 #include <string.h>
 
+enum { COMPARED_MAX = 128, TEXT = 160, NAMED = 8 };
+
+/* A latency that is published or recorded, beside the model's. */
 typedef struct {
-    const Gpu *gpu;
-    const char *config, *kernel; /* the published column, or the recorded kernel */
-    BevDtype dtype;
-    double known_us;
+    char name[TEXT]; /* "V4, canonical, H200" */
+    double known_us, model_us;
     bool recorded; /* recorded, not published */
-    Prediction model;
-} ComparisonRow;
-
-enum { COMPARISON_ROWS = 128 };
+} Compared;
 
 typedef struct {
-    ComparisonRow rows[COMPARISON_ROWS];
+    Compared rows[COMPARED_MAX];
     int count;
 } Comparison;
 
@@ -36,18 +34,17 @@ static unsigned compared_kernels(BevDtype dtype) {
 }
 
 static void add_rows(Comparison *part, const SceneModel *model, bool recorded) {
+    bool fp16 = model->memory->dtype == BEV_FP16;
     for (int g = 0; g < gpu_count; g++)
         for (const PredictedKernel *kernel = NULL; (kernel = model_next(model->memory, kernel));) {
-            double known_us = recorded ? kernel->recorded_us[g]
-                                       : chosen_published_us(&gpus[g], model, kernel->kernel);
-            if (isfinite(known_us) && part->count < COMPARISON_ROWS)
-                part->rows[part->count++] = (ComparisonRow){.gpu = &gpus[g],
-                                                            .config = model->scene,
-                                                            .kernel = kernel->title,
-                                                            .dtype = model->memory->dtype,
-                                                            .recorded = recorded,
-                                                            .known_us = known_us,
-                                                            .model = kernel->predicted[g]};
+            Compared row = {.recorded = recorded, .model_us = kernel->predicted[g].latency_us};
+            row.known_us = recorded ? kernel->recorded_us[g]
+                                    : chosen_published_us(&gpus[g], model, kernel->kernel);
+            snprintf(row.name, TEXT, "%s%s%s, %s, %s", kernel->title, fp16 ? "" : " ",
+                     fp16 ? "" : bev_dtypes[model->memory->dtype].title, model->scene,
+                     gpus[g].title);
+            if (isfinite(row.known_us) && part->count < COMPARED_MAX)
+                part->rows[part->count++] = row;
         }
 }
 
@@ -99,7 +96,7 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *e
     for (int n = 0; n < PARTS; n++) {
         if (errs[n].kind)
             *err = errs[n];
-        for (int i = 0; i < parts[n].count && comparison->count < COMPARISON_ROWS; i++)
+        for (int i = 0; i < parts[n].count && comparison->count < COMPARED_MAX; i++)
             comparison->rows[comparison->count++] = parts[n].rows[i];
     }
     return ok;
@@ -107,54 +104,40 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *comparison, Err *e
 
 /* ---- the chart ------------------------------------------------------------------------------- */
 
-enum { TEXT = 160, NAMED = 8 };
 static const double band = 1.3;
 
 /* Published and recorded latencies: a dot each, the known one at x, the model's at y. */
 typedef struct {
-    double x[2][COMPARISON_ROWS], y[2][COMPARISON_ROWS];
-    const char *labels[2][COMPARISON_ROWS];
+    double x[2][COMPARED_MAX], y[2][COMPARED_MAX], gaps[COMPARED_MAX];
+    const char *labels[2][COMPARED_MAX];
     int count[2], within;
-    char texts[NAMED][TEXT], title[2 * TEXT];
+    char title[2 * TEXT];
 } Scatter;
 
-/* How many times the model and the known latency differ. */
-static double gap_of(const ComparisonRow *row) {
-    double ratio = row->model.latency_us / row->known_us;
-    return fmax(ratio, 1 / ratio);
-}
-
-/* The place of a row among all, by its gap: 0 is the largest. */
-static int gap_rank(const Comparison *comparison, int row) {
-    int rank = 0;
+/* Adds a dot for each row, and names the largest gaps: how many times the two latencies differ. */
+static void add_dots(Scatter *scatter, const Comparison *comparison) {
     for (int i = 0; i < comparison->count; i++) {
-        double other = gap_of(&comparison->rows[i]), own = gap_of(&comparison->rows[row]);
-        rank += other > own || (other == own && i < row);
+        double ratio = comparison->rows[i].model_us / comparison->rows[i].known_us;
+        scatter->gaps[i] = fmax(ratio, 1 / ratio);
     }
-    return rank;
-}
-
-static void add_dot(Scatter *scatter, const Comparison *comparison, int i) {
-    const ComparisonRow *row = &comparison->rows[i];
-    int kind = row->recorded, at = scatter->count[kind]++, rank = gap_rank(comparison, i);
-    scatter->x[kind][at] = row->known_us;
-    scatter->y[kind][at] = row->model.latency_us;
-    scatter->within += gap_of(row) <= band;
-    if (rank >= NAMED || gap_of(row) <= band)
-        return;
-    snprintf(scatter->texts[rank], TEXT, "%s%s%s, %s, %s", row->kernel,
-             row->dtype == BEV_FP16 ? "" : " ",
-             row->dtype == BEV_FP16 ? "" : bev_dtypes[row->dtype].title, row->config,
-             row->gpu->title);
-    scatter->labels[kind][at] = scatter->texts[rank];
+    for (int i = 0; i < comparison->count; i++) {
+        const Compared *row = &comparison->rows[i];
+        int kind = row->recorded, at = scatter->count[kind]++;
+        bool within = scatter->gaps[i] <= band;
+        bool named = !within && plot_rank(scatter->gaps, comparison->count, i) < NAMED;
+        scatter->x[kind][at] = row->known_us;
+        scatter->y[kind][at] = row->model_us;
+        scatter->labels[kind][at] = named ? row->name : NULL;
+        scatter->within += within;
+    }
 }
 
 static void set_ends(const Comparison *comparison, PlotAxis *x, PlotAxis *y) {
     double lo = INFINITY, hi = 1;
     for (int i = 0; i < comparison->count; i++) {
-        const ComparisonRow *row = &comparison->rows[i];
-        lo = fmin(lo, fmin(row->known_us, row->model.latency_us));
-        hi = fmax(hi, fmax(row->known_us, row->model.latency_us));
+        const Compared *row = &comparison->rows[i];
+        lo = fmin(lo, fmin(row->known_us, row->model_us));
+        hi = fmax(hi, fmax(row->known_us, row->model_us));
     }
     x->lo = isfinite(lo) ? lo / 1.2 : 0.5;
     x->hi = 1.2 * hi;
@@ -167,8 +150,7 @@ bool plot_published(const PlotRequest *request, Err *err) {
     static Scatter scatter;
     if (!compare_all(request->chosen, &comparison, err))
         return false;
-    for (int i = 0; i < comparison.count; i++)
-        add_dot(&scatter, &comparison, i);
+    add_dots(&scatter, &comparison);
     PlotAxis x = {.title = "published or recorded, µs", .log = true};
     PlotAxis y = {.title = "model, µs", .log = true};
     set_ends(&comparison, &x, &y);

@@ -331,7 +331,7 @@ bool help_list(FILE *out, Err *err) {
     fputs("\nGPUs to model, and their formats below 16 bits in hardware:\n", out);
     for (int i = 0; i < gpu_count; i++)
         fprintf(out, "  %-16s %s, %d SMs, %g MiB of L2, %g GB/s, %s\n", gpus[i].name, gpus[i].title,
-                gpus[i].sms, gpus[i].l2_bytes / 1048576, gpus[i].dram_gbps,
+                gpus[i].sms, gpus[i].l2_bytes / 1048576, gpus[i].dram_gb_s,
                 gpu_narrow_formats(&gpus[i]));
     fputs("\nColour maps:\n", out);
     for (int i = 0; i < colormap_count; i++)

@@ -71,7 +71,7 @@ enum { CHOSEN_GPUS = 16 };
 
 struct ChosenGpus {
     Gpu gpus[CHOSEN_GPUS];
-    /* titles of GPUs that --dram-gbps, --sms or --clock-ghz change */
+    /* titles of GPUs that --dram-gb-s, --sms or --clock-ghz change */
     char titles[CHOSEN_GPUS][128];
     int count;
     GpuFile file;
@@ -79,7 +79,7 @@ struct ChosenGpus {
     RecordedSet recorded; /* empty where nothing is recorded */
 };
 
-/* Lists the GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gbps, --sms and --clock-ghz,
+/* Lists the GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gb-s, --sms and --clock-ghz,
  * with --stores. Reads all recordings. Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed
  * (bits by position in gpus[]). */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
@@ -139,6 +139,10 @@ typedef struct {
     Chart chart;         /* chart of the memory model, as in the live display */
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
+
+/* Returns how many of the values come before value `i` from the largest on; of equal ones the first
+ * comes first. */
+int plot_rank(const double *values, int count, int i);
 
 extern const PlotKind plot_kinds[];
 extern const int plot_kind_count;

@@ -287,31 +287,18 @@ enum { WORST = 5 };
 
 /* The dots of the chart, in one block: range, error along the ray and across it of each object. */
 typedef struct {
-    double *range_m, *along_m, *across_m; /* [count] */
-    const char **labels;                  /* [count]: the worst ones are named */
+    double *range_m, *along_m, *across_m, *error_m; /* [count] */
+    const char **labels;                            /* [count]: the worst ones are named */
     char names[WORST][48], title[160], subtitle[256];
 } ObjectDots;
-
-static double dot_error_m(const ObjectDots *dots, int object) {
-    return hypot(dots->along_m[object], dots->across_m[object]);
-}
-
-/* The place of an object among all: 0 has the largest error. */
-static int error_rank(const ObjectDots *dots, int count, int object) {
-    int rank = 0;
-    double own_m = dot_error_m(dots, object);
-    for (int i = 0; i < count; i++)
-        rank += dot_error_m(dots, i) > own_m || (dot_error_m(dots, i) == own_m && i < object);
-    return rank;
-}
 
 /* "Half of 22 objects move by less than 0.12 m; car 7 moves by 1.88 m, 1 is lost" */
 static void name_worst(const ObjectTable *table, ObjectDots *dots, int count, int lost) {
     double median_m = 0, worst_m = 0;
     for (int i = 0; i < count; i++) {
         const char *label = table->objects.boxes[i].label;
-        double error_m = dot_error_m(dots, i);
-        int rank = isfinite(error_m) ? error_rank(dots, count, i) : count;
+        double error_m = dots->error_m[i];
+        int rank = isfinite(error_m) ? plot_rank(dots->error_m, count, i) : count;
         median_m = rank == (count - lost) / 2 ? error_m : median_m;
         if (rank >= WORST || !(error_m > 0))
             continue;
@@ -333,10 +320,11 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
                          Err *err) {
     const BevProblem *problem = &request->model->problem.view;
     int count = (int)table->objects.count, lost = 0;
-    double *values = calloc((size_t)count * 3, sizeof *values), far_m = 10, most_m = 1;
+    double *values = calloc((size_t)count * 4, sizeof *values), far_m = 10, most_m = 1;
     ObjectDots dots = {values,
                        values + count,
                        values + 2 * count,
+                       values + 3 * count,
                        calloc((size_t)count, sizeof *dots.labels),
                        {{0}},
                        "",
@@ -351,6 +339,7 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
         dots.range_m[i] = now->range_m;
         dots.along_m[i] = now->along_m;
         dots.across_m[i] = now->across_m;
+        dots.error_m[i] = hypot(now->along_m, now->across_m);
         far_m = fmax(far_m, now->range_m);
         most_m = fmax(most_m, fmax(fabs(now->along_m), fabs(now->across_m)));
         lost += now->lost;

@@ -259,13 +259,12 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
     if (!find_command(options, argc, argv, &first, err))
         return false;
     bool only_arguments = false;
+    options->arguments = (const char **)argv + first;
     for (int i = first; i < argc; i++) {
         const char *word = argv[i];
         bool ok = true;
         if (only_arguments || word[0] != '-' || !word[1]) {
-            if (options->argument_count == OPTIONS_MAX_ARGUMENTS)
-                return refuse_usage(err, options->command, word, NULL, "too many arguments");
-            options->arguments[options->argument_count++] = word;
+            argv[first + options->argument_count++] = argv[i];
         } else if (!strcmp(word, "--"))
             only_arguments = true;
         else
@@ -296,6 +295,22 @@ bool options_describe(CommandId command, int i, OptionHelp *help) {
         return true;
     }
     return false;
+}
+
+void options_given(const Options *options, char *text, size_t size) {
+    /* where results go, and which of them */
+    static const char *const others[] = {"output", "format",     "quiet", "device",  "shard",
+                                         "scenes", "keep-going", "fail",  "against", "png"};
+    size_t used = 0;
+    text[0] = '\0';
+    for (int row = 0; row < ROW_COUNT; row++) {
+        bool bears = options->given[row] != NULL;
+        for (size_t i = 0; bears && i < sizeof others / sizeof *others; i++)
+            bears = strcmp(row_at(row)->name, others[i]) != 0;
+        if (bears && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s--%s %s", used ? " " : "",
+                                     row_at(row)->name, options->given[row]);
+    }
 }
 
 int options_control(const Options *options, int i, const char **value) {

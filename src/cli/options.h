@@ -16,7 +16,7 @@ typedef enum {
     COMMAND_REGIME, COMMAND_PLOT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
     COMMAND_STEPS, COMMAND_DEMO, COMMAND_RIG, COMMAND_CALIBRATE,
-    COMMAND_SENSITIVITY,
+    COMMAND_SENSITIVITY, COMMAND_MERGE,
     COMMAND_COUNT
 } CommandId;
 
@@ -24,12 +24,13 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_STORES, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP, CHOICE_TRUTH,
-    CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_STORES, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP,
+    CHOICE_TRUTH, CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS, CHOICE_RECORDS,
+    CHOICE_MERGED, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
-enum { OPTIONS_MAX_ARGUMENTS = 32, OPTIONS_MAX_ROWS = 160 };
+enum { OPTIONS_MAX_ROWS = 160 };
 
 /* The rigs of samples/rigs/, as words of --from. */
 #define RIG_NAMES "nuscenes argoverse2 waymo kitti360 robot"
@@ -37,7 +38,7 @@ enum { OPTIONS_MAX_ARGUMENTS = 32, OPTIONS_MAX_ROWS = 160 };
 /* The parsed values. Each field belongs to one row of the table. */
 typedef struct {
     CommandId command;
-    const char *arguments[OPTIONS_MAX_ARGUMENTS]; /* SCENE ... */
+    const char **arguments; /* SCENE ..., in argv */
     int argument_count;
     /* indexed by row of the table; "on": a flag; NULL: not given */
     const char *given[OPTIONS_MAX_ROWS];
@@ -56,6 +57,8 @@ typedef struct {
     bool dropout;
 
     const char *output, *format, *cache, *timing, *pooled, *against, *fail;
+    const char *shard, *scenes; /* "I/N"; a file of scenes; NULL: not given */
+    bool keep_going;
     bool quick, single, once, recorded, published, half, bare, photo_features, kernels, probe;
     bool objects;
 
@@ -70,7 +73,7 @@ typedef struct {
     const char *from_rig, *image, *input, *depth; /* of a rig: its name or file; see --help */
     double reach_m, cell_m;                       /* 0: as in the rig's file */
     int64_t stride;
-    double l2_mb, dram_gbps, clock_ghz;
+    double l2_mb, dram_gb_s, clock_ghz;
     int64_t sms;
     bool counters;
 
@@ -104,10 +107,11 @@ typedef struct {
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
     cmd_plot, cmd_glossary, cmd_learn, cmd_try, cmd_steps, cmd_demo, cmd_rig, cmd_calibrate,
-    cmd_sensitivity;
+    cmd_sensitivity, cmd_merge;
 
-/* Fills in the defaults and parses argv[1..] into the command, its options and its arguments. A
- * missing command, or a scene in its place, means the live display. */
+/* Fills in the defaults and parses argv[1..] into the command, its options and its arguments, which
+ * move to the beginning of argv[1..]. A missing command, or a scene in its place, means the live
+ * display. */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
 /* Describes option `i` of a command for help texts. False: the command has fewer options. */
@@ -122,6 +126,9 @@ bool options_describe(CommandId command, int i, OptionHelp *help);
 /* Finds option `i` among the given options that are controls of the live display, in the table's
  * order. Returns its Action (src/state/keys.h) and sets its value. -1: there are fewer. */
 int options_control(const Options *options, int i, const char **value);
+
+/* Writes the given options that bear on a result's figures: "--kernel v4 --dtype fp8". */
+void options_given(const Options *options, char *text, size_t size);
 
 /* Print the help of one command, the help of the program, and the manual page (roff). */
 void help_command(CommandId command, FILE *out);

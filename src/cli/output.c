@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a result to a file, completely or not at all, or to standard output. */
+#include "config.h"
 #include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/base/units.h"
@@ -86,8 +87,9 @@ int output_screen_columns(void) {
 }
 
 static ReportPrinter *format_printer(const Options *options) {
-    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
-    ReportPrinter *print = printers[choices_find(CHOICE_FORMAT, options->format)];
+    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv,
+                                              NULL,        NULL,            NULL};
+    ReportPrinter *print = printers[choices_find(CHOICE_RECORDS, options->format)];
     report_screen_columns = print == report_text && !options->output ? output_screen_columns() : 0;
     return print;
 }
@@ -97,9 +99,18 @@ ReportPrinter *output_printer(const Options *options) {
     return print == report_csv ? NULL : print;
 }
 
-/* Prints `root` with the rows as text. False: out of memory. */
-static bool print_json(const Report *report, json_t *root, FILE *out) {
-    return root && json_object_set_new(root, "results", report_json(report)) == 0 &&
+json_t *output_head(const char *command) {
+    return json_pack("{ss ss so}", "command", command, "version", PACKAGE_VERSION, "machine",
+                     output_this_machine());
+}
+
+/* Prints `root` with the rows as text, and what every result has, as far as it lacks that. False:
+ * out of memory. */
+static bool print_json(const Options *options, const Report *report, json_t *root, FILE *out) {
+    json_t *head = output_head(commands[options->command].name);
+    bool whole = root && head && json_object_update_missing(root, head) == 0;
+    json_decref(head);
+    return whole && json_object_set_new(root, "results", report_json(report)) == 0 &&
            json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0 &&
            fputc('\n', out) != EOF;
 }
@@ -111,7 +122,7 @@ bool output_tables(const Options *options, const OutputTable *tables, int count,
     MemoryStream output = {0};
     bool whole = memory_stream_open(&output, NULL);
     if (whole && !print)
-        whole = print_json(tables->report, root, output.stream);
+        whole = print_json(options, tables->report, root, output.stream);
     for (int i = 0; whole && i < (people ? count : 1); i++) {
         const Report *report = tables[i].report;
         whole = !report || !report->out_of_memory;
@@ -159,11 +170,12 @@ bool output_picture(const Options *options, const char *path, const char *comman
                     PictureFile *file, Err *err) {
     static const char *const suffixes[] = {".png", ".svg", ".pdf"};
     int format = 0;
+    const char *name = path && !strcmp(path, "-") ? "-.png" : path; /* of standard output */
     *file = (PictureFile){.scale = 1};
     if (!path)
         return err_set(err, ERR_USAGE, command, "add -o FILE.png, -o FILE.svg or -o FILE.pdf",
                        "no picture is named");
-    while (format < 3 && !has_suffix(path, suffixes[format]))
+    while (format < 3 && !has_suffix(name, suffixes[format]))
         format++;
     if (format == 3)
         return err_set(err, ERR_USAGE, path, "name it .png, .svg or .pdf",

@@ -86,6 +86,13 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
     return ok && draw_chart(request, CHART_DTYPE, rel_l2, err);
 }
 
+int plot_rank(const double *values, int count, int i) {
+    int rank = 0;
+    for (int other = 0; other < count; other++)
+        rank += values[other] > values[i] || (values[other] == values[i] && other < i);
+    return rank;
+}
+
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {

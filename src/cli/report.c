@@ -455,23 +455,40 @@ json_t *report_json(const Report *report) {
     return NULL;
 }
 
-/* Whether a row of a file has the value of the report's last row under that key. */
-static bool has_same_value(const Report *report, const json_t *row, const char *key) {
-    json_t *own = cell_json(cell_at(report, report->row_count - 1, report_column(report, key)));
-    bool same = json_equal(own, json_object_get(row, key));
-    json_decref(own);
-    return same;
+static Cell json_cell(const json_t *value) {
+    switch (value ? json_typeof(value) : JSON_NULL) {
+    case JSON_STRING:
+        return cell_text(json_string_value(value));
+    case JSON_INTEGER:
+        return cell_int(json_integer_value(value));
+    case JSON_REAL:
+        return cell_real(json_real_value(value));
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return cell_bool(json_is_true(value));
+    default:
+        return cell_none();
+    }
 }
 
-const json_t *report_join(const Report *report, const json_t *rows, const char *const *keys) {
-    size_t i;
-    const json_t *row;
-    json_array_foreach(rows, i, row) {
-        int key = 0;
-        while (keys[key] && has_same_value(report, row, keys[key]))
-            key++;
-        if (!keys[key])
-            return row;
+void report_columns(Report *report, const ReportColumn *columns, size_t count) {
+    report_clear(report);
+    assert(report->column_count + count <= REPORT_COLUMNS);
+    memcpy(report->columns + report->column_count, columns, count * sizeof *columns);
+    report->column_count += (int)count;
+}
+
+void report_take(Report *report, const json_t *row) {
+    report_row(report);
+    for (int i = 0; i < report->column_count; i++) {
+        const ReportColumn *column = &report->columns[i];
+        report_add(report, column->key, column->heading, column->digits,
+                   json_cell(json_object_get(row, column->key)));
     }
-    return NULL;
+}
+
+void report_head(Report *report, const char *key, const char *heading) {
+    int column = report_column(report, key);
+    if (column >= 0)
+        report->columns[column].heading = heading;
 }

@@ -58,6 +58,15 @@ void report_add(Report *report, const char *key, const char *heading, int digits
 /* Adds the columns scene, kernel, where, dtype and align. */
 void report_add_config(Report *report, const char *scene, const KernelConfig *config);
 
+/* Adds columns to a report without rows. */
+void report_columns(Report *report, const ReportColumn *columns, size_t count);
+
+/* Adds a row of the report's columns, which it has, with the values of a JSON object. */
+void report_take(Report *report, const json_t *row);
+
+/* Gives a column another heading. NULL: people do not see it. */
+void report_head(Report *report, const char *key, const char *heading);
+
 void report_clear(Report *report); /* removes the rows, keeps the columns */
 void report_free(Report *report);
 
@@ -79,10 +88,6 @@ extern int report_screen_columns;
 
 /* Returns the rows as an array of objects, which the caller owns. NULL: out of memory. */
 json_t *report_json(const Report *report);
-
-/* Returns the first of `rows` that equals the report's last row under all these keys. `rows` is as
- * report_json writes it; NULL ends `keys`. NULL: no row matches. */
-const json_t *report_join(const Report *report, const json_t *rows, const char *const *keys);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
@@ -117,6 +122,9 @@ bool output_tables(const Options *options, const OutputTable *tables, int count,
  * finite. Several calls for one scene in succession warn once. `values` 0: no warning. `time_s` is
  * the first of the `moments`; NaN: the scene has one moment. */
 void output_left_out(const char *scene, int64_t values, double time_s, int moments);
+
+/* Returns what every result in JSON has: its command, the version and this machine. */
+json_t *output_head(const char *command);
 
 /* Return the JSON block about the machine of a result, and about this machine. */
 json_t *output_machine(const Machine *machine);

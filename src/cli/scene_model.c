@@ -156,7 +156,7 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 /* Changes a GPU by the options. The title names the changes, but not that of the L2, whose size
  * tables and charts show themselves. */
 static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
-    const GpuEdit all = {options->l2_mb, options->dram_gbps, (double)options->sms,
+    const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
                          options->clock_ghz};
     GpuEdit named = all;
     char text[96];

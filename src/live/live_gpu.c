@@ -93,8 +93,8 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
     if (sensors->throttle_known)
         throttle_text(sensors->throttle, device->throttle, sizeof device->throttle);
     double footprint = memory->known ? bev_footprint_total(memory->footprint) : INFINITY;
-    device->ceiling_gbps =
-        known(limits_ceiling_gbps(&gpu->limits, footprint, (double)info->l2_bytes));
+    device->ceiling_gb_s =
+        known(limits_ceiling_gb_s(&gpu->limits, footprint, (double)info->l2_bytes));
 }
 
 void live_gpu_kernel(Session *session, LiveKernel *row) {

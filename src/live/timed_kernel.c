@@ -20,7 +20,7 @@ static const double SLOWER = 1.3; /* than the fastest series so far: something i
 
 static void go_stale(LiveKernel *live) {
     Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
-                           &live->effective_gbps, &live->prepare_us, &live->registers,
+                           &live->effective_gb_s, &live->prepare_us, &live->registers,
                            &live->occupancy};
     for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
         readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
@@ -92,8 +92,8 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     live->protocol = TIMING_SERIES;
     live->beside_pictures = timed->disturbed;
     live->recorded_on[0] = '\0';
-    double gbps = own_bytes / timing->median_us * 1e-3;
-    live->effective_gbps = own_bytes > 0 ? reading(gbps, SOURCE_MEASURED) : (Reading){0};
+    double gb_s = own_bytes / timing->median_us * 1e-3;
+    live->effective_gb_s = own_bytes > 0 ? reading(gb_s, SOURCE_MEASURED) : (Reading){0};
 }
 
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
@@ -165,9 +165,9 @@ static Reading recorded(double value) {
 }
 
 /* Returns the ceiling of the recorded machine for the kernel's footprint. */
-static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
+static double ceiling_gb_s(const Recording *from, const RecordedRow *row) {
     const Gpu *gpu = gpu_of_device(from->label);
-    return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
+    return gpu ? limits_ceiling_gb_s(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
 }
 
 RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs) {
@@ -213,8 +213,8 @@ void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align
     live->unsettled = row && row->unsettled;
     live->p95_us = recorded(row ? row->p95_us : NAN);
     live->p99_us = recorded(row ? row->p99_us : NAN);
-    live->effective_gbps = recorded(row ? row->effective_gbps : NAN);
-    live->ceiling_gbps = recorded(row ? ceiling_gbps(from, row) : NAN);
+    live->effective_gb_s = recorded(row ? row->effective_gb_s : NAN);
+    live->ceiling_gb_s = recorded(row ? ceiling_gb_s(from, row) : NAN);
     snprintf(live->recorded_on, sizeof live->recorded_on, "%.*s", (int)sizeof live->recorded_on - 1,
              row ? from->label : "");
     snprintf(live->recorded_file, sizeof live->recorded_file, "%s", row ? from->file : "");

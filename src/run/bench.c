@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -70,7 +71,7 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
             !compare_with_baseline(bench, err))
             return false;
         double median_us = row->timing.median_us;
-        row->effective_gbps = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
+        row->effective_gb_s = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
         bench->emit(row, bench->context);
     }
     return true;
@@ -236,7 +237,7 @@ static bool visit_direction(const BenchPlan *plan, const char *label, Workload *
     return true;
 }
 
-static bool visit_moment(const BenchPlan *plan, const char *label, Workload *workload,
+static bool visit_stages(const BenchPlan *plan, const char *label, Workload *workload,
                          PlanVisit *visit, void *context, Err *err) {
     for (int stage = 0; stage < BEV_STAGE_COUNT; stage++)
         for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
@@ -254,29 +255,63 @@ static int spread_moment(const Workload *workload, int i, int wanted) {
     return spread ? (int)((int64_t)i * there / wanted) : i;
 }
 
-static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
-                        PlanVisit *visit, void *context, Err *err) {
-    char label[300];
+/* Whether the scene may have several moments; only opening tells their number. */
+static bool may_have_moments(const BenchPlan *plan, const char *scene) {
+    struct stat status;
+    return plan->moments > 1 ||
+           (!plan->moments && stat(scene, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* Returns the number of the plan's moments of a scene. */
+static int count_moments(const BenchPlan *plan, const Workload *workload) {
     int there = workload_moments(workload);
     int wanted = plan->moments ? plan->moments : workload->loaded->scene.clip ? there : 1;
+    return wanted < there ? wanted : there;
+}
+
+static bool visit_moment(const BenchPlan *plan, const char *scene, Workload *workload, int moment,
+                         PlanVisit *visit, void *context, Err *err) {
+    char label[300];
+    int wanted = plan->moments ? plan->moments : count_moments(plan, workload);
     workload_label(&workload->job, scene, label, sizeof label);
-    for (int i = 0; i < wanted && i < there; i++)
-        if (!workload_move(workload, spread_moment(workload, i, wanted), err) ||
-            !visit_moment(plan, label, workload, visit, context, err))
-            return false;
-    return true;
+    workload->grad_file = plan->grad_file;
+    return workload_move(workload, spread_moment(workload, moment, wanted), err) &&
+           visit_stages(plan, label, workload, visit, context, err);
+}
+
+/* Visits the wanted moments of a scene. A moment that fails closes the scene; the next one opens it
+ * anew. */
+static bool visit_scene(const BenchPlan *plan, int number, PlanVisit *visit, void *context,
+                        Err *err) {
+    const char *scene = plan->scenes[number];
+    const PlanMoments *each = plan->each;
+    bool ok = true, counts = may_have_moments(plan, scene);
+    Workload workload = {.loaded = NULL};
+    for (int i = 0, count = 1; ok && i < count; i++) {
+        Err failed = {0};
+        bool wanted = !each || each->wants(each->context, number, i);
+        if (!wanted && !(counts && i == 0))
+            continue;
+        bool opened = workload.loaded || workload_open(&workload, scene, &plan->job, &failed);
+        count = opened && counts ? count_moments(plan, &workload) : count;
+        bool done = opened && (!wanted || visit_moment(plan, scene, &workload, i, visit, context,
+                                                       &failed));
+        if (!done)
+            workload_close(&workload);
+        if (wanted && each)
+            ok = each->ends(each->context, number, i, done ? NULL : &failed, err);
+        else if (wanted && !done) {
+            *err = failed;
+            ok = false;
+        }
+    }
+    workload_close(&workload);
+    return ok;
 }
 
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err) {
-    for (int i = 0; i < plan->scene_count; i++) {
-        Workload workload;
-        if (!workload_open(&workload, plan->scenes[i], &plan->job, err))
-            return false;
-        workload.grad_file = plan->grad_file;
-        bool ok = visit_scene(plan, plan->scenes[i], &workload, visit, context, err);
-        workload_close(&workload);
-        if (!ok)
-            return false;
-    }
-    return true;
+    bool ok = true;
+    for (int i = 0; ok && i < plan->scene_count; i++)
+        ok = visit_scene(plan, i, visit, context, err);
+    return ok;
 }

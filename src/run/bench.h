@@ -6,6 +6,17 @@
 #include "src/run/session.h"
 #include "src/inputs/workload.h"
 
+/* How a plan of many moments goes. Moment `moment` counts from 0 within scene number `scene`. */
+typedef struct {
+    /* Whether the moment is to be done. A scene with no wanted moment is not opened, unless only
+     * opening tells how many moments there are. */
+    bool (*wants)(void *context, int scene, int moment);
+    /* Ends a moment, all of whose rows have been emitted. `failed`: why it could not be done; NULL:
+     * it was done. Returns whether the plan goes on; if not, it fills `err`. */
+    bool (*ends)(void *context, int scene, int moment, const Err *failed, Err *err);
+    void *context;
+} PlanMoments;
+
 /* The selection of what to time, with sets as bit masks, and the options of all rows. */
 typedef struct {
     const char *const *scenes;
@@ -22,6 +33,7 @@ typedef struct {
     TimingOptions timing;
     Job job;                      /* the job of all scenes */
     const GradOutFile *grad_file; /* backward: the grad_out, borrowed; NULL: a random one */
+    const PlanMoments *each; /* NULL: all moments are wanted, and the first failure ends the plan */
 } BenchPlan;
 
 typedef struct {
@@ -36,7 +48,7 @@ typedef struct {
     double prepare_us, map_us;
     double traffic_mb;      /* bytes that the kernel requests (bev_traffic), in 10^6 bytes */
     double footprint_mb;    /* bytes of each array, counted once, in 10^6 bytes */
-    double effective_gbps;  /* traffic_mb / median */
+    double effective_gb_s;  /* traffic_mb / median */
     Timing baseline;        /* bev_baseline() on the same device (forward V2), timed right before
                                and right after this row */
     double speedup;         /* timing_ratio(&baseline, &timing); NaN without a baseline */

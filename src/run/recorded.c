@@ -64,7 +64,7 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     row->unsettled = json_is_false(json_object_get(object, "settled"));
     row->p95_us = number_of(object, "p95_us");
     row->p99_us = number_of(object, "p99_us");
-    row->effective_gbps = number_of(object, "effective_gbps");
+    row->effective_gb_s = number_of(object, "effective_gb_s");
     row->footprint_mb = number_of(object, "footprint_mb");
     for (int i = 0; i < COUNTER_COUNT; i++) {
         row->counters.value[i] = number_of(object, counter_rows[i].key);

@@ -17,7 +17,7 @@ typedef struct {
     int64_t channels;       /* 0: the file has none, and the scene is no configuration */
     double median_us, p95_us, p99_us;
     bool unsettled; /* the file says that the timing did not settle: no ratio uses the median */
-    double effective_gbps, footprint_mb;
+    double effective_gb_s, footprint_mb;
     Counters counters; /* the counters of one launch with warm caches */
 } RecordedRow;
 

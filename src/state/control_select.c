@@ -313,7 +313,7 @@ ShortText state_gpu_figure(const State *state, int figure) {
     const Gpu gpu = state_gpu(state);
     GpuEdit edit = state->edit;
     const double values[GPU_FIGURES] = {[GPU_L2] = gpu.l2_bytes / (1 << 20),
-                                        [GPU_BANDWIDTH] = gpu.dram_gbps,
+                                        [GPU_BANDWIDTH] = gpu.dram_gb_s,
                                         [GPU_SMS] = gpu.sms,
                                         [GPU_CLOCK] = gpu_clock_ghz(&gpu)};
     static const char *const units[GPU_FIGURES] = {"MiB", "GB/s", "SMs", "GHz"};

@@ -27,7 +27,7 @@ typedef struct {
     Reading memory_bytes; /* GPU */
     /* The highest measured bandwidth of loads or copies, reads and writes counted: of the L2 where
      * the footprint fits into the L2, else of the memory. */
-    Reading ceiling_gbps;
+    Reading ceiling_gb_s;
 } LiveDevice;
 
 typedef struct {
@@ -66,7 +66,7 @@ typedef struct {
     bool unsettled;             /* the samples drifted: do not quote the figure */
     TimingProtocol protocol;    /* how a measured figure was timed */
     bool beside_pictures;       /* a series was timed while pictures used cores */
-    Reading effective_gbps;     /* requested bytes / median */
+    Reading effective_gb_s;     /* requested bytes / median */
     /* Recorded latencies: of launches after a cache flush, of single launches from the host, and of
      * warm launches, which are kept beside a measured median. */
     Reading cold_us, single_us, recorded_us;
@@ -78,7 +78,7 @@ typedef struct {
     Reading registers, occupancy;
     char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
     char recorded_file[48];         /* in samples/recorded/ */
-    Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
+    Reading ceiling_gb_s;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
     float history_us[LIVE_HISTORY]; /* medians, oldest first; the last one is the newest, */
     float history_min[LIVE_HISTORY]; /* and the minute of the program when it was measured */
     int history_count;

@@ -59,7 +59,7 @@ static const char *gpu_idea(int gpu) {
     if (gpu >= MOST)
         return NULL;
     snprintf(ideas[gpu], sizeof ideas[gpu], "L2 %.4g MiB, DRAM %.4g GB/s, %d multiprocessors",
-             gpus[gpu].l2_bytes / (1 << 20), gpus[gpu].dram_gbps, gpus[gpu].sms);
+             gpus[gpu].l2_bytes / (1 << 20), gpus[gpu].dram_gb_s, gpus[gpu].sms);
     return ideas[gpu];
 }
 

@@ -42,7 +42,7 @@ static void test_laws(const BevProblem *problem) {
     }
     Gpu faster = *gpu_find("h200");
     double us = predict(&profile, &faster, true).term_us[TERM_L2];
-    faster.l2_gbps *= 2;
+    faster.l2_gb_s *= 2;
     tap_ok(fabs(predict(&profile, &faster, true).term_us[TERM_L2] / us - 0.5) < 1e-9,
            "an L2 twice as fast takes half as long");
     tap_ok(falls, "a larger L2 never means more DRAM traffic");

@@ -220,7 +220,7 @@ tap_expect 2 'measured on Z80, but this is .* .figures of two machines' $again -
 tap_expect 2 'no latency that bench measured' $again --against whole
 tap_expect 2 'launches in a row .leave --single out' $again --against fast.json --single
 tap_expect 2 'there is nothing to compare with .add --against' $again --fail 5%
-tap_expect 2 'recorded figures are not compared' bench --recorded --against fast.json
+tap_expect 2 'recorded figures stand alone .bevscope merge compares two files' bench --recorded --against fast.json
 
 for format in table markdown csv; do
     tap_expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16 -k cpu_v3

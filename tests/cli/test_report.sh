@@ -11,7 +11,7 @@ tap_ok $? 'regime: a small footprint is no zero'
 tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
 
 
-good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
+good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gb_s": 768'
 gpu_file() { echo "{$1}" >gpu.json; }
 gpu_file "$good, \"l2_mb\": 6, \"fp32_tflops\": 38.7, \"converts_fp8\": \"no\""
 "$BEVSCOPE" regime toy -k v4 --gpu-file "$SRCDIR/samples/gpus/l40.json" >out &&

@@ -223,9 +223,9 @@ static void test_live(void) {
     tap_ok(near.where == BEV_CUDA && near.name[0] && near.driver[0] && near.cuda[0] &&
                near.l2_bytes.value > 0 && near.memory_bytes.value > near.l2_bytes.value,
            "the device is described");
-    tap_ok(far.ceiling_gbps.value > 0 && near.ceiling_gbps.value > 0.8 * far.ceiling_gbps.value,
-           "copies within the L2 are not slower: %.0f and %.0f GB/s", near.ceiling_gbps.value,
-           far.ceiling_gbps.value);
+    tap_ok(far.ceiling_gb_s.value > 0 && near.ceiling_gb_s.value > 0.8 * far.ceiling_gb_s.value,
+           "copies within the L2 are not slower: %.0f and %.0f GB/s", near.ceiling_gb_s.value,
+           far.ceiling_gb_s.value);
     live_gpu_close(gpu);
 }
 
@@ -370,7 +370,7 @@ static void test_limits(void) {
     const double *value = limits.value;
     for (int i = 0; i < LIMIT_COUNT; i++)
         tap_ok(value[i] > 0, "%s: %.4g %s", limit_infos[i].title, value[i], limit_infos[i].unit);
-    double promised = info.dram_gbps > 0 ? info.dram_gbps : INFINITY;
+    double promised = info.dram_gb_s > 0 ? info.dram_gb_s : INFINITY;
     tap_ok(value[LIMIT_DRAM_READ] < 1.02 * promised && value[LIMIT_DRAM_COPY] < 1.02 * promised,
            "DRAM gives no more than it was built for, %.0f GB/s", promised);
     tap_ok(value[LIMIT_L2_READ] > value[LIMIT_DRAM_READ], "L2 gives more than DRAM");

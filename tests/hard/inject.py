@@ -29,7 +29,7 @@ LIBRARIES = ("libcairo", "libpixman", "libfontconfig", "libfreetype", "libexpat"
 # What differs from run to run in the outputs of a command, and may: dates, the machine (whose name
 # is n/a where it cannot be read), times; or the whole output.
 DATES = rb'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|"cpu": "[^"]*"|, on [^;<]*;'
-TIMES = DATES + rb'|"[a-z0-9_]*(_us|noise|settled|gbps|samples|over_v2)": [^,\n]*'
+TIMES = DATES + rb'|"[a-z0-9_]*(_us|noise|settled|gb_s|samples|over_v2)": [^,\n]*'
 ANY = rb"(?s).*"
 
 # Name, words, the file that is written, what may differ, and how many times fewer calls are tried.

@@ -35,6 +35,7 @@ tap_ok $((1 - ($(wc -l <"$folder/commands") >= 10))) "$(wc -l <"$folder/commands
 mkdir "$folder/run"
 printf 'tick 0 1\nquit\n' >"$folder/run/short.keys"
 ln -s "$src/samples" "$folder/run/samples"
+echo toy >"$folder/run/list"
 while read -r command; do
     small=$(printf '%s\n' "$command" | sed -E 's/ (intersection|canonical|xlarge|parking|highway)( |$)/ toy\2/; s/^bevscope$/& toy/
         s/ verify$/ verify toy/; s/( bench toy .*)/\1 -q --kernel cpu_v3 --cache warm/
@@ -42,6 +43,7 @@ while read -r command; do
         s/ --script [^ ]*/ toy --size 80x24 --script short.keys/')
     case $command in
         *--list | *glossary* | *" calibrate "* | *" steps "* | *" try "* | *" sensitivity "*) ;;
+        *" merge "*) cp "$folder/run/old.json" "$folder/run/new.json" ;;
         *" rig "*) small="$small --depth 1:9:2 --reach 16 --cell 1 --channels 8" ;;
         *) small="$small --device cpu" ;;
     esac

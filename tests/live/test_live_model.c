@@ -136,7 +136,7 @@ static void test_ceilings(void) {
     tap_ok(source != SOURCE_MEASURED && before->ceilings[h200].source == source,
            "without a probe no ceiling is measured, and what is known never changes");
     tap_ok(after->ceilings[h200].source == SOURCE_MEASURED &&
-               after->ceilings[h200].dram_gbps == 4000 && after->ceilings[h200].l2_gbps == 8000 &&
+               after->ceilings[h200].dram_gb_s == 4000 && after->ceilings[h200].l2_gb_s == 8000 &&
                after->ceilings[h200].fp32_gflops == 60e3 &&
                after->ceilings[a6000].source != SOURCE_MEASURED,
            "ceilings that its probes found are that GPU's, as measured");
@@ -147,10 +147,10 @@ static void test_ceilings(void) {
 
 static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
                         const Scenery *scenery) {
-    static const GpuEdit edits[] = {{.dram_gbps = 300},
+    static const GpuEdit edits[] = {{.dram_gb_s = 300},
                                     {.sms = 40, .clock_ghz = 1},
-                                    {.l2_mib = 24, .dram_gbps = 300},
-                                    {.l2_mib = 5, .dram_gbps = 300},
+                                    {.l2_mib = 24, .dram_gb_s = 300},
+                                    {.l2_mib = 5, .dram_gb_s = 300},
                                     {.l2_mib = 0.05, .sms = 10}};
     enum { EDITS = sizeof edits / sizeof *edits };
     const int a6000 = (int)(gpu_find("a6000") - gpus);

@@ -13,12 +13,12 @@
     "\"align\": \"nearest\", \"channels\": 80, \"cache\": \"warm\", " rest "}"
 
 static const char full[] =
-    "{\"machine\": {" MACHINE ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
-    "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, \"results\": ["
+    "{\"machine\": {" MACHINE ", \"limits\": {\"dram_copy_gb_s\": 4000, \"dram_read_gb_s\": 4500, "
+    "\"l2_copy_gb_s\": 6000, \"l2_read_gb_s\": 9000, \"fp32_tflops\": null}}, \"results\": ["
     /* clang-format off */
     ROW("cpu_v3", "\"median_us\": 10, \"p95_us\": 11, \"p99_us\": 12, "
-                  "\"effective_gbps\": 900, \"footprint_mb\": 20") ", "
-    ROW("cpu_v2", "\"median_us\": 30, \"effective_gbps\": 900, \"footprint_mb\": 200") ", "
+                  "\"effective_gb_s\": 900, \"footprint_mb\": 20") ", "
+    ROW("cpu_v2", "\"median_us\": 30, \"effective_gb_s\": 900, \"footprint_mb\": 200") ", "
     ROW("reference", "\"median_us\": null") "]}";
 /* clang-format on */
 
@@ -46,7 +46,7 @@ static void test_rows(const RecordedSet *set) {
     const RecordedRow *row = find(set, "cpu_v3", 80), *sparse = find(set, "cpu_v2", 80);
     tap_ok(set->recordings[0].row_count == 2, "a row without a median is passed over");
     tap_ok(row && row->median_us == 10 && row->p95_us == 11 && row->p99_us == 12 &&
-               row->effective_gbps == 900,
+               row->effective_gb_s == 900,
            "a row is found, with all its figures");
     tap_ok(sparse && isnan(sparse->p95_us) && isnan(sparse->p99_us), "what is missing is unknown");
     tap_ok(!find(set, "cpu_v3", 256), "another number of channels is another problem");
@@ -59,8 +59,8 @@ static void test_limits(const RecordedSet *set) {
            "limits: those in the file, the others unknown");
     none = recorded_limits(set, gpu_find("a6000"));
     tap_ok(!limits_any(&none), "nothing is known of another GPU");
-    tap_ok(limits_ceiling_gbps(&limits, 1e6, 6e7) == 9000 &&
-               limits_ceiling_gbps(&limits, 6.1e7, 6e7) == 4500,
+    tap_ok(limits_ceiling_gb_s(&limits, 1e6, 6e7) == 9000 &&
+               limits_ceiling_gb_s(&limits, 6.1e7, 6e7) == 4500,
            "the ceiling is L2's for what fits, else DRAM's; the better of copy and loads");
     json_t *object = limits_json(&limits);
     Limits again = limits_read(object);
@@ -80,14 +80,14 @@ static void test_shown(const RecordedSet *set) {
     timed_kernel_show_recorded((RecordedScene){set, "canonical", 80}, BEV_FP16, BEV_NEAREST, &v3);
     timed_kernel_show_recorded((RecordedScene){set, "canonical", 80}, BEV_FP16, BEV_NEAREST, &v2);
     tap_ok(v3.p95_us.source == SOURCE_RECORDED && v3.p95_us.value == 11 && v3.p99_us.value == 12 &&
-               v3.effective_gbps.value == 900 && strstr(v3.recorded_on, "H200"),
+               v3.effective_gb_s.value == 900 && strstr(v3.recorded_on, "H200"),
            "the display gets every figure, labelled recorded, and whose it is");
-    tap_ok(v3.ceiling_gbps.value == 9000 && v2.ceiling_gbps.value == 4500,
+    tap_ok(v3.ceiling_gb_s.value == 9000 && v2.ceiling_gb_s.value == 4500,
            "and the ceiling of that machine, by what the row touches");
     tap_ok(v2.median_us.value == 30 && v2.p95_us.source == SOURCE_UNKNOWN, "gaps stay unknown");
     timed_kernel_show_recorded((RecordedScene){set, "canonical", 80}, BEV_FP8, BEV_NEAREST, &v3);
     tap_ok(v3.median_us.source == SOURCE_UNKNOWN && v3.p99_us.source == SOURCE_UNKNOWN &&
-               v3.ceiling_gbps.source == SOURCE_UNKNOWN && !v3.recorded_on[0],
+               v3.ceiling_gb_s.source == SOURCE_UNKNOWN && !v3.recorded_on[0],
            "nothing of the last selection stays where nothing was recorded");
 }
 

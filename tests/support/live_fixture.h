@@ -81,7 +81,7 @@ static inline void fixture_live_kernels(LiveData *live) {
         row->median_us = reading(us, SOURCE_MEASURED);
         row->p95_us = reading(us * 1.03, SOURCE_MEASURED);
         row->p99_us = reading(us * 1.09, SOURCE_MEASURED);
-        row->effective_gbps = reading(45e3 / us, SOURCE_MEASURED);
+        row->effective_gb_s = reading(45e3 / us, SOURCE_MEASURED);
         row->registers = reading(32 + 4 * i, SOURCE_MEASURED);
         row->occupancy = reading(1 - 0.0625 * i, SOURCE_MEASURED);
         for (int k = 0; k < 40; k++)
@@ -238,7 +238,7 @@ static inline LiveData fixture_live(const State *state) {
                                .power_limit_w = reading(700, SOURCE_MEASURED),
                                .throttle = "none",
                                .l2_bytes = reading(60 << 20, SOURCE_MEASURED),
-                               .ceiling_gbps = reading(4300, SOURCE_MEASURED)};
+                               .ceiling_gb_s = reading(4300, SOURCE_MEASURED)};
     live.memory = (LiveMemory){
         .known = true,
         .footprint = {.feat = 0.676e6, .depth = 0.498e6, .index = 2.636e6, .out = 6.4e6},

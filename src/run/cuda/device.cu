@@ -123,7 +123,7 @@ bool device_info(DeviceInfo *info, Err *err) {
     info->l2_bytes = properties.l2CacheSize;
     info->memory_bytes = (int64_t)total_bytes;
     info->free_bytes = (int64_t)free_bytes;
-    info->dram_gbps = 2.0 * memory_khz * 1e3 * properties.memoryBusWidth / 8 * 1e-9;
+    info->dram_gb_s = 2.0 * memory_khz * 1e3 * properties.memoryBusWidth / 8 * 1e-9;
     info->emulated[BEV_FP8] = !found[0];
     info->emulated[BEV_NVFP4] = !found[1];
     return true;

@@ -36,7 +36,7 @@ typedef struct {
     char pci[32];     /* "0000:1b:00.0"; "": unknown */
     int multiprocessors;
     int64_t l2_bytes, memory_bytes, free_bytes;
-    double dram_gbps;               /* from memory clock and bus width; 0: unknown */
+    double dram_gb_s;               /* from memory clock and bus width; 0: unknown */
     bool emulated[BEV_DTYPE_COUNT]; /* this GPU converts the format without an instruction for it */
 } DeviceInfo;
 

@@ -204,11 +204,11 @@ struct Probe {
             unsigned(read_bytes / CHUNK), results);
     }
 
-    bool read_gbps(int64_t from_bytes, double *gbps, Err *err) {
+    bool read_gb_s(int64_t from_bytes, double *gb_s, Err *err) {
         double us;
         if (!fastest_us([&] { read(from_bytes, READ_BYTES); }, &us, err))
             return false;
-        *gbps = double(READ_BYTES) / us * 1e-3;
+        *gb_s = double(READ_BYTES) / us * 1e-3;
         return true;
     }
 
@@ -276,13 +276,13 @@ struct Probe {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-// Keeps the larger of *gbps, NaN at first, and the bandwidth of a copy: bytes read and written.
-bool copy_gbps(int64_t bytes, double *gbps, Err *err) {
+// Keeps the larger of *gb_s, NaN at first, and the bandwidth of a copy: bytes read and written.
+bool copy_gb_s(int64_t bytes, double *gb_s, Err *err) {
     const TimingOptions short_series = {.samples = 20, .min_warm_ms = 2, .max_s = 0.05};
     Timing timing;
     if (!device_time_copy(bytes, &short_series, &timing, err))
         return false;
-    *gbps = std::fmax(*gbps, 2 * double(bytes) / timing.median_us * 1e-3);
+    *gb_s = std::fmax(*gb_s, 2 * double(bytes) / timing.median_us * 1e-3);
     return true;
 }
 
@@ -298,13 +298,13 @@ extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
     int64_t l2 = probe.l2_bytes;
     bool ok = true;
     if (wants(LIMIT_DRAM_COPY))
-        ok = ok && copy_gbps(probe.bytes / 2, &value[LIMIT_DRAM_COPY], err);
+        ok = ok && copy_gb_s(probe.bytes / 2, &value[LIMIT_DRAM_COPY], err);
     if (wants(LIMIT_DRAM_READ))
-        ok = ok && probe.read_gbps(probe.bytes, &value[LIMIT_DRAM_READ], err);
+        ok = ok && probe.read_gb_s(probe.bytes, &value[LIMIT_DRAM_READ], err);
     for (int eighths = 1; wants(LIMIT_L2_COPY) && eighths <= 3; eighths++)
-        ok = ok && copy_gbps(l2 * eighths / 8, &value[LIMIT_L2_COPY], err);
+        ok = ok && copy_gb_s(l2 * eighths / 8, &value[LIMIT_L2_COPY], err);
     if (wants(LIMIT_L2_READ))
-        ok = ok && probe.read_gbps(l2 / 8, &value[LIMIT_L2_READ], err);
+        ok = ok && probe.read_gb_s(l2 / 8, &value[LIMIT_L2_READ], err);
     if (wants(LIMIT_L2_KEPT))
         ok = ok && probe.kept_mb(&value[LIMIT_L2_KEPT], err);
     if (wants(LIMIT_FP32))

@@ -219,14 +219,14 @@ static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double from_dram = p.dram_read_bytes + p.dram_write_bytes;
     double times = from_dram > 0 ? predicted->l2_sectors * SECTOR / from_dram : INFINITY;
-    if (data->spec.x.lo * ceilings->dram_gbps * times > ceilings->fp32_gflops)
+    if (data->spec.x.lo * ceilings->dram_gb_s * times > ceilings->fp32_gflops)
         return false;
     snprintf(data->labels[i], TEXT, "DRAM for %s, %.1f TB/s", predicted->title,
-             ceilings->dram_gbps * 1e-3);
+             ceilings->dram_gb_s * 1e-3);
     snprintf(data->labels[DRAM_NOTE], TEXT,
              " The roof of DRAM is that of %s, which asks L2 for %.1f bytes a byte of DRAM.",
              predicted->title, times);
-    memory_roof(data, series, i, TERM_DRAM, ceilings->dram_gbps * times, ceilings->fp32_gflops);
+    memory_roof(data, series, i, TERM_DRAM, ceilings->dram_gb_s * times, ceilings->fp32_gflops);
     return true;
 }
 
@@ -234,7 +234,7 @@ static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings
 static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings *ceilings) {
     double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
     snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);
-    roof(data, series, i, TERM_ISSUE, low / ceilings->l2_gbps, low * 1e-3, high / ceilings->l2_gbps,
+    roof(data, series, i, TERM_ISSUE, low / ceilings->l2_gb_s, low * 1e-3, high / ceilings->l2_gb_s,
          high * 1e-3);
 }
 
@@ -246,7 +246,7 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
         return;
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double intensity = flops / (predicted->l2_sectors * SECTOR);
-    double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gbps);
+    double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gb_s);
     snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof on %s: %s", predicted->title,
              100 * flops / (p.latency_us * 1e3) / limit, input->model->gpus[input->gpu].title,
              limit_names[p.limiter]);
@@ -255,8 +255,8 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
 static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char text[TEXT]) {
     if (ceilings->source == SOURCE_MODEL)
         snprintf(text, TEXT, "Ceilings: model; DRAM %.0f %% of the data sheet's, L2 as %s.",
-                 100 * ceilings->dram_gbps / gpu->dram_gbps,
-                 isfinite(gpu->l2_gbps) ? "measured on such a GPU"
+                 100 * ceilings->dram_gb_s / gpu->dram_gb_s,
+                 isfinite(gpu->l2_gb_s) ? "measured on such a GPU"
                                         : "an H200's, by multiprocessors and clock");
     else
         snprintf(text, TEXT, "Ceilings: %s GPU by probes of its DRAM, L2, FP32 and tensor units.",
@@ -296,14 +296,14 @@ static void fill_roofline(ChartData *data) {
     const Gpu gpu = model_gpu(input->model, input->gpu, &input->edit);
     char whence[TEXT];
     bool tensor = ceilings->tensor_gflops > 0;
-    double ridge = ceilings->fp32_gflops / ceilings->l2_gbps;
+    double ridge = ceilings->fp32_gflops / ceilings->l2_gb_s;
     double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops;
     spec->x = (PlotAxis){"FLOP per byte read or written in L2", true, ridge / 2,
-                         3e-3 * most * 1e3 / ceilings->l2_gbps, "FLOP/byte"};
+                         3e-3 * most * 1e3 / ceilings->l2_gb_s, "FLOP/byte"};
     spec->y = (PlotAxis){"TFLOP/s", true, 1e-3 * ceilings->fp32_gflops, 1.5e-3 * most, NULL};
     int count = kernel_dots(data, &spec->x, &spec->y);
-    snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gbps * 1e-3);
-    memory_roof(data, count, 0, TERM_L2, ceilings->l2_gbps, ceilings->fp32_gflops);
+    snprintf(data->labels[0], TEXT, "L2, %.1f TB/s", ceilings->l2_gb_s * 1e-3);
+    memory_roof(data, count, 0, TERM_L2, ceilings->l2_gb_s, ceilings->fp32_gflops);
     int roofs = 1 + dram_roof(data, count + 1, ceilings);
     spec->y.lo = fmin(spec->y.lo, 0.8 * fmin(data->roof_y[0][0], data->roof_y[roofs - 1][0]));
     if (tensor)

@@ -92,10 +92,10 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     table_cell(table, COL_SPEEDUP, text);
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
-    double gbps = value_of(&row->effective_gbps);
-    cell_number(table, COL_GBPS, "%.0f", gbps);
-    const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gbps : &live->device.ceiling_gbps;
-    cell_number(table, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
+    double gb_s = value_of(&row->effective_gb_s);
+    cell_number(table, COL_GBPS, "%.0f", gb_s);
+    const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gb_s : &live->device.ceiling_gb_s;
+    cell_number(table, COL_CEILING, "%.0f %%", 100 * gb_s / value_of(ceiling));
     cell_number(table, COL_REGISTERS, "%.0f", value_of(&row->registers));
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))

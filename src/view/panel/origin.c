@@ -66,7 +66,7 @@ static bool latency(Answer *answer) {
 }
 
 static bool bandwidth(Answer *answer) {
-    return timed(answer, answer->row, answer->row ? &answer->row->effective_gbps : NULL);
+    return timed(answer, answer->row, answer->row ? &answer->row->effective_gb_s : NULL);
 }
 
 static bool prepare(Answer *answer) {

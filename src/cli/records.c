@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+#include "src/cli/records.h"
+
+#include "kernels/clean.h"
+#include "src/base/data.h"
+#include "src/base/json_fields.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { SCENES_MAX_BYTES = 16 << 20 };
+
+double row_number(const json_t *row, const char *key) {
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *row_text(const json_t *row, const char *key) {
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+static bool refuse_memory(Err *err) {
+    return err_set(err, ERR_FAILED, "results", "choose fewer moments", "out of memory");
+}
+
+static bool is_format(const Records *records, const char *name) {
+    return !strcmp(records->options->format, name);
+}
+
+/* ---- JUnit XML ------------------------------------------------------------------------------- */
+
+static void print_xml(FILE *out, const char *text) {
+    static const char *const named[] = {['&'] = "&amp;", ['<'] = "&lt;", ['"'] = "&quot;"};
+    for (; *text; text++)
+        if (*text == '&' || *text == '<' || *text == '"')
+            fputs(named[(int)*text], out);
+        else
+            fputc(*text, out);
+}
+
+/* Prints why a row fails: its selection, then what failed. */
+static void print_failure(FILE *out, const json_t *row) {
+    size_t i;
+    const json_t *why;
+    fputs("  <failure message=\"", out);
+    print_xml(out, row_text(row, "kernel"));
+    fprintf(out, ", %s, %s %s\">", row_text(row, "dtype"), row_text(row, "align"),
+            row_text(row, "cache"));
+    json_array_foreach(json_object_get(row, "failures"), i, why) {
+        print_xml(out, json_string_value(why));
+        fputc('\n', out);
+    }
+    fputs("</failure>\n", out);
+}
+
+/* Begins the test case of a moment; `error` NULL: it was done. */
+static void print_case(FILE *out, const json_t *record, const char *error) {
+    fputs(" <testcase classname=\"", out);
+    print_xml(out, row_text(record, "scene"));
+    fprintf(out, "\" name=\"moment %lld\">\n",
+            (long long)json_integer_value(json_object_get(record, "moment")));
+    if (error[0]) {
+        fputs("  <error message=\"", out);
+        print_xml(out, error);
+        fputs("\"/>\n", out);
+    }
+}
+
+static bool print_junit(Records *records, Err *err) {
+    MemoryStream whole, *cases = &records->junit;
+    if (!memory_stream_close(cases, "JUnit", err))
+        return false;
+    bool ok = memory_stream_open(&whole, err);
+    if (ok)
+        fprintf(whole.stream,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"bevscope %s\" "
+                "tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"0\">\n%s</testsuite>\n",
+                records->command, records->moments, records->failing, records->broken,
+                cases->bytes);
+    free(cases->bytes);
+    *cases = (MemoryStream){0};
+    return ok && output_close(&whole, true, records->options->output, err);
+}
+
+/* ---- taking records -------------------------------------------------------------------------- */
+
+static int64_t row_count(const json_t *row, const char *key) {
+    return json_integer_value(json_object_get(row, key));
+}
+
+static bool lists_scenes(const Records *records) {
+    return records->scene_count <= RECORDS_SCENES_LISTED;
+}
+
+void records_key(const Records *records, const json_t *row, char key[SELECTION_KEY]) {
+    snprintf(key, SELECTION_KEY, "%s/%s/%s/%s/%s", row_text(row, "kernel"), row_text(row, "dtype"),
+             row_text(row, "align"), row_text(row, "cache"),
+             lists_scenes(records) ? row_text(row, "scene") : "");
+}
+
+/* Returns the selection of a row, which is new for its first moment. NULL: no memory. */
+static Selection *find_selection(Records *records, const json_t *row) {
+    char key[SELECTION_KEY];
+    records_key(records, row, key);
+    const json_t *known = json_object_get(records->index, key);
+    if (known)
+        return &records->selections[json_integer_value(known)];
+    int count = records->selection_count;
+    Selection *more = realloc(records->selections, (size_t)(count + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    records->selections = more;
+    if (json_object_set_new(records->index, key, json_integer(count)) != 0)
+        return NULL;
+    more[records->selection_count++] = (Selection){.row = NULL};
+    return &more[count];
+}
+
+/* Whether a row is shown rather than the one so far. */
+static bool is_worse(const Records *records, const json_t *row, const json_t *shown) {
+    bool fails = row_count(row, "moments_failed"), failed = row_count(shown, "moments_failed");
+    double figure = row_number(row, records->worst_by), best = row_number(shown, records->worst_by);
+    bool ran = row_count(row, "moments"), had = row_count(shown, "moments");
+    return fails != failed ? fails
+           : ran != had    ? ran
+                           : figure > best || isnan(best) > isnan(figure);
+}
+
+static bool take_row(Records *records, json_t *row) {
+    RowVerdict verdict = records->judge(records->context, row);
+    Selection *selection = find_selection(records, row);
+    records->skipped += verdict == ROW_SKIPPED;
+    records->passed += verdict == ROW_PASSED;
+    records->failed += verdict == ROW_FAILED;
+    if (!selection ||
+        json_object_set_new(row, "moments_failed", json_integer(verdict == ROW_FAILED)) != 0)
+        return false;
+    int64_t moments = row_count(row, "moments");
+    selection->moments += moments;
+    selection->failed += verdict == ROW_FAILED;
+    if (records->mean_of && moments)
+        selection->sum += (double)moments * row_number(row, records->mean_of);
+    if (!selection->row || is_worse(records, row, selection->row)) {
+        json_decref(selection->row);
+        selection->row = json_incref(row);
+    }
+    if (row_count(row, "left_out") && !selection->moments_left_out++)
+        selection->left_out = json_incref(row);
+    return !records->all || !lists_scenes(records) || json_array_append(records->all, row) == 0;
+}
+
+void records_take(Records *records, json_t *record) {
+    size_t i;
+    json_t *row;
+    const char *error = row_text(record, "error");
+    FILE *out = records->junit.stream;
+    int before = records->failed;
+    records->moments++;
+    records->broken += error[0] != '\0';
+    if (out)
+        print_case(out, record, error);
+    json_array_foreach(json_object_get(record, "results"), i, row) {
+        int failed = records->failed;
+        records->lost |= !take_row(records, row);
+        if (out && records->failed > failed)
+            print_failure(out, row);
+    }
+    if (out)
+        fputs(" </testcase>\n", out);
+    records->failing += records->failed > before;
+}
+
+void records_rows(Records *records) {
+    report_clear(&records->row);
+    for (int i = 0; i < records->selection_count; i++) {
+        const Selection *selection = &records->selections[i];
+        json_t *row = json_copy(selection->row);
+        json_object_set_new(row, "moments", json_integer(selection->moments));
+        json_object_set_new(row, "moments_failed", json_integer(selection->failed));
+        if (records->mean_of && selection->moments)
+            json_object_set_new(row, records->mean_of,
+                                json_real(selection->sum / (double)selection->moments));
+        report_take(&records->row, row);
+        json_decref(row);
+    }
+}
+
+bool records_print(Records *records, const OutputTable *tables, int count, json_t *root, Err *err) {
+    if (records->junit.stream || is_format(records, "jsonl"))
+        json_decref(root);
+    if (records->junit.stream)
+        return print_junit(records, err);
+    return is_format(records, "jsonl") || output_tables(records->options, tables, count, root, err);
+}
+
+bool records_judge(const Records *records, Err *err) {
+    return !records->broken ||
+           err_set(err, ERR_GATE, records->command, "see their \"error\"",
+                   "%d of %d moments could not be done", records->broken, records->moments);
+}
+
+/* ---- the records of a plan ------------------------------------------------------------------- */
+
+json_t *records_row(Records *records) {
+    json_t *rows = report_json(&records->row), *row = json_incref(json_array_get(rows, 0));
+    records->lost |= records->row.out_of_memory;
+    report_clear(&records->row);
+    json_decref(rows);
+    if (json_array_append_new(records->rows, row) == 0)
+        return row;
+    records->lost = true;
+    return NULL;
+}
+
+static void moment_key(char key[48], int64_t scene, int64_t moment) {
+    snprintf(key, 48, "%lld,%lld", (long long)scene, (long long)moment);
+}
+
+/* Moments are dealt to shards in turn: of scene s the moment m goes to shard (s + m) mod shards. */
+static bool wants_moment(void *context, int scene, int moment) {
+    const Records *records = context;
+    char key[48];
+    moment_key(key, scene, moment);
+    return (scene + moment) % records->shards == records->shard - 1 &&
+           !json_object_get(records->done, key);
+}
+
+/* Writes a line of --format jsonl with a single call, so that a kill cuts at most this line. */
+static bool write_line(Records *records, const json_t *record, Err *err) {
+    const char *path = records->options->output;
+    char *text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    size_t length = text ? strlen(text) : 0;
+    if (!text)
+        return refuse_memory(err);
+    text[length] = '\n'; /* in the place of the NUL */
+    bool ok = data_write_all(records->fd, text, length + 1) ||
+              err_set(err, ERR_FAILED, path ? path : "standard output", "", "cannot be written: %s",
+                      strerror(errno));
+    free(text);
+    return ok;
+}
+
+static bool end_moment(void *context, int scene, int moment, const Err *failed, Err *err) {
+    Records *records = context;
+    const char *name = records->scenes[scene];
+    char line[1024];
+    if (failed && (!records->options->keep_going || failed->kind == ERR_DEVICE)) {
+        *err = *failed;
+        return false;
+    }
+    json_t *record = json_copy(records->head);
+    json_t *what = json_pack("{si so si}", "scene_number", scene, "scene", fields_text(name),
+                             "moment", moment);
+    bool ok = record && what && json_object_update(record, what) == 0;
+    if (failed)
+        err_line(failed, line, sizeof line);
+    ok = ok && json_object_set_new(record, failed ? "error" : "results",
+                                   failed ? fields_text(line) : json_copy(records->rows)) == 0;
+    if (ok)
+        records_take(records, record);
+    else
+        refuse_memory(err);
+    ok = ok && (records->fd < 0 || write_line(records, record, err));
+    if (failed)
+        fprintf(stderr, "bevscope: %s\n", line);
+    json_array_clear(records->rows);
+    json_decref(record);
+    json_decref(what);
+    return ok;
+}
+
+bool records_end(Records *records, Err *err) {
+    json_t *end = json_copy(records->head);
+    bool ok = records->fd < 0 || records->ended ||
+              (json_object_set_new(end, "moments", json_integer(records->moments)) == 0 &&
+               write_line(records, end, err));
+    json_decref(end);
+    return ok;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+/* Reads "I/N" of --shard; without it there is one shard. */
+static bool parse_shard(Records *records, Err *err) {
+    const char *text = records->options->shard;
+    int used = 0;
+    records->shard = records->shards = 1;
+    return !text ||
+           (sscanf(text, "%d/%d%n", &records->shard, &records->shards, &used) == 2 && !text[used] &&
+            records->shard >= 1 && records->shard <= records->shards &&
+            records->shards <= RECORDS_MAX_SHARDS) ||
+           err_set(err, ERR_USAGE, "--shard", "such as 1/16, the first of 16",
+                   "'%s' is no part I/N of the moments", text);
+}
+
+bool records_alike(const json_t *own, const json_t *other, const char *also, const char *path,
+                   Err *err) {
+    const char *const keys[] = {"command", "version", "options", "scenes", also};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && keys[i]; i++) {
+        const json_t *a = json_object_get(own, keys[i]), *b = json_object_get(other, keys[i]);
+        if (a == b || json_equal((json_t *)a, (json_t *)b))
+            continue;
+        char *said = json_dumps(b, JSON_ENCODE_ANY), *wanted = json_dumps(a, JSON_ENCODE_ANY);
+        err_set(err, ERR_USAGE, path, "results of two runs go into two files",
+                "its %s: %s, here %s", keys[i], said ? said : "none", wanted ? wanted : "none");
+        free(said);
+        free(wanted);
+        return false;
+    }
+    return true;
+}
+
+/* Takes the records of an earlier run, and cuts off a line that was not completed. */
+static bool resume(Records *records, Err *err) {
+    RecordFile file;
+    const char *path = records->options->output;
+    bool ok = record_file_open(&file, path, err);
+    while (ok && file.record) {
+        char key[48];
+        const json_t *record = file.record;
+        ok = records_alike(records->head, record, "shard", path, err);
+        moment_key(key, row_count(record, "scene_number"), row_count(record, "moment"));
+        if (ok) {
+            records->lost |= json_object_set_new(records->done, key, json_true()) != 0;
+            records_take(records, file.record);
+        }
+        ok = ok && record_file_next(&file, err);
+    }
+    records->ended = file.ended;
+    if (ok && ftruncate(records->fd, file.whole) != 0)
+        ok = err_set(err, ERR_FAILED, path, "", "cannot be cut: %s", strerror(errno));
+    record_file_close(&file);
+    return ok;
+}
+
+/* Opens the file of --format jsonl, which one process at a time may write. */
+static bool open_lines(Records *records, Err *err) {
+    const char *path = records->options->output;
+    if (!path || !strcmp(path, "-")) {
+        records->fd = STDOUT_FILENO;
+        return true;
+    }
+    records->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (records->fd < 0)
+        return err_set(err, ERR_FAILED, path, "", "cannot be written: %s", strerror(errno));
+    if (flock(records->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return err_set(err, ERR_FAILED, path, "give each shard a file",
+                       "another process writes it");
+    return lseek(records->fd, 0, SEEK_END) <= 0 || resume(records, err);
+}
+
+/* Splits the file of --scenes into lines; empty ones are left out. */
+static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
+    const char *path = records->options->scenes;
+    size_t length, lines = 1;
+    if (records->options->argument_count)
+        return err_set(err, ERR_USAGE, "--scenes", "leave the others out",
+                       "scenes are named twice");
+    if (!data_read(path, SCENES_MAX_BYTES, &records->listed, &length, err))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        lines += records->listed[i] == '\n';
+    if (!(records->names = calloc(lines, sizeof *records->names)))
+        return refuse_memory(err);
+    plan->scenes = records->names;
+    for (char *rest = records->listed, *name; (name = strtok_r(rest, "\r\n", &rest));)
+        records->names[plan->scene_count++] = name;
+    return plan->scene_count > 0 || err_set(err, ERR_FAILED, path, "", "names no scene");
+}
+
+bool records_scenes(Records *records, BenchPlan *plan, const char *const *usual, int count,
+                    Err *err) {
+    const Options *options = records->options;
+    if (options->scenes)
+        return read_scenes(records, plan, err);
+    bool named = options->argument_count > 0;
+    plan->scenes = named ? options->arguments : usual;
+    plan->scene_count = named ? options->argument_count : count;
+    return true;
+}
+
+bool records_open(Records *records, BenchPlan *plan, Err *err) {
+    char options[1024], shard[32];
+    records->fd = -1;
+    records->rows = json_array();
+    records->index = json_object();
+    records->done = json_object();
+    if (!parse_shard(records, err))
+        return false;
+    if (plan) {
+        records->each = (PlanMoments){wants_moment, end_moment, records};
+        plan->each = &records->each;
+        records->scenes = plan->scenes;
+        records->scene_count = plan->scene_count;
+    }
+    options_given(records->options, options, sizeof options);
+    snprintf(shard, sizeof shard, "%d/%d", records->shard, records->shards);
+    records->head = output_head(records->command);
+    json_t *run =
+        json_pack("{ss ss si}", "options", options, "shard", shard, "scenes", records->scene_count);
+    bool whole = run && records->head && json_object_update(records->head, run) == 0;
+    json_decref(run);
+    if (!whole || !records->rows || !records->index || !records->done)
+        return refuse_memory(err);
+    return (!is_format(records, "junit") || memory_stream_open(&records->junit, err)) &&
+           (!is_format(records, "jsonl") || open_lines(records, err));
+}
+
+void records_close(Records *records) {
+    if (records->fd > STDERR_FILENO)
+        close(records->fd);
+    for (int i = 0; i < records->selection_count; i++) {
+        json_decref(records->selections[i].row);
+        json_decref(records->selections[i].left_out);
+    }
+    free(records->selections);
+    free(records->names);
+    free(records->listed);
+    json_t *const owned[] = {records->rows, records->head, records->done, records->all,
+                             records->index};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        json_decref(owned[i]);
+    Err ignored;
+    if (records->junit.stream && memory_stream_close(&records->junit, "JUnit", &ignored))
+        free(records->junit.bytes);
+    report_free(&records->row);
+}
