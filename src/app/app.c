@@ -2,7 +2,9 @@
 #include "src/app/app.h"
 
 #include "src/scene/scatter.h"
+#include "src/state/live_text.h"
 #include "src/state/palette.h"
+#include "src/state/story.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,13 +143,22 @@ void app_request(App *app) {
         app_take_frame(app, NULL);
 }
 
-/* A change by the user; `before` is the state that undo restores. */
+/* A change by the user; `before` is the state that undo restores. Undo opens no page that was
+ * left. */
 static void keep_undo_step(App *app, const State *before, const Event *event) {
     Action action = event->kind == EVENT_COMMAND ? event->command.action : ACTION_PIN;
+    if (before->race != app->state.race)
+        return;
     if (app->state.palette.tries)
         app->tried = action;
     else if (!app->serves && (event->kind == EVENT_COMMAND || event->kind == EVENT_CLICK))
         undo_push(&app->undo, before, action);
+}
+
+static Event click_on(int64_t cell, int64_t nx) {
+    return (Event){.kind = EVENT_CLICK,
+                   .x = (double)(cell % nx) + 0.5,
+                   .y = (double)(cell / nx) + 0.5};
 }
 
 /* A pin that would hit a cell without points: the same on the nearest cell that has some. Of a grid
@@ -156,6 +167,12 @@ static Event aimed(const App *app, const Event *event) {
     const State *state = &app->state;
     const LiveFrame *frame = &app_live(app)->frame;
     const Command *command = &event->command;
+    if (event->kind == EVENT_COMMAND && command->action == ACTION_FULLEST && frame->map &&
+        frame->features && frame->features->depth && state->scene.slices <= 1 &&
+        frame->nx == state->scene.nx) {
+        int64_t fullest = scatter_fullest_cell(frame->map, frame->features->depth);
+        return fullest < 0 ? *event : click_on(fullest, frame->nx);
+    }
     bool click = event->kind == EVENT_CLICK;
     bool pins = event->kind == EVENT_COMMAND && command->action == ACTION_PIN &&
                 (command->step || !strcmp(command->argument, "on"));
@@ -170,10 +187,10 @@ static Event aimed(const App *app, const Event *event) {
         return *event;
     bool again = pins && !command->step && state->pinned && state->pin_x == cell % nx &&
                  state->pin_y == cell / nx;
-    return (Event){.kind = again ? EVENT_HOVER : EVENT_CLICK,
-                   .x = (double)(cell % nx) + 0.5,
-                   .y = (double)(cell / nx) + 0.5,
-                   .on = true};
+    Event aim = click_on(cell, nx);
+    aim.kind = again ? EVENT_HOVER : EVENT_CLICK;
+    aim.on = true;
+    return aim;
 }
 
 static void step(App *app, const Event *given) {
@@ -242,7 +259,6 @@ static void palette_does(App *app, PaletteDoes does, const Command *command) {
 void app_step(App *app, const Event *event) {
     bool command = event->kind == EVENT_COMMAND, open = app->state.palette.open;
     bool user = (command || event->kind == EVENT_CLICK) && !app->serves;
-    app->greets = app->greets && !user;
     if (app->tour.text && user)
         app_close_tour(app);
     if (command && open && event->command.action == ACTION_COMMANDS)
@@ -269,14 +285,29 @@ static bool scroll(App *app, int32_t key) {
     return true;
 }
 
+/* Enter on the default screen, where no cell is chosen: the first finding. */
+static bool take_advice(App *app) {
+    const State *state = &app->state;
+    Advice advice[FINDINGS_MAX];
+    bool default_screen = !state->lesson.open && !state->help && !state->bits.open &&
+                          !state->job.steps && !state->race && !state->all &&
+                          state->chart == CHART_NONE;
+    if (!default_screen || state->pinned || state->cursor_shown ||
+        !live_advice(state, app_live(app), advice))
+        return false;
+    app_step(app, &(Event){.kind = EVENT_COMMAND, .command = advice[0].command});
+    return true;
+}
+
 bool app_key(App *app, int32_t key) {
     Event event = {.kind = EVENT_COMMAND};
+    if (app->tour.text && key == KEYCODE_ESCAPE) {
+        app_close_tour(app);
+        app_undo(app, 1);
+        return true;
+    }
     if (app->tour.text)
         app_close_tour(app);
-    bool first = app->greets && !app->state.lesson.open;
-    app->greets = false;
-    if (first && key == KEYCODE_ENTER)
-        return app_words(app, keys[ACTION_TOUR].word, &app->err);
     if (app->state.palette.open) {
         Command command;
         palette_does(app, palette_key(&app->state, app_live(app), key, &command), &command);
@@ -287,6 +318,8 @@ bool app_key(App *app, int32_t key) {
     if (!of_steps && scroll(app, key))
         return true;
     if (app->state.lesson.open && app_lesson_key(app, key))
+        return true;
+    if (key == KEYCODE_ENTER && take_advice(app))
         return true;
     if (known)
         app_step(app, &event);
@@ -430,7 +463,7 @@ bool app_take_frame(App *app, const Pace *pace) {
     app->frame = frame;
     bool loaded = frame->loads != app->loads;
     app->loads = frame->loads;
-    const Headline headline = live_headline(&frame->live);
+    const Headline headline = story_headline(&app->state, &frame->live);
     ShownWarps warps;
     bool recorded = live_warps(&frame->live, &warps);
     app_step(app, &(Event){.kind = EVENT_FRAME,
@@ -503,7 +536,6 @@ bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, 
         app_request(app);
     if (options->tour && !app_open_tour(app, err))
         return false;
-    app->greets = options->greets && !options->tour;
     if (app->failed)
         *err = app->err;
     return !app->failed;

@@ -111,7 +111,6 @@ typedef struct AppOptions {
     int64_t seed;       /* of a quiz; 0: chosen */
     DeskMemory memory;  /* whether its progress is kept */
     bool tour;          /* begins with the tour */
-    bool greets;        /* says what to press first: Enter is the tour until a key was pressed */
 } AppOptions;
 
 typedef struct {
@@ -127,7 +126,6 @@ typedef struct {
     LessonDesk desk;
     Undo undo;
     Tour tour;
-    bool greets; /* no key was pressed yet: Enter is the tour */
     State tried_from; /* the palette tries values: the state as it was when it opened, */
     Action tried;     /* and the control that changed it; ACTION_COUNT: none yet */
     bool serves;      /* a lesson's own commands are no changes of the user's */

@@ -34,7 +34,7 @@ bool app_open_tour(App *app, Err *err) {
     app->state.playing = app->state.tours = true;
     app_request(app);
     tour->request = app->request;
-    app_note(app, "a tour: any key takes over, u then puts everything back");
+    app_note(app, "a talk: Esc ends it, and all is as before; any other key takes over");
     return true;
 }
 
@@ -109,7 +109,7 @@ void app_tour_turn(App *app) {
         tour->at += length + (tour->at[length] == '\n');
         if (!*tour->at) {
             app_close_tour(app);
-            app_note(app, "the tour is over: u puts everything back");
+            app_note(app, "the talk is over: u puts everything back");
         }
     }
 }

@@ -102,7 +102,6 @@ bool cmd_live(const Options *options, Err *err) {
         return run_script(options, &loop.app, err);
     loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
     add_gpu(&loop);
-    loop.app.greets = !loop.no_terminal;
     return live_run(&loop, err);
 }
 

@@ -93,9 +93,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      0, 1, cmd_steps},
     {"demo", "", "a talk of two minutes in the live display",
      "Plays samples/demo.keys in the live display, with captions: how the grid is made, "
-     "four kernels in a race, one that waits, the L2, formats, camera dropout. Any key or click "
-     "takes over; u then puts everything back. The control tour plays it, too, and so does Enter "
-     "as the first key of bevscope live.",
+     "four kernels in a race, one that waits, the L2, formats, camera dropout. Esc ends it and "
+     "puts everything back; any other key or click takes over. The control tour plays it, too.",
      0, 0, cmd_demo},
     {"rig", "", "say in a minute how large a problem your rig is",
      "Points, intervals, footprint and, for every GPU of the table, the regime, the fastest "

@@ -26,7 +26,7 @@ unsigned control_lesson(State *state, const Command *command) {
 }
 
 unsigned control_tour(State *state, const Command *command) {
-    SAY(state, command->action, "tour: one minute, any key ends it");
+    SAY(state, command->action, "tour: two minutes, Esc ends it");
     return wish_for_lesson(state, WISH_TOUR);
 }
 

@@ -95,10 +95,16 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, "pinned ", state->cursor_x, state->cursor_y);
 }
 
+/* The App knows the cell, and makes a click on it of the command, once there is a map. */
+unsigned control_fullest(State *state, const Command *command) {
+    return SAY(state, command->action, "fullest: no cell has points");
+}
+
 unsigned control_race(State *state, const Command *command) {
     RacePage page = command->action == ACTION_RACE ? RACE_GRIDS : RACE_STRAGGLER;
     bool on = control_switched(command, state->race == page);
     unsigned changed = SET(state->race, on ? page : RACE_OFF);
+    state->race_paused = false;
     state->race_s = 0;
     return SAY(state, command->action, "%s %s%s", keys[command->action].word, on_off(on),
                on ? ": a model of the order in which blocks run" : "") |

@@ -121,6 +121,10 @@ unsigned control_scene(State *state, const Command *command) {
 }
 
 unsigned control_play(State *state, const Command *command) {
+    if (state->race) {
+        state->race_paused = !control_switched(command, !state->race_paused);
+        return SAY(state, command->action, state->race_paused ? "race paused" : "race runs");
+    }
     unsigned changed = SET(state->playing, control_switched(command, state->playing));
     if (state->playing && state->scene.nx && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
@@ -324,19 +328,21 @@ unsigned control_camera(State *state, const Command *command) {
     return SAY(state, command->action, "camera %s selected", state_camera_name(state)) | changed;
 }
 
-/* Selects the camera of an argument such as "front 1.5", and writes the command without it. Returns
- * false where no camera has that name. */
+/* Selects the camera of an argument such as "front 1.5", and writes the command without it. A
+ * camera alone drops out. Returns false where no camera has that name. */
 static bool take_camera(State *state, const Command *from, Command *command) {
     *command = *from;
     const char *space = strchr(from->argument, ' ');
-    if (!space)
+    bool alone = from->action == ACTION_DROPOUT && !from->step &&
+                 strcmp(from->argument, "on") && strcmp(from->argument, "off");
+    if (!space && !alone)
         return true;
     Command camera = {.action = ACTION_CAMERA};
-    snprintf(camera.argument, sizeof camera.argument, "%.*s", (int)(space - from->argument),
-             from->argument);
+    snprintf(camera.argument, sizeof camera.argument, "%.*s",
+             (int)strcspn(from->argument, " "), from->argument);
     int found = pick_camera(state, &camera);
     state->camera = found < 0 ? state->camera : found;
-    snprintf(command->argument, sizeof command->argument, "%s", space + 1);
+    snprintf(command->argument, sizeof command->argument, "%s", space ? space + 1 : "on");
     return found >= 0;
 }
 
@@ -344,6 +350,9 @@ unsigned control_camera_dropout(State *state, const Command *from) {
     Command taken, *command = &taken;
     if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
         return STEP_REDRAW;
+    if (!command->step && strcmp(command->argument, "on") && strcmp(command->argument, "off"))
+        return SAY(state, from->action, "dropout: \"%s\" is neither on nor off",
+                   command->argument);
     uint32_t bit = (uint32_t)1 << state->camera;
     bool drops = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = drops ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the scale of the bars: twice the median latency, at most the slowest. One very slow
@@ -262,6 +263,29 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     int count = findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
                             &lengths, findings);
     return count + live_workflow(state, live, &lengths, findings + count);
+}
+
+static int by_gain(const void *left, const void *right) {
+    const Advice *a = left, *b = right;
+    return a->finding.gain < b->finding.gain ? 1 : a->finding.gain > b->finding.gain ? -1 : 0;
+}
+
+int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX]) {
+    Finding findings[FINDINGS_MAX];
+    int count = live_findings(state, live, findings), kept = 0;
+    for (int i = 0; i < count; i++) {
+        const BevKernel *faster = findings[i].faster;
+        const BevKernel *try = faster ? bev_counterpart(faster, state_where(state)) : NULL;
+        Advice *next = &advice[kept];
+        *next = (Advice){findings[i], {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN}};
+        snprintf(next->command.argument, sizeof next->command.argument, "%d", i + 1);
+        if (try)
+            snprintf(next->command.argument, sizeof next->command.argument, "%s",
+                     kernel_word(try));
+        kept += findings[i].gain > 0;
+    }
+    qsort(advice, (size_t)kept, sizeof *advice, by_gain);
+    return kept;
 }
 
 void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size) {

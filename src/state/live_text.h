@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/cachesim/findings.h"
+#include "src/state/keys.h"
 #include "src/state/live_data.h"
 
 /* The kernels of the selection's backend in the order of the table, and the scale of the bars that
@@ -92,6 +93,15 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
 /* Lists what limits the selection on the chosen GPU and L2, by the model. Returns how many; 0:
  * unknown. */
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);
+
+/* A finding, and what a click on it or Enter does: a faster kernel, or the lesson of a cost. */
+typedef struct {
+    Finding finding;
+    Command command;
+} Advice;
+
+/* Lists the findings with a gain, the largest gain first. Returns how many. */
+int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX]);
 
 /* Whether the probed cell has points, all with probability 0. */
 bool live_probe_empty(const LiveProbe *probe);

@@ -67,11 +67,16 @@ static void change_text(Unit unit, const Reading *before, const Reading *after, 
 /* Writes the change of the latency. A latency within the swing before the change is no effect of
  * the change and gets no text: the screen would soon show another figure. */
 static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
-    const Reading *was = &before->latency_us, *is = &after->latency_us;
+    const Reading none = {.source = SOURCE_UNKNOWN}, *is = &after->latency_us;
+    const bool same = !strcmp(before->latency_of, after->latency_of);
+    const Reading *was = same ? &before->latency_us : &none;
     bool swings = was->source == is->source && is_certain(is) && before->swing_us[0] <= is->value &&
                   is->value <= before->swing_us[1];
     if (!swings || is->doubtful) {
         change_text(UNIT_US, was, is, text, size);
+        const size_t length = strlen(text);
+        if (length && after->latency_of[0])
+            snprintf(text + length, size - length, " (%.60s)", after->latency_of);
         return;
     }
     snprintf(text, size, "within its noise");
@@ -86,7 +91,7 @@ static void add_change(LogLine *line, const char *name, const char *change) {
 
 /* Completes a line of the log with what the control changed. */
 static void describe_change(LogLine *line, const Headline *after) {
-    enum { CHANGE = 64 };
+    enum { CHANGE = 128 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
     change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
@@ -99,7 +104,7 @@ static void describe_change(LogLine *line, const Headline *after) {
                 sizeof error);
     if (!same_moment && is_certain(&after->max_abs)) {
         size_t length = strlen(error);
-        snprintf(error + length, sizeof error - length, " (at another time)");
+        snprintf(error + length, sizeof error - length, " at t %.2f s", after->max_abs_s);
     }
     snprintf(line->text, sizeof line->text, "%s", line->said);
     add_change(line, "footprint", line->values_only ? "" : footprint);

@@ -357,12 +357,25 @@ static PaletteDoes complete_row(State *state, const PaletteRow *row) {
     return set_typed_text(state, text);
 }
 
+bool palette_drops(const State *state, const PaletteRow *row) {
+    const char *text = state->palette.text;
+    const KeyRow *typed = keys_beginning(text);
+    char word[PALETTE_TEXT];
+    bool more = false;
+    for (text += typed ? strlen(typed->word) : 0; typed && sscanf(text, "%63s", word) == 1;) {
+        text = strstr(text, word) + strlen(word);
+        more |= !is_filler(word);
+    }
+    return more && row->kind == PALETTE_CONTROL && row->command.action == typed->action;
+}
+
 /* Enter runs every row: the command is the one of a script with this line. A group has no command,
- * and opens. */
+ * and opens. A control whose typed argument does not exist is not run without it. */
 static PaletteDoes enter_row(State *state, const PaletteRow *row, Command *command) {
     *command = row->command;
     return state->palette.tries          ? PALETTE_KEEP
-           : row->kind == PALETTE_GROUP ? complete_row(state, row)
+           : row->kind == PALETTE_GROUP  ? complete_row(state, row)
+           : palette_drops(state, row) ? PALETTE_NOTHING
                                          : PALETTE_RUN;
 }
 

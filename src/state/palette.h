@@ -26,6 +26,9 @@ int palette_rows(const State *state, const LiveData *live, PaletteRow rows[PALET
 /* Whether the command does something in this state; else `reason` says why not. */
 bool palette_usable(const State *state, const Command *command, char *reason, size_t size);
 
+/* Whether the row is the typed control, without the typed argument: it has no such value. */
+bool palette_drops(const State *state, const PaletteRow *row);
+
 /* Opens the palette with that text. */
 void palette_open(State *state, const char *text);
 void palette_close(State *state);

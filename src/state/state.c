@@ -82,6 +82,7 @@ void state_restore(State *state, const State *before) {
     bool same_scene = before->job.scene == state->job.scene;
     keep_facts(&next, state);
     next.help = state->help;
+    next.race = RACE_OFF; /* undo opens no page that was left */
     next.shown = state->shown;
     for (int i = 0; i < next.log.count; i++)
         next.log.lines[i].open = 0; /* figures to come are not those of a change that was undone */
@@ -163,7 +164,7 @@ static unsigned on_tick(State *state, double seconds) {
     state->recorded_frames += state->recording;
     bool moves = state->playing && scene_moves(&state->scene) && seconds > 0 && !state->race;
     unsigned stepped = control_steps_tick(state, seconds);
-    if (state->race && state->playing) {
+    if (state_races(state)) {
         state->race_s += seconds;
         stepped |= STEP_REDRAW;
     }

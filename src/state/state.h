@@ -77,6 +77,7 @@ typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
     double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
+    char latency_of[160]; /* "model of RTX A6000"; "": this machine */
     double max_abs_s;   /* the moment that max_abs belongs to */
     int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */
 } Headline;
@@ -204,6 +205,7 @@ struct State {
     ShownWarps step_warps; /* newest result */
     BitsPage bits;
     RacePage race;
+    bool race_paused; /* by `play`; a race runs when it opens, also where the world is paused */
     double race_s; /* since the race began; the world stands still meanwhile */
     Viewport viewport;
 
@@ -312,6 +314,11 @@ void state_frame_name(const State *state, char *text, size_t size);
 
 /* Returns x and y of a cell of the grid, and z where the scene's grid has slices. */
 CellPlace state_cell_place(const State *state, int64_t cell);
+
+/* Whether a page of schedules runs. */
+static inline bool state_races(const State *state) {
+    return state->race && !state->race_paused;
+}
 
 /* Returns the slice of the scene's grid that the picture shows. */
 Slice state_slice(const State *state);

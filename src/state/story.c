@@ -214,6 +214,22 @@ Story story_of(const State *state, const LiveData *live) {
     return story;
 }
 
+Headline story_headline(const State *state, const LiveData *live) {
+    Headline headline = live_headline(live);
+    const bool cpu = state->job.config.kernel->where == BEV_CPU;
+    if (!live->job.config.kernel || live->job.config.kernel->direction == BEV_BACKWARD)
+        return headline;
+    const Story story = story_of(state, live);
+    if (!cpu && (story.source == SOURCE_MEASURED || headline.latency_us.source))
+        return headline;
+    headline.latency_us = reading(story.selection.us, story.source);
+    headline.latency_us.stale = story.other_config || isnan(story.selection.us);
+    headline.latency_us.doubtful = !cpu;
+    headline.swing_us[0] = headline.swing_us[1] = 0;
+    snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.from);
+    return headline;
+}
+
 double story_outside(const LiveData *live) {
     const BevShape *shape = &live->frame.shape;
     const Pruned *pruned = &live->intervals.pruned;

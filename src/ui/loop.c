@@ -138,7 +138,7 @@ static double world_tick_in_ms(const Loop *loop, double now) {
     const State *state = &loop->app.state;
     const EngineFrame *frame = loop->app.frame;
     bool steps = state->job.steps && state->step_speed != 0;
-    bool moving = state->playing || state->recording || steps;
+    bool moving = state->playing || state->recording || steps || state_races(state);
     bool ready = frame && frame->state.job.serial == state->job.serial;
     return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
 }
@@ -255,8 +255,8 @@ static void run_live(Loop *loop) {
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 static void print_greeting(Loop *loop) {
-    if (loop->app.greets)
-        app_note(&loop->app, "press : and type what you want to see; Enter: a talk of two minutes");
+    if (!loop->options->no_terminal && !loop->options->app.tour)
+        app_note(&loop->app, "press : and type what you want to see; :tour is a talk of two minutes");
 }
 
 static bool open_all(Loop *loop, Err *err) {

@@ -37,8 +37,8 @@ STATE_SUITE(state_log_log) {
     later.serial = job->serial;
     later.max_abs_s = 3;
     step(EVENT_FRAME, .headline = &later);
-    tap_ok(strstr(said(), "max error 0.021 (at another time)") != NULL,
-           "an error of another moment than before the change is not laid to it");
+    tap_ok(strstr(said(), "max error 0.021 at t 3.00 s") != NULL,
+           "an error of another moment than before the change has its moment");
     use("balance 0");
     later.serial = job->serial;
     step(EVENT_FRAME, .headline = &later);

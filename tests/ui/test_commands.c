@@ -2,6 +2,7 @@
 /* The palette and undo on a whole App: what people type finds the row, a value is tried and taken
  * back, fifty changes are undone, and an answer comes in time. */
 #include "src/base/clock.h"
+#include "src/state/live_text.h"
 #include "src/state/palette.h"
 #include "src/ui/script_internal.h"
 #include "src/view/term/dashboard.h"
@@ -76,6 +77,7 @@ APP_SUITE(commands_found, "toy") {
                  {"a6000", "gpu a6000"},
                  {"half bandwidth", "bandwidth"},
                  {"camera off", "dropout"},
+                 {"dropout front", "dropout front"},
                  {"compare", "compare"},
                  {"warp", "steps"},
                  {"dropped point", "strip dropped"},
@@ -277,6 +279,40 @@ APP_SUITE(commands_lesson, "toy") {
     tap_ok(is_back(&first), "leaving a lesson takes back more changes than are kept");
 }
 
+/* A typed argument that a control has not, Enter, the fullest cell, and a page that was left. */
+APP_SUITE(commands_expected, "intersection") {
+    double yaw = app.state.job.camera_errors[0].yaw_deg;
+    enter(":yaw front");
+    tap_ok(app.state.palette.open && app.state.job.camera_errors[0].yaw_deg == yaw,
+           "a control does not run without the argument that was typed");
+    app_key(&app, KEYCODE_ESCAPE);
+    enter(":dropout front-right");
+    tap_ok(app.state.job.camera_mask == ~(1u << 2), "a camera that is named drops out");
+    say_words((const char *const[]){"undo", "play off", "race on", NULL});
+    app_step(&app, &(Event){.kind = EVENT_TICK, .seconds = 0.5});
+    tap_ok(app.state.race_s == 0.5, "a race runs beside a world that stands still");
+    app_key(&app, ' ');
+    app_step(&app, &(Event){.kind = EVENT_TICK, .seconds = 0.5});
+    tap_ok(app.state.race_s == 0.5 && !app.state.playing, "Space pauses the race alone");
+    app_key(&app, KEYCODE_ESCAPE);
+    app_key(&app, 'u');
+    tap_ok(app.state.race == RACE_OFF, "undo does not open it again");
+    app_key(&app, '^');
+    const LiveProbe *probe = &app_live(&app)->probe;
+    tap_ok(app.state.pinned &&
+               probe->points > 3 * app_live(&app)->intervals.stats.median &&
+               !live_probe_empty(probe),
+           "the fullest cell is pinned: %lld points", (long long)probe->points);
+    app_key(&app, KEYCODE_ESCAPE);
+    app_key(&app, KEYCODE_ESCAPE);
+    Advice advice[FINDINGS_MAX];
+    int count = live_advice(&app.state, app_live(&app), advice);
+    app_key(&app, KEYCODE_ENTER);
+    tap_ok(count && !app.state.pinned && advice[0].command.action == ACTION_EXPLAIN &&
+               app.state.lesson.open,
+           "Enter takes the first finding: %s", logged());
+}
+
 /* Every letter of what people type: the key, and its rows with what each does here. */
 APP_SUITE(commands_in_time, "toy") {
     static const char typed[] = "dropped point";
@@ -338,6 +374,12 @@ APP_SUITE(commands_tour, "toy") {
     tap_ok(strcmp(app.state.caption, "judged") != 0, "a caption waits for the figures of its page");
     turn("race on\nquit");
     tap_ok(app.state.race == RACE_OFF, "a race waits for its schedules");
+    app.state.race = RACE_GRIDS;
+    app_key(&app, KEYCODE_ESCAPE);
+    tap_ok(!app.tour.text && app.undo.count == kept && app.state.job.config.dtype == before &&
+               app.state.race == RACE_OFF,
+           "Esc ends it, and all is as before");
+    app_words(&app, "tour", &app.err);
     turn("quit");
     tap_ok(!app.tour.text && !app.state.caption[0], "it ends with its last line");
     app_key(&app, 'u');

@@ -154,7 +154,7 @@ static void test_model(void) {
            "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("gpu l2=6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
-    snprintf(line, sizeof line, "a launch of V4 reads %.2f MB from DRAM", p.dram_read_bytes * 1e-6);
+    snprintf(line, sizeof line, "reads %.2f MB from DRAM", p.dram_read_bytes * 1e-6);
     seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",
          line);
     live.model = NULL;
@@ -186,7 +186,7 @@ static void begin_with_v2(int columns, int rows) {
 
 static void test_findings(void) {
     begin_with_v2(200, 60);
-    seen(shows("1  fewer steps in turn") && shows("2  V2 to V4") && shows("click: try"),
+    seen(shows("Enter  fewer steps in turn") && shows("2      V2 to V4") && shows("tries it"),
          "the findings, the largest gain first");
 }
 

@@ -72,7 +72,6 @@ typedef struct {
 } Message;
 
 static const double ALIKE = 1.05; /* a smaller ratio of two times is no difference */
-static const double TOLERANCE = 1e-2; /* NVIDIA's */
 
 static void ratio_text(double ratio, char *text, size_t size) {
     snprintf(text, size, ratio < 9.95 ? "%.1f" : "%.0f", ratio);
@@ -122,7 +121,7 @@ static bool gates_fail(const LiveAccuracy *accuracy) {
            accuracy->gate_c == LIVE_FAIL;
 }
 
-static void say_sums(const LiveAccuracy *accuracy, char *text, size_t size) {
+static void say_sums(const LiveAccuracy *accuracy, BevDtype dtype, char *text, size_t size) {
     char error[24];
     unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
     if (!accuracy->source || accuracy->stale)
@@ -131,10 +130,11 @@ static void say_sums(const LiveAccuracy *accuracy, char *text, size_t size) {
         snprintf(text, size, "its sums were not judged");
     else if (gates_fail(accuracy))
         snprintf(text, size, "but its sums are wrong: largest error %s, a gate fails", error);
-    else if (accuracy->max_abs <= TOLERANCE)
+    else if (accuracy->atol_1e2 == LIVE_PASS)
         snprintf(text, size, "with the same sums, largest error %s, allowed 0.01", error);
     else
-        snprintf(text, size, "with an error of up to %s, above the published 0.01", error);
+        snprintf(text, size, "with the same sums, %s itself errs by %s, above the published 0.01",
+                 bev_dtypes[dtype].title, error);
 }
 
 /* Where the number is from; then what this machine measured. `pairs`: the number is its own. */
@@ -171,7 +171,7 @@ static Message message_of(const PanelData *data) {
                     !pairs->ratio.doubtful;
     measured |= isnan(ratio) && pairs->ratio.source;
     ratio = measured ? pairs->ratio.value : ratio;
-    say_sums(&data->live->accuracy[config->dtype], message.sums, sizeof message.sums);
+    say_sums(&data->live->accuracy[config->dtype], config->dtype, message.sums, sizeof message.sums);
     say_source(&story, data, measured, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
         message.ink = INK_BAD;

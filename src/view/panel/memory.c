@@ -117,18 +117,32 @@ static void draw_keys(const Table *table) {
         }
 }
 
-/* What a launch of the selection moves. False: the model has not said it yet. */
+static const double KEPT = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
+
+/* What a launch of the selection moves, and thus what stays in the L2 from launch to launch. False:
+ * the model has not said it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char reads[32], writes[32], on[128], text[256];
+    char reads[32], writes[32], on[128], text[400];
     if (!predicted)
         return false;
     Prediction there = prediction_of(data->state, data->live, predicted);
+    const BevFootprint *f = &data->live->memory.footprint;
+    const double inputs = f->feat + f->depth + f->index + f->weight;
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
     prediction_gpu(data->state, on, sizeof on);
-    snprintf(text, sizeof text, "%s: a launch of %s reads %s from DRAM, writes %s", on,
-             predicted->title, reads, writes);
+    const char *stays = there.dram_read_bytes > KEPT * inputs ? ""
+                        : there.dram_write_bytes > KEPT * f->out
+                            ? ": only its inputs stay"
+                            : ": all stays";
+    snprintf(text, sizeof text, "%s on %s reads %s from DRAM, writes %s%s", predicted->title, on,
+             reads, writes, stays);
+    if (sheet_width(sheet, text) > area.w)
+        snprintf(text, sizeof text, "%s: %s from DRAM, %s to it%s", predicted->title, reads, writes,
+                 stays);
+    if (sheet_width(sheet, text) > area.w)
+        text[strcspn(text, ",")] = '\0';
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
     return true;
@@ -296,7 +310,9 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = 0; i < count && i < area.h; i++)
         draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, &caches[i], segments, all,
                    gathered);
-    if (area.h > MOST_GPUS)
-        draw_legend(sheet, (Area){area.x, area.y + MOST_GPUS, area.w, 1}, gathered,
+    if (area.h > count)
+        draw_legend(sheet, (Area){area.x, area.y + count, area.w, 1}, gathered,
                     segments[TENSORS - 1].value > 0);
+    if (area.h > count + 1)
+        draw_moved(sheet, (Area){area.x, area.y + count + 1, area.w, 1}, data);
 }

@@ -11,7 +11,7 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     const MapIntervals *intervals = &data->live->intervals;
     const ScatterStats *stats = &intervals->stats;
     const char *of = intervals->of_pixels ? "pixel" : "cell";
-    char title[48], note[96] = "", text[96], cell[48], count[24];
+    char title[48], note[96] = "", text[96], count[24];
     double heights[LENGTH_BUCKETS];
     int last = 0, buckets = area.w / BUCKET_W < LENGTH_BUCKETS ? area.w / BUCKET_W : LENGTH_BUCKETS;
     int64_t most = 1;
@@ -41,12 +41,9 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet_width(sheet, text) > w)
         return;
     sheet_right(sheet, x, area.y, w, cell_bold(INK_WARN), text);
-    int64_t nx = data->state->scene.nx;
-    if (intervals->of_pixels || nx <= 0 || stats->longest_cell < 0)
+    if (intervals->of_pixels)
         return;
-    snprintf(cell, sizeof cell, "%lld,%lld", (long long)(stats->longest_cell % nx),
-             (long long)(stats->longest_cell / nx));
-    sheet_spot(sheet, (Area){x, area.y, w, 1}, ACTION_PIN, 0, cell);
+    sheet_spot(sheet, (Area){x, area.y, w, 1}, ACTION_FULLEST, 1, "");
     if (area.h > 1)
-        sheet_right(sheet, x, area.y + 1, w, cell_style(INK_MUTED), "click: pin");
+        sheet_right(sheet, x, area.y + 1, w, cell_style(INK_MUTED), "^ or click: pin");
 }

@@ -64,30 +64,50 @@ static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype
     sheet_spot(sheet, (Area){begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
 
-/* "all gates pass", or the first gate that does not. */
-static const char *verdict_of(const LiveAccuracy *accuracy) {
-    return !accuracy->source || accuracy->stale ? "being judged"
-           : accuracy->gate_a == LIVE_FAIL    ? "gate A fails: the kernel is wrong"
-           : accuracy->gate_b == LIVE_FAIL    ? "gate B fails: the format"
-           : accuracy->gate_c == LIVE_FAIL    ? "gate C fails: the kernel is wrong"
-           : !isfinite(accuracy->max_abs)     ? "not judged: too large"
-                                              : "all gates pass: the kernel is correct";
+/* Two judgements: whether the kernel adds up what it reads, then whether the format is within
+ * NVIDIA's tolerance. The short one names the first alone. */
+static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brief, char *text,
+                         size_t size) {
+    const bool pass = accuracy->atol_1e2 == LIVE_PASS;
+    const char *name = bev_dtypes[dtype].title;
+    char error[24];
+    unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
+    const char *fails = !accuracy->source || accuracy->stale ? "being judged"
+                        : accuracy->gate_a == LIVE_FAIL      ? "gate A fails: the kernel is wrong"
+                        : accuracy->gate_b == LIVE_FAIL      ? "gate B fails: the format"
+                        : accuracy->gate_c == LIVE_FAIL      ? "gate C fails: the kernel is wrong"
+                        : !isfinite(accuracy->max_abs)       ? "not judged: too large"
+                                                             : NULL;
+    if (fails)
+        snprintf(text, size, "%.*s", brief ? (int)strcspn(fails, ":") : 40, fails);
+    else if (brief)
+        snprintf(text, size, "kernel correct, %s %s 1e-2", name, pass ? "within" : "above");
+    else
+        snprintf(text, size, "the kernel is correct: all gates pass; %s itself errs by %s, %s 1e-2",
+                 name, error, pass ? "within" : "above");
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
-    const char *title = "Is it right?", *verdict = verdict_of(selected);
+    const char *title = "Is it right?";
     int free_from[LABEL_ROWS] = {area.x, area.x, area.x};
-    bool on_limit[LABEL_ROWS] = {false};
-    char note[160];
+    bool on_limit[LABEL_ROWS] = {false}, sentence = area.h >= LABEL_ROWS + 3;
+    char note[160], verdict[128], moment[32] = "";
     sheet->origin.dtype = config->dtype;
-    snprintf(note, sizeof note, "largest error against FP64; %s", verdict);
+    verdict_text(selected, config->dtype, !sentence, verdict, sizeof verdict);
+    if (selected->source && scene_moves(&data->state->scene))
+        live_moment_text(&data->state->scene, selected->time_s, moment, sizeof moment);
+    snprintf(note, sizeof note, "largest error against FP64%s%s%s%s", moment[0] ? " at " : "",
+             moment, sentence ? "" : "; ", sentence ? "" : verdict);
+    if (sheet_width(sheet, verdict) > area.w)
+        verdict_text(selected, config->dtype, true, verdict, sizeof verdict);
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
-        snprintf(note, sizeof note, "%s", verdict);
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
-        note[strcspn(note, ":")] = '\0';
+        snprintf(note, sizeof note, "%s", sentence ? "" : verdict);
     area = sheet_title(sheet, area, title, note);
+    if (sentence)
+        sheet_line(sheet, (Area){area.x, area.y + LABEL_ROWS + 1, area.w, 1}, cell_style(INK_TEXT),
+                   verdict);
     draw_axis(sheet, area);
     bool drawn[BEV_DTYPE_COUNT] = {false};
     for (int n = 0; n < BEV_DTYPE_COUNT; n++) { /* the smallest error first */

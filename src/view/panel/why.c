@@ -142,6 +142,28 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
 }
 
+/* Draws this CPU's own times on a line of their own: they are not those of the bars. */
+static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+    char text[256] = "", number[24];
+    bool noisy = false;
+    for (int i = 0; i < story->count; i++) {
+        const BevKernel *here = story->bars[i].here;
+        const LiveKernel *timed = here ? live_kernel(data->live, here) : NULL;
+        if (!timed || here->where != BEV_CPU || timed->median_us.stale ||
+            timed->median_us.source != SOURCE_MEASURED)
+            continue;
+        figure_text(UNIT_US, timed->median_us.value, number, sizeof number);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s", text[0] ? "," : "",
+                 here->title, number);
+        noisy |= ladder_mark(timed)[0] != '\0';
+    }
+    char line[320];
+    snprintf(line, sizeof line, "this CPU, measured%s:%s", noisy ? ", noisy" : "", text);
+    sheet_origin(sheet, ORIGIN_LATENCY, NULL);
+    if (text[0] && story->on_gpu)
+        sheet_text(sheet, row.x + MARK_W, row.y, row.w - MARK_W, cell_style(INK_MUTED), line);
+}
+
 void why_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Story story = story_of(data->state, data->live);
     area = sheet_title(sheet, area, "Why?", story.from);
@@ -150,4 +172,6 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_bar(sheet, (Area){area.x, area.y + i, area.w, 1}, &story, &story.bars[i], &at);
     if (story.count < area.h)
         draw_others(sheet, (Area){area.x, area.y + story.count, area.w, 1}, data, &story);
+    if (story.count + 1 < area.h)
+        draw_cpu(sheet, (Area){area.x, area.y + story.count + 1, area.w, 1}, data, &story);
 }
