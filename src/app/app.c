@@ -451,6 +451,26 @@ static void note_notes(App *app, const EngineFrame *frame) {
         app_note(app, frame->note[++app->notes % ENGINE_NOTES]);
 }
 
+/* A figure of the model that changes by itself, or one that does not although the scene did. */
+static void note_figures(App *app, const Headline *now, bool loaded) {
+    const LiveData *live = &app->frame->live;
+    const Headline *before = &app->state.shown;
+    char was[24], is[24], line[160];
+    const bool same_map = app->loads > 1 && live->intervals.known &&
+                          !memcmp(&app->map, &live->intervals.stats, sizeof app->map);
+    if (loaded && same_map)
+        app_note(app, "the rig is the same, and so is the map: the kernels' times stay");
+    if (before->estimate && !now->estimate && now->latency_us.source == SOURCE_MODEL &&
+        kernel_config_equal(&app->config, &live->job.config)) {
+        unit_text(UNIT_US, before->latency_us.value, was, sizeof was);
+        unit_text(UNIT_US, now->latency_us.value, is, sizeof is);
+        snprintf(line, sizeof line, "the model is complete: latency %s, first estimate %s", is, was);
+        app_note(app, line);
+    }
+    app->config = live->job.config;
+    app->map = live->intervals.stats;
+}
+
 bool app_take_frame(App *app, const Pace *pace) {
     const EngineFrame *frame = engine_take(app->engine);
     if (!frame)
@@ -466,6 +486,8 @@ bool app_take_frame(App *app, const Pace *pace) {
     const Headline headline = story_headline(&app->state, &frame->live);
     ShownWarps warps;
     bool recorded = live_warps(&frame->live, &warps);
+    if (!app->script)
+        note_figures(app, &headline, loaded);
     app_step(app, &(Event){.kind = EVENT_FRAME,
                            .scene = loaded ? &frame->facts : NULL,
                            .headline = &headline,
@@ -519,6 +541,7 @@ bool app_open(App *app, const AppOptions *options, const EngineOptions *engine, 
     live_init(&app->nothing);
     app_menu_open(&app->menu, engine->where);
     app->menu.menu.scales = options->scales;
+    app->menu.menu.gpu = options->gpu ? (int)(options->gpu - gpus) : 0;
     int scene = app_menu_scene(&app->menu, options->scene);
     int other = options->other ? app_menu_scene(&app->menu, options->other) : -1;
     state_init(&app->state, &app->menu.menu, scene);

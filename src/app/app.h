@@ -102,6 +102,7 @@ typedef struct AppOptions {
     const char *scene; /* a name or a path */
     const char *other; /* the scene that it is compared with; NULL: none */
     const char *scales; /* a file of ranges, used from the beginning; NULL: none */
+    const Gpu *gpu;    /* this machine's, a row of gpus[]; NULL: none, or not in the table */
     bool paused;       /* the world stands still */
     double time_s;     /* moment of the moving world to begin with */
     /* Controls that are used first, as scripts write them: "dtype fp8". */
@@ -133,6 +134,8 @@ typedef struct {
     Err err;
     uint64_t loads, errors, notes; /* of the newest frame: scenes loaded, told so far */
     bool empty;                    /* the map of the last frame has no point */
+    ScatterStats map;              /* of the last frame */
+    KernelConfig config;           /* of the last frame */
     char remark[sizeof((Scene *)0)->remark]; /* of the last frame's scene */
     char error_text[sizeof((LiveData *)0)->error_text];
 } App;

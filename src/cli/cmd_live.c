@@ -42,14 +42,13 @@ static bool live_run(const LoopOptions *options, Err *err) {
     return ok;
 }
 
-/* Selects this machine's GPU for the memory model where the table has it. */
-static void add_gpu(LoopOptions *loop) {
+/* The memory model begins with this machine's GPU where the table has it. */
+static void choose_gpu(LoopOptions *loop) {
     if (!(loop->where & 1u << BEV_CUDA))
         return;
     Machine machine;
     machine_read(&machine);
-    const Gpu *gpu = gpu_of_device(machine.gpu);
-    app_word(&loop->app, "gpu", gpu ? gpu->name : NULL);
+    loop->app.gpu = gpu_of_device(machine.gpu);
 }
 
 static ScriptOptions script_options(const Options *options, const AppOptions *app) {
@@ -101,7 +100,7 @@ bool cmd_live(const Options *options, Err *err) {
     if (options->script)
         return run_script(options, &loop.app, err);
     loop.app.paused = loop.no_terminal; /* printed lines need figures that settle */
-    add_gpu(&loop);
+    choose_gpu(&loop);
     return live_run(&loop, err);
 }
 
@@ -116,7 +115,7 @@ bool cmd_demo(const Options *options, Err *err) {
     if (!select_devices(options->device, &loop.where, err) ||
         !select_words(options, loop.where, &loop.app, err))
         return false;
-    add_gpu(&loop);
+    choose_gpu(&loop);
     return live_run(&loop, err);
 }
 

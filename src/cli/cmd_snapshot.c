@@ -32,7 +32,7 @@ typedef struct {
     RecordedSet recorded; /* empty where nothing recorded is shown */
     GradOutFile grad_out; /* of --grad-out */
     Side a, b;            /* `b`: the second kernel or scene of a comparison */
-    CameraViews black;    /* owned */
+    CameraViews views;    /* owned */
     Photos photos;        /* borrowed, but for: */
     float *sweep_m;       /* of a world, owned; or NULL */
     StateMenu menu;
@@ -54,7 +54,7 @@ static void snapshot_free(Snapshot *snapshot) {
     side_free(&snapshot->b);
     side_free(&snapshot->a);
     grad_out_free(&snapshot->grad_out);
-    camera_views_free(&snapshot->black);
+    camera_views_free(&snapshot->views);
     recorded_free(&snapshot->recorded);
     free(snapshot->sweep_m);
     free(snapshot);
@@ -452,22 +452,23 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { PIXELS_PER_FEATURE = 12 };
     const Scene *scene = snapshot->a.workload.scene;
     LiveFrame *frame = &snapshot->live.frame;
-    SharpViews **sharp = &snapshot->a.inputs.views;
     bool of_values = snapshot->state.strip != STRIP_IMAGE;
     if (of_values && !scene->has_rig)
         return err_set(err, ERR_USAGE, "--strip", "export the scene with its calibration",
                        "this scene came without its cameras");
     if (frame->cameras)
         return true;
+    frame->cameras = &snapshot->views;
     if (scene->has_world) {
         const SeenFeatures *seen = snapshot->a.inputs.features;
-        bool ok = inputs_views(NULL, PIXELS_PER_FEATURE, seen, NULL, sharp, err);
-        frame->cameras = ok ? &(*sharp)->views : NULL;
-        return ok;
+        const Rig rig = inputs_rig_at(seen);
+        const Frustum *frustum = &scene->rig.frustum;
+        return camera_views_render(&rig, &scene->world, PIXELS_PER_FEATURE * frustum->feat_h,
+                                   PIXELS_PER_FEATURE * frustum->feat_w, seen->time_s, NULL,
+                                   &snapshot->views, err);
     }
-    frame->cameras = &snapshot->black;
     if (snapshot->options->backward || of_values)
-        return black_views(&frame->shape, &snapshot->black, err);
+        return black_views(&frame->shape, &snapshot->views, err);
     if (scene->has_operator)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "this scene is an operator: it has no cameras");

@@ -84,21 +84,6 @@ bool inputs_of_photos(const SeenFeatures *features);
 /* Returns the rig that took these features: the calibrated rig with the delays of its cameras. */
 Rig inputs_rig_at(const SeenFeatures *features);
 
-/* Views of the cameras at a higher resolution than the features. */
-typedef struct {
-    LoadedScene *scene;
-    double time_s, delays_s[RIG_MAX_CAMERAS];
-    int times; /* the resolution of the feature map, in each direction */
-    double took_us;
-    CameraViews views;
-} SharpViews;
-
-/* Renders the views of a world, with `times` the resolution of the feature map in each direction,
- * or takes `have` if it still fits and is as fine. `*views` is NULL for other scenes, and if
- * `times` is 0 and `have` does not fit. Returns false on failure or when given up. */
-bool inputs_views(SharpViews *have, int times, const SeenFeatures *features, const GiveUp *give_up,
-                  SharpViews **views, Err *err);
-
 /* Frees the memory that is kept for later features of the same size. */
 void inputs_free_feature_memory(void);
 

@@ -57,10 +57,9 @@ void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
         .embedding = features->embedding.rows ? &features->embedding : NULL,
         .features = &features->values,
-        .cameras = inputs->views             ? &inputs->views->views
-                   : features->views.cameras ? &features->views
-                   : features->photos.srgb   ? &features->photos
-                                             : NULL,
+        .cameras = features->views.cameras ? &features->views
+                   : features->photos.srgb ? &features->photos
+                                           : NULL,
         .bars = scene->has_operator ? &inputs->map->bars : NULL,
         .rig = scene->has_rig ? &inputs->map->rig : NULL,
         .world = scene->has_world ? &scene->world : NULL,

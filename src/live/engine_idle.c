@@ -161,11 +161,11 @@ static bool slot_is_empty(Engine *engine) {
     return background_kind(engine->background) == JOB_NONE;
 }
 
-/* Camera views and features, one step finer at a time: a request that comes waits for one step. */
+/* The features, with all rays. */
 static TaskEnd refine_picture(Engine *engine, bool idle) {
-    if (!idle || engine->quality == QUALITY_SHARP)
+    if (!idle || engine->quality == QUALITY_REFINED)
         return TASK_NONE;
-    engine_render_again(engine, engine->quality + 1);
+    engine_render_again(engine, QUALITY_REFINED);
     return TASK_WORKED;
 }
 

@@ -12,8 +12,8 @@
 
 #include <sys/stat.h>
 
-/* How well a frame is rendered: with fewer rays, with all of them, with sharp camera views too. */
-typedef enum { QUALITY_ROUGH, QUALITY_REFINED, QUALITY_SHARP } Quality;
+/* How well a frame is rendered: with fewer rays, or with all of them. */
+typedef enum { QUALITY_ROUGH, QUALITY_REFINED } Quality;
 
 /* Between the caller and the engine's thread; all of it under the worker's lock. */
 typedef struct {

@@ -141,27 +141,12 @@ static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *c
     return slow && fits ? fast : NULL;
 }
 
-/* While the world moves, camera views are as sharp as a few milliseconds allow. */
-static int sharpness_of(const Engine *engine) {
-    enum { LEAST = 2, MOST = 4, MOVING_US = 8000 };
-    const SharpViews *last = pipeline_inputs(engine->pipeline)->views;
-    if (engine->quality == QUALITY_SHARP)
-        return MOST;
-    if (!engine->now.state.playing)
-        return 0;
-    if (!last || engine->options.script)
-        return LEAST;
-    int times = (int)(last->times * sqrt(MOVING_US / fmax(last->took_us, 1)));
-    return times < LEAST ? LEAST : times > MOST ? MOST : times;
-}
-
 /* Returns what the pipeline must make for this frame besides the pooled grid. */
 static PipelineNeeds needs_of(Engine *engine) {
     const State *state = &engine->now.state;
     const KernelConfig pools = inputs_forward_config(&state->job.config);
     return (PipelineNeeds){
         .draft = engine->quality == QUALITY_ROUGH,
-        .sharp = sharpness_of(engine),
         .fp64_original = state_shows_errors(state),
         .stand_in = stand_in_for(engine, &pools),
         .baseline_stand_in =

@@ -48,13 +48,12 @@ typedef struct {
     BevGpuFacts gpu; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
-enum { FRAME_INPUTS = 9 };
+enum { FRAME_INPUTS = 8 };
 
 typedef union {
     struct {
         LoadedScene *scene;
         SeenFeatures *features;
-        SharpViews *views; /* NULL: show the views of `features` */
         BuiltMap *map;
         PooledGrid *pooled, *baseline;
         Fp64Grid *fp64_original;

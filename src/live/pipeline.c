@@ -247,7 +247,7 @@ static bool make_scene(Run *run, State *state) {
     return true;
 }
 
-/* Makes features and camera views for the run, or reuses those of the last run. */
+/* Makes the features for the run, or reuses those of the last run. */
 static bool make_features(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
@@ -260,9 +260,7 @@ static bool make_features(Run *run, State *state) {
     const SeenNeeds needs = seen_needs(run);
     next->features = inputs_features(made->features, next->scene, &state->job, &needs, run->err);
     bool ok = next->features &&
-              inputs_fit(&next->features->shape, next->scene->scene.name, run->err) &&
-              inputs_views(made->views, run->needs->sharp, next->features,
-                           needs.give_up, &next->views, run->err);
+              inputs_fit(&next->features->shape, next->scene->scene.name, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
     if (ok && next->features != pipeline->inputs.features)
@@ -336,7 +334,7 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
     const FrameInputs *last = &pipeline->inputs;
     pipeline->content += memcmp(last->each, next->each, sizeof last->each) != 0;
     pipeline->baseline_content += last->baseline != next->baseline;
-    pipeline->seen_content += last->features != next->features || last->views != next->views ||
+    pipeline->seen_content += last->features != next->features ||
                               last->gradients != next->gradients;
 }
 

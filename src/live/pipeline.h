@@ -12,7 +12,6 @@ typedef struct Pipeline Pipeline;
 typedef struct {
     bool fp64_original; /* the picture needs the FP64 grid */
     bool draft;         /* use fewer rays: the world is moving, and the next frame comes soon */
-    int sharp;          /* times the resolution of the feature map in camera views; 0: none */
     /* Pools in place of the selection and of the baseline until their own grid is there. NULL: each
      * pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;

@@ -29,10 +29,20 @@ static void folder_name(char name[64], const char *path) {
     snprintf(name, 64, "%.*s", (int)(end - start), path + start);
 }
 
+/* Streets are beside each other for the key that steps through the scenes. */
+static int rank_of(const SceneName *scene) {
+    static const char *const streets[] = {"intersection", "boulevard", "highway", "parking"};
+    int rank = 0, count = sizeof streets / sizeof *streets;
+    while (rank < count && strcmp(streets[rank], scene->name))
+        rank++;
+    return rank;
+}
+
 static int compare_names(const void *a, const void *b) {
     const SceneName *left = a, *right = b;
-    return left->group != right->group ? (int)left->group - (int)right->group
-                                       : strcmp(left->name, right->name);
+    return left->group != right->group       ? (int)left->group - (int)right->group
+           : rank_of(left) != rank_of(right) ? rank_of(left) - rank_of(right)
+                                             : strcmp(left->name, right->name);
 }
 
 static SceneGroup group_of_file(const char *folder, const char *file) {

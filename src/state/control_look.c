@@ -118,8 +118,10 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
+    /* In a zoom the picture shows the cells as they are. */
     return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom) |
-           (viewport->zoom != before ? STEP_CHANGE : 0);
+           (viewport->zoom != before ? STEP_CHANGE : 0) |
+           ((viewport->zoom > 1) != (before > 1) ? STEP_LOOK : 0);
 }
 
 unsigned control_zoom(State *state, const Command *command) {
@@ -148,7 +150,7 @@ unsigned control_pan(State *state, const Command *command) {
 unsigned control_fit(State *state, const Command *command) {
     unsigned changed = SET(state->viewport.zoom, 1);
     control_fit_viewport(state);
-    return SAY(state, command->action, "the whole grid") | changed;
+    return SAY(state, command->action, "the whole grid") | changed | (changed ? STEP_LOOK : 0);
 }
 
 /* ---- the loss of the backward pass --------------------------------------------------------- */

@@ -77,6 +77,7 @@ typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
     double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
+    bool estimate;      /* the latency is a first estimate of the model */
     char latency_of[160]; /* "model of RTX A6000"; "": this machine */
     double max_abs_s;   /* the moment that max_abs belongs to */
     int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */

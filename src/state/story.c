@@ -124,6 +124,8 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
     } else if (isnan(bar->us))
         snprintf(bar->why, sizeof bar->why, "%s", live->timed ? "follows" : "not recorded");
     const char *brief = limit_brief(bar->why);
+    const char *cell = strstr(bar->why, "one cell");
+    snprintf(bar->short_why, sizeof bar->short_why, "%.39s", cell ? cell : brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
 }
 
@@ -177,12 +179,11 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
                      bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
                      model->dtype != now->dtype ? bev_dtypes[now->dtype].title
                                                 : bev_aligns[now->align].name);
-        bool estimate = false;
         for (int i = 0; i < story->count; i++) {
             const PredictedKernel *one = predicted_row(state, live, story->bars[i].kernel);
-            estimate |= one && one->estimate;
+            story->estimate |= one && one->estimate;
         }
-        if (estimate && !story->other_config)
+        if (story->estimate && !story->other_config)
             snprintf(config, sizeof config, ", first estimate");
     }
     snprintf(story->from, sizeof story->from, "%s%s%s",
@@ -226,6 +227,7 @@ Headline story_headline(const State *state, const LiveData *live) {
     headline.latency_us.stale = story.other_config || isnan(story.selection.us);
     headline.latency_us.doubtful = !cpu;
     headline.swing_us[0] = headline.swing_us[1] = 0;
+    headline.estimate = story.estimate;
     snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.from);
     return headline;
 }

@@ -12,7 +12,8 @@ typedef struct {
     const BevKernel *kernel; /* the row that was timed or simulated */
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
     double us, published_us; /* published_us NaN: none for the chosen GPU */
-    char why[80], brief[40]; /* "latency-bound: one cell of 352 points", "latency-bound" */
+    /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
+    char why[80], short_why[40], brief[40];
 } StoryBar;
 
 typedef struct {
@@ -21,6 +22,7 @@ typedef struct {
     FigureSource source; /* of all times: measured, recorded or model */
     char from[160];      /* "model of an RTX A6000, FP16 nearest" */
     bool other_config;   /* the times are of an earlier format or align; `from` names it */
+    bool estimate;       /* some kernels were replayed on a sample of the multiprocessors */
     bool on_gpu;         /* the times are of a GPU, this or the chosen one */
     double ratio;        /* the baseline's time over the selection's; NaN: not of one source */
 } Story;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+/* With all rays; the camera views are finer than the features. */
 static bool is_sharp(void) {
     return !frame->live.frame.draft &&
            frame->live.frame.cameras->w > frame->live.frame.rig->frustum.feat_w;

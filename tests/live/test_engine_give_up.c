@@ -27,9 +27,9 @@ static Pipeline *open_pipeline(LiveData *live) {
     return pipeline;
 }
 
-/* A run for the state; a sharp one asks `impatience`, if there is one. */
+/* A run for the state; it asks `impatience`, if there is one. */
 static PipelineEnd run(Pipeline *pipeline, LiveData *live, Impatience *impatience) {
-    PipelineNeeds needs = {.fp64_original = true, .sharp = impatience ? 4 : 0};
+    PipelineNeeds needs = {.fp64_original = true};
     Err err;
     if (impatience)
         needs.give_up = (GiveUp){is_impatient, impatience};

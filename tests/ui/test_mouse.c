@@ -67,7 +67,7 @@ static void test_places(void) {
             for (int i = 0; i < spots.clicks.count; i++) {
                 const Area at = spots_area(i);
                 const Command wanted = spots.clicks.list[i].command;
-                bool hint = wanted.step == 1;
+                bool hint = wanted.step == 1 && keys[wanted.action].label;
                 char text[300];
                 text_at(at.x, at.y, text, sizeof text);
                 bool kernel = wanted.action == ACTION_KERNEL && !hint;

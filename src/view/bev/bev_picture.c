@@ -34,8 +34,6 @@ void bev_picture_free(BevPicture *picture) {
         return;
     image_free(&picture->image);
     image_free(&picture->baseline);
-    image_free(&picture->cells);
-    image_free(&picture->baseline_cells);
     cell_field_free(&picture->field);
     cell_field_free(&picture->other);
     *picture = (BevPicture){0};
@@ -182,20 +180,13 @@ bool bev_picture_alike(const BevPicture *picture) {
     return picture->difference && !(picture->range.hi > 0);
 }
 
-bool bev_picture_of_cells(const State *state) {
-    return state->viewport.zoom > 1 || state->pinned || state->lesson.open;
-}
-
-const Image *bev_picture_image(const BevPicture *picture, const State *state, bool of_baseline) {
-    bool cells = picture->cells.w && bev_picture_of_cells(state);
-    if (of_baseline)
-        return cells ? &picture->baseline_cells : &picture->baseline;
-    return cells ? &picture->cells : &picture->image;
+bool bev_picture_fills(const State *state) {
+    return state->fill && state->viewport.zoom <= 1 && !state->pinned && !state->lesson.open;
 }
 
 Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y) {
     bool left = picture->baseline.w && x < lround(state->wipe * picture->image.w);
-    return image_get(bev_picture_image(picture, state, left), x, y);
+    return image_get(left ? &picture->baseline : &picture->image, x, y);
 }
 
 /* The default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
@@ -218,13 +209,9 @@ Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double p
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    const RasterStyle style = {next->colormap, next->range, next->filled},
-                      cells = {next->colormap, next->range, false};
-    bool wipe = next->other.nx > 0, two = raster_fills(&next->field, next->filled);
+    const RasterStyle style = {next->colormap, next->range, next->filled};
     return raster_render(&next->field, &style, &next->image, err) &&
-           (!wipe || raster_render(&next->other, &style, &next->baseline, err)) &&
-           (!two || raster_render(&next->field, &cells, &next->cells, err)) &&
-           (!wipe || !two || raster_render(&next->other, &cells, &next->baseline_cells, err));
+           (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }
 
 static bool render(BevPicture *next, const BevPicture *last, const State *state,
@@ -243,7 +230,7 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
                        .slice = state->job.slice,
                        .chosen = frame->shape.nz > 1,
                        .difference = state->compare == COMPARE_DIFFERENCE,
-                       .filled = state->fill};
+                       .filled = bev_picture_fills(state)};
     BevContent content = content_of(state, frame, false);
     const char *reason = missing(&content, state, frame);
     if (reason)

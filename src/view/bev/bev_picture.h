@@ -13,14 +13,13 @@ typedef struct {
     char reason[160];
     Image image;     /* ny x nx pixels, x forward up; raster_cell() maps back */
     Image baseline;  /* of the baseline during a wipe; else empty */
-    Image cells, baseline_cells; /* the same where `filled`: neither smoothed nor filled */
     CellField field; /* of the selection, or of the difference */
     CellField other; /* of the baseline during a wipe; else empty */
     ViewKind view;
     int slice;   /* as in slice.h; */
     bool chosen; /* of a grid with height: the selection's values say which cells are shown */
     bool difference;
-    bool filled;              /* empty cells among others may be interpolated */
+    bool filled; /* empty cells among others may be interpolated: bev_picture_fills() */
     ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
     bool of_baseline;         /* `range` is that of the pinned baseline */
@@ -40,11 +39,9 @@ void bev_picture_free(BevPicture *picture);
 /* Whether it is a difference in which every cell is 0. */
 bool bev_picture_alike(const BevPicture *picture);
 
-/* Whether single cells are looked at: zoomed in, pinned, or in a lesson. */
-bool bev_picture_of_cells(const State *state);
-
-/* The image of the selection or of the baseline that this state shows; w 0: there is none. */
-const Image *bev_picture_image(const BevPicture *picture, const State *state, bool of_baseline);
+/* Whether empty cells are filled: not while single cells are looked at, in a zoom, a pinned cell or
+ * a lesson. */
+bool bev_picture_fills(const State *state);
 
 /* The colour of a pixel; left of the state's wipe it is the baseline's. */
 Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);

@@ -130,7 +130,7 @@ static Picture *make(const State *state, const LiveData *live, Picture *previous
                     .channel = state->channel,
                     .rgb = state->rgb,
                     .lock = state->range_locked,
-                    .bev.filled = state->fill,
+                    .bev.filled = bev_picture_fills(state),
                     .compare = state->compare,
                     .strip = state->strip,
                     .lidar = state->lidar,

@@ -96,5 +96,6 @@ const Theme themes[THEME_COUNT] = {
 };
 
 /*                              background    line             halo          bad */
-const PanelTheme panel_theme = {{20, 23, 28}, {255, 255, 255}, {10, 12, 15}, {255, 0, 255}};
+const PanelTheme panel_theme = {{20, 23, 28}, {255, 255, 255}, {10, 12, 15},
+                                {255, 0, 255}, {255, 95, 210},  {60, 48, 36}};
 /* clang-format on */

@@ -63,6 +63,8 @@ extern const Theme themes[THEME_COUNT];
  * background. The zero of signed values is that background. */
 typedef struct {
     Rgb background, line, halo, bad;
+    Rgb mark; /* of the probed cell and its pixels: unlike every class's colour */
+    Rgb dirt; /* over a camera that drops out */
 } PanelTheme;
 
 extern const PanelTheme panel_theme;

@@ -119,23 +119,6 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
     ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);
 }
 
-/* "12.3 ms measured, stale, CPU": the figure, its source, how it was timed, and where. */
-static Piece latency_piece(const LiveData *live) {
-    const LiveKernel *row = live_kernel(live, live->job.config.kernel);
-    Piece piece = {.style = cell_style(INK_TEXT), .origin = ORIGIN_LATENCY};
-    char number[24], origin[40];
-    if (!row || !row->median_us.source) {
-        snprintf(piece.text, sizeof piece.text, "%s",
-                 row ? unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32) : "n/a");
-        return piece;
-    }
-    latency_origin(row, origin, sizeof origin);
-    figure_text(UNIT_US, row->median_us.value, number, sizeof number);
-    snprintf(piece.text, sizeof piece.text, "%s %s%s", number, origin,
-             row->kernel->where == BEV_CPU ? ", CPU" : "");
-    return piece;
-}
-
 void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     const SceneFacts *scene = &data->state->scene;
     const LiveData *live = data->live;
@@ -147,16 +130,15 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet_width(sheet, left.text) > 2 * area.w / 5) /* a chip names the scene */
         snprintf(left.text, sizeof left.text, "bevscope");
     live_time_text(live, scene, time.text, sizeof time.text);
-    Piece right[CHIPS + 4];
+    Piece right[CHIPS + 3];
     chips_of(data, right);
-    right[CHIPS] = latency_piece(live);
-    right[CHIPS + 1] = stand_in_piece(live, &live->job.config, true);
-    right[CHIPS + 2] = time;
-    right[CHIPS + 3] = (Piece){.style = time.style, .origin = ORIGIN_PIPELINE};
+    right[CHIPS] = stand_in_piece(live, &live->job.config, true);
+    right[CHIPS + 1] = time;
+    right[CHIPS + 2] = (Piece){.style = time.style, .origin = ORIGIN_PIPELINE};
     if (live->fps.source)
-        snprintf(right[CHIPS + 3].text, sizeof right[CHIPS + 3].text, "%.0f frames/s",
+        snprintf(right[CHIPS + 2].text, sizeof right[CHIPS + 2].text, "%.0f frames/s",
                  live->fps.value);
-    ends_draw(sheet, area, &left, 1, right, CHIPS + 4, area.w * 7 / 10);
+    ends_draw(sheet, area, &left, 1, right, CHIPS + 3, area.w * 7 / 10);
 }
 
 /* Returns the reading in that format, or `unknown`. */

@@ -53,7 +53,7 @@ typedef struct {
     PanelDraw name##_draw;
 #include "src/view/panel/panels.inc"
 #undef PANEL
-PanelWant gradients_want, headline_want, lesson_want, model_want, palette_want;
+PanelWant gradients_want, headline_want, lesson_want, model_want, palette_want, why_want;
 PanelShown objects_shown, pipeline_shown;
 enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 4, PALETTE_HIGH = 12 }; /* rows */
 

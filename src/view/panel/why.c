@@ -8,11 +8,27 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MARK_W = 2, NUMBER_W = 10, BRIEF_W = 15, BAR_LEAST = 12, BRIEF_LEAST = 8 };
+enum {
+    MARK_W = 2,
+    NUMBER_W = 10,
+    SHORT_W = 24,
+    BRIEF_W = 15,
+    BAR_LEAST = 12,
+    BRIEF_LEAST = 8,
+    BESIDE_W = 68
+};
 
-/* Where the parts of a row stand. */
+/* Where whole reasons have no room beside the bars, each has a row of its own. */
+int why_want(Sheet *sheet, const PanelData *data, int width) {
+    enum { TITLE = 1, KERNELS = 4, OTHERS = 2 };
+    (void)sheet, (void)data;
+    return TITLE + KERNELS * (width < BESIDE_W ? 2 : 1) + OTHERS;
+}
+
+/* Where the parts of a row stand; `below`: the reason stands in the row below its bar. */
 typedef struct {
     int name_w, bar_x, bar_w, reason_x, reason_w;
+    bool below;
     double scale_us;
 } Columns;
 
@@ -28,8 +44,17 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     }
     int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
     at.bar_x = area.x + MARK_W + at.name_w + 1;
+    at.below = area.w < BESIDE_W && area.h >= 2 * story->count;
+    if (at.below) {
+        at.bar_w = room;
+        at.reason_x = at.bar_x;
+        at.reason_w = area.x + area.w - at.bar_x;
+        return at;
+    }
     if (room - at.reason_w < BAR_LEAST)
-        at.reason_w = room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W : 0;
+        at.reason_w = room - SHORT_W >= BAR_LEAST     ? SHORT_W
+                      : room - BRIEF_W >= BRIEF_LEAST ? BRIEF_W
+                                                      : 0;
     at.bar_w = room - at.reason_w;
     at.reason_x = area.x + area.w - at.reason_w;
     return at;
@@ -65,8 +90,9 @@ static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBa
         sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
     }
     x = tick >= x - 1 ? tick + 2 : x;
-    if (x + sheet_width(sheet, text) < at->reason_x)
-        sheet_text(sheet, x, y, at->reason_x - x, cell_style(INK_MUTED), text);
+    const int end = at->below ? at->reason_x + at->reason_w : at->reason_x;
+    if (x + sheet_width(sheet, text) < end)
+        sheet_text(sheet, x, y, end - x, cell_style(INK_MUTED), text);
 }
 
 /* Draws a kernel's bar with its time, its published time and its reason. */
@@ -82,10 +108,12 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     if (selected)
         sheet_sign(sheet, row.x, row.y, 0x25b8, style);
     sheet_text(sheet, row.x + MARK_W, row.y, at->name_w, style, bar->kernel->title);
+    const char *reason = sheet_width(sheet, bar->why) <= at->reason_w         ? bar->why
+                         : sheet_width(sheet, bar->short_why) <= at->reason_w ? bar->short_why
+                                                                              : bar->brief;
     if (at->reason_w > 0)
-        sheet_text(sheet, at->reason_x, row.y, at->reason_w,
-                   cell_style(selected ? INK_TEXT : INK_MUTED),
-                   sheet_width(sheet, bar->why) <= at->reason_w ? bar->why : bar->brief);
+        sheet_text(sheet, at->reason_x, row.y + at->below, at->reason_w,
+                   cell_style(selected ? INK_TEXT : INK_MUTED), reason);
     if (isnan(bar->us))
         return;
     char number[24];
@@ -168,10 +196,12 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Story story = story_of(data->state, data->live);
     area = sheet_title(sheet, area, "Why?", story.from);
     const Columns at = columns_of(sheet, area, &story);
-    for (int i = 0; i < story.count && i < area.h; i++)
-        draw_bar(sheet, (Area){area.x, area.y + i, area.w, 1}, &story, &story.bars[i], &at);
-    if (story.count < area.h)
-        draw_others(sheet, (Area){area.x, area.y + story.count, area.w, 1}, data, &story);
-    if (story.count + 1 < area.h)
-        draw_cpu(sheet, (Area){area.x, area.y + story.count + 1, area.w, 1}, data, &story);
+    const int step = at.below ? 2 : 1;
+    for (int i = 0; i < story.count && i * step < area.h; i++)
+        draw_bar(sheet, (Area){area.x, area.y + i * step, area.w, 1}, &story, &story.bars[i], &at);
+    area = area_below(area, story.count * step);
+    if (area.h > 0)
+        draw_others(sheet, (Area){area.x, area.y, area.w, 1}, data, &story);
+    if (area.h > 1)
+        draw_cpu(sheet, (Area){area.x, area.y + 1, area.w, 1}, data, &story);
 }

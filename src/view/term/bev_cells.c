@@ -165,7 +165,7 @@ static void draw_step(Cells *cells, Area used, const Part *part, const PanelData
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count = live_step_points(data->live, state, points);
     for (int i = 0; i < count; i++)
-        mark_cell(cells, used, part, state, points[i]->cell, INK_RGB | 0xff5fd2);
+        mark_cell(cells, used, part, state, points[i]->cell, ink_rgb(panel_theme.mark));
 }
 
 /* The column between the baseline on the left and the selection on the right; -1: not in view. */
@@ -201,7 +201,7 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
                   state, 0x253c, INK_RGB | 0xffd866);
     if (state->pinned)
         draw_sign(cells, used, &part, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5, state,
-                  0x25c6, INK_RGB | 0xff5fd2);
+                  0x25c6, ink_rgb(panel_theme.mark));
     return used;
 }
 
@@ -246,15 +246,14 @@ static void scale_text(const DashSheet *dash, const PanelData *data, int w, char
                                             !difference->cells))
         snprintf(range, sizeof range, "both are equal");
     else if (picture->colormap && symmetric)
-        snprintf(range, sizeof range, "orange %s, blue %s: to %.2g %s, log%s",
+        snprintf(range, sizeof range, "orange %s, blue %s; log scale to %.2g %s%s",
                  picture->difference ? "more" : "too large",
                  picture->difference ? "less" : "too small", picture->range.hi, unit, kept);
     else if (picture->colormap)
         snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
                  unit, kept);
     else if (raster_fills(&picture->field, picture->filled))
-        snprintf(range, sizeof range, "%s",
-                 bev_picture_of_cells(state) ? "cells as they are" : "empty cells interpolated");
+        snprintf(range, sizeof range, "empty cells interpolated");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
     else

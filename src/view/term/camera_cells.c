@@ -116,7 +116,7 @@ static bool is_lit(const Seen *seen, int64_t h, int64_t w) {
  * are `scale` to a feature pixel. */
 static void put_squares(Cells *cells, int x, int y, const Seen *seen, Area area, int scale) {
     const LiveFrame *frame = &seen->data->live->frame;
-    const Ink mark = INK_RGB | 0xff5fd2;
+    const Ink mark = ink_rgb(panel_theme.mark);
     int64_t w = x / scale, upper = 2 * y / scale, lower = (2 * y + 1) / scale;
     bool below = lower < frame->shape.feat_h;
     bool up = is_lit(seen, upper, w), down = below && is_lit(seen, lower, w);

@@ -45,7 +45,6 @@ static bool is_lit(const LiveContribution *lit, int count, const Frustum *frustu
 
 static void draw_view(Cells *cells, Area area, const DashSheet *dash, const PanelData *data,
                       int camera) {
-    const Rgb dirt = {60, 48, 36}, mark = {255, 95, 210};
     const Image *image = &dash->picture->cameras[camera];
     const Frustum frustum = frame_frustum(&data->live->frame);
     LiveContribution lit[LIVE_MAX_CONTRIBUTIONS];
@@ -60,9 +59,9 @@ static void draw_view(Cells *cells, Area area, const DashSheet *dash, const Pane
                 two[k] = mean_of(image, left * image->w, top * image->h, (left + step_x) * image->w,
                                  (top + step_y) * image->h);
                 if (dirty)
-                    two[k] = rgb_mix(two[k], dirt, 0.8);
+                    two[k] = rgb_mix(two[k], panel_theme.dirt, 0.8);
                 if (is_lit(lit, count, &frustum, camera, left, top, step_x, step_y))
-                    two[k] = mark;
+                    two[k] = panel_theme.mark;
             }
             cells_half_block(cells, area.x + x, area.y + y, two[0], two[1], false);
         }

@@ -37,7 +37,7 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
 static void draw_wipe(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     double x = bev->x + view->state->wipe * bev->w;
-    draw_raster(view, bev_picture_image(&view->picture->bev, view->state, true),
+    draw_raster(view, &view->picture->bev.baseline,
                 (Box){bev->x, bev->y, x - bev->x, bev->h});
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.line, 1, 2);
@@ -146,7 +146,7 @@ void window_draw_bev(const WindowView *view) {
         draw_nothing(view);
         return;
     }
-    draw_raster(view, bev_picture_image(&view->picture->bev, view->state, false), *bev);
+    draw_raster(view, &view->picture->bev.image, *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
 }
@@ -208,7 +208,7 @@ static void draw_camera(const WindowView *view, int camera) {
         window_raster(pen, box, image, 0, 0, box.w / image->w, box.h / image->h);
     }
     if (!(view->live->job.camera_mask >> camera & 1)) { /* dirt on the lens */
-        pen_fill(pen, box, (Rgb){60, 48, 36}, 0.8);
+        pen_fill(pen, box, panel_theme.dirt, 0.8);
         pen_line(pen, box.x, box.y, box.x + box.w, box.y + box.h, pen->theme->muted, 1, 1);
         pen_line(pen, box.x, box.y + box.h, box.x + box.w, box.y, pen->theme->muted, 1, 1);
     }
