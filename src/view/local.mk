@@ -15,7 +15,7 @@ libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/bits.c %D%/panel/cell.c %D%/
 	%D%/panel/kernels.c %D%/panel/lesson.c %D%/panel/memory.c %D%/panel/model.c %D%/panel/objects.c %D%/panel/operator.c %D%/panel/origin.c \
 	%D%/panel/palette.c %D%/panel/pen_sheet.c %D%/panel/pipeline.c %D%/panel/points.c %D%/panel/race.c %D%/panel/right.c %D%/panel/sheet.c %D%/panel/spots.c %D%/panel/stack.c %D%/panel/steps.c \
 	%D%/panel/steps_page.c %D%/panel/steps_registers.c %D%/panel/steps_strip.c %D%/panel/tip.c %D%/panel/why.c
-libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/camera_cells.c %D%/term/cells.c \
+libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/cells.c \
 	%D%/term/cells_image.c %D%/term/cells_sheet.c %D%/term/chart_cells.c %D%/term/dash_spots.c \
 	%D%/term/dashboard.c %D%/term/strip_cells.c
 libwindow_a_SOURCES = %D%/window/window_bev.c %D%/window/window_gradients.c %D%/window/window_image.c \

@@ -97,6 +97,9 @@ static double seen_at(double x) {
 }
 
 STATE_SUITE(state_look_zoom) {
+    unsigned begins = use("zoom 2"), goes_on = use("zoom 3"), ends = use("zoom 1");
+    tap_ok(begins & STEP_LOOK && !(goes_on & STEP_LOOK) && ends & STEP_LOOK,
+           "a zoom that begins or ends asks for the cells as they are, or filled");
     double before = seen_at(120);
     for (int i = 0; i < 5; i++)
         step(EVENT_WHEEL, .x = 120, .y = 50, .steps = 1);

@@ -279,6 +279,16 @@ APP_SUITE(commands_lesson, "toy") {
     tap_ok(is_back(&first), "leaving a lesson takes back more changes than are kept");
 }
 
+TAP_SUITE(commands_gpu) {
+    const AppOptions options = {.paused = true, .scene = "toy", .gpu = gpu_find("h200")};
+    const EngineOptions engine = {.where = 1u << BEV_CPU, .script = true};
+    Err err;
+    tap_need(app_open(&app, &options, &engine, &err), "the App opens");
+    tap_ok(&gpus[app.state.gpu] == options.gpu && app.state.menu.gpu == app.state.gpu,
+           "the model begins with this machine's GPU, whose measured times it takes");
+    app_close(&app, 1000);
+}
+
 /* A typed argument that a control has not, Enter, the fullest cell, and a page that was left. */
 APP_SUITE(commands_expected, "intersection") {
     double yaw = app.state.job.camera_errors[0].yaw_deg;

@@ -283,6 +283,8 @@ static void begin_backward(int columns, int rows, const BevKernel *kernel) {
     state.job.config.dtype = live.job.config.dtype = BEV_FP16;
     live.accuracy[BEV_FP16].output = "grad_feat";
     backward_frame(&live.frame, kernel);
+    for (int i = picture.camera_count; i < live.frame.shape.cameras; i++, picture.camera_count++)
+        tap_need(image_init(&picture.cameras[i], 24, 8, NULL), "a camera view");
 }
 
 static void test_camera_place(void) {
@@ -340,6 +342,8 @@ static void test_backward(void) {
 
 SCREEN_SUITE(dashboard_backward) {
     test_backward();
+    for (int i = 0; i < picture.camera_count; i++)
+        image_free(&picture.cameras[i]);
 }
 
 /* On 80 columns a line of the log is whole: figures that have not changed are left out. */
