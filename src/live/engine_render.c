@@ -105,6 +105,7 @@ static void notice_changes(Engine *engine) {
     const KernelConfig *config = &engine->now.state.job.config;
     if (inputs->scene != engine->shown.scene) {
         engine->now.loads++;
+        frame_inputs_hold(&engine->judged, inputs); /* on its first moment, in every run alike */
         watch_file(&engine->file, inputs->scene);
     }
     const KernelConfig *before = &engine->shown_config;

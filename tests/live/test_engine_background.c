@@ -267,8 +267,10 @@ ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
     judged = judged && judged_while_playing(BEV_FP8);
     ok_in_time(judged, "another format is judged as well");
     const LiveAccuracy *accuracy = frame->live.accuracy;
-    tap_ok(!judged || accuracy[BEV_FP8].time_s == accuracy[BEV_FP16].time_s,
-           "formats are judged at one moment while the street moves");
+    tap_ok(!judged || (accuracy[BEV_FP8].time_s == accuracy[BEV_FP16].time_s &&
+                       accuracy[BEV_FP16].time_s < 0.06),
+           "formats are judged at the first moment while the street moves: %.2f s",
+           accuracy[BEV_FP16].time_s);
 }
 
 static bool is_own(const LiveData *live) {
