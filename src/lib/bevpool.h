@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* libbevpool: BEV pooling of camera features, on the CPU and on NVIDIA GPUs.
  *
  *     out[ranks_bev[t], c] += weight[t] * depth[ranks_depth[t]] * feat[ranks_feat[t], c]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The functions that differ between the CPU (here) and a GPU (lib_cuda.cu). */
 #ifdef HAVE_CONFIG_H
 #include "config.h"

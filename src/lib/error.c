@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/lib/lib_internal.h"
 
 #include "kernels/clean.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The library on a GPU: the current device, memory, and where pointers lie.
 #include "src/lib/lib_cuda.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The library's calls of CUDA, which exist only in builds with CUDA. Each function does on a GPU
  * what its namesake in lib_internal.h does. They return true for success. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of the library share: the objects behind the public handles, errors, and the
  * functions that differ between the CPU and a GPU. */
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # libbevpool for other programs, and as a plugin of TensorRT.
 libapi_a_SOURCES = %D%/device.c %D%/error.c %D%/map.c %D%/map_rig.c %D%/moving.c %D%/plan.c %D%/run.c %D%/view.c
 if HAVE_CUDA

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The manual page bevpool(3) from the library's header: each comment a paragraph, each declaration
 # as it stands, each line of dashes a section.
 BEGIN {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Maps from the caller's arrays: they are checked and copied to where kernels read them. */
 #include "src/lib/lib_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Maps made on the GPU: of several calibrations, one sample after the other; and of arrays that lie
 // there.
 #include "src/lib/lib_cuda.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Maps from calibrations: the maps of all samples, one after the other. */
 #include "src/lib/lib_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Moving cameras: their poses, and the map that is made again in the caller's memory. */
 #include "src/lib/lib_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Plans: choose the kernel, prepare it, and divide its workspace. */
 #include "src/lib/lib_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From the matrices of a camera to its pose: for the CPU and for a kernel. */
 #pragma once
 

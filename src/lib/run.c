@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Launches: cheap checks, copies of arrays with another layout, and the kernel. */
 #include "src/lib/lib_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* View transforms: checks the strides of a network's arrays. */
 #include "src/lib/lib_internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The last kernel of a backward view transform: it turns the gradients of depths into those of
 // logits, and writes both gradients by the network's strides. A second kernel prepares grad_out.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // grad_v4's `prepare` on the host: it makes columns if these are faster, else sorts the points.
 #pragma once
 

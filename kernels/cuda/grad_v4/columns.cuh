@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The map of grad_v4: image columns, which are cut into chunks of depth bins.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The depths of a block of grad_v4, of all its columns and bins, in shared memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    The pixels of an image column see the same cells. Gather a column's distinct rows of
  *         grad_out once; then both gradients are matrix products with these rows: grad_depth is
  *         rows x features, grad_feat is (depth summed by cell and pixel) x rows. Tensor cores do

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // grad_v4 on columns: WARPS warps own a column of 32 pixels, and each warp owns chunks of its depth
 // bins. A block has one or more neighbouring columns.
 #pragma once

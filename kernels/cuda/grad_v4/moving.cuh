@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The columns of moving cameras, made again on the stream. A column is chunks of bins whatever the
 // cells are, so that a warp makes all of it alone: no sort, and nothing is counted first.
 #pragma once

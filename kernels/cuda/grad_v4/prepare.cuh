@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The kernels that build the map of columns from the points.
 #pragma once
 

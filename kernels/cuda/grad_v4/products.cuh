@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The two matrix products of a chunk: on tensor cores for FP16 and BF16, by plain arithmetic for
 // FP32.
 #pragma once

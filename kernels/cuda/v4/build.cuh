@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // V4's `prepare` on the host: which kernels run, which map is built, and how its work is scheduled.
 #pragma once
 

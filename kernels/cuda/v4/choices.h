@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules by which V4's prepare decides, in CUDA and plain C: the kernel and its simulation
  * (kernels/tiles.c) must make the same map. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Entries: the points of a cell, bundled by column slab and depth bin. Tiles are made of them.
 #pragma once
 

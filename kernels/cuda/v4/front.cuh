@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The first kernel of a view transform, before V4 or grad_v4: it makes depths of logits, and brings
 // features to channels last. It reads both by the network's strides. Features that lie as V4 reads
 // them stay where they are.

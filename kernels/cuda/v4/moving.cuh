@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // From poses to entries, without points: the 16 rows of a slab at one depth fall into a few cells.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The operands of V4's tensor-core kernel: features of a slab, and depths of 16 cells in it.
 #pragma once
 

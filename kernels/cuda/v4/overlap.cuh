@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Programmatic dependent launch: in a stream V4's kernels start while the previous kernel still
 // runs, and most let the next kernel do so. In a graph only kernels behind another kernel of the
 // same launch do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // V4 in pieces, where tensor cores do not help: odd channel counts, maps without a camera's
 // structure. A row of threads, 8 or 16 channels each, adds a share of a cell's points. Long cells
 // have many rows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The kernels that build V4's maps. The maps are deterministic: values that threads collect by
 // atomic counters are counted or sorted afterwards, never used in their order of arrival.
 #pragma once

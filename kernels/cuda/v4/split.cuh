@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Splits numbers with more bits than a tensor-core operand into operands that add up to them.
 #pragma once
 

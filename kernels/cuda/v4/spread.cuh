@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The kernel after V4 if the output has channels first. The cells of a tile lie scattered over the
 // grid: written one by one with channels first, each would touch a sector for every channel. So
 // tiles write rows of channels, only of cells with points, into the workspace. This kernel brings

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // V4 in tiles, on tensor cores: the points of a camera's column as a small dense matrix product.
 #pragma once
 

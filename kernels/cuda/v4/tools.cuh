@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Tools of V4's `prepare`: memory, prefix sums, a stable partition, and sorts of many short lists.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The kernel that transposes the depth before V4's tiles: (camera, bin, h, w) becomes (camera, w,
 // slab, bin, place). The 16 depths of a column and bin are then contiguous.
 #pragma once

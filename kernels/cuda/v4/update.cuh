@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The map of moving cameras, made again on the stream: poses, entries, tiles and their schedule. No
 // allocation and no wait: all sizes are bounds, and what differs from step to step stays in device
 // memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* IDEA    On a real rig the points of an interval are related. A column of the image is a vertical
  *         plane in the world: its 16 pixels at one depth land in one or two cells, seldom three. So
  *         a cell's sum is a short row of depths times the column's features, and 16 cells that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // What the two kernels of V4 share: how work is scheduled to workers, and the two maps that
 // `prepare` builds. A worker is a warp (tiles.cuh) or a row of threads (pieces.cuh).
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/lib/tensorrt/fields.hpp"
 
 #include "src/lib/bevpool.h"

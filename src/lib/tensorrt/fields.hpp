@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The user's settings of the plugin: the attributes of an ONNX node, which an engine stores.
 #pragma once
 

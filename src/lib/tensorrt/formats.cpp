@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/lib/tensorrt/formats.hpp"
 
 namespace bevpool {

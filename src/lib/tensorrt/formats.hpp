@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The types and memory formats that the plugin takes.
 #pragma once
 

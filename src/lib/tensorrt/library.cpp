@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The entry points of the library: the creator, and the two functions that TensorRT's loader calls.
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Logs one line to the logger that TensorRT provides, or else to standard error.
 #pragma once
 

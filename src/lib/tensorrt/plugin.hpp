@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The plugin: TensorRT's four interfaces, each in a file of its own. TensorRT clones, configures,
 // times, serialises and runs this object.
 #pragma once

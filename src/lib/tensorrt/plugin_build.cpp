@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The methods that TensorRT calls while it builds: shapes, types, formats, workspace, tactics.
 #include "src/lib/tensorrt/formats.hpp"
 #include "src/lib/tensorrt/log.hpp"

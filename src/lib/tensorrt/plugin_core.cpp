@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The methods that every plugin has: its name, copies, and access to its other interfaces.
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The methods that TensorRT calls while an engine runs or is stored.
 #include "src/lib/tensorrt/log.hpp"
 #include "src/lib/tensorrt/plugin.hpp"

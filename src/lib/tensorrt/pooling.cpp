@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/lib/tensorrt/pooling.hpp"
 
 #include "src/lib/tensorrt/log.hpp"

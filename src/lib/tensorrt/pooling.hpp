@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // From an enqueue of TensorRT's to a launch of libbevpool's: the plan, when it is made, and for
 // which map.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The inputs and the output of the plugin, and their sizes for libbevpool.
 #pragma once
 

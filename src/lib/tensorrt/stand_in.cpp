@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "src/lib/tensorrt/stand_in.hpp"
 
 #include <algorithm>

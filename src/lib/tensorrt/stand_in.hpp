@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // A substitute map with the sizes of the real one: TensorRT's builder times plugins on memory that
 // holds no map.
 #pragma once

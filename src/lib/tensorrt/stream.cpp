@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The plugin's own calls of CUDA; all others go through libbevpool.
 #pragma once
 

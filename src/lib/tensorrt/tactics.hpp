@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Tactics: one for each kernel that fits, so that TensorRT's builder times all kernels. A tactic's
 // number follows from the kernel's name, so that engines stay valid when kernels are added.
 #pragma once
