@@ -50,8 +50,15 @@ static int print_list(void) {
     return whole ? 0 : print_error(&broken);
 }
 
-/* Handles --help, --version, --list and --man; false when `word` is none of them. */
-static bool answer(const char *word, int *status) {
+static int print_manual(const char *command) {
+    Err err = {0};
+    return help_man(command, stdout, &err) ? 0 : print_error(&err);
+}
+
+/* Handles --help, --version, --list, --man and --complete, with what stands behind them. False: the
+ * word is none of them. */
+static bool answer(int count, char **words, int *status) {
+    const char *word = words[0];
     *status = 0;
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         help_program(stdout);
@@ -60,7 +67,9 @@ static bool answer(const char *word, int *status) {
     else if (!strcmp(word, "--list") || !strcmp(word, "-l"))
         *status = print_list();
     else if (!strcmp(word, "--man"))
-        help_man(stdout);
+        *status = print_manual(count > 1 ? words[1] : NULL);
+    else if (!strcmp(word, "--complete"))
+        help_complete(count - 1, words + 1, stdout);
     else
         return false;
     return true;
@@ -98,7 +107,7 @@ int main(int argc, char **argv) {
     signal(SIGXFSZ, outlive_file_limit);
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
-    if (argc > 1 && answer(argv[1], &status))
+    if (argc > 1 && answer(argc - 1, argv + 1, &status))
         return check_output(status);
     Options options;
     Err err = {0};

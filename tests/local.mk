@@ -24,7 +24,9 @@ tests/bin/python3:
 	printf '#!/bin/sh\nexec "%s" "$$@"\n' "$$path" >$@ && chmod +x $@
 
 # What all programs share: the protocol, terminals, processes, problems between guard bands.
+if TOOL
 check_LIBRARIES = tests/libsupport.a
+endif
 tests_libsupport_a_SOURCES = %D%/support/tap.c %D%/support/suites.c %D%/support/guard.c \
 	%D%/support/pty.c
 LDADD = tests/libsupport.a $(program_libs) -lutil -ldl
@@ -68,8 +70,7 @@ tests_check_view_SOURCES = %D%/view/test_cells.c %D%/view/test_chart.c \
 tests_check_bench_SOURCES = %D%/run/test_bench.c
 tests_device_line_SOURCES = %D%/run/device_line.c
 tests_checkbev_SOURCES = %D%/kernels/checkbev.c
-# The first ring, `make check`, and the second, `make \
-	check-hard`: see tests/README.md.
+# The first ring, `make check`, and the second, `make check-hard`: see tests/README.md.
 # Those that take longest begin first, so that none of them runs alone at the end.
 short_tests = tests/check_lib tests/check_cachesim tests/check_view tests/check_kernels \
 	tests/check_scene tests/check_lessons tests/check_base tests/check_run tests/check_state \
@@ -123,8 +124,13 @@ tests_check_trt_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
 EXTRA_tests_check_trt_DEPENDENCIES = $(plugin)
 endif
 
+if TOOL
 check_PROGRAMS = $(check_tests) $(helper_programs)
 TESTS = $(long_tests) @script_tests@ $(short_tests)
+endif
+if !TOOL
+TESTS = tests/lib/test_lib_install.sh
+endif
 
 # `make check` says which tests were slow; it is quick as long as somebody looks at that.
 check:

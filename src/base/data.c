@@ -53,9 +53,10 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
     } roots[] = {
         {getenv("BEVSCOPE_DATA"), ""}, /* the user's choice comes first */
         {executable, ""},
+        {executable, "/bevscope-data"}, /* in a build: a link to the sources */
+        {executable, "/../bevscope-data"},
         {executable, "/../share/bevscope"}, /* the program was moved after its installation */
         {PKGDATADIR, ""},
-        {SOURCEDIR, ""},
     };
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
         if (!roots[i].folder || !roots[i].folder[0])
@@ -65,7 +66,7 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
             return true;
     }
     return err_set(err, ERR_FAILED, relative, "set BEVSCOPE_DATA to the folder that holds it",
-                   "not found beside the program, in %s or in %s", PKGDATADIR, SOURCEDIR);
+                   "not found beside the program or in %s", PKGDATADIR);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -10,7 +10,8 @@
 
 /* Writes the full path of `relative`, a file ("samples/intersection.json") or a folder ("samples").
  * Searches in this order: $BEVSCOPE_DATA, the folder of the executable, ../share/bevscope next to
- * that folder, the installed data folder, the source folder of the build. */
+ * that folder, the installed data folder. In a build the folder of the executable has a link to the
+ * sources. */
 bool data_path(const char *relative, char *path, size_t size, Err *err);
 
 /* Returns the name of a file without its folder; points into `path`. */

@@ -64,7 +64,7 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
     [CHOICE_KERNEL] = {.listed = true}, /* by bev_kernels */
 };
 
-static const char *name_at(ChoiceSet set, int i) {
+const char *choices_name(ChoiceSet set, int i) {
     const NameSet *names = &sets[set];
     int count = names->counted ? *names->counted : names->count;
     if (set == CHOICE_KERNEL)
@@ -76,14 +76,14 @@ static const char *name_at(ChoiceSet set, int i) {
 
 static int choice_count(ChoiceSet set) {
     int count = 0;
-    while (name_at(set, count))
+    while (choices_name(set, count))
         count++;
     return count;
 }
 
 int choices_find(ChoiceSet set, const char *name) {
-    for (int i = 0; name_at(set, i); i++)
-        if (!strcmp(name_at(set, i), name))
+    for (int i = 0; choices_name(set, i); i++)
+        if (!strcmp(choices_name(set, i), name))
             return i;
     return -1;
 }
@@ -111,7 +111,7 @@ static bool check_word(ChoiceSet set, const char *word, const char *option, Err 
     char where[64], hint[256];
     const char *names[64];
     int count = 0;
-    while (count < 64 && (names[count] = name_at(set, count)))
+    while (count < 64 && (names[count] = choices_name(set, count)))
         count++;
     snprintf(where, sizeof where, "--%s", option);
     nearest_hint(word, names, (size_t)count, NULL, hint, sizeof hint);
@@ -156,6 +156,6 @@ KernelSet choices_kernels(const char *text, KernelSet fallback) {
 
 void choices_list(ChoiceSet set, char *text, int size) {
     int n = 0;
-    for (int i = 0; sets[set].listed && name_at(set, i) && n < size; i++)
-        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : ": ", name_at(set, i));
+    for (int i = 0; sets[set].listed && choices_name(set, i) && n < size; i++)
+        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : ": ", choices_name(set, i));
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints --help, the manual page and --list, all from the tables of the program. */
+#include "config.h"
+
 #include "kernels/clean.h"
 #include "kernels/injected_bugs.h"
 #include "src/cli/model.h"
@@ -11,6 +13,7 @@
 #include "src/view/bev/decode.h"
 #include "src/view/draw/color.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -46,6 +49,31 @@ static void print_option(const OptionHelp *option, FILE *out) {
     print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
 }
 
+/* Two or three uses of each command, a line each. */
+static const char *const examples[COMMAND_COUNT] = {
+    [COMMAND_LIVE] = "bevscope\nbevscope live parking --kernel v3 --dtype fp16",
+    [COMMAND_SNAPSHOT] = "bevscope snapshot intersection --cameras -o street.png\n"
+                         "bevscope snapshot toy --compare cpu_v2 --kernel cpu_v4 -o two.svg",
+    [COMMAND_VERIFY] = "bevscope verify\nbevscope verify clip/ --dtype fp8 --format json",
+    [COMMAND_BENCH] = "bevscope bench canonical --quick\n"
+                      "bevscope bench canonical --dtype fp16 --format json -o mine.json",
+    [COMMAND_INFO] = "bevscope info\nbevscope info net.npz",
+    [COMMAND_EXPORT] = "bevscope export canonical canonical.npz\n"
+                       "bevscope export net.npz --kernel v4 --pooled bev.npy",
+    [COMMAND_REGIME] = "bevscope regime canonical --gpu h200,a6000",
+    [COMMAND_PLOT] = "bevscope plot roofline canonical --gpu h200 -o roofline.svg",
+    [COMMAND_GLOSSARY] = "bevscope glossary\nbevscope glossary interval footprint",
+    [COMMAND_LEARN] = "bevscope learn\nbevscope learn 1\nbevscope learn --quiz",
+    [COMMAND_TRY] = "bevscope try --new mine.c\nbevscope try mine.c toy -o mine.png",
+    [COMMAND_STEPS] = "bevscope steps canonical --kernel v2,v4 --count 4",
+    [COMMAND_DEMO] = "bevscope demo",
+    [COMMAND_RIG] = "bevscope rig --from waymo\n"
+                    "bevscope rig --from nuscenes --input 1408x512 --stride 16 -o mine.json",
+    [COMMAND_CALIBRATE] = "bevscope calibrate clip/ --method mse -o scales.json",
+    [COMMAND_SENSITIVITY] = "bevscope sensitivity canonical --dtype fp8,int8",
+    [COMMAND_MERGE] = "bevscope merge shard-*.jsonl",
+};
+
 /* Prints the keys of the display's help screen and their actions. */
 static void print_keys(FILE *out) {
     fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
@@ -66,6 +94,12 @@ void help_command(CommandId command, FILE *out) {
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++)
         print_option(&option, out);
+    fputs("\nExamples:\n", out);
+    for (const char *line = examples[command]; *line; line += strspn(line, "\n")) {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "  %.*s\n", (int)length, line);
+        line += length;
+    }
     if (command == COMMAND_LIVE)
         print_keys(out);
     if (strstr(commands[command].synopsis, "SCENE"))
@@ -76,6 +110,14 @@ void help_command(CommandId command, FILE *out) {
             out);
 }
 
+const HelpWord help_words[] = {
+    {"list", "scenes, configurations, kernels, formats, views and colour maps"},
+    {"version", "version and what it was built with"},
+    {"man", "the manual page (roff); --man COMMAND: that of a command"},
+    {"help", "this text; bevscope COMMAND --help tells about one command"},
+    {NULL, NULL},
+};
+
 void help_program(FILE *out) {
     fputs("Usage: bevscope [COMMAND] [OPTION]... [SCENE]...\n"
           "Shows how camera features become a bird's-eye-view grid, and what each pooling kernel,\n"
@@ -83,11 +125,10 @@ void help_program(FILE *out) {
           out);
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n  --list     scenes, configurations, kernels, formats, views and colour maps\n"
-          "  --version  version and what it was built with\n"
-          "  --man      the manual page (roff)\n"
-          "  --help     this text; bevscope COMMAND --help tells about one command\n\n"
-          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or\n"
+    fputc('\n', out);
+    for (int i = 0; help_words[i].word; i++)
+        fprintf(out, "  --%-8s %s\n", help_words[i].word, help_words[i].help);
+    fputs("\nExit status: 0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or\n"
           "bench --fail), 4 device not available.\n\n"
           "Try: bevscope\n     bevscope snapshot intersection --cameras -o intersection.png\n",
           out);
@@ -189,36 +230,87 @@ static void man_files(FILE *out) {
     roff_line(out, operator_files);
 }
 
-void help_man(FILE *out) {
-    fputs(".TH BEVSCOPE 1\n.SH NAME\nbevscope \\- see how camera features become a "
-          "bird\\(aqs\\-eye\\-view grid\n.SH SYNOPSIS\n.B bevscope\n.I COMMAND\n"
+/* Begins a page, "bevscope" or "bevscope-bench". */
+static void man_begin(const char *name, const char *summary, FILE *out) {
+    fputs(".TH ", out);
+    for (const char *c = name; *c; c++)
+        fputc(toupper((unsigned char)*c), out);
+    fprintf(out, " 1 \"\" \"" PACKAGE_STRING "\" \"BEV pooling\"\n.SH NAME\n");
+    print_roff(out, name);
+    fputs(" \\- ", out);
+    roff_line(out, summary);
+}
+
+/* The page of a command: short, with its options and examples. */
+static void man_command(CommandId id, FILE *out) {
+    const Subcommand *command = &commands[id];
+    char name[32];
+    snprintf(name, sizeof name, "bevscope-%s", command->name);
+    man_begin(name, command->summary, out);
+    fprintf(out, ".SH SYNOPSIS\n.B bevscope %s\n[\\fIOPTION\\fR]...\n", command->name);
+    roff_line(out, command->synopsis);
+    fputs(".SH DESCRIPTION\n", out);
+    roff_line(out, command->details);
+    fputs(".SH OPTIONS\n", out);
+    OptionHelp option;
+    for (int i = 0; options_describe(id, i, &option); i++)
+        man_option(&option, out);
+    fputs(".SH EXAMPLES\n.nf\n", out);
+    roff_line(out, examples[id]);
+    fputs(".fi\n.SH SEE ALSO\n.BR bevscope (1):\nscenes and their files, controls, words, exit "
+          "status\n",
+          out);
+}
+
+static void man_commands(FILE *out) {
+    fputs(".SH COMMANDS\nWithout a command, live. Each has a page: man bevscope\\-bench.\n", out);
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR ", commands[i].name);
+        roff_line(out, commands[i].synopsis);
+        roff_line(out, commands[i].summary);
+    }
+}
+
+static void man_program(FILE *out) {
+    man_begin("bevscope", "see how camera features become a bird's-eye-view grid", out);
+    fputs(".SH SYNOPSIS\n.B bevscope\n.I COMMAND\n"
           "[\\fIOPTION\\fR]... [\\fISCENE\\fR]...\n.SH DESCRIPTION\n"
           "Pools the features of a camera rig into a bird\\(aqs\\-eye\\-view grid with each of "
           "the known kernels, draws the result, times it and judges its accuracy.\n"
           ".PP\nA \\fISCENE\\fR is a .json file (a world and a rig), a .npz file (tensors from "
           "a network, of one moment or several), a folder of such files (one a moment), "
           "the name of a sample, or the name of a configuration; "
-          "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n",
+          "\\fBbevscope \\-\\-list\\fR shows the names.\n",
           out);
-    for (int command = 0; command < COMMAND_COUNT; command++) {
-        fprintf(out, ".SS \"%s %s\"\n", commands[command].name, commands[command].synopsis);
-        roff_line(out, commands[command].details);
-        OptionHelp option;
-        for (int i = 0; options_describe((CommandId)command, i, &option); i++)
-            man_option(&option, out);
-    }
+    man_commands(out);
     man_files(out);
     man_controls(out);
     man_glossary(out);
     fputs(
         ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or bench "
-        "--fail), 4 device "
-        "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
-        "samples/ (default: beside the program, the installed data folder, the source folder)\n"
+        "\\-\\-fail), 4 device or backend not available.\n.SH ENVIRONMENT\n.TP\n.B "
+        "BEVSCOPE_DATA\nfolder that holds "
+        "samples/ (default: beside the program, the installed data folder)\n"
         ".TP\n.B BEVSCOPE_CUPTI\nlibcupti.so that hardware counters are read with (default: where "
         "the loader and the CUDA toolkit have it)\n"
-        ".TP\n.B OMP_NUM_THREADS\nthreads of the CPU kernels\n",
+        ".TP\n.B OMP_NUM_THREADS\nthreads of the CPU kernels\n.SH SEE ALSO\n",
         out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, ".BR bevscope\\-%s (1),\n", commands[i].name);
+    fputs(".BR bevpool (3)\n", out);
+}
+
+bool help_man(const char *command, FILE *out, Err *err) {
+    for (int i = 0; command && i < COMMAND_COUNT; i++)
+        if (!strcmp(command, commands[i].name)) {
+            man_command((CommandId)i, out);
+            return true;
+        }
+    if (command)
+        return err_set(err, ERR_USAGE, command, "bevscope --help shows the commands",
+                       "no such command");
+    man_program(out);
+    return true;
 }
 
 /* ---- every name ------------------------------------------------------------------------------ */

@@ -288,7 +288,7 @@ bool options_describe(CommandId command, int i, OptionHelp *help) {
         const OptionRow *row = row_at(place);
         if (!applies_to(row, command) || i-- > 0)
             continue;
-        *help = (OptionHelp){row->name, row->letter, row->argument, ""};
+        *help = (OptionHelp){row->name, row->letter, row->argument, row->choices, ""};
         int n = snprintf(help->help, sizeof help->help, "%s", row->help);
         if (row->choices != CHOICE_NONE)
             choices_list(row->choices, help->help + n, (int)sizeof help->help - n);

@@ -119,6 +119,7 @@ typedef struct {
     const char *name;
     char letter;          /* 0: no letter */
     const char *argument; /* NULL: a flag */
+    ChoiceSet choices;    /* of its values */
     char help[768];       /* lists the choices */
 } OptionHelp;
 bool options_describe(CommandId command, int i, OptionHelp *help);
@@ -130,16 +131,31 @@ int options_control(const Options *options, int i, const char **value);
 /* Writes the given options that bear on a result's figures: "--kernel v4 --dtype fp8". */
 void options_given(const Options *options, char *text, size_t size);
 
-/* Print the help of one command, the help of the program, and the manual page (roff). */
+/* The words that --help of the program lists beside the commands, without their dashes. The last
+ * row has NULL. */
+typedef struct {
+    const char *word, *help;
+} HelpWord;
+extern const HelpWord help_words[];
+
+/* Print the help of one command, the help of the program, and manual pages (roff). `command` is
+ * the name of a command; NULL: the page of the program. False: there is no such command. */
 void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
-void help_man(FILE *out);
+bool help_man(const char *command, FILE *out, Err *err);
+
+/* Prints what may stand in place of the last of the words behind "bevscope": a line each, with a
+ * tab before its help. */
+void help_complete(int count, char **words, FILE *out);
 
 /* bevscope --list: prints every name that the program accepts, from its tables. */
 bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and the list has the
                                         reason */
 
 /* ---- the values that an option may take, from the tables that define them ------------------- */
+
+/* Returns name `i` of a table. NULL: the table has fewer. */
+const char *choices_name(ChoiceSet set, int i);
 
 /* Returns the position of a name in its table. -1: the name is not there. */
 int choices_find(ChoiceSet set, const char *name);

@@ -27,7 +27,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-#define BEVPOOL_VERSION "0.1.0"
+#define BEVPOOL_VERSION "0.2.0"
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ typedef struct BevpoolError {
 /* Returns the name of a status, "BEVPOOL_BAD_MAP"; never NULL. The text is constant. */
 const char *bevpool_status_name(BevpoolStatus status);
 
-/* Returns the version of the running library, "0.1.0". BEVPOOL_VERSION is the header's version. */
+/* Returns the version of the running library, "0.2.0". BEVPOOL_VERSION is the header's version. */
 const char *bevpool_version(void);
 
 /* ---- words -------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ TRT_CXXFLAGS = -std=c++17 -fvisibility-inlines-hidden $(STRICT_CXXFLAGS) $(HARDE
 
 # Shared, with the names of bevpool_* alone, and static: one object whose other names are its own.
 # A change that breaks programs that are linked already counts the last digit of the soname up.
-bevpool_rest = libscene.a libscales.a libbase.a libkernels.a
+bevpool_rest = libscene.a libbase.a libkernels.a
 bevpool_soname = libbevpool.so.1
 bevpool_shared = libbevpool.so.$(PACKAGE_VERSION)
 
@@ -52,14 +52,23 @@ bevlib_DATA = lib/$(bevpool_shared) lib/libbevpool.a $(plugin)
 include_HEADERS = %D%/bevpool.h
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/bevpool.pc
-CLEANFILES += $(bevlib_DATA) lib/$(bevpool_soname) bevpool.3
+cmakedir = $(libdir)/cmake/bevpool
+cmake_DATA = src/lib/bevpoolConfig.cmake src/lib/bevpoolConfigVersion.cmake
+CLEANFILES += $(bevlib_DATA) lib/$(bevpool_soname) man/*.3
 install-data-hook:
 	cd "$(DESTDIR)$(libdir)" && ln -sf $(bevpool_shared) $(bevpool_soname) && \
 		ln -sf $(bevpool_soname) libbevpool.so
 uninstall-hook:
 	cd "$(DESTDIR)$(libdir)" && rm -f $(bevpool_soname) libbevpool.so
 
-# The manual of the library is its header, typeset.
-bevpool.3: %D%/bevpool.h %D%/man.awk
+# The manual of the library is its header, typeset. It is found by each function's name as well.
+bevpool_functions = $(sort $(shell sed -n 's/^[A-Za-z].*\(bevpool_[a-z_]*\)[^a-z_].*/\1/p' \
+	$(srcdir)/%D%/bevpool.h))
+libmanualdir = $(mandir)/man3
+libmanual_DATA = man/bevpool.3 $(bevpool_functions:%=man/%.3)
+man/bevpool.3: %D%/bevpool.h %D%/man.awk
+	@$(MKDIR_P) man
 	$(AM_V_GEN)$(AWK) -v version=$(PACKAGE_VERSION) -f $(srcdir)/%D%/man.awk $(srcdir)/%D%/bevpool.h \
 		>$@.tmp && mv $@.tmp $@
+man/bevpool_%.3: man/bevpool.3
+	@echo '.so man3/bevpool.3' >$@

@@ -23,6 +23,7 @@ function mode(wanted) {
     now = wanted
 }
 
+/SPDX-License-Identifier/ { next }
 /^#(if|endif|pragma|include|ifndef)/ || /^#define BEVPOOL_H/ || /^extern "C"/ || /^}$/ { next }
 
 /^\/\* ---- / {

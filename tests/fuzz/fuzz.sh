@@ -25,7 +25,7 @@ fuzzer=$folder/fuzz_$target
 mkdir -p "$found"
 
 compile() {
-    ${FUZZ_CC:-clang} -g -O1 -D_GNU_SOURCE -DPKGDATADIR='"."' -DSOURCEDIR='"."' -I. \
+    ${FUZZ_CC:-clang} -g -O1 -D_GNU_SOURCE -DPKGDATADIR='"."' -I. \
         -fno-sanitize-recover=undefined "$@"
 }
 

@@ -67,7 +67,7 @@ found '^  toy +cpu +pool +forward +A kernel that a test adds' '--list has it' "$
 cp "$folder/out" "$folder/list"
 found '^  toy_gpu +cuda +pool +forward ' '--list has the one on CUDA' cat "$folder/list"
 found '[ ,]toy,' 'help has its name' "$bevscope" bench --help
-found 'toy, race' 'the manual page has its name' "$bevscope" --man
+found 'toy, race' 'the manual page has its name' "$bevscope" --man bench
 found '^ok .*[ :]toy ' 'checkbev tries it' env RING=check "$folder/checkbev" --filter toy
 grep -q '^not ok' "$folder/out"
 [ $? = 1 ]

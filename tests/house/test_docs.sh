@@ -19,8 +19,10 @@ absent() {
     [ ! -s "$folder/$1" ]
 }
 
-"$BEVSCOPE" --man >"$folder/man"
 "$BEVSCOPE" --help >"$folder/help"
+for command in '' $(sed -n 's/^  \([a-z]*\) .*/\1/p' "$folder/help"); do
+    "$BEVSCOPE" --man $command
+done >"$folder/man"
 sed 's/\\-/-/g; s/\\e/\\/g' "$folder/man" >"$folder/plain"
 
 # ---- commands ----------------------------------------------------------------------------------

@@ -53,7 +53,9 @@ old_words "$folder/examples" >"$folder/found"
 [ "$(wc -l <"$folder/found")" = "$(wc -l <"$folder/examples")" ]
 tap_ok $? "each of $(wc -l <"$folder/examples") old words is found where it stands"
 
-"$BEVSCOPE" --man >"$folder/man" && "$BEVSCOPE" glossary >"$folder/glossary" && "$BEVSCOPE" learn >"$folder/learn" &&
+for command in '' $("$BEVSCOPE" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    "$BEVSCOPE" --man $command || exit
+done >"$folder/man" && "$BEVSCOPE" glossary >"$folder/glossary" && "$BEVSCOPE" learn >"$folder/learn" &&
     "$BEVSCOPE" info toy --device cpu >"$folder/info" && "$BEVSCOPE" --list >"$folder/list" &&
     "$BEVSCOPE" regime toy --gpu a6000,h200 >"$folder/regime" &&
     for command in '' $("$BEVSCOPE" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do

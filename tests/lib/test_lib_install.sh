@@ -5,9 +5,19 @@
 . "${SRCDIR:-.}/tests/support/tap.sh"
 . "${SRCDIR:-.}/tests/lib/lib_prefix.sh"
 
-tap_run "a manual page" test -s "$(find "$root/" -name 'bevpool.3*')"
-! grep -qE '^ *\*?/$' "$(find "$root/" -name 'bevpool.3*')"
+manual=$(find "$root/" -name bevpool.3)
+tap_run "a manual page" test -s "$manual"
+! grep -qE '^ *\*?/$' "$manual"
 tap_ok $? "it has no ends of comments"
+for name in $(grep -oE '^[A-Za-z].* \*?bevpool_[a-z_]+\(' "$header" | grep -oE 'bevpool_[a-z_]+'); do
+    grep -qx '.so man3/bevpool.3' "${manual%/*}/$name.3" || echo "$name"
+done >"$folder/unnamed"
+tap_none "it is found by the name of each function" "$(cat "$folder/unnamed")"
+if [ -f "$build/bevscope" ]; then
+    program=$(find "$root/" -path '*/bin/bevscope')
+    ! strings "$program" | grep -qF "$src/samples" && ! strings "$program" | grep -qx "$src"
+    tap_ok $? "the program does not name the folder of its sources"
+fi
 
 # ---- names -------------------------------------------------------------------------------------
 
@@ -78,6 +88,29 @@ if command -v pkg-config >/dev/null; then
     else
         tap_skip "samples/lib/pool.cu is built" "built without CUDA"
     fi
+fi
+
+# CMake finds the package, shared and static, where DESTDIR has put it.
+cat >CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.13)
+project(consumer C)
+find_package(bevpool 0.2 REQUIRED)
+foreach(kind bevpool static)
+    add_executable(cmake_\${kind} "$src/samples/lib/pool.c")
+    target_link_libraries(cmake_\${kind} bevpool::\${kind})
+endforeach()
+END
+if command -v cmake >/dev/null; then
+    cmake -Wno-dev -DCMAKE_C_COMPILER="${CC:-cc}" -DCMAKE_C_FLAGS="${SANITIZED:-}" -Dbevpool_DIR="$libdir/cmake/bevpool" \
+        -S . -B cmake >cmake.log 2>&1 && cmake --build cmake >>cmake.log 2>&1
+    tap_ok $? "find_package(bevpool): both targets are built"
+    says_expected cmake/cmake_bevpool && says_expected cmake/cmake_static
+    tap_ok $? "and pool"
+    sed 's/bevpool 0.2/bevpool 0.1/' CMakeLists.txt >older && mkdir old && mv older old/CMakeLists.txt
+    ! cmake -Wno-dev -Dbevpool_DIR="$libdir/cmake/bevpool" -S old -B old/cmake >/dev/null 2>&1
+    tap_ok $? "a program for version 0.1 does not get it"
+else
+    tap_skip "find_package(bevpool): both targets are built" "no cmake"
 fi
 
 mkdir spaced
