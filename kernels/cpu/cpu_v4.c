@@ -24,6 +24,7 @@
  *         both? Our answers are in samples/experiments/cpu.md. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/regime.h"
+#include "kernels/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,7 +110,6 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #define TARGET     __attribute__((target("avx512f")))
 #define WIDE(name) name##_16
 #include "kernels/cpu/cpu_v4_lanes.inc"
-#include "kernels/threads.h"
 #endif
 
 /* Pools the cells of a step for fewer channels than the shortest vector has lanes. */
