@@ -1,4 +1,3 @@
-#!/bin/sh
 # SPDX-License-Identifier: MIT
 # report.sh SCENE FOLDER [OPTION...]: FOLDER/report.md, a page about a scene's memory regimes with its
 # pictures. The options, such as --gpu h200, are those of regime and plot.
