@@ -358,6 +358,7 @@ class Problem:
 
     def update(self):
         """Makes the maps of both directions of one step, on two streams."""
+        self.stepped(self.moving(lambda: self.steps[0]), torch.float16)()  # its plans
         poses, beside = self.cameras.poses(*self.steps[0]), torch.cuda.Stream()
         forward, backward = (plan for plan, _ in self.cameras._on(0)._ready.values() if plan._item == 2)
 
