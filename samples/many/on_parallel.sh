@@ -1,6 +1,5 @@
-#!/bin/sh
 # SPDX-License-Identifier: MIT
-# on_parallel.sh LIST N OUT [OPTION...]: verify the scenes that LIST names, a line each, by N processes of GNU parallel.
+# sh on_parallel.sh LIST N OUT [OPTION...]: verify the scenes that LIST names, a line each, by N processes of GNU parallel.
 # A process that ends early is started again and goes on where it was; so does this script.
 list=$1 n=$2 out=$3
 shift 3

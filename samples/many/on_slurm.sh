@@ -1,8 +1,7 @@
-#!/bin/sh
 # SPDX-License-Identifier: MIT
-#SBATCH --array=1-16 --cpus-per-task=4 --requeue
-# sbatch on_slurm.sh LIST OUT [OPTION...]: verify the scenes that LIST names, a line each, by an array of tasks. A task
-# that is queued again goes on where it was. Then: bevscope merge OUT/*.jsonl
+# sbatch --array=1-16 --cpus-per-task=4 --requeue --wrap "sh on_slurm.sh LIST OUT [OPTION...]": verify the scenes that
+# LIST names, a line each, by an array of tasks. A task that is queued again goes on where it was. Then: bevscope merge
+# OUT/*.jsonl
 list=$1 out=$2
 shift 2
 mkdir -p "$out"
