@@ -148,6 +148,22 @@ static bool read_lesson(App *app, const char *word, Lesson *lesson, Err *err) {
            lesson_load(path, lesson, err);
 }
 
+/* Reads the lesson that `word` names, "whose-bytes" or "whose-bytes:l2"; *page: of the mark, or
+ * -1. */
+static bool read_marked(App *app, const char *word, Lesson *lesson, int *page, Err *err) {
+    char name[COURSE_PATH];
+    const char *mark = strrchr(word, ':');
+    snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1, word);
+    *page = -1;
+    if (!read_lesson(app, name, lesson, err) || !mark)
+        return lesson->title != NULL;
+    *page = lesson_page(lesson, mark + 1);
+    if (*page < 0)
+        lesson_free(lesson);
+    return *page >= 0 || err_set(err, ERR_USAGE, word, "leave the mark out",
+                                 "no page of this lesson is called \"%s\"", mark + 1);
+}
+
 static void clear_desk(App *app) {
     if (!app->desk.open || app->desk.page)
         app->undo.lesson = undo_push(&app->undo, &app->state, ACTION_LESSON);
@@ -240,11 +256,17 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
     Lesson lesson;
     if (!strcmp(word, quiz_word))
         return open_quiz(app, memory, err);
-    if (!read_lesson(app, word, &lesson, err))
+    int page;
+    if (!read_marked(app, word, &lesson, &page, err))
         return false;
     clear_desk(app);
     *desk = (LessonDesk){.open = true, .memory = memory, .lesson = lesson, .saved_page = -1};
-    take_up(desk);
+    if (page < 0)
+        take_up(desk);
+    else { /* a look at one page changes no progress */
+        desk->memory = DESK_FORGETS;
+        lesson_run_init(&desk->run, &desk->lesson, page);
+    }
     desk->noted = desk->run.asked;
     show_lesson(app);
     app_lesson_turn(app, false);
@@ -256,14 +278,14 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
 static bool save(LessonDesk *desk, Err *err) {
     static CourseProgress progress;
     const LessonRun *run = &desk->run;
-    int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
+    int page = lesson_run_done_with(run) ? run->lesson->page_count : run->page;
     bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
     if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
         return true;
     course_progress_read(&progress, NULL, 0);
     const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
-    bool ended = lesson_run_ended(run);
+    bool ended = lesson_run_done_with(run);
     CourseProgressRow row = {.page = ended ? 0 : page,
                              .pages = desk->lesson.page_count,
                              .answered = ended ? desk->lesson.page_count : run->answered,
@@ -425,11 +447,26 @@ double app_lesson_in_ms(const App *app) {
 
 /* ---- what the learner does ------------------------------------------------------------------- */
 
+/* Opens the lesson behind this one, or says that there is none. */
+static void open_next(App *app) {
+    const char *next = course_after(&app->menu.course, app->desk.lesson.name);
+    Err err;
+    if (!next)
+        app_note(app, "this was the last lesson");
+    else if (!app_open_lesson(app, next, app->desk.memory, &err))
+        app_note_error(app, &err);
+}
+
 void app_lesson_input(App *app, const LessonInput *input) {
     LessonDesk *desk = &app->desk;
     Err err;
-    if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over) ||
-        !lesson_run_input(&desk->run, input))
+    if (!desk->open || desk->page || (desk->quizzes && desk->quiz.over))
+        return;
+    if (lesson_run_ended(&desk->run) && (input->kind == INPUT_ENTER || input->kind == INPUT_NEXT)) {
+        open_next(app);
+        return;
+    }
+    if (!lesson_run_input(&desk->run, input))
         return;
     bool ok = quiz_goes_on(app, &err);
     show_lesson(app);
@@ -449,7 +486,7 @@ static bool explain(App *app, Err *err) {
                        simulated ? "there is no finding %d here"
                                  : "finding %d: the memory model is still at work, try again",
                        state->finding + 1);
-    snprintf(state->lesson_name, sizeof state->lesson_name, "%d", findings[state->finding].lesson);
+    snprintf(state->lesson_name, sizeof state->lesson_name, "%s", findings[state->finding].lesson);
     return true;
 }
 

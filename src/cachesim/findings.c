@@ -37,7 +37,7 @@ static double gain_with_term(const Prediction *prediction, LatencyTerm term, dou
 }
 
 /* Adds an empty finding, for a rule to fill with text. Returns NULL if the gain is too small. */
-static Finding *add_finding(Findings *findings, double gain, int lesson) {
+static Finding *add_finding(Findings *findings, double gain, const char *lesson) {
     if (!(gain >= LEAST_GAIN))
         return NULL;
     Finding *finding = &findings->found[findings->count++];
@@ -112,17 +112,18 @@ static void write_term_evidence(const Facts *facts, LatencyTerm next, char *text
              p->term_us[p->limiter], term_names[next], p->term_us[next]);
 }
 
-/* Returns the number of the lesson that explains the limiter. */
-static int lesson_of_limiter(const Facts *facts) {
+/* Returns the page of the lesson that explains the limiter. */
+static const char *lesson_of_limiter(const Facts *facts) {
     switch (facts->prediction->limiter) {
     case TERM_DEPENDENT_LOADS:
-        return 7;
+        return waits_for_interval(facts->kernel->kernel) ? "even-or-skewed:longest"
+                                                         : "occupancy:latency";
     case TERM_ISSUE:
-        return 9;
+        return limited_by_l1_lines(facts->prediction) ? "layout:coalescing" : "which-gpu:terms";
     case TERM_L2:
-        return facts->kernel->kernel->access.sums ? 4 : 6;
+        return facts->kernel->kernel->access.sums ? "lost-updates:atomics" : "whose-bytes:requests";
     default:
-        return 6;
+        return "whose-bytes:l2";
     }
 }
 
@@ -160,8 +161,8 @@ static void find_repeated_indices(const Facts *facts, Findings *findings) {
     if (!(once > 0) || read < REPEATED * once)
         return;
     double rest = 1 - (read - once) / requested_bytes(facts->kernel);
-    Finding *finding =
-        add_finding(findings, gain_with_term(p, TERM_L2, p->term_us[TERM_L2] * rest), 2);
+    Finding *finding = add_finding(findings, gain_with_term(p, TERM_L2, p->term_us[TERM_L2] * rest),
+                                   "ten-times-the-indices:tiles");
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -185,7 +186,7 @@ static void find_wasted_sectors(const Facts *facts, Findings *findings) {
     double rest = 1 - features * (1 - use);
     other.term_us[TERM_L2] *= rest;
     other.term_us[TERM_ISSUE] = fmax(other.term_us[TERM_ISSUE] * rest, p->instructions_us);
-    Finding *finding = add_finding(findings, gain_with_terms(p, &other), 2);
+    Finding *finding = add_finding(findings, gain_with_terms(p, &other), "layout:coalescing");
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -209,7 +210,8 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
     /* Without another finding, a launch that is shorter than the limiter is not worth a finding. */
     if (findings->count == 0 && p->launch_us < p->term_us[p->limiter])
         return;
-    Finding *finding = add_finding(findings, p->latency_us / (p->latency_us - p->launch_us), 17);
+    Finding *finding = add_finding(findings, p->latency_us / (p->latency_us - p->launch_us),
+                                   "measuring-honestly:launch");
     char own[24], all[24];
     if (!finding)
         return;
@@ -241,7 +243,8 @@ static void find_empty_slices(const Facts *facts, Findings *findings) {
     Prediction other = *p;
     other.term_us[TERM_L2] *= 1 - empty * out / all;
     other.term_us[TERM_DRAM] *= 1 - empty * out / all;
-    Finding *finding = add_finding(findings, gain_with_terms(p, &other), 6);
+    Finding *finding =
+        add_finding(findings, gain_with_terms(p, &other), "the-bytes-that-nobody-needs:empty");
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -280,7 +283,8 @@ static void find_faster_kernel(const Facts *facts, Findings *findings) {
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (!best || !(least.latency_us < facts->prediction->latency_us))
         return;
-    Finding *finding = add_finding(findings, facts->prediction->latency_us / least.latency_us, 9);
+    Finding *finding =
+        add_finding(findings, facts->prediction->latency_us / least.latency_us, "which-gpu:terms");
     char us[24];
     if (!finding)
         return;

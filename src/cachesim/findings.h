@@ -11,14 +11,14 @@ enum { WORKFLOW_STEPS = 4, FINDINGS_MAX = 6 + WORKFLOW_STEPS };
 typedef struct {
     char text[160]; /* "latency-bound (dependent loads 89.0 us); latency 108 us: cutting the longest
                        interval would give up to 1.9 times" */
-    char brief[112];    /* "latency-bound; 108 us, 57.2 us if dependent loads were free"; the brief
-                           text of a workflow step lacks its first word, such as "classify: " */
-    char advice[64];    /* what to do: "cutting the longest interval" */
+    char brief[112]; /* "latency-bound; 108 us, 57.2 us if dependent loads were free"; the brief
+                        text of a workflow step lacks its first word, such as "classify: " */
+    char advice[64]; /* what to do: "cutting the longest interval" */
     const BevKernel *faster; /* the faster kernel that the finding names, or NULL */
-    char evidence[320]; /* the figures behind the finding, each with its source */
-    char commands[2][1408]; /* commands for the user to type; "": none */
+    char evidence[320];      /* the figures behind the finding, each with its source */
+    char commands[2][1408];  /* commands for the user to type; "": none */
     double gain; /* latency now / latency without the cost, above 1; 0: a step of a workflow */
-    int lesson;  /* the number of the lesson that explains the finding */
+    const char *lesson; /* the lesson and its page that explain it: "lost-updates:atomics" */
 } Finding;
 
 /* Counts of a scatter map. A zero means that the count is not known. */

@@ -364,6 +364,23 @@ int64_t steps_longest_cell(const BevMap *map) {
     return longest < 0 ? -1 : map->ranks_bev[map->interval_starts[longest]];
 }
 
+int64_t steps_heaviest_cell(const BevMap *map, const float *depth) {
+    enum { SEEN_FIRST = 10 }; /* points: a reader sees the steps of these */
+    double most = -1;
+    int64_t heaviest = -1;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        double mass = 0;
+        for (int32_t t = map->interval_starts[i], n = 0;
+             n < map->interval_lengths[i] && n < SEEN_FIRST; n++, t++)
+            mass += depth[map->ranks_depth[t]] * (map->weights ? map->weights[t] : 1);
+        if (mass > most) {
+            most = mass;
+            heaviest = i;
+        }
+    }
+    return heaviest < 0 ? -1 : map->ranks_bev[map->interval_starts[heaviest]];
+}
+
 int64_t steps_first_cell(const Steps *steps) {
     return steps->point_count ? steps->points[0].cell : -1;
 }

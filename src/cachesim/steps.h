@@ -158,6 +158,11 @@ bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to)
 /* Returns the cell with the longest interval, or -1 if the map has no points. */
 int64_t steps_longest_cell(const BevMap *map);
 
+/* Returns the cell whose first ten points have the most depth weight, or -1 if the map has no
+ * points. Its first steps add something, those of the longest interval may add zeros. `depth`:
+ * FP32, by ranks_depth. */
+int64_t steps_heaviest_cell(const BevMap *map, const float *depth);
+
 /* Returns the cell of the first point that the recorded warps take, or -1 without points. */
 int64_t steps_first_cell(const Steps *steps);
 

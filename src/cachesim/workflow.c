@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LESSON_OPERATORS = 20, LESSON_WORKING_SET = 9 };
-
 /* The inputs of the steps. */
 typedef struct {
     const MemoryModel *model;
@@ -202,8 +200,8 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                          .scene = scene,
                          .row = model_row(kernel)};
     for (int i = 0; i < WORKFLOW_STEPS; i++) {
-        steps[i] = (Finding){.lesson = scene->of == WORKFLOW_POOLING ? LESSON_WORKING_SET
-                                                                     : LESSON_OPERATORS};
+        bool pools = scene->of == WORKFLOW_POOLING;
+        steps[i] = (Finding){.lesson = pools ? "which-gpu" : "your-own-operator"};
         each[i](&facts, &steps[i]);
         snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strchr(steps[i].text, ':') + 2);
     }

@@ -22,13 +22,16 @@ typedef struct {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Reads --cell, "X,Y" within the grid. The default is the cell with most points, or --block. */
+/* Reads --cell, "X,Y" within the grid. The default: the cell that steps_heaviest_cell() chooses, or
+ * --block. */
 static bool read_cell(const StepsCommand *command, int64_t *cell, Err *err) {
     const BevProblem *problem = &command->problem.view;
     const Options *options = command->options;
     if (options->cell)
         return select_cell(options->cell, &problem->shape, cell, err);
-    *cell = options->block < 0 ? steps_longest_cell(&problem->map) : -1;
+    *cell = options->block < 0
+                ? steps_heaviest_cell(&problem->map, command->workload.features->depth)
+                : -1;
     return *cell >= 0 || options->block >= 0 ||
            err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
 }

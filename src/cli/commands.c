@@ -89,7 +89,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "lanes (0 to v) that ask for each word of them, how many of their bytes are used, what waits "
      "for what, and running counters. Two kernels stand side by side. The steps are those that "
      "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
-     "a cell, a block or a warp: the cell with the most points.",
+     "a cell, a block or a warp: the cell whose first points have the most depth weight.",
      0, 1, cmd_steps},
     {"demo", "", "a talk of two minutes in the live display",
      "Plays samples/demo.keys in the live display, with captions: how the grid is made, "

@@ -29,7 +29,7 @@ static void print_evidence(const Finding *finding, FILE *out) {
 static void print_finding(const Finding *finding, const char *before, bool evidence, FILE *out) {
     fputs(before, out);
     text_put(finding->text, out);
-    fprintf(out, " (lesson %d)\n", finding->lesson);
+    fprintf(out, " (learn %s)\n", finding->lesson);
     if (evidence)
         print_evidence(finding, out);
 }
@@ -117,7 +117,7 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     const PredictedKernel *kernel;
     int count = make_workflow(scene, gpu, &kernel, steps);
     if (count)
-        fprintf(out, "Workflow on %s, with %s (lesson %d):\n", scene->memory->gpus[gpu].title,
+        fprintf(out, "Workflow on %s, with %s (learn %s):\n", scene->memory->gpus[gpu].title,
                 kernel->title, steps->lesson);
     for (int i = 0; i < count; i++) {
         fputs("  ", out);
@@ -187,7 +187,7 @@ static bool add_json(json_t *array, const SceneModel *scene, const PredictedKern
     for (int i = 0; whole && i < count; i++)
         whole =
             json_array_append_new(
-                array, json_pack("{so ss ss ss ss sf ss ss si}", "scene", fields_text(scene->scene),
+                array, json_pack("{so ss ss ss ss sf ss ss ss}", "scene", fields_text(scene->scene),
                                  "dtype", bev_dtypes[scene->memory->dtype].name, "align",
                                  bev_aligns[scene->memory->align].name, "kernel", kernel->name,
                                  "gpu", scene->memory->gpus[gpu].title, "gain", findings[i].gain,

@@ -77,6 +77,13 @@ bool course_find(const Course *course, const char *word, char *path, size_t size
     return err_set(err, ERR_USAGE, word, hint, "no such lesson");
 }
 
+const char *course_after(const Course *course, const char *name) {
+    for (int i = 0; i + 1 < course->count; i++)
+        if (!strcmp(course->names[i], name))
+            return course->names[i + 1];
+    return NULL;
+}
+
 const char *course_next(const Course *course, const CourseProgress *progress) {
     const char *fresh = NULL;
     for (int i = 0; i < course->count; i++) {

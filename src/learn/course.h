@@ -21,6 +21,9 @@ void course_read(Course *course);
  * "whose-bytes") or the path of a file. An error names the nearest lesson. */
 bool course_find(const Course *course, const char *word, char *path, size_t size, Err *err);
 
+/* Returns the lesson that follows `name` in the course; NULL: none does. */
+const char *course_after(const Course *course, const char *name);
+
 /* ---- progress -------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -26,6 +26,7 @@ typedef enum {
     LESSON_SAY,
     LESSON_TERM,  /* number: row of the glossary */
     LESSON_POINT, /* number: LessonPanel */
+    LESSON_MARK,  /* text: the name of the page that begins here */
     LESSON_LET,   /* number: index of the name */
     LESSON_CONTROL,
     LESSON_ANIMATE,
@@ -103,6 +104,9 @@ typedef struct {
 /* Reads and checks the lesson of a file, with the lines of source that the lesson shows. An error
  * says the file, the line, the mistake and what to do. lesson_free frees the lesson. */
 bool lesson_load(const char *path, Lesson *lesson, Err *err);
+
+/* Returns the page that `mark` names, from 0; -1: no page has that name. */
+int lesson_page(const Lesson *lesson, const char *mark);
 
 /* Reads and checks a lesson from memory, without lines of source. Errors begin with `where`. */
 bool lesson_parse(const char *text, size_t length, const char *where, Lesson *lesson, Err *err);

@@ -241,7 +241,7 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     else
         value_text(&judgement->number, question->unit, answer, size);
     bool right = judgement->verdict == VERDICT_RIGHT;
-    snprintf(text, sizeof text, "%s%s", right ? "Right: " : "Not yet: it is ", answer);
+    snprintf(text, sizeof text, "%s%s", right ? "Right: " : "No: it is ", answer);
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);
 }
 
@@ -263,7 +263,7 @@ static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evalu
     bool known = true;
     for (int i = 0; i < question->show.count; i++)
         known = add_reason(run, PANE_SHOW, "", question->show.rows[i], evaluation) && known;
-    known = add_reason(run, PANE_HINT, "The clue was: ", hint, evaluation) && known;
+    known = add_reason(run, PANE_HINT, "To find it: ", hint, evaluation) && known;
     known = add_reason(run, PANE_WHY, "", question->why, evaluation) && known;
     for (int i = 0; i < question->code_count; i++)
         lesson_add_code(&run->reveal, &run->lesson->codes[question->codes[i]]);

@@ -71,6 +71,13 @@ static bool read_point(Reader *reader, char *rest) {
     return reader_refuse(reader, hint, "no panel is called \"%s\"", rest);
 }
 
+static bool read_mark(Reader *reader, char *rest) {
+    const char *name = reader_word(&rest);
+    if (!*name || *rest || strchr(name, ':'))
+        return reader_refuse(reader, "for example: mark latency", "mark takes one word");
+    return add_step(reader, LESSON_MARK, name);
+}
+
 /* Returns the index of the name. A new name is added. A `let` may define a name again. */
 static int name_index(NameTable *names, const char *name) {
     int found = name_find(names, name);
@@ -155,11 +162,17 @@ static bool read_source(Reader *reader, char *rest) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static const LessonRow lesson_rows[] = {{"title", read_title},     {"minutes", read_minutes},
-                                        {"say", read_say},         {"term", read_term},
-                                        {"point", read_point},     {"let", read_let},
-                                        {"animate", read_animate}, {"ask", read_ask},
-                                        {"source", read_source},   {NULL, NULL}};
+static const LessonRow lesson_rows[] = {{"title", read_title},
+                                        {"minutes", read_minutes},
+                                        {"say", read_say},
+                                        {"term", read_term},
+                                        {"point", read_point},
+                                        {"let", read_let},
+                                        {"animate", read_animate},
+                                        {"ask", read_ask},
+                                        {"mark", read_mark},
+                                        {"source", read_source},
+                                        {NULL, NULL}};
 
 /* Returns the table's row for the word; NULL: the table has none. */
 static const LessonRow *row_of_word(const LessonRow *row, const char *word) {
@@ -271,7 +284,7 @@ static bool page_ends(const Lesson *lesson, int first, int at) {
     }
     const LessonStep *next = &lesson->steps[at];
     return characters &&
-           (next->kind == LESSON_CONTROL || next->kind == LESSON_LET ||
+           (next->kind == LESSON_CONTROL || next->kind == LESSON_LET || next->kind == LESSON_MARK ||
             (next->kind == LESSON_POINT && pointed) ||
             (next->kind == LESSON_SAY && characters + (int)strlen(next->text) > PAGE_CHARACTERS));
 }
@@ -284,6 +297,16 @@ static void make_pages(Lesson *lesson) {
         lesson->pages[lesson->page_count++] = (LessonPage){first, at - first};
         first = at;
     }
+}
+
+int lesson_page(const Lesson *lesson, const char *mark) {
+    for (int page = 0; page < lesson->page_count; page++)
+        for (int i = 0; i < lesson->pages[page].count; i++) {
+            const LessonStep *step = &lesson->steps[lesson->pages[page].first + i];
+            if (step->kind == LESSON_MARK && !strcmp(step->text, mark))
+                return page;
+        }
+    return -1;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

@@ -41,6 +41,12 @@ bool lesson_run_ended(const LessonRun *run) {
     return run->phase == PHASE_END;
 }
 
+bool lesson_run_done_with(const LessonRun *run) {
+    bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
+    bool last = run->page + 1 == run->lesson->page_count;
+    return lesson_run_ended(run) || (last && (judged || run->phase == PHASE_TEXT));
+}
+
 static bool is_quiet(const LessonRun *run) {
     return run->page < run->target;
 }
@@ -406,7 +412,7 @@ static void end_animation(LessonRun *run) {
 static bool other_input(LessonRun *run, LessonInputKind kind) {
     bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
     if (goes && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
-        run->hurries = true;
+        run->hurries |= kind == INPUT_SKIP; /* an Enter too many loses no question */
     else if (goes && run->phase == PHASE_ANIMATE)
         end_animation(run);
     else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT)

@@ -115,6 +115,8 @@ bool lesson_run_input(LessonRun *run, const LessonInput *input);
 void lesson_run_show(const LessonRun *run, LessonPane *pane);
 
 bool lesson_run_ended(const LessonRun *run);
+/* Whether the lesson has nothing more to ask or to tell: its end, or its last page, read. */
+bool lesson_run_done_with(const LessonRun *run);
 
 /* ---- what the files of the machine share ----------------------------------------------------- */
 

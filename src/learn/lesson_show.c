@@ -73,14 +73,20 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
     if (run->alone)
         snprintf(text, sizeof text, "%s; %s skips, %s closes", enter, skip.name, close.name);
     else if (run->phase == PHASE_END)
-        snprintf(text, sizeof text, "%s closes this lesson, %s then opens the next; %s back",
-                 close.name, key_of(ACTION_LESSON).name, back.name);
+        snprintf(text, sizeof text, "Enter opens the next lesson; %s goes back, %s closes",
+                 back.name, close.name);
     else if (run->phase == PHASE_ASK)
         snprintf(text, sizeof text, "%s; %s skips, %s goes back, %s closes", enter, skip.name,
                  back.name, close.name);
     else
         snprintf(text, sizeof text, "%s; %s goes back, %s closes", enter, back.name, close.name);
     pane_add(pane, PANE_KEYS, false, text);
+}
+
+static void add_computing(PaneText *pane) {
+    char text[80];
+    snprintf(text, sizeof text, "Computing ... (%s goes on without)", key_of(ACTION_SKIP).name);
+    pane_add(pane, PANE_NOTE, false, text);
 }
 
 static void add_end(const LessonRun *run, PaneText *pane) {
@@ -147,6 +153,6 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     if (run->note[0])
         pane_add(&pane->body, PANE_NOTE, false, run->note);
     if (pane->computing)
-        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (Enter goes on without)");
+        add_computing(&pane->body);
     add_keys(run, &pane->body);
 }

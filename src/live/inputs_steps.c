@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps of warps, recorded for the display. A chosen block or warp comes first, then the pinned
- * cell, then the cell under the cursor, then the cell with the most points. */
+ * cell, then the cell under the cursor, then
+ * that of steps_heaviest_cell(). */
 #include "src/live/inputs.h"
 
 #include "kernels/regime.h"
@@ -88,7 +89,8 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
     LiveSteps *steps = &made->steps;
     bool own = made->block >= 0;
     const BevMap *map = &inputs->map->map;
-    steps->cell = made->probe_cell >= 0 ? made->probe_cell : steps_longest_cell(map);
+    steps->cell = made->probe_cell >= 0 ? made->probe_cell
+                                        : steps_heaviest_cell(map, inputs->features->values.depth);
     StepChoice choice = {own ? -1 : steps->cell, made->block, made->warp, MOST_SHOWN_WARPS, false};
     if (steps->cell < 0) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");

@@ -42,7 +42,7 @@ tap_has 'asks, judges, shows what was chosen, the source, counts' out 'Right: 12
 tap_run 'progress is kept' grep -qx 'trial 0 3 3 2 2 1' "$progress"
 plain '101\nkernel v2_do\nnonsense\n13\n\n'
 tap_has 'slips end nothing, controls work, wrong is wrong' out \
-    'A number from 1 to 100 points, please' 'no control is called "nonsense"' 'Not yet: it is 12'
+    'A number from 1 to 100 points, please' 'no control is called "nonsense"' 'No: it is 12'
 plain ''
 tap_has 'a lesson goes on where it was left' out '-- Trial, 3 of 3, 0 of 1 right'
 plain '' --again

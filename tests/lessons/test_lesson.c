@@ -132,7 +132,7 @@ static void test_wrong(void) {
     give(INPUT_ANSWER, "7");
     live.job.config.dtype = BEV_FP8; /* as a control of `again` does */
     tap_ok(run.verdict == VERDICT_WRONG && run.right == 0 && run.asked == 1 &&
-               shows("Not yet: it is 209,019 points") && shows("Count again."),
+               shows("No: it is 209,019 points") && shows("Count again."),
            "a wrong answer, its hint");
     after(INPUT_NEXT, NULL,
           run.phase == PHASE_ASK && shows("Now with: chart none") && controls == 2,

@@ -23,9 +23,8 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, int number
     sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), finding->advice);
     snprintf(text, sizeof text, "%.1f \u00d7", finding->gain);
     sheet_right(sheet, x + w, row.y, GAIN_W, cell_bold(INK_TEXT), text);
-    snprintf(text, sizeof text, "lesson %d", finding->lesson);
     sheet_right(sheet, x + w + GAIN_W, row.y, more, cell_style(INK_MUTED),
-                command->action == ACTION_KERNEL ? "tries it" : text);
+                command->action == ACTION_KERNEL ? "tries it" : "its lesson");
 }
 
 void findings_draw(Sheet *sheet, Area area, const PanelData *data) {

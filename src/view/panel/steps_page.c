@@ -54,24 +54,14 @@ int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-enum { LETTERS = 26 };
-
-static int letter_of(const Steps *steps, const Step *step, int32_t cell) {
-    int letter = 0;
-    for (int i = 0; i < step->point_count; i++) {
-        int32_t other = steps->points[step->first_point + i].cell;
-        bool seen = false;
-        for (int k = 0; k < i && !seen; k++)
-            seen = steps->points[step->first_point + k].cell == other;
-        if (other == cell)
-            return letter;
-        letter += !seen;
-    }
-    return letter;
-}
-
 char cell_letter(const Steps *steps, const Step *step, int32_t cell) {
-    return (char)('a' + letter_of(steps, step, cell) % LETTERS);
+    int first = STEP_LANES;
+    for (int i = 0; i < step->point_count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        if (point->cell == cell && point->lanes.first < first)
+            first = point->lanes.first;
+    }
+    return lane_sign(first % STEP_LANES);
 }
 
 const StepPoint *focus_of(const StepsView *view, const Step *step) {
@@ -92,13 +82,15 @@ void camera_text(const StepsView *view, int64_t camera, char *text, size_t size)
         snprintf(text, size, "camera %lld", (long long)camera);
 }
 
+enum { LEGEND_X = LABEL_W + STEP_LANES + 1 };
+
 static CellStyle lane_style(const Sheet *sheet, char sign, bool chosen) {
     CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(sheet, sign));
     style.attributes = chosen ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
 }
 
-/* Draws the 32 lanes, each with the letter of the cell that it works on. */
+/* Draws the 32 lanes, each with the sign of the cell that it works on, and the legend of signs. */
 static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     char signs[STEP_LANES + 1];
     Area row = rows_next(rows);
@@ -116,6 +108,8 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
         sheet_sign(rows->sheet, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
                    lane_style(rows->sheet, signs[lane], lane == view->lane));
+    sheet_text(rows->sheet, row.x + LEGEND_X, row.y, row.w - LEGEND_X, cell_style(INK_MUTED),
+               "lanes 0-9, a-v; a cell: its first");
 }
 
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,

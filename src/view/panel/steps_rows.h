@@ -26,7 +26,7 @@ void rows_label(Rows *rows, const char *label, CellStyle style, const char *text
 /* Rows that are left. */
 int rows_left(const Rows *rows);
 
-/* Returns the letter of a point's cell: cells in the order in which the step names them. */
+/* Returns the sign of a cell: that of the first lane that works on it. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 
 /* Writes "front", or "camera 2" without a rig. */
@@ -39,8 +39,8 @@ const StepPoint *focus_of(const StepsView *view, const Step *step);
 /* 0 ... 9, a ... v. */
 char lane_sign(int lane);
 
-/* Eight colours in turn, so that neighbouring lanes can be told apart. */
-Ink steps_lane_ink(const Sheet *sheet, int lane);
+/* The colour of a lane's sign: eight in turn, other ones for lane 0 and lane 8. */
+Ink steps_lane_ink(const Sheet *sheet, char sign);
 
 /* V4's step as a product of small matrices: 16 image rows by 16 cells, times their features. */
 void matrix_rows(Rows *rows, const StepsView *view, int number);

@@ -16,12 +16,13 @@ static Ink array_ink(TraceArray array) {
     return inks[array] ? inks[array] : INK_INDEX;
 }
 
-Ink steps_lane_ink(const Sheet *sheet, int lane) {
+Ink steps_lane_ink(const Sheet *sheet, char sign) {
     static const uint32_t dark[] = {0x7fd1ff, 0xffd479, 0x9be28a, 0xff9f9f,
                                     0xcfb3ff, 0x7fe3d4, 0xffb97a, 0xf0a6e0};
     static const uint32_t light[] = {0x00558f, 0x7a5200, 0x1f6b1f, 0xa32020,
                                      0x5b35a8, 0x00695c, 0x9a4a00, 0x8f2a78};
-    return INK_RGB | (sheet->light ? light : dark)[lane % 8];
+    int lane = sign <= '9' ? sign - '0' : sign - 'a' + 10;
+    return INK_RGB | (sheet->light ? light : dark)[(lane + lane / 8) % 8];
 }
 
 char lane_sign(int lane) {
@@ -127,9 +128,12 @@ static void strip_draw(Sheet *sheet, int x, int y, int w, const Shown *shown, in
             int lane = -1;
             for (int word = i * SECTOR_WORDS / signs; word < (i + 1) * SECTOR_WORDS / signs; word++)
                 lane = lane < 0 ? shown[s].lanes[word] : lane;
-            uint32_t sign = lane < 0 ? '.' : lane == STEP_LANES ? '*' : (uint32_t)lane_sign(lane);
-            sheet_sign(sheet, x++, y, sign,
-                       lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(sheet, lane)));
+            bool one = lane >= 0 && lane < STEP_LANES;
+            char sign = (char)(one ? lane_sign(lane) : lane < 0 ? '.' : '*');
+            sheet_sign(sheet, x++, y, (uint32_t)sign,
+                       one        ? cell_bold(steps_lane_ink(sheet, sign))
+                       : lane < 0 ? cell_style(INK_MUTED)
+                                  : cell_bold(INK_TEXT));
         }
         if (signs > 1 && s + 1 < count) {
             bool same = shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
