@@ -176,9 +176,12 @@ static void test_void(void) {
                lesson_run_wants(&run) == LESSON_WANTS_FIGURES,
            "figures that are not final are waited for");
     const LessonInput enter = {.kind = INPUT_ENTER};
-    tap_ok(lesson_run_input(&run, &enter) && lesson_run_figures(&run, &state, &live, false) &&
+    tap_ok(lesson_run_input(&run, &enter) && !lesson_run_figures(&run, &state, &live, false),
+           "an Enter meanwhile loses no question");
+    const LessonInput skip = {.kind = INPUT_SKIP};
+    tap_ok(lesson_run_input(&run, &skip) && lesson_run_figures(&run, &state, &live, false) &&
                run.verdict == VERDICT_VOID && shows("you went on before"),
-           "unless the learner does not want to wait");
+           "a skip goes on without the figures");
     lesson_run_init(&run, &lesson, 2);
     run.right = run.asked = 1;
     serve();
