@@ -31,8 +31,19 @@ typedef enum {
     LESSON_CONTROL,
     LESSON_ANIMATE,
     LESSON_SOURCE,  /* number: row of `codes` */
+    LESSON_DRAW,    /* number: LessonDrawing; several frames play as an animation */
     LESSON_QUESTION /* number: row of `questions` */
 } LessonKind;
+
+/* What a lesson draws of a scene of one camera and a few pixels. */
+typedef enum {
+    DRAW_RAYS,   /* rays from the camera, cut by the planes of depth bins */
+    DRAW_POINTS, /* the grid over them: pairs inside are filled, those outside hollow */
+    DRAW_CELLS,  /* the same, and how many points each cell has */
+    DRAW_SORT,   /* the table of points, sorted by cell step by step */
+    DRAW_COUNT
+} LessonDrawing;
+extern const char *const lesson_drawings[DRAW_COUNT]; /* "rays", "points", ... */
 
 /* Lines of a source file that a lesson shows. */
 typedef struct {

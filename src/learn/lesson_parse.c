@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the text of a lesson into steps and pages. lesson_question.c parses the questions. */
 #include "src/learn/lesson_internal.h"
+#include "src/learn/lesson_run.h"
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
+static const double DRAW_SECONDS = 0.4; /* a frame of a drawing */
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -140,6 +142,20 @@ static bool read_animate(Reader *reader, char *rest) {
     return true;
 }
 
+static bool read_draw(Reader *reader, char *rest) {
+    char hint[128];
+    for (int i = 0; i < DRAW_COUNT; i++)
+        if (!strcmp(lesson_drawings[i], rest)) {
+            LessonStep *step = add_step(reader, LESSON_DRAW, rest);
+            step->number = i;
+            step->frames = lesson_drawing_frames((LessonDrawing)i);
+            step->seconds = DRAW_SECONDS;
+            return true;
+        }
+    nearest_hint(rest, lesson_drawings, DRAW_COUNT, NULL, hint, sizeof hint);
+    return reader_refuse(reader, hint, "no drawing is called \"%s\"", rest);
+}
+
 static bool read_ask(Reader *reader, char *rest) {
     Lesson *lesson = reader->lesson;
     if (!reader_text(reader, rest))
@@ -162,17 +178,11 @@ static bool read_source(Reader *reader, char *rest) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static const LessonRow lesson_rows[] = {{"title", read_title},
-                                        {"minutes", read_minutes},
-                                        {"say", read_say},
-                                        {"term", read_term},
-                                        {"point", read_point},
-                                        {"let", read_let},
-                                        {"animate", read_animate},
-                                        {"ask", read_ask},
-                                        {"mark", read_mark},
-                                        {"source", read_source},
-                                        {NULL, NULL}};
+static const LessonRow lesson_rows[] = {
+    {"title", read_title},     {"minutes", read_minutes}, {"say", read_say},
+    {"term", read_term},       {"point", read_point},     {"let", read_let},
+    {"animate", read_animate}, {"ask", read_ask},         {"mark", read_mark},
+    {"draw", read_draw},       {"source", read_source},   {NULL, NULL}};
 
 /* Returns the table's row for the word; NULL: the table has none. */
 static const LessonRow *row_of_word(const LessonRow *row, const char *word) {
@@ -279,7 +289,7 @@ static bool page_ends(const Lesson *lesson, int first, int at) {
         characters += step->kind == LESSON_SAY ? (int)strlen(step->text) : 0;
         characters += step->kind == LESSON_TERM || step->kind == LESSON_SOURCE ? 120 : 0;
         pointed |= step->kind == LESSON_POINT;
-        if (step->kind == LESSON_QUESTION || step->kind == LESSON_ANIMATE)
+        if (step->kind == LESSON_QUESTION || step->kind == LESSON_ANIMATE || step->frames > 1)
             return true;
     }
     const LessonStep *next = &lesson->steps[at];

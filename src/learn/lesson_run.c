@@ -27,9 +27,20 @@ const LessonQuestion *lesson_run_question(const LessonRun *run) {
     return step ? &run->lesson->questions[step->number] : NULL;
 }
 
-/* Returns the animation of this page; NULL: the page has none. */
+static bool is_quiet(const LessonRun *run) {
+    return run->page < run->target;
+}
+
+/* Returns the drawing of this page that plays; NULL: the page has none. */
+static const LessonStep *playing_drawing(const LessonRun *run) {
+    const LessonStep *step = last_step(run, LESSON_DRAW);
+    return step && step->frames > 1 && !is_quiet(run) ? step : NULL;
+}
+
+/* Returns the animation of this page, of a control or a drawing; NULL: the page has none. */
 static const LessonStep *animation_step(const LessonRun *run) {
-    return last_step(run, LESSON_ANIMATE);
+    const LessonStep *step = last_step(run, LESSON_ANIMATE);
+    return step ? step : playing_drawing(run);
 }
 
 bool lesson_run_asks_again(const LessonRun *run) {
@@ -45,10 +56,6 @@ bool lesson_run_done_with(const LessonRun *run) {
     bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
     bool last = run->page + 1 == run->lesson->page_count;
     return lesson_run_ended(run) || (last && (judged || run->phase == PHASE_TEXT));
-}
-
-static bool is_quiet(const LessonRun *run) {
-    return run->page < run->target;
 }
 
 static void forget_answer(LessonRun *run) {
@@ -101,7 +108,7 @@ static const LessonStep *step_now(const LessonRun *run) {
 /* Whether a step needs measured or modelled figures: a LET always does, a text does where it has a
  * figure in braces to fill in. A quiet run shows no texts. */
 static bool needs_figures(const LessonRun *run, const LessonStep *step) {
-    return step->kind == LESSON_LET ||
+    return step->kind == LESSON_LET || (!is_quiet(run) && step->kind == LESSON_DRAW) ||
            (!is_quiet(run) && (step->kind == LESSON_SAY || step->kind == LESSON_QUESTION) &&
             strchr(step->text, '{'));
 }
@@ -169,7 +176,9 @@ LessonWants lesson_run_wants(const LessonRun *run) {
         step = step_now(run);
         return step && step->kind == LESSON_CONTROL ? LESSON_WANTS_CONTROL : LESSON_WANTS_FIGURES;
     case PHASE_ANIMATE:
-        return run->word % 2 ? LESSON_WANTS_PAUSE : LESSON_WANTS_CONTROL;
+        return run->word % 2          ? LESSON_WANTS_PAUSE
+               : playing_drawing(run) ? LESSON_WANTS_FIGURES
+                                      : LESSON_WANTS_CONTROL;
     case PHASE_REVEAL:
     case PHASE_AGAIN:
         return LESSON_WANTS_CONTROL;
@@ -275,8 +284,21 @@ static bool expand_step(const LessonRun *run, const LessonStep *step, const Stat
     return known;
 }
 
+/* Puts a drawing onto the page, in place of its last frame. */
+static void draw_frame(LessonRun *run, const LessonStep *step, const LiveData *live) {
+    run->page_text = run->undrawn;
+    lesson_add_drawing(&run->page_text, (LessonDrawing)step->number, run->word / 2, live);
+}
+
 static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
     const LessonStep *step = step_now(run);
+    if (step->kind == LESSON_DRAW) {
+        run->undrawn = run->page_text;
+        draw_frame(run, step, live);
+        run->step++;
+        run_steps(run);
+        return true;
+    }
     Value value = {0};
     char text[EXPANDED];
     bool known = expand_step(run, step, state, live, &value, text);
@@ -308,6 +330,11 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
         return renew_question(run, state, live, final);
     if (run->phase == PHASE_ENTER)
         return figures_of_step(run, state, live, final);
+    if (run->phase == PHASE_ANIMATE) {
+        draw_frame(run, playing_drawing(run), live);
+        lesson_run_done(run);
+        return true;
+    }
     return run->phase != PHASE_JUDGE || lesson_run_judge(run, state, live, final);
 }
 
@@ -411,7 +438,7 @@ static void end_animation(LessonRun *run) {
 
 static bool other_input(LessonRun *run, LessonInputKind kind) {
     bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
-    if (goes && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
+    if (goes && run->phase != PHASE_ANIMATE && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
         run->hurries |= kind == INPUT_SKIP; /* an Enter too many loses no question */
     else if (goes && run->phase == PHASE_ANIMATE)
         end_animation(run);

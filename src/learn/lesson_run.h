@@ -90,7 +90,8 @@ typedef struct {
     int right_choice;
     double right_number;
     int right_order[LESSON_ORDER];
-    char note[200]; /* the mistake in an input; "": none */
+    char note[200];   /* the mistake in an input; "": none */
+    PaneText undrawn; /* the page's text in front of its drawing */
     PaneText page_text, reveal;
 } LessonRun;
 
@@ -131,6 +132,10 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
 /* Judges the answer, and fills the verdict and `reveal`. Returns false where figures are missing,
  * as lesson_run_figures does. */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
+
+/* Draws the live scene into the pane. `frame`: from 0, below lesson_drawing_frames(). */
+void lesson_add_drawing(PaneText *pane, LessonDrawing what, int frame, const LiveData *live);
+int lesson_drawing_frames(LessonDrawing what);
 
 /* Explains each source of figures that `text` names, such as "(model)", once in a lesson. */
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);

@@ -21,10 +21,11 @@ typedef enum {
     PANE_SHOW, /* what the run showed */
     PANE_WHY,
     PANE_HINT,
-    PANE_SOURCE, /* file and lines of the code below it */
-    PANE_CODE,   /* a line of it; not wrapped */
-    PANE_NOTE,   /* a mistake, or a wait */
-    PANE_KEYS,   /* the keys of the moment */
+    PANE_SOURCE,  /* file and lines of the code below it */
+    PANE_CODE,    /* a line of it; not wrapped */
+    PANE_DRAWING, /* a line of a drawing in characters; not wrapped */
+    PANE_NOTE,    /* a mistake, or a wait */
+    PANE_KEYS,    /* the keys of the moment */
     PANE_KIND_COUNT
 } PaneKind;
 
@@ -79,7 +80,7 @@ typedef struct {
     char clock[16]; /* time left to a quiz, "3:41"; "": no clock */
     LessonPanel point;
     LessonAsks asks;
-    bool computing;         /* waits for figures */
+    bool computing;          /* waits for figures */
     KernelSet model_kernels; /* whose memory model it asks for */
     bool ended;
     int scroll; /* rows that the learner moved the text by */

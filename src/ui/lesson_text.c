@@ -52,20 +52,25 @@ static bool print_note(const PaneText *body) {
     return any;
 }
 
+/* Whether lines of this kind stay as they are. */
+static bool is_block(PaneKind kind) {
+    return kind == PANE_CODE || kind == PANE_DRAWING;
+}
+
 /* Prints a page without its rows of keys: plain lessons take words instead. */
 static void print_pane(const LessonPane *pane) {
     const PaneText *body = &pane->body;
     PaneKind before = PANE_KEYS;
     for (int i = 0; i < body->count; i++) {
         PaneKind kind = body->rows[i].kind;
-        bool inside = kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_INPUT;
+        bool inside = kind == PANE_CHOICE || is_block(kind) || kind == PANE_INPUT;
         if (kind == PANE_KEYS)
             continue;
         if (kind != before || kind == PANE_TEXT)
             puts("");
         if (body->rows[i].marked)
             printf("> ");
-        if (kind == PANE_CODE) {
+        if (is_block(kind)) {
             printf("  ");
             text_put(pane_row(body, i), stdout);
             puts("");
@@ -215,13 +220,13 @@ static void put_row(FILE *out, const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind;
     const char *bold = kind == PANE_QUESTION ? "**" : "";
     const char *text = pane_row(body, row);
-    bool code = kind == PANE_CODE;
-    bool first = code && body->rows[row - 1].kind != PANE_CODE;
-    bool last = code && (row + 1 == body->count || body->rows[row + 1].kind != PANE_CODE);
+    bool code = is_block(kind);
+    bool first = code && body->rows[row - 1].kind != kind;
+    bool last = code && (row + 1 == body->count || body->rows[row + 1].kind != kind);
     if (kind == PANE_CHOICE)
         fprintf(out, "%d. ", atoi(text));
     if (first)
-        fputs("```c\n", out);
+        fputs(kind == PANE_CODE ? "```c\n" : "```\n", out);
     fputs(kind == PANE_TERM ? "> " : bold, out);
     if (code)
         fputs(text, out);

@@ -92,6 +92,15 @@ printf 'gpu h200\nkernel v2_do\nexplain\ntick 0\nlesson off\nexplain 10\n' >expl
     grep -q 'Measuring honestly' d/frame-0001.txt
 tap_ok $? 'a finding leads to its lesson'
 
+# Every page that a finding names is there.
+lost=
+for page in $(grep -ohE '"[a-z-]+:[a-z0-9]+"' "$SRCDIR"/src/cachesim/findings.c | tr -d '"'); do
+    "$BEVSCOPE" learn "$page" --plain </dev/null >out 2>err || lost="$lost $page"
+done
+[ -z "$lost" ] && ! "$BEVSCOPE" learn whose-bytes:no-such-mark --plain </dev/null 2>err &&
+    grep -q 'no page of this lesson is called "no-such-mark"' err
+tap_ok $? "findings lead to pages that are there$lost"
+
 # ---- Markdown ----------------------------------------------------------------------------------
 
 "$BEVSCOPE" learn trial.lesson --export trial.md >out 2>err

@@ -4,8 +4,9 @@
  * where it was right. So each question is judged both ways, and asked again after each of its
  * changes. Nothing is measured, so that the same answers show the same texts: a third time proves
  * it. The first ring takes two lessons, the second of them, for which caches are simulated, on the
- * smallest scene in place of its own; the second ring takes all as they are, and live, on a busy
- * machine: gates and caches then wait for a core, which takes half an hour on two cores. */
+ * smallest scene in place of its own; the second ring takes all as they are, and on a busy machine
+ * live and plain, with right answers and with three that miss by little: gates and caches then wait
+ * for a core, which takes half an hour on two cores. */
 #include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/learn/course.h"
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_INPUTS = 600, FIRST_RING = 2, LIVE_MS = 600000 };
+enum { MAX_INPUTS = 600, FIRST_RING = 2, LIVE_MS = 600000, WRONG_ANSWERS = 3 };
 
 /* What the first time showed of a question. */
 typedef struct {
@@ -30,7 +31,7 @@ typedef struct {
 
 static Course course;
 static Script *script;
-static App *app; /* the script's, or the live one */
+static App *app;                     /* the script's, or the live one */
 static Answer answers[LESSON_STEPS]; /* by page */
 static char seen[1 << 20];           /* all that was shown */
 static size_t seen_length;
@@ -55,14 +56,19 @@ static void some_answer(const LessonQuestion *question, char *text, size_t size)
             snprintf(text + 2 * i, size - 2 * (size_t)i, "%d ", i + 1);
 }
 
-/* The number farther from the right one, another choice, the right order backwards. */
+/* Returns the nearest number outside what the question takes as right, inside its range. */
+static double near_miss(const LessonQuestion *question, double right) {
+    double slack = question->percent ? question->within / 100 * fabs(right) : question->within;
+    double above = right + slack * 1.05 + 1e-3, below = right - slack * 1.05 - 1e-3;
+    return above <= question->hi ? above : below >= question->lo ? below : question->lo;
+}
+
+/* A number that misses by little, another choice, the right order backwards. */
 static void wrong_answer(const LessonQuestion *question, const char *right, char *text,
                          size_t size) {
-    if (question->asks == ASKS_NUMBER) {
-        double is = strtod(right, NULL);
-        bool high = fabs(is - question->lo) < fabs(is - question->hi);
-        snprintf(text, size, "%.17g", high ? question->hi : question->lo);
-    } else if (question->asks == ASKS_CHOICE)
+    if (question->asks == ASKS_NUMBER)
+        snprintf(text, size, "%.17g", near_miss(question, strtod(right, NULL)));
+    else if (question->asks == ASKS_CHOICE)
         snprintf(text, size, "%d", right[0] == '1' ? 2 : 1);
     else
         for (int i = 0; i < question->choice_count; i++)
@@ -307,52 +313,107 @@ static void read_page(void) {
     }
 }
 
-/* Whether the live display judges the right answer of the script to be right, and finds the same
- * number. */
-static bool judged_alike(Err *err) {
+/* Whether the live display judges the script's right answer to be right, or a wrong one to be
+ * wrong, and finds the same number. */
+static bool judged_alike(bool wrong, Err *err) {
     LessonRun *run = &app->desk.run;
     const LessonQuestion *question = lesson_run_question(run);
     const char *right = answers[run->page].right;
+    char text[64];
+    if (wrong)
+        wrong_answer(question, right, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%s", right);
     read_page();
-    if (!act(INPUT_ANSWER, right, err))
+    if (!act(INPUT_ANSWER, text, err))
         return false;
     bool number = question->asks == ASKS_NUMBER;
     bool same = !number || fabs(run->right_number - strtod(right, NULL)) <= 1e-9;
     bool measured = answers[run->page].recorded && !strstr(run->solution, "(recorded)");
-    return (same && run->verdict == VERDICT_RIGHT) || (measured && run->verdict != VERDICT_VOID) ||
-           err_set(err, ERR_FAILED, "live", "", "page %d, %s: %s", run->page + 1, right,
+    return (same && run->verdict == (wrong ? VERDICT_WRONG : VERDICT_RIGHT)) ||
+           (measured && run->verdict != VERDICT_VOID) ||
+           err_set(err, ERR_FAILED, "live", "", "page %d, %s: %s", run->page + 1, text,
                    pane_row(&run->reveal, 0));
 }
 
-/* One input. The first question of a lesson that runs a control is judged again after a way
- * back. */
-static bool go_on_live(bool *went_back, Err *err) {
+/* One input. Three questions get a wrong answer first; after a way back the right one. */
+static bool go_on_live(int *wrong, int *wrong_page, Err *err) {
     const LessonRun *run = &app->desk.run;
     if (lesson_run_wants(run) == LESSON_WANTS_PAUSE)
         app_lesson_turn(app, true);
     if (lesson_run_wants(run) != LESSON_WANTS_INPUT)
         return serve_live(err);
-    if (run->phase == PHASE_ASK)
-        return judged_alike(err);
-    bool back = run->phase == PHASE_VERDICT && lesson_run_question(run)->run.count && !*went_back;
-    *went_back |= back;
-    return act(back ? INPUT_BACK : INPUT_SKIP, NULL, err);
+    if (run->phase != PHASE_ASK)
+        return act(run->verdict == VERDICT_WRONG ? INPUT_BACK : INPUT_SKIP, NULL, err);
+    bool miss = *wrong < WRONG_ANSWERS && *wrong_page < run->page;
+    if (miss)
+        *wrong_page = run->page;
+    *wrong += miss;
+    return judged_alike(miss, err);
 }
 
 static void test_live(const char *name) {
     Err err = {0};
     char line[700];
-    bool went_back = false;
+    int wrong = 0, wrong_page = -1;
     bool ok = app_open_lesson(app, name, DESK_FORGETS, &err) && serve_live(&err);
     for (int i = 0; ok && i < MAX_INPUTS && !app->state.lesson.ended; i++)
-        ok = go_on_live(&went_back, &err);
+        ok = go_on_live(&wrong, &wrong_page, &err);
     err_line(&err, line, sizeof line);
-    tap_ok(ok && app->state.lesson.ended, "%s: the live display judges as a script does%s%s", name,
+    tap_ok(ok && app->state.lesson.ended && wrong == WRONG_ANSWERS,
+           "%s: live, right answers are right and %d wrong ones wrong%s%s", name, wrong,
            ok ? "" : ": ", ok ? "" : line);
 }
 
+/* ---- plain ----------------------------------------------------------------------------------- */
+
+/* Writes a learner's lines: three wrong answers, then right ones. Returns how many are right. */
+static int write_lines(const char *path) {
+    const Lesson *lesson = &app->desk.lesson;
+    FILE *lines = fopen(path, "w");
+    int asked = 0;
+    tap_need(lines != NULL, "a file of answers");
+    for (int page = 0; page < lesson->page_count; page++) {
+        const LessonPage *of = &lesson->pages[page];
+        const LessonStep *last = &lesson->steps[of->first + of->count - 1];
+        char text[64];
+        if (last->kind != LESSON_QUESTION) {
+            fputs("\n", lines);
+            continue;
+        }
+        if (asked++ < WRONG_ANSWERS)
+            wrong_answer(&lesson->questions[last->number], answers[page].right, text, sizeof text);
+        else
+            snprintf(text, sizeof text, "%s", answers[page].right);
+        fprintf(lines, "%s\nskip\n", text);
+    }
+    fclose(lines);
+    return asked - WRONG_ANSWERS;
+}
+
+static void test_plain(const char *name) {
+    char command[700], line[512], path[160];
+    int right = 0, wrong = 0;
+    bool ended = false;
+    snprintf(path, sizeof path, "%s", in_folder("lines"));
+    int want = write_lines(path);
+    snprintf(command, sizeof command,
+             "XDG_STATE_HOME='%s' \"$BEVSCOPE\" learn '%s' --plain --again <'%s'", folder, name,
+             path);
+    FILE *shown = popen(command, "r");
+    while (shown && fgets(line, sizeof line, shown)) {
+        right += !strncmp(line, "Right: ", 7);
+        wrong += !strncmp(line, "No: it is ", 10);
+        ended |= strstr(line, "The end of this lesson") != NULL;
+    }
+    bool ok = shown && pclose(shown) == 0;
+    tap_ok(ok && ended && right == want && wrong == WRONG_ANSWERS,
+           "%s: plain, %d of %d right answers are right, %d of %d wrong ones wrong", name, right,
+           want, wrong, WRONG_ANSWERS);
+}
+
 /* Two busy loops a core: kernels of lessons are late, and others stand in for them. */
-TAP_HARD_SUITE(lessons_live) {
+TAP_HARD_SUITE(lessons_busy) {
     enum { LOOPS = 64 };
     static App display;
     static const AppOptions options = {.scene = "toy", .paused = true};
@@ -363,6 +424,7 @@ TAP_HARD_SUITE(lessons_live) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int count = cores > LOOPS / 2 ? LOOPS : 2 * (int)cores;
     Err err;
+    folder_open();
     begin_lessons();
     for (int i = 0; i < count; i++)
         if (!(loops[i] = fork()))
@@ -379,6 +441,7 @@ TAP_HARD_SUITE(lessons_live) {
         take(course.names[i], FIRST, &counts);
         for (int loop = 0; loop < count; loop++)
             kill(loops[loop], SIGCONT);
+        test_plain(course.names[i]);
         app = &display;
         test_live(course.names[i]);
     }
@@ -388,4 +451,9 @@ TAP_HARD_SUITE(lessons_live) {
     }
     app_close(&display, 10e3);
     end_lessons();
+    unlink(in_folder("lines"));
+    unlink(in_folder("bevscope/progress"));
+    unlink(in_folder("bevscope/missed"));
+    rmdir(in_folder("bevscope"));
+    folder_close();
 }

@@ -34,7 +34,8 @@ static int indent_of(PaneKind kind) {
 /* A blank line stands between paragraphs and in front of a new kind of row. */
 static bool begins_block(const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind, before = row ? body->rows[row - 1].kind : kind;
-    bool list = kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_INPUT;
+    bool list =
+        kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_DRAWING || kind == PANE_INPUT;
     return row > 0 && !(list && (before == kind || kind == PANE_CODE || before == PANE_CHOICE));
 }
 
@@ -48,8 +49,7 @@ static int hanging_indent(PaneKind kind, const char *text, int width) {
 }
 
 static bool is_bold(PaneKind kind) {
-    return kind == PANE_QUESTION || kind == PANE_INPUT || kind == PANE_RIGHT ||
-           kind == PANE_WRONG;
+    return kind == PANE_QUESTION || kind == PANE_INPUT || kind == PANE_RIGHT || kind == PANE_WRONG;
 }
 
 /* As sheet_fit; a command's list that is longer than a line is broken behind a comma. */
@@ -69,6 +69,10 @@ static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int 
     const char *text = pane_row(body, row);
     int indent = indent_of(r->kind);
     Line line = {.kind = r->kind, .marked = r->marked, .indent = indent};
+    if (r->kind == PANE_DRAWING) {
+        add_line(lines, (Line){.kind = r->kind, .text = text, .length = (int)strlen(text)});
+        return;
+    }
     for (bool first = true; *text || first; first = false) {
         line.indent = indent + (first ? 0 : hanging_indent(r->kind, pane_row(body, row), width));
         line.first = first;
@@ -100,7 +104,7 @@ static CellStyle style_of(const Sheet *sheet, const Line *line) {
         [PANE_CHOICE] = INK_TEXT, [PANE_INPUT] = INK_ACCENT, [PANE_RIGHT] = INK_GOOD,
         [PANE_WRONG] = INK_WARN,  [PANE_SHOW] = INK_TEXT,    [PANE_WHY] = INK_ACCENT,
         [PANE_HINT] = INK_WARN,   [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
-        [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED};
+        [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED,   [PANE_DRAWING] = INK_MUTED};
     bool bold = is_bold(line->kind) || line->marked;
     CellStyle style = bold ? cell_bold(inks[line->kind]) : cell_style(inks[line->kind]);
     if (line->marked && sheet->color)
@@ -108,6 +112,23 @@ static CellStyle style_of(const Sheet *sheet, const Line *line) {
     if (line->marked && !sheet->color)
         style.attributes |= CELL_REVERSE;
     return style;
+}
+
+/* Draws a line of a drawing, a column a character: two dots in a row are points, filled or hollow.
+ */
+static void draw_drawing(Sheet *sheet, int x, int y, int w, const char *text, int length) {
+    for (int i = 0; i < length && i < w; i++) {
+        const char sign = text[i], before = i ? text[i - 1] : ' ';
+        const char after = i + 1 < length ? text[i + 1] : ' ';
+        bool dot = strchr("o*", sign) && (strchr("o*", before) || strchr("o*", after));
+        Ink ink = dot && sign == '*'             ? INK_OUTPUT
+                  : strchr("\\/:^", sign)        ? INK_ACCENT
+                  : strchr(".+-|", sign) && !dot ? INK_RULE
+                                                 : INK_TEXT;
+        uint32_t glyph = !dot ? (uint32_t)sign : sign == '*' ? 0x25cf : 0x25cb;
+        if (sign != ' ')
+            sheet_sign(sheet, x + i, y, glyph, cell_style(ink));
+    }
 }
 
 /* The unit at the beginning of a line belongs to the number at the end of the one before. */
@@ -121,10 +142,13 @@ static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
         snprintf(micro, sizeof micro, "%s", ascii);
     else
         text_micro(ascii, micro, sizeof micro);
+    if (line->kind == PANE_DRAWING) {
+        draw_drawing(sheet, x, y, w, line->text, line->length);
+        return;
+    }
     if (line->first && line->marked)
         sheet_sign(sheet, x, y, 0x203a, cell_bold(INK_ACCENT));
-    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line),
-               micro + before);
+    sheet_text(sheet, x + line->indent, y, w - line->indent, style_of(sheet, line), micro + before);
 }
 
 int lesson_want(Sheet *sheet, const PanelData *data, int width) {
