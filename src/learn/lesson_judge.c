@@ -27,6 +27,26 @@ static bool brace_text(const LessonRun *run, const char *from, const char *end,
     return true;
 }
 
+/* Where all figures of a text have one source, it is named once, behind the last of them. */
+static void name_source_once(char *text) {
+    static const char *const names[] = {" (recorded)", " (model)", " (published)"};
+    const char *only = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(text, names[i])) {
+            if (only)
+                return;
+            only = names[i];
+        }
+    for (char *at = text, *next; only && (at = strstr(at, only)); at = next) {
+        size_t length = strlen(only);
+        next = strstr(at + length, only);
+        if (!next)
+            return;
+        memmove(at, at + length, strlen(at + length) + 1);
+        next -= length;
+    }
+}
+
 bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
                  size_t size) {
     size_t used = 0;
@@ -46,6 +66,7 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
         used += (size_t)n < size - used ? (size_t)n : size - used - 1;
         text = end + 1;
     }
+    name_source_once(out);
     return known;
 }
 
@@ -236,9 +257,10 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     run->right_number = judgement->number.number;
     if (question->asks == ASKS_CHOICE)
         snprintf(answer, size, "%s", question->choices[judgement->choice].text);
-    else if (question->asks == ASKS_ORDER)
+    else if (question->asks == ASKS_ORDER) {
         order_text(run, judgement, answer, size);
-    else
+        name_source_once(answer);
+    } else
         value_text(&judgement->number, question->unit, answer, size);
     bool right = judgement->verdict == VERDICT_RIGHT;
     snprintf(text, sizeof text, "%s%s", right ? "Right: " : "No: it is ", answer);
