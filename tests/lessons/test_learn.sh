@@ -35,11 +35,11 @@ plain() { # ANSWERS ARGUMENTS...
     shift
     printf "$answers" | "$BEVSCOPE" learn trial.lesson "$@" >out 2>err
 }
-plain '12\n\n\n1\n\n'
+plain '12\n\n\n1\n'
 tap_ok $? 'a lesson without a terminal'
 tap_has 'asks, judges, shows what was chosen, the source, counts' out 'Right: 12 points' \
     'for \(int t = start; t < end; t\+\+\)' '2 of 2 predictions were right' '^> 1  points$'
-tap_run 'progress is kept' grep -qx 'trial 0 3 3 2 2 1' "$progress"
+tap_run 'progress is kept, and who answered the last question is done' grep -qx 'trial 0 3 3 2 2 1' "$progress"
 plain '101\nkernel v2_do\nnonsense\n13\n\n'
 tap_has 'slips end nothing, controls work, wrong is wrong' out \
     'A number from 1 to 100 points, please' 'no control is called "nonsense"' 'No: it is 12'
@@ -59,6 +59,14 @@ rm -r state && : >state
 plain '12\n' && grep -q 'Right: 12' out && grep -q 'cannot be made' out
 tap_ok $? 'where progress cannot be kept, the lesson goes on'
 rm state
+
+printf '18\n\n3\n\n2\n\n' | "$BEVSCOPE" learn 1 --plain >out 2>err
+tap_has 'the first lesson draws its subject and sorts its table' out \
+    'bin 2, 6 m oo[.] . . . . . . . oo' 'bin 1, 4 m [.] [.].2 \*\*[.].0' \
+    'cell +1  1  3  3  6  6  7  7  9  9 13 13$'
+printf 'title Once\nscene toy\nsay {model_us(v4)} and {model_us(v3_large_l2)}.\n' >once.lesson
+"$BEVSCOPE" learn once.lesson --plain >out 2>err </dev/null
+tap_run 'a source is named once a text' grep -qE '^[0-9.]+ [^ ]+ and [0-9.]+ [^ ]+ \(model\)[.]$' out
 
 # ---- scripts -----------------------------------------------------------------------------------
 

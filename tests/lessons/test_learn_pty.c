@@ -70,6 +70,8 @@ static void test_small(Pty *pty) {
     tap_ok(screen_says(pty, "That was all"), "the animation plays to its end");
     pty_type(pty, "\r");
     tap_ok(screen_says(pty, "The end of this lesson"), "the end");
+    pty_type(pty, "\r");
+    tap_ok(screen_says(pty, "this was the last lesson"), "Enter looks for the next one");
     pty_type(pty, "q");
     check_end(pty, "quit", "quit", exits_with(pty, 0));
     tap_ok(progress_says("trial 0 4 4 1 2 1\n"), "the lesson is done");
