@@ -89,6 +89,8 @@ void lesson_text_print(const LessonPane *pane) {
  * text; the caller calls free(*shown). */
 static void print_panel(Script *script, char **shown) {
     const State *state = &script->app.state;
+    if (state->lesson.point == PANEL_STEPS && !state->job.steps)
+        return; /* switched off since it was pointed at */
     char *text = dashboard_panel_text(state->lesson.point, state, app_live(&script->app),
                                       app_picture(&script->app));
     bool same = text && *shown && !strcmp(text, *shown);
