@@ -376,16 +376,17 @@ static int write_lines(const char *path) {
     for (int page = 0; page < lesson->page_count; page++) {
         const LessonPage *of = &lesson->pages[page];
         const LessonStep *last = &lesson->steps[of->first + of->count - 1];
-        char text[64];
+        char wrong[64];
+        const char *line = answers[page].right;
         if (last->kind != LESSON_QUESTION) {
             fputs("\n", lines);
             continue;
         }
-        if (asked++ < WRONG_ANSWERS)
-            wrong_answer(&lesson->questions[last->number], answers[page].right, text, sizeof text);
-        else
-            snprintf(text, sizeof text, "%s", answers[page].right);
-        fprintf(lines, "%s\nskip\n", text);
+        if (asked++ < WRONG_ANSWERS) {
+            wrong_answer(&lesson->questions[last->number], line, wrong, sizeof wrong);
+            line = wrong;
+        }
+        fprintf(lines, "%s\nskip\n", line);
     }
     fclose(lines);
     return asked - WRONG_ANSWERS;
