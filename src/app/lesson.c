@@ -155,8 +155,10 @@ static bool read_marked(App *app, const char *word, Lesson *lesson, int *page, E
     const char *mark = strrchr(word, ':');
     snprintf(name, sizeof name, "%.*s", mark ? (int)(mark - word) : COURSE_PATH - 1, word);
     *page = -1;
-    if (!read_lesson(app, name, lesson, err) || !mark)
-        return lesson->title != NULL;
+    if (!read_lesson(app, name, lesson, err))
+        return false;
+    if (!mark)
+        return true;
     *page = lesson_page(lesson, mark + 1);
     if (*page < 0)
         lesson_free(lesson);
