@@ -18,29 +18,27 @@ one of `bevscope export` or of export_scene.py. Then, where TensorRT is:
 With --inputs the numbers of points and intervals are open: give trtexec --minShapes, --optShapes
 and --maxShapes of the five arrays.
 
-In a model of PyTorch that calls bev_pool_v2 of bevpool.py, the exporter writes the same node:
-
-    torch.onnx.export(model, inputs, "net.onnx", dynamo=True,
-                      custom_translation_table=onnx_bevpool.translations(static_map=True))
+bevpool.onnx of the package in samples/torch writes the same node from a network of PyTorch. The file also
+holds a function of standard operators for the node, so that onnxruntime runs it.
 """
 import argparse
+import importlib.util
+import os
 import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-DOMAIN, VERSION, OPSET = "bevpool", 1, 18
-MAP = "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths"
+# The node is described in the package, which this needs no library for.
+_spec = importlib.util.spec_from_file_location("bevpool_onnx", os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "torch", "bevpool", "onnx.py"))
+_node = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_node)
+DOMAIN, VERSION, MAP, attributes = _node.DOMAIN, _node.VERSION, _node.MAP, _node.attributes
+
+OPSET = 18
 ELEMENT = {"fp32": TensorProto.FLOAT, "fp16": TensorProto.FLOAT16}
-
-
-def attributes(bev_h, bev_w, static_map, layout="nchw", align="nearest", kernel="", softmax=False):
-    """Those of a node: the plugin's fields, and the words by which TensorRT finds the plugin."""
-    found = {"bev_h": int(bev_h), "bev_w": int(bev_w), "static_map": int(static_map),
-             "softmax": int(softmax), "layout": layout, "align": align, "plugin_version": str(VERSION),
-             "plugin_namespace": DOMAIN}
-    return {**found, "kernel": kernel} if kernel else found
 
 
 def pool_node(inputs, output, **fields):
@@ -102,62 +100,10 @@ def network(scene, fp16=False, map_inputs=False, seed=1, softmax=False):
         [*nodes, after], "bevpool", inputs,
         [helper.make_tensor_value_info("bev", element, (1, c, bev_h, bev_w))], constants)
     model = helper.make_model(graph, ir_version=9, producer_name="onnx_bevpool.py", opset_imports=[
-        helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, VERSION)])
+        helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, VERSION)],
+        functions=[_node.body(OPSET)])
     onnx.checker.check_model(model, full_check=True)
     return model
-
-
-# ---- models of PyTorch ---------------------------------------------------------------------------
-
-
-def register_schema():
-    """Tells onnx what a BevPool node looks like: the exporter writes no node that it does not know."""
-    schema = onnx.defs.OpSchema
-    if onnx.defs.has("BevPool", VERSION, DOMAIN):
-        return
-    words = attributes(1, 1, False, kernel="v4")
-    kinds = {int: schema.AttrType.INT, str: schema.AttrType.STRING}
-    onnx.defs.register_schema(schema(
-        "BevPool", DOMAIN, VERSION, doc="BEV pooling by libbevpool_trt.so",
-        inputs=[schema.FormalParameter(name, "T", "") for name in ("depth", "feat")]
-        + [schema.FormalParameter(name, "tensor(int32)", "") for name in MAP],
-        outputs=[schema.FormalParameter("pooled", "T", "")],
-        type_constraints=[("T", ["tensor(float)", "tensor(float16)", "tensor(bfloat16)"], "")],
-        attributes=[schema.Attribute(word, kinds[type(value)], "", required=False)
-                    for word, value in words.items()]))
-
-
-def translations(static_map, align="nearest"):
-    """For torch.onnx.export(..., dynamo=True, custom_translation_table=...): what becomes of
-    bevpool.bev_pool_v2, and of bevpool.pool with a Map that was given intervals. static_map: the map is
-    the same in all calls. Needs torch and onnxscript, and bevpool.py imported."""
-    import onnxscript
-    import torch
-
-    register_schema()
-    standard = onnxscript.values.Opset("", OPSET)
-    own = onnxscript.values.Opset(DOMAIN, VERSION)
-
-    def int32(ranks):
-        return ranks if ranks.dtype == TensorProto.INT32 else standard.Cast(ranks, to=TensorProto.INT32)
-
-    def pool(depth, feat, shape, channels_first, ranks_depth, ranks_feat, ranks_bev, interval_starts,
-             interval_lengths, weights, kernel, prune):
-        z, bev_h, bev_w = shape[5:]
-        lists = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
-        if z != 1:
-            raise ValueError(f"the grid has {z} layers of cells, the plugin pools into one")
-        if weights is not None or prune or kernel or None in lists:
-            raise ValueError("weights, prune, kernel, or a map without intervals: none is exported")
-        first = standard.Transpose(feat, perm=[0, 1, 4, 2, 3])
-        pooled = own.BevPool(depth, first, *map(int32, lists),
-                             **attributes(bev_h, bev_w, static_map, align=align))
-        if channels_first:
-            return standard.Unsqueeze(pooled, standard.Constant(value_ints=[2]))
-        return standard.Unsqueeze(standard.Transpose(pooled, perm=[0, 2, 3, 1]),
-                                  standard.Constant(value_ints=[1]))
-
-    return {torch.ops.bevpool.pool.default: pool}
 
 
 def main():

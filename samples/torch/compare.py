@@ -8,7 +8,7 @@
 
 Every way gets the same depth and features, and is compared with the formula in FP64. On a GPU a
 figure is the median of replays of a CUDA graph that holds several calls; a way that cannot be
-captured is timed call by call, and marked `eager`. The two ways of bevpool.py are timed both ways.
+captured is timed call by call, and marked `eager`. The two ways of bevpool are timed both ways.
 On the CPU a figure is the median of single calls. Backward is both gradients, of depth and features,
 given that of the output. Without PyTorch NumPy is compared, forward.
 """

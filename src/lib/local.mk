@@ -36,9 +36,9 @@ lib/libbevpool.a: libapi.a $(bevpool_rest)
 
 lib/$(bevpool_soname): lib/$(bevpool_shared)
 	$(AM_V_GEN)ln -sf $(bevpool_shared) $@
-# For pip: the library and samples/torch/bevpool.py.
+# For pip: the library, linked for old systems, and the package in samples/torch.
 wheel: lib/$(bevpool_shared)
-	$(AM_V_GEN)python3 $(srcdir)/samples/torch/wheel.py $(PACKAGE_VERSION) lib/$(bevpool_shared)
+	$(AM_V_GEN)CC="$(CC)" python3 $(srcdir)/samples/torch/build_backend.py .
 .PHONY: wheel
 
 # The plugin finds libbevpool on the usual paths and beside itself.
@@ -54,7 +54,7 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/bevpool.pc
 cmakedir = $(libdir)/cmake/bevpool
 cmake_DATA = src/lib/bevpoolConfig.cmake src/lib/bevpoolConfigVersion.cmake
-CLEANFILES += $(bevlib_DATA) lib/$(bevpool_soname) man/*.3
+CLEANFILES += $(bevlib_DATA) lib/$(bevpool_soname) lib/libbevpool-wheel.so lib/manylinux.o man/*.3
 install-data-hook:
 	cd "$(DESTDIR)$(libdir)" && ln -sf $(bevpool_shared) $(bevpool_soname) && \
 		ln -sf $(bevpool_soname) libbevpool.so

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""samples/torch/bevpool.py against plain NumPy and, where it is, PyTorch: one line of TAP a check.
+"""The package in samples/torch against plain NumPy and, where it is, PyTorch: one line of TAP a check.
     test_lib_python.py numpy|torch"""
 import ast
 import copy
 import functools
 import gc
-import importlib.util
+import glob
+import importlib
 import io
+import os
 import pickle
 import sys
 import time
@@ -79,7 +81,7 @@ def test_numpy():
     v2 = bevpool.bev_pool_v2(depth, feat, *arrays, bev_shape, starts, lengths)
     ok(v2.shape == (B, C, Z, Y, X) and (v2 == first(expected)).all(), "bev_pool_v2")
     again = bevpool.bev_pool_v2(depth, feat, *arrays, bev_shape, starts, lengths)
-    ok(len(bevpool._recent.maps) == 1 and (again == v2).all(), "its map is made once")
+    ok(len(bevpool._maps.recent.maps) == 1 and (again == v2).all(), "its map is made once")
     grid = bevpool.Map((B, N, D, H, W, Z, Y, X), *arrays)
     for kernel in [None] + bevpool.kernels():
         out = bevpool.pool(depth, feat, grid, kernel=kernel)
@@ -104,14 +106,19 @@ def test_numpy():
     ok(np.abs(found - want).max() < 1e-4, "view_transform: the softmax of its logits, pooled")
     refuses(f"expected ({B * N}, {D} + channels, {H}, {W})", bevpool.view_transform, x[1:], grid, D)
     refuses("depth_bins is 4, expected 3", bevpool.view_transform, x, grid, D + 1)
-    refuses("features of float64", bevpool.pool, depth, feat.astype(np.float64), grid)
+    exact = bevpool.pool(depth, feat.astype(np.float64), grid)
+    ok(exact.dtype == np.float64 and (exact == expected).all(), "float64, by the reference")
+    refuses("features of int64", bevpool.pool, depth, feat.astype(np.int64), grid)
+    refuses("kernel cpu_v3 has no float64", lambda: bevpool.pool(depth, feat.astype(float), grid, kernel="cpu_v3"))
     refuses("kernel v9", lambda: bevpool.pool(depth, feat, grid, kernel="v9"))
     refuses("bev_feat_shape", bevpool.bev_pool_v2, depth, feat, *arrays, (B, Z, Y, X, C + 1), starts, lengths)
     test_ranks(grid, expected)
-    with open(bevpool.__file__, encoding="utf-8") as file:
-        tree = ast.parse(file.read(), feature_version=(3, 8))
-    later = [node for node in ast.walk(tree) if isinstance(node, ast.BitOr) or
-             isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in ("list", "tuple", "dict")]
+    later = []
+    for path in glob.glob(os.path.dirname(bevpool.__file__) + "/*.py"):
+        with open(path, encoding="utf-8") as file:
+            tree = ast.parse(file.read(), feature_version=(3, 8))
+        later += [node for node in ast.walk(tree) if isinstance(node, ast.BitOr) or
+                  isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in ("list", "tuple", "dict")]
     ok(not later, "no union of dicts, no list[...]: Python 3.8 has neither")
 
 
@@ -135,13 +142,12 @@ def test_ranks(grid, expected):
 # ---- PyTorch -------------------------------------------------------------------------------------
 
 
-def having(name):
-    """Whether PyTorch has that, torch.library.opcheck say; else the checks of it are skipped."""
+def having(name, since):
+    """What PyTorch has by that name, torch.library.opcheck say, from a version on; None before it."""
     import torch
-    found = functools.reduce(lambda at, part: getattr(at, part, None), name.split(".")[1:], torch)
-    if found is None:
-        ok(True, f"{name} # SKIP PyTorch {torch.__version__} has none")
-    return found
+    if tuple(map(int, torch.__version__.split(".")[:2])) < since:
+        return None
+    return functools.reduce(getattr, name.split(".")[1:], torch)
 
 
 def tensors(device):
@@ -159,23 +165,29 @@ def test_torch(device):
         ok(out.dtype == dtype and torch.equal(out.float(), expected.to(dtype).float()),
            f"{device}: bev_pool_v2, {dtype}")
     grid = bevpool.Map((B, N, D, H, W, Z, Y, X), rd, rf, rb)
-    if having("torch.compile"):
+    if having("torch.compile", (2, 0)):
         compiled = torch.compile(bevpool.bev_pool_v2, backend="aot_eager", fullgraph=True)
         ok(torch.equal(compiled(d, f, rd, rf, rb, bev_shape, s, n), expected), f"{device}: compiled")
         compiled = torch.compile(lambda d, f: bevpool.pool(d, f, grid, True), backend="aot_eager", fullgraph=True)
         ok(torch.equal(compiled(d, f), expected), f"{device}: a Map compiled")
-    if bevpool.kernels(bevpool._device(d), bevpool.BACKWARD):
+    if bevpool.kernels(bevpool._arrays.device_of(d), bevpool.BACKWARD):
         test_gradients(device)
         test_view(device, grid)
         test_memory_format(device, grid)
         test_higher_gradients(device, grid)
         test_traced(device, grid)
+        if having("torch.func", (2, 0)):
+            test_func(device, grid)
     else:
         ok(True, f"{device}: gradients # SKIP no kernel of this build goes backward there")
     test_copies(device, grid)
+    test_module(device, grid)
+    test_batches(device)
+    test_autocast(device, grid)
     if device == "cpu":
         test_changed_in_place()
         test_old_pytorch(grid)
+        test_fp64(grid)
     else:
         test_cuda(d, f, (rd, rf, rb), s, n, expected)
 
@@ -204,7 +216,7 @@ def test_gradients(device):
     # Sums of whole numbers and steps of 1/2 are exact in float32: no tolerance is needed.
     ok(torch.autograd.gradcheck(lambda a, b: bevpool.pool(a, b, grid), leaves, eps=0.5, atol=1e-3,
                                 rtol=1e-3, nondet_tol=0), f"{device}: gradcheck")
-    if having("torch.library.opcheck"):
+    if having("torch.library.opcheck", (2, 4)):
         volume, geom = torch.rand(B, N, D, H, W, C, device=device), torch.rand(B, N, D, H, W, 3, device=device)
         of_map, of_view, how = (grid.shape, True, *grid.arrays), (True, 0.5), (geom * 3, 3, 4, True)
         given = torch.from_numpy(x).to(device)
@@ -295,7 +307,7 @@ def test_traced(device, grid):
     d, f, rd, rf, rb = tensors(device)[:5]
     seen = make_fx(lambda a, b: bevpool.pool(a, b, grid, True))(d, f)
     ok(torch.equal(seen(d + 1, f), plain(d + 1, f, rd, rf, rb)), f"{device}: make_fx")
-    if having("torch.compile"):
+    if having("torch.compile", (2, 0)):
         made = torch.compile(lambda a: bevpool.pool(a, f, bevpool.Map(grid.shape, rd, rf, rb), True) + 1,
                              backend="aot_eager")
         ok(torch.equal(made(d), plain(d, f, rd, rf, rb) + 1), f"{device}: a Map made inside torch.compile")
@@ -314,7 +326,7 @@ def test_copies(device, grid):
                          ("torch.save", torch.load(file, **whole)),
                          ("AveragedModel", torch.optim.swa_utils.AveragedModel(module))):
         ok(torch.equal(copied(given), wanted), f"{device}: LiftSplat, {name}")
-    if having("torch.export"):
+    if having("torch.export", (2, 1)):
         file = io.BytesIO()
         torch.export.save(torch.export.export(module, (given,)), file)
         del module, copied
@@ -323,6 +335,114 @@ def test_copies(device, grid):
         file.seek(0)
         loaded = torch.export.load(file).module()
         ok(torch.equal(loaded(given), wanted) and other is not None, f"{device}: LiftSplat, torch.export")
+
+
+def test_module(device, grid):
+    """LiftSplat has its ranks as a module has buffers."""
+    import torch
+    given = torch.from_numpy(x).to(device)
+    weights = torch.rand(len(ranks_bev), device=device)
+    module = bevpool.LiftSplat(bevpool.Map(grid.shape, *grid.arrays[:5], weights=weights), D)
+    wanted, names = module(given), bevpool._maps.ARRAYS
+    ok(tuple(module.state_dict()) == names and tuple(name for name, _ in module.named_buffers()) == names,
+       f"{device}: LiftSplat, its ranks are buffers")
+    ok(f"points={len(ranks_bev)}" in repr(module) and "cameras=2" in repr(module), f"{device}: {module}")
+    module.half()
+    ok(module.weights.dtype == torch.float32 and torch.equal(module(given), wanted), f"{device}: LiftSplat, half()")
+    fewer = bevpool.Map(grid.shape, *(a[:7] for a in grid.arrays[:3]))
+    other = torch.nn.Sequential(torch.nn.Conv2d(D + C, D + C, 1), bevpool.LiftSplat(fewer, D)).to(device)
+    state = other.state_dict()
+    other.load_state_dict({name: value for name, value in state.items() if name[0] == "0"})
+    ok(len(other[1].ranks_bev) == 7, f"{device}: LiftSplat, a checkpoint without ranks leaves them")
+    unweighted = bevpool.LiftSplat(grid, D)
+    state.update({"1." + name: value for name, value in unweighted.state_dict().items()})
+    other.load_state_dict(state)
+    ok(torch.equal(other[1](given), unweighted(given)), f"{device}: LiftSplat, a checkpoint of another rig")
+    state["1.ranks_bev"] = state["1.ranks_bev"] + B * Z * Y * X
+    refuses("BEVPOOL_BAD_MAP: map: ranks_bev[0]", other.load_state_dict, state)
+    turned = [a.flip(0) for a in unweighted._arrays()[:2]]
+    for buffer, value in zip(unweighted._arrays(), turned):
+        buffer.copy_(value)
+    ok(torch.equal(unweighted(given), bevpool.view_transform(
+        given, bevpool.Map(grid.shape, *turned, grid.arrays[2]), D).transpose(1, 2).flatten(1, 2)),
+       f"{device}: LiftSplat, buffers changed in place")
+    before = unweighted.grid
+    unweighted.ranks_bev.copy_(unweighted.ranks_bev.clone())  # as DistributedDataParallel does
+    ok(unweighted.grid is before, f"{device}: LiftSplat, buffers written with what they hold keep the Map")
+    ok(module.to("meta")(given.to("meta")).shape == wanted.shape, f"{device}: LiftSplat on meta")
+    cameras = bevpool.Cameras((1, N, D, H, W, Z, Y, X), (16, 40), (1, 1), (-4, 4), (-3, 3), (-2, 2))
+    refuses("poses belong to Cameras", bevpool.LiftSplat(copy.deepcopy(cameras), D).to(device), given)
+
+
+def test_batches(device):
+    """A Map of one sample serves several, one of several fewer."""
+    import torch
+    of_first = ranks_bev < Z * Y * X
+    one = bevpool.Map((1, N, D, H, W, Z, Y, X), *(torch.from_numpy(a[of_first]).to(device) for a in arrays))
+    given = torch.from_numpy(x).to(device).repeat(2, 1, 1, 1)
+    wanted = torch.cat([bevpool.view_transform(part, one, D) for part in given.split(N)])
+    for samples in 1, 2, 4:
+        part, of_part = given[:samples * N], wanted[:samples]
+        ok(torch.equal(bevpool.view_transform(part, one, D), of_part) and
+           torch.equal(bevpool.view_transform(part, one.of_batch(4), D), of_part), f"{device}: {samples} samples")
+    if having("torch.compile", (2, 0)):
+        compiled = torch.compile(lambda t: bevpool.view_transform(t, one, D), backend="aot_eager", fullgraph=True,
+                                 dynamic=True)
+        ok(all(torch.equal(compiled(given[:n * N]), wanted[:n]) for n in (4, 1)), f"{device}: another batch compiled")
+    refuses("3 samples, expected 1 to 2", bevpool.view_transform, given[:3 * N], one.of_batch(2), D)
+    leaf = given.clone().requires_grad_()
+    bevpool.view_transform(leaf, one, D).sum().backward()
+    ok(torch.allclose(leaf.grad[:B * N], leaf.grad[B * N:]) and bool(leaf.grad.abs().max() > 0),
+       f"{device}: gradients of another batch")
+
+
+def test_autocast(device, grid):
+    import torch
+    d, f, *_ = tensors(device)
+    given = torch.from_numpy(x).to(device)
+    leaf, volume = given.clone().requires_grad_(), torch.ones(B, N, D, H, W, C, device=device)
+    with torch.autocast(device, torch.bfloat16):
+        out = bevpool.view_transform(leaf, grid, D)
+        types = {t.dtype for t in (out, bevpool.pool(d, f, grid), bevpool.voxel_pool(volume, volume[..., :3], 3, 4))}
+    out.float().sum().backward()
+    ok(types == {torch.bfloat16} and leaf.grad.dtype == torch.float32,
+       f"{device}: under autocast operators compute in its format")
+
+
+def test_fp64(grid):
+    import torch
+    given, volume = torch.from_numpy(x).double(), torch.rand(B, N, D, H, W, C).double()
+    d, f, *_ = (a.double() for a in tensors("cpu"))
+    geom = torch.rand(B, N, D, H, W, 3) * 4
+    weighted = bevpool.Map(grid.shape, *grid.arrays[:3], weights=torch.rand(len(ranks_bev)))
+    for name, function, leaves in (
+            ("pool", lambda a, b: bevpool.pool(a, b, weighted), (d, f)),
+            ("view_transform", lambda t: bevpool.view_transform(t, grid, D, temperature=2.0), (given,)),
+            ("voxel_align", lambda v: bevpool.voxel_align(v, geom, 3, 4), (volume,))):
+        leaves = [leaf.clone().requires_grad_() for leaf in leaves]
+        ok(torch.autograd.gradcheck(function, leaves, fast_mode=True, check_forward_ad=True) and
+           torch.autograd.gradgradcheck(function, leaves, fast_mode=True), f"float64: gradcheck of {name}")
+
+
+def test_func(device, grid):
+    """torch.func sees through the operators."""
+    import torch
+    from torch.func import grad as grad_of, jacrev, jvp, vmap
+    for name, ours, theirs, leaves in ways(device, grid):
+        def both(transform):
+            return [transform(way) for way in (ours, theirs)]
+        first, rest = leaves[0], leaves[1:]
+        ok(close(*([found] for found in both(lambda way: grad_of(lambda a: (way(a, *rest) ** 2).sum())(first)))),
+           f"{device}: {name}, func.grad")
+        ok(close(*([found] for found in both(lambda way: jvp(lambda a: way(a, *rest), (first,), (first,))[1]))),
+           f"{device}: {name}, func.jvp")
+        many = torch.stack([first, first + 1])
+        ok(close(*([found] for found in both(lambda way: vmap(lambda a: way(a, *rest))(many)))) and
+           close(*([found] for found in both(
+               lambda way: vmap(grad_of(lambda a: (way(a, *rest) ** 2).sum()))(many)))), f"{device}: {name}, vmap")
+        if name == "pool":
+            ok(close(*([found] for found in both(lambda way: jacrev(lambda a: way(a, *rest).sum((0, 2, 3, 4)))(first)))),
+               f"{device}: {name}, jacrev")
 
 
 def test_changed_in_place():
@@ -352,14 +472,14 @@ def test_changed_in_place():
 def test_old_pytorch(grid):
     """PyTorch 1.10 has no torch.library: calls are eager, and refuse to be traced."""
     import torch
-    library, name = torch.library, "bevpool_of_old_pytorch"
+    modules = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "bevpool"}
+    library = torch.library
     try:
         del torch.library
-        spec = importlib.util.spec_from_file_location(name, bevpool.__file__)
-        old = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(old)
+        old = importlib.import_module("bevpool")
     finally:
         torch.library = library
+        sys.modules.update(modules)
     d, f, rd, rf, rb = tensors("cpu")[:5]
     own, leaf = old.Map(grid.shape, rd, rf, rb), d.clone().requires_grad_()
     out = old.pool(leaf, f, own, True)

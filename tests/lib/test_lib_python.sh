@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# samples/torch/bevpool.py: NumPy always, and every PyTorch that there is. TORCH_PYTHON names one more
+# The package in samples/torch: NumPy always, and every PyTorch that there is. TORCH_PYTHON names one more
 # Python to try.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONPATH="$SRCDIR/samples/torch:$SRCDIR/tests/support"
@@ -8,12 +8,6 @@ tap_library
 python=$(tap_having numpy)
 [ -n "$python" ] || tap_skip_all "no Python with NumPy (python3-numpy)"
 tap_judged "$python" test_lib_python.py numpy
-# The wheel, unpacked as pip does it, needs neither the source tree nor a variable.
-"$python" "$SRCDIR/samples/torch/wheel.py" 0 "$BEVPOOL_LIBRARY" "$folder" >"$folder/said" 2>&1 &&
-    "$python" -m zipfile -e "$folder"/bevpool-0-py3-none-manylinux_*.whl "$folder/site" &&
-    (cd "$folder" && env -u BEVPOOL_LIBRARY PYTHONPATH="$folder/site:$SRCDIR/tests/support" "$python" \
-        "$SRCDIR/tests/lib/test_lib_python.py" numpy >>"$folder/said" 2>&1)
-tap_ok $? "a wheel passes the same without the source tree: $(tail -n 1 "$folder/said")"
 BEVPOOL_LIBRARY=$folder/none.so "$python" -c 'import bevpool' >"$folder/said" 2>&1
 tail -n 1 "$folder/said" | grep -q 'ImportError: .*none.so.*(make install and ldconfig, or name the file'
 tap_ok $? "without the library: what to do"
@@ -59,14 +53,12 @@ END
 "$BEVSCOPE" export toy "$folder/toy.npz" >/dev/null
 tap_ok $? "bevscope export"
 compared "$python" numpy
-found=
 TAP_SLOW=$((5 * ${TAP_SLOW:-1})) # each PyTorch compiles
-for python in ${TORCH_PYTHON:-} ${ONNX_PYTHON:-} python3 /usr/bin/python3; do
-    torch=$("$python" -c 'import numpy, torch; print(torch.__file__)' 2>/dev/null) || continue
-    case "$found" in *"$torch"*) continue ;; esac
-    found="$found $torch"
+export OMP_NUM_THREADS=1
+torches=$(tap_torches)
+for python in $torches; do
     tap_judged "$python" test_lib_python.py torch
     compared "$python" cpu
 done
-[ -n "$found" ] || tap_skip "PyTorch" "no Python with torch and NumPy"
+[ -n "$torches" ] || tap_skip "PyTorch" "no Python with torch and NumPy"
 tap_done

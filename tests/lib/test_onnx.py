@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""samples/onnx_bevpool.py against plain NumPy: one line of TAP a check.
-    test_onnx.py onnx|torch SCENE.npz FOLDER FIELDS.cpp"""
+"""samples/onnx_bevpool.py and bevpool.onnx against plain NumPy: one line of TAP a check.
+    test_onnx.py onnx|TorchScript|dynamo SCENE.npz FOLDER FIELDS.cpp"""
+import logging
 import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import onnx
@@ -90,9 +92,12 @@ def test_onnx(path, folder, fields_source):
            "its attributes are fields of the plugin")
         feeds = {"image": image}
         feeds |= {name: scene[name] for name in given - {"image"}}
-        out = ReferenceEvaluator(model, new_ops=[BevPool]).run(None, feeds)[0]
-        ok(np.allclose(out[0], network_by_hand(model, scene, image), atol=1e-4),
-           f"run, it gives what NumPy does: {out.shape}")
+        wanted = network_by_hand(model, scene, image)
+        ok(np.allclose(ReferenceEvaluator(model).run(None, feeds)[0][0], wanted, atol=1e-4),
+           f"run with the function of the node, it gives what NumPy does: {wanted.shape}")
+        del model.functions[:]
+        ok(np.allclose(ReferenceEvaluator(model, new_ops=[BevPool]).run(None, feeds)[0][0], wanted, atol=1e-4),
+           "and so does libbevpool")
     half = onnx_bevpool.network(scene, fp16=True)
     ok(half.graph.output[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT16, "and in FP16")
     test_command(path, folder)
@@ -110,63 +115,107 @@ def test_command(path, folder):
         ok(done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr.strip())
 
 
-# ---- the exporter of PyTorch ---------------------------------------------------------------------
+# ---- the exporters of PyTorch --------------------------------------------------------------------
 
 
-def test_torch(path, folder):
+def networks(scene):
+    """What is exported: a name, a network, its inputs."""
     import torch
 
-    with np.load(path) as arrays:
-        scene = {name: torch.from_numpy(np.ascontiguousarray(arrays[name])) for name in arrays
-                 if arrays[name].dtype.kind in "iuf"}
-    bev_h, bev_w = (int(size) for size in scene["bev_shape"])
+    shape = (1, *scene["depth"].shape, 1, *(int(size) for size in scene["bev_shape"]))
     channels = scene["feat"].shape[-1]
+    depth, feat = scene["depth"][None].float(), scene["feat"][None].float()
+    x = torch.cat([depth[0] * 3, feat[0].permute(0, 3, 1, 2)], 1)
+    grid = bevpool.Map(shape, *(scene[name] for name in onnx_bevpool.MAP))
 
-    class Network(torch.nn.Module):
-        def __init__(self, ranks_of, grid=None):
+    class Pooled(torch.nn.Module):
+        def __init__(self, ranks_of):
             super().__init__()
-            self.before = torch.nn.Conv2d(channels, channels, 1)
-            self.after = torch.nn.Conv2d(channels, channels, 3, padding=1)
-            self.grid = grid
             for name in onnx_bevpool.MAP:
                 self.register_buffer(name, scene[name].to(ranks_of))
 
-        def forward(self, depth, image):
-            feat = self.before(image).permute(0, 2, 3, 1)[None]
-            if self.grid is not None:
-                return self.after(bevpool.pool(depth, feat, self.grid)[:, 0].permute(0, 3, 1, 2))
-            shape = 1, 1, bev_h, bev_w, channels
-            bev = bevpool.bev_pool_v2(depth, feat, self.ranks_depth, self.ranks_feat,
-                                      self.ranks_bev, shape, self.interval_starts, self.interval_lengths)
-            return self.after(bev[:, :, 0])
+        def forward(self, depth, feat):
+            return bevpool.bev_pool_v2(depth, feat, self.ranks_depth, self.ranks_feat, self.ranks_bev,
+                                       (1, *shape[5:], channels), self.interval_starts, self.interval_lengths)
 
-    depth, feat = scene["depth"][None].float(), scene["feat"]
-    image = torch.randn(feat.shape[0], channels, *feat.shape[1:3])
-    grid = bevpool.Map((*depth.shape, 1, bev_h, bev_w), *(scene[name] for name in onnx_bevpool.MAP))
-    for name, network in (("bev_pool_v2", Network(torch.int32)), ("ranks of int64", Network(torch.int64)),
-                          ("pool", Network(torch.int32, grid))):
-        network.eval()
+    class Called(torch.nn.Module):
+        def __init__(self, function):
+            super().__init__()
+            self.function = function
+
+        def forward(self, *inputs):
+            return self.function(*inputs)
+    yield "bev_pool_v2", Pooled(torch.int32), (depth, feat)
+    yield "bev_pool_v2, ranks of int64", Pooled(torch.int64), (depth, feat)
+    yield "pool", Called(lambda a, b: bevpool.pool(a, b, grid)), (depth, feat)
+    yield "view_transform", Called(lambda a: bevpool.view_transform(a, grid, shape[2], temperature=2.0)), (x,)
+    yield "depths without softmax", Called(
+        lambda a: bevpool.view_transform(a, grid, shape[2], False, softmax=False)), (x,)
+    yield "LiftSplat, three samples", torch.nn.Sequential(
+        bevpool.LiftSplat(grid, shape[2]), torch.nn.Conv2d(channels, 3, 3)), (x.repeat(3, 1, 1, 1),)
+
+
+def test_torch(path, folder, form):
+    import onnxruntime
+    import torch
+
+    import bevpool.onnx
+    with np.load(path) as arrays:
+        scene = {name: torch.from_numpy(np.ascontiguousarray(arrays[name])) for name in arrays
+                 if arrays[name].dtype.kind in "iuf"}
+    how = {"dynamo": True, "verbose": False} if form == "dynamo" else {}
+    file = folder + "/torch.onnx"
+    for name, network, inputs in networks(scene):
         with torch.no_grad():
-            wanted = network(depth, image)
-            torch.onnx.export(network, (depth, image), folder + "/torch.onnx", dynamo=True,
-                              verbose=False, custom_translation_table=onnx_bevpool.translations(True))
-        model = onnx.load(folder + "/torch.onnx")
+            wanted = network.eval()(*inputs).numpy()
+        bevpool.onnx.export(network, inputs, file, **how)
+        model = onnx.load(file)
         onnx.checker.check_model(model)
         node = node_of(model)
-        ok(node is not None and node.domain == onnx_bevpool.DOMAIN, f"{name}: the exporter writes the node")
-        fields = fields_of(node)
-        ok((fields["bev_h"], fields["bev_w"], fields["static_map"]) == (bev_h, bev_w, 1),
-           f"with bev_h={fields['bev_h']} bev_w={fields['bev_w']} static_map={fields['static_map']}")
+        ok(node is not None and node.domain == onnx_bevpool.DOMAIN and fields_of(node)["static_map"] == 1,
+           f"{form}, {name}: the exporter writes the node")
         wide = {i.name for i in model.graph.initializer if i.data_type == onnx.TensorProto.INT64}
-        ok(not wide & set(node.input), f"{name}: its ranks are int32")
-        feeds = dict(zip((i.name for i in model.graph.input), (depth.numpy(), image.numpy())))
-        out = ReferenceEvaluator(model, new_ops=[BevPool]).run(None, feeds)[0]
-        ok(out.shape == wanted.shape and np.allclose(out, wanted.numpy(), atol=1e-4),
-           f"run, it gives what PyTorch does: {out.shape}")
+        ok(not wide & set(node.input), f"{form}, {name}: its ranks are int32")
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        feeds = {i.name: a.numpy() for i, a in zip(session.get_inputs(), inputs)}
+        out, = session.run(None, feeds)
+        off = float(np.abs(out - wanted).max() / np.abs(wanted).max())
+        ok(out.shape == wanted.shape and off < 1e-6, f"{form}, {name}: run in onnxruntime: off by {off:.1e}")
+        bevpool.onnx.export(network, inputs, file, body=False, **how)
+        bare = onnx.load(file)
+        out, = ReferenceEvaluator(bare, new_ops=[BevPool]).run(None, feeds)
+        ok(not bare.functions and np.allclose(out, wanted, atol=1e-4 * np.abs(wanted).max()),
+           f"{form}, {name}: run as the plugin runs it")
+    if form == "TorchScript":
+        test_refused(scene, file)
+
+
+def test_refused(scene, file):
+    import torch
+    (_, ranks_of, inputs), *_ = networks(scene)
+    ranks = [scene[name].int() for name in onnx_bevpool.MAP]
+
+    class Given(torch.nn.Module):
+        def forward(self, depth, feat, *ranks):
+            return bevpool.bev_pool_v2(depth, feat, *ranks[:3], (1, *ranks_of(*inputs).shape[2:], feat.shape[-1]),
+                                       *ranks[3:])
+    for words, network, given, how in (
+            ("takes opset_version=16", ranks_of, inputs, {"opset_version": 15}),
+            ("static_map=False", Given(), (*inputs, *ranks), {})):
+        try:
+            bevpool.onnx.export(network.eval(), given, file, **how)
+            said = "nothing"
+        except ValueError as error:
+            said = str(error)
+        ok(words in said, f"refused: {said}")
+    bevpool.onnx.export(Given(), (*inputs, *ranks), file, static_map=False)
+    ok(fields_of(node_of(onnx.load(file)))["static_map"] == 0, "a map that changes is exported")
 
 
 if sys.argv[1] == "onnx":
     test_onnx(*sys.argv[2:])
 else:
-    test_torch(*sys.argv[2:4])
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    test_torch(*sys.argv[2:4], form=sys.argv[1])
 tap_done()

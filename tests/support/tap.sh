@@ -93,6 +93,18 @@ tap_having() {
     done
 }
 
+# tap_torches: prints the Pythons that have PyTorch and NumPy, each PyTorch once. One thread each: the pools of
+# threads of PyTorch and of libbevpool wait for each other on two cores.
+tap_torches() {
+    tap_found=
+    for python in ${TORCH_PYTHON:-} ${ONNX_PYTHON:-} python3 /usr/bin/python3; do
+        tap_torch=$("$python" -c 'import numpy, torch; print(torch.__file__)' 2>/dev/null) || continue
+        case "$tap_found" in *"$tap_torch"*) continue ;; esac
+        tap_found="$tap_found $tap_torch"
+        echo "$python"
+    done
+}
+
 # tap_judged PYTHON SCRIPT PART ARGUMENT...: each line that tests/lib/SCRIPT prints is a check.
 tap_judged() {
     tap_python=$1 tap_file=$SRCDIR/tests/lib/$2 tap_name=$3

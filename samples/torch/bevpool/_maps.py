@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Maps, plans, and the maps of the last calls."""
+import collections
+import contextlib
+import ctypes
+import functools
+import weakref
+from typing import Optional, Sequence
+
+import numpy as np
+
+from ._arrays import (Array, address, as_read, copied, device_of, device_name, empty, is_tensor,
+                      sizes_of, torch)
+from ._library import (ALIGNMENT, CPU, FORWARD, FP32, FP64, MAP, NEAREST, ROLES, STREAM, WORKSPACE,
+                       WRONG_DEVICE, Arrays, Call, Error, Frustum, Options, Shape, Tensor, View, Words,
+                       check, library, run, thread)
+from ._reference import Reference
+
+raw_stream = None
+if torch is not None:
+    from torch.multiprocessing.reductions import StorageWeakRef
+    # What torch.cuda.current_stream(device).cuda_stream says, without an object in between.
+    raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or \
+        (lambda device: torch.cuda.current_stream(device).cuda_stream)
+
+ARRAYS = ("ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights")
+_maps = weakref.WeakValueDictionary()  # by shape and the memory of their own arrays
+
+
+def _key(arrays, shape):
+    return (device_of(arrays[2]), shape, *map(address, arrays))
+
+
+def marks_of(arrays):
+    """What changes when tensors are changed in place or others take their place."""
+    return tuple(a is not None and (a.data_ptr(), None if a.is_inference() else a._version) for a in arrays)
+
+
+def _outside_inference_mode():
+    """A tensor of inference_mode() could not be saved for backward."""
+    return torch.inference_mode(False) if torch is not None else contextlib.nullcontext()
+
+
+def _intervals(ranks_bev):
+    """Starts and lengths of the runs of equal, sorted ranks."""
+    if not is_tensor(ranks_bev):
+        starts = np.flatnonzero(np.r_[True, ranks_bev[1:] != ranks_bev[:-1]][:len(ranks_bev)])
+        return starts.astype(np.int32), np.diff(np.r_[starts, len(ranks_bev)]).astype(np.int32)
+    lengths = torch.unique_consecutive(ranks_bev, return_counts=True)[1]
+    return (lengths.cumsum(0) - lengths).int(), lengths.int()
+
+
+class Map:
+    """Which points there are, in a grid of cells.
+
+    `shape` is (B, N, D, H, W, Z, Y, X): samples, cameras, depth bins, rows and columns of features, then
+    cells. ranks_depth, ranks_feat, ranks_bev (points,), interval_starts and interval_lengths (intervals,)
+    are BEVDet's, whole numbers sorted by cell; without intervals they are found. weights (points,) are
+    float32, without gradients. All lie on the CPU, or all on the GPU `device`, a number.
+
+    The arrays are checked and copied: `arrays`, which must not be changed. A pickled Map is made again of
+    them. A Map of B samples also serves fewer, and any multiple of B."""
+
+    def __init__(self, shape: Sequence[int], ranks_depth: Array, ranks_feat: Array, ranks_bev: Array,
+                 interval_starts: Optional[Array] = None, interval_lengths: Optional[Array] = None,
+                 weights: Optional[Array] = None, device: Optional[int] = None) -> None:
+        self.shape = sizes_of(shape, ("B", "N", "D", "H", "W", "Z", "Y", "X"))
+        self.device = device_of(ranks_bev) if device is None else device
+        self._plans, self._ready, self._batches = {}, {}, {}
+        if is_tensor(weights) and weights.requires_grad:
+            raise ValueError("weights have no gradients in a Map: pass weights.detach()")
+        given = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, weights
+        types = ("int32",) * 5 + ("float32",)
+        with _outside_inference_mode():
+            self.arrays = tuple(copied(*array, self.device) for array in zip(ARRAYS, given, types))
+        points, intervals = (0 if a is None else int(a.shape[0]) for a in self.arrays[2:4])
+        for name, array, length in zip(ARRAYS, self.arrays,
+                                       (points, points, points, intervals, intervals, points)):
+            if array is not None and tuple(array.shape) != (length,):
+                raise ValueError(f"{name} has shape {tuple(array.shape)}, expected ({length},)")
+        if torch is not None and self.device != CPU:
+            torch.cuda.synchronize(self.device)  # the copies must be there
+        made = ctypes.c_void_p()
+        check(library.bevpool_map_from_arrays, ctypes.byref(made),
+               ctypes.byref(Shape(*self.shape)),
+               ctypes.byref(Arrays(points, intervals, *map(address, self.arrays))), self.device, 0)
+        self._destroy = weakref.finalize(self, library.bevpool_map_destroy, made)
+        self._map = made
+        if self.arrays[3] is None and self.arrays[4] is None:
+            with _outside_inference_mode():
+                self.arrays = (*self.arrays[:3], *_intervals(self.arrays[2]), self.arrays[5])
+        if is_tensor(self.arrays[0]):
+            for array in self.arrays:
+                if array is not None:  # so that torch.compile records no copies of it in CUDA graphs
+                    array._dynamo_static_input_type = "unguarded"
+            self._marks = marks_of(self.arrays)
+        _maps[_key(self.arrays, self.shape)] = self
+
+    def __reduce__(self):
+        return Map, (self.shape, *self.arrays)
+
+    def __repr__(self):
+        return f"Map(shape={self.shape}, points={len(self.arrays[0])}, device={device_name(self.device)!r})"
+
+    def is_unchanged(self) -> bool:
+        """Whether nobody wrote into its arrays, as far as PyTorch counts that."""
+        return not is_tensor(self.arrays[0]) or marks_of(self.arrays) == self._marks
+
+    def of_batch(self, batch: int) -> "Map":
+        """The same cameras and cells for `batch` samples: the first ones of the map, or the map again and
+        again. Made once for each batch."""
+        own = self.shape[0]
+        if batch == own:
+            return self
+        if batch < 1 or (batch > own and batch % own):
+            raise ValueError(f"{batch} samples, expected 1 to {own}, as the map has, or a multiple of {own}")
+        if batch not in self._batches:
+            arrays = self._first(batch) if batch < own else self._again(batch // own)
+            self._batches[batch] = Map((batch, *self.shape[1:]), *arrays[:3], None, None, arrays[3],
+                                       device=self.device)
+        return self._batches[batch]
+
+    def _first(self, batch):
+        """Ranks and weights of the first samples: cells of a sample lie side by side."""
+        points = int((self.arrays[2] < batch * self._cells()).sum())
+        return [a if a is None else a[:points] for a in (*self.arrays[:3], self.arrays[5])]
+
+    def _again(self, times):
+        """Ranks and weights of the samples, several times."""
+        b, n, d, h, w = self.shape[:5]
+        steps = b * n * d * h * w, b * n * h * w, b * self._cells()
+        join = torch.cat if is_tensor(self.arrays[0]) else np.concatenate
+        ranks = [join([a + step * i for i in range(times)]) for a, step in zip(self.arrays, steps)]
+        return [*ranks, self.arrays[5] if self.arrays[5] is None else join([self.arrays[5]] * times)]
+
+    def _cells(self):
+        return self.shape[5] * self.shape[6] * self.shape[7]
+
+    def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None,
+             view=None):
+        """The plan for that, made once. channels_first: of the output. view: of a view transform
+        (softmax, temperature, strides of x)."""
+        key = channels, dtype, direction, channels_first, kernel, view
+        if key not in self._plans:
+            self._plans[key] = (Reference if dtype == FP64 else Plan)(self, *key)
+        return self._plans[key]
+
+
+class Cameras:
+    """Cameras that move: each call makes its own map, of its `poses`. `shape` is (B, N, D, H, W, Z, Y,
+    X) and `input_size` (height, width) of the network's input, in pixels; `depth` is (start, step) or
+    a row of D depths; x, y, z are (minimum, maximum) of the grid: all in metres. Cells are numbered by
+    cutting toward zero, as BEVDet does, or by rounding down. A call may have any number of samples."""
+
+    def __init__(self, shape: Sequence[int], input_size: Sequence[int], depth: Sequence[float],
+                 x: Sequence[float], y: Sequence[float], z: Sequence[float], align: int = NEAREST,
+                 truncate: bool = True) -> None:
+        self.shape = sizes_of(shape, ("B", "N", "D", "H", "W", "Z", "Y", "X"))
+        bins, row = self.shape[2], tuple(map(float, depth))
+        if len(row) not in (2, bins):
+            raise ValueError(f"depth has {len(row)} numbers, expected (start, step) or {bins} depths")
+        self.numbers = *map(float, (*x, *y, *z)), *row
+        self.ints = *sizes_of(input_size, ("height", "width")), int(align), int(bool(truncate))
+        self._on(CPU)  # what is wrong is told now
+
+    def _on(self, device):
+        """This, prepared for a device."""
+        return moving(device, self.shape, self.ints, self.numbers)
+
+    def __repr__(self):
+        return f"Cameras(shape={self.shape})"
+
+    def poses(self, sensor2ego: Array, cam2imgs: Array, post_rots: Array, post_trans: Array,
+              bda: Optional[Array] = None) -> Array:
+        """Poses (B, N, 12) in FP64 of BEVDet's tensors: sensor2ego (B, N, 4, 4), cam2imgs and post_rots
+        (B, N, 3, 3), post_trans (B, N, 3), bda (B, 3, 3) or (B, 4, 4)."""
+        from .functional import _poses  # which imports this file
+        return _poses(sensor2ego, cam2imgs, post_rots, post_trans, bda)
+
+
+
+class Moving(Map):
+    """Cameras on a device, with plans as a Map has them."""
+
+    def __init__(self, device, shape, ints, numbers):
+        self.shape, self.device, self._plans, self._ready = shape, device, {}, {}
+        batch, cameras, bins, height, width, nz, ny, nx = shape
+        row = numbers[6:]
+        depths = (ctypes.c_double * len(row))(*row) if len(row) != 2 else None
+        start, step = row if depths is None else (0.0, 0.0)
+        frustum = Frustum(ctypes.sizeof(Frustum), batch, cameras, ints[2], ints[1], ints[0], width,
+                          height, bins, start, step, depths and ctypes.addressof(depths), *numbers[:6],
+                          nx, ny, nz, ints[3], 0)
+        made = ctypes.c_void_p()
+        check(library.bevpool_map_moving, ctypes.byref(made), ctypes.byref(frustum), device)
+        self._destroy = weakref.finalize(self, library.bevpool_map_destroy, made)
+        self._map = made
+
+    def of_batch(self, batch):
+        return self  # moving() makes one for each batch
+
+    def plan(self, channels, dtype, *how, **view):
+        if dtype == FP64:
+            raise TypeError("features of float64 with Cameras, expected float32, float16 or bfloat16")
+        return super().plan(channels, dtype, *how, **view)
+
+
+@functools.lru_cache(maxsize=16)
+def moving(device, shape, ints, numbers):
+    return Moving(device, shape, ints, numbers)
+
+
+class Plan:
+    """A kernel prepared for a map, a format and a number of channels."""
+
+    def __init__(self, grid, channels, dtype, direction, channels_first, kernel, view):
+        its_view = view and View(int(view[0]), view[1], view[2], view[2])
+        options = Options(ctypes.sizeof(Options), channels, dtype, direction, 0,
+                          int(channels_first), kernel and kernel.encode(),
+                          its_view and ctypes.addressof(its_view))
+        made = ctypes.c_void_p()
+        check(library.bevpool_plan_create, ctypes.byref(made), grid._map, ctypes.byref(options))
+        self._destroy = weakref.finalize(self, library.bevpool_plan_destroy, made)
+        self._plan, self.device = made.value, grid.device
+        self.kernel = library.bevpool_plan_kernel(made).decode()
+        self.workspace_bytes = library.bevpool_plan_workspace_bytes(made)
+        self._item = 4 if dtype == FP32 else 2
+        call = Call(size=ctypes.sizeof(Call), workspace_bytes=self.workspace_bytes)
+        for role in range(ROLES):
+            call.tensors[role] = Tensor(None, library.bevpool_plan_bytes(made, role), dtype, 0)
+        self._call = bytes(call)  # all but the addresses
+        self._map_bytes = library.bevpool_plan_map_bytes(made)
+
+    def _made_map(self, poses):
+        """The map of moving cameras, made of poses (..., 12) on the current stream: its memory."""
+        poses = as_read(poses, torch.float64 if is_tensor(poses) else np.float64)
+        memory = empty(poses, (self._map_bytes + ALIGNMENT + 7) // 8)
+        start = (address(memory) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        stream = None if self.device == CPU else raw_stream(self.device)
+        check(library.bevpool_plan_update, self._plan, address(poses), start, self._map_bytes, stream)
+        return memory, start
+
+    def launch(self, words, arrays, poses=None):
+        """Launches on the current stream. `words`: where the addresses of the arrays go, which are
+        dense and have the sizes of the plan. poses: of moving cameras."""
+        call = Words.from_buffer_copy(self._call)
+        if self._map_bytes:
+            memory, call[MAP] = self._made_map(poses)
+        for word, array in zip(words, arrays):
+            call[word] = address(array)
+        if self.workspace_bytes:
+            scratch = empty(arrays[0], (self.workspace_bytes + ALIGNMENT) // self._item)
+            call[WORKSPACE] = (address(scratch) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        if self.device == CPU:
+            return check(run, self._plan, call)
+        call[STREAM] = raw_stream(self.device)
+        status = run(self._plan, call, thread.address)
+        if status == WRONG_DEVICE:  # the calling thread's current one
+            with torch.cuda.device(self.device):
+                check(run, self._plan, call)
+        elif status:
+            raise Error(thread.error)
+
+
+# ---- maps of the last calls ----------------------------------------------------------------------
+
+
+class Recent:
+    """The maps of the last calls. An array is looked up by its memory. It is the same if a copy on
+    the CPU is equal to it, or if its memory on a GPU was never freed and has the same version."""
+
+    def __init__(self, most=16):
+        self.most, self.maps = most, collections.OrderedDict()
+
+    def find(self, arrays, rest, make):
+        """The map of what these arrays hold. `rest`: what it depends on besides arrays."""
+        key = (rest, *map(self.place, arrays))
+        found = self.maps.pop(key, None)
+        if found is None or not all(map(self.same, arrays, found[1])):
+            found = make(), [self.proof(array) for array in arrays]
+        self.maps[key] = found
+        while len(self.maps) > self.most:
+            self.maps.popitem(last=False)
+        return found[0]
+
+    @staticmethod
+    def place(array):
+        if not is_tensor(array):
+            return array is None or (address(array), array.shape, array.strides, array.dtype)
+        version = array._version if array.is_cuda and not array.is_inference() else None
+        return array.data_ptr(), tuple(array.shape), array.stride(), array.dtype, version
+
+    @staticmethod
+    def proof(array):
+        if not is_tensor(array):
+            return None if array is None else array.copy()
+        if not array.is_cuda:
+            return array.detach().clone()
+        return StorageWeakRef(getattr(array, "untyped_storage", array.storage)())
+
+    @staticmethod
+    def same(array, proof):
+        if not is_tensor(array):
+            return array is None or np.array_equal(array, proof)
+        return torch.equal(array, proof) if not array.is_cuda else not proof.expired()
+
+
+recent = Recent()
+
+
+def map_of(arrays, shape, device):
+    """The Map whose arrays these are, or one made of them."""
+    shape = tuple(shape)
+    found = _maps.get(_key(arrays, shape))
+    if found is not None and found.is_unchanged():
+        return found
+    return recent.find(arrays, (shape, device), lambda: Map(shape, *arrays, device=device))
