@@ -108,8 +108,9 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
-/* The model replays plain stores. Counted on an H200 (samples/experiments/counters.md), streaming ones
- * halve the DRAM bytes of xlarge; `bevscope regime xlarge --stores streaming` is the model's word. */
+/* The model replays plain stores. Counted on an H200 (samples/experiments/counters.md), streaming
+ * ones halve the DRAM bytes of xlarge; `bevscope regime xlarge --stores streaming` is the model's
+ * word. */
 /* clang-format off */
 CUDA_ROW(v3_small_l2) = {
     .name = "v3_small_l2", .title = "V3 small-L2",

@@ -464,7 +464,8 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
         kernel_config_equal(&app->config, &live->job.config)) {
         unit_text(UNIT_US, before->latency_us.value, was, sizeof was);
         unit_text(UNIT_US, now->latency_us.value, is, sizeof is);
-        snprintf(line, sizeof line, "the model is complete: latency %s, first estimate %s", is, was);
+        snprintf(line, sizeof line, "the model is complete: latency %s, first estimate %s", is,
+                 was);
         app_note(app, line);
     }
     app->config = live->job.config;

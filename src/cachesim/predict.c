@@ -26,8 +26,8 @@ const char *limit_brief(const char *text) {
  * Latency: FAR_CYCLES are the cycles that a hit in the other partition takes on top of a hit in
  * this one. DRAM_CYCLES are those of a miss. regime.h has the 3 cycles of an instruction of a warp
  * alone: it is the one figure from a recorded latency, V2+DO's on canonical.
- * Launches: LAUNCH_US is an empty kernel in a graph, TILES_US a grid of V4's blocks that end at once
- * (v4.md, *What the last tiles wait for*). There the kernel that transposes the depth takes
+ * Launches: LAUNCH_US is an empty kernel in a graph, TILES_US a grid of V4's blocks that end at
+ * once (v4.md, *What the last tiles wait for*). There the kernel that transposes the depth takes
  * TRANSPOSE_US more, on hires and coarse. A clear and the encoding are further launches.
  * The encoding takes 7.8 us for 3.2 million elements. In a graph of its own, as behind a flush, an
  * empty kernel takes 2.9 us (model.md, *Cold caches*). */

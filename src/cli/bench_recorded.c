@@ -192,10 +192,11 @@ bool bench_published(const Options *options, Err *err) {
     recorded_free(&set);
     const OutputTable tables[] = {
         {.report = &report},
-        {.above = "\n\302\265s, FP16 where no format is named. Published: NVIDIA's article, its own "
-                  "maps, through a TensorRT plugin. On the RTX A6000 it has one configuration, and "
-                  "11 to 22 times over V2 over all six.\nRecorded: this program's kernels and maps; "
-                  "the clear is counted. A ratio is of one machine.\n"}};
+        {.above =
+             "\n\302\265s, FP16 where no format is named. Published: NVIDIA's article, its own "
+             "maps, through a TensorRT plugin. On the RTX A6000 it has one configuration, and "
+             "11 to 22 times over V2 over all six.\nRecorded: this program's kernels and maps; "
+             "the clear is counted. A ratio is of one machine.\n"}};
     bool ok = output_tables(options, tables, 2, json_object(), err);
     report_free(&report);
     return ok;

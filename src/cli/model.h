@@ -80,8 +80,8 @@ struct ChosenGpus {
 };
 
 /* Lists the GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gb-s, --sms and --clock-ghz,
- * with --stores. Reads all recordings. Without --gpu and --gpu-file the GPUs of the mask `fallback` are listed
- * (bits by position in gpus[]). */
+ * with --stores. Reads all recordings. Without --gpu and --gpu-file the GPUs of the mask `fallback`
+ * are listed (bits by position in gpus[]). */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 void chosen_close(ChosenGpus *chosen);
 

@@ -327,9 +327,9 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
 
 /* Loads the code of the kernels that plans of a direction take where none is named, and makes the
  * device's default memory pool. CUDA does both at the first use: without this call the first plan
- * takes about 14 ms longer (H200), the first one of the other direction 5. Call it at the start of the
- * program, while no stream is captured. It creates CUDA's context on `device` if there is none. On
- * the CPU it does nothing. */
+ * takes about 14 ms longer (H200), the first one of the other direction 5. Call it at the start of
+ * the program, while no stream is captured. It creates CUDA's context on `device` if there is none.
+ * On the CPU it does nothing. */
 BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *error);
 
 /* ---- launches ----------------------------------------------------------------------------- */

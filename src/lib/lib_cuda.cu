@@ -107,8 +107,8 @@ int lib_cuda_stream_gpu(void *stream) {
     return -1;
 }
 
-// The first allocation from the device's memory pool takes milliseconds, too. Drivers older than CUDA
-// 12.4 have none of these functions: there the code is loaded at its first use, as ever.
+// The first allocation from the device's memory pool takes milliseconds, too. Drivers older than
+// CUDA 12.4 have none of these functions: there the code is loaded at its first use, as ever.
 bool lib_cuda_load(const void *kernel, Err *err) {
     auto find = [](auto **function, const char *name) {
         cudaDriverEntryPointQueryResult found;

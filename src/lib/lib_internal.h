@@ -122,7 +122,8 @@ BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
 BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
                                const Rig *rigs, int32_t align, BevpoolError *error);
 
-/* Makes *map of arrays that all lie on the GPU that was entered, without the host. *sound is false for arrays that the host must look at, to say what is wrong with them. */
+/* Makes *map of arrays that all lie on the GPU that was entered, without the host. *sound is false
+ * for arrays that the host must look at, to say what is wrong with them. */
 BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                               void **memory, bool *sound, BevpoolError *error);
 

@@ -256,7 +256,8 @@ static void run_live(Loop *loop) {
 
 static void print_greeting(Loop *loop) {
     if (!loop->options->no_terminal && !loop->options->app.tour)
-        app_note(&loop->app, "press : and type what you want to see; :tour is a talk of two minutes");
+        app_note(&loop->app,
+                 "press : and type what you want to see; :tour is a talk of two minutes");
 }
 
 static bool open_all(Loop *loop, Err *err) {

@@ -423,7 +423,7 @@ unset OMP_NUM_THREADS
 # Plain lines show the tables of the screen, one by one.
 printf 'show accuracy\nshow kernels\nshow nothing\nquit\n' |
     "$BEVSCOPE" toy --plain --no-window --device cpu >shown 2>/dev/null
-tap_has "plain lines show tables" shown '^Accuracy of V4' 'gate A' '^Kernels, FP16' \
+tap_has "plain lines show tables" shown '^Accuracy of V4' 'gate A' '^Kernels on a CPU, FP16' \
     'no panel is called "nothing"'
 "$BEVSCOPE" glossary V3 | grep -q '^V3 ' && "$BEVSCOPE" glossary depth outer | grep -q '^DO ' &&
     ! "$BEVSCOPE" glossary depth inner >/dev/null 2>&1

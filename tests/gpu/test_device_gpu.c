@@ -254,7 +254,8 @@ static void test_wide(const BevKernel *kernel) {
         memset(feat + (size_t)ranks[t] * WIDE_CHANNELS, (int)bev_code(BEV_FP8, (float)(t % 8 + 1)),
                WIDE_CHANNELS);
     }
-    p.map = (BevMap){WIDE_POINTS, WIDE_POINTS, ranks, ranks, ranks, starts, lengths, NULL, NULL, NULL};
+    p.map =
+        (BevMap){WIDE_POINTS, WIDE_POINTS, ranks, ranks, ranks, starts, lengths, NULL, NULL, NULL};
     uint8_t *codes = depth && feat ? run_once(kernel, &p) : NULL;
     /* Depth 1 and cell = row: the output is the features. */
     tap_ok(codes && !memcmp(codes, feat, elements), "%s: %.1f * 2^31 elements", kernel->name,

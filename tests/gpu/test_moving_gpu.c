@@ -1,6 +1,6 @@
 /* Moving cameras on a GPU: random rigs, three aligns, both roundings, batches, FP32 and FP16: sums
- * and gradients of the formula; a map without room is empty and says so; two streams at once; a CUDA
- * graph of update and launch, replayed while the poses change. */
+ * and gradients of the formula; a map without room is empty and says so; two streams at once; a
+ * CUDA graph of update and launch, replayed while the poses change. */
 #include "src/base/clock.h"
 #include "src/run/cuda/device.h"
 #include "tests/gpu/lib_gpu.h"
@@ -147,7 +147,8 @@ static void note_return(void) {
     for (int i = 0; i < UPDATES; i++) {
         CUDA(cudaDeviceSynchronize());
         double begun = clock_us();
-        fine(bevpool_plan_update(on.plan, on.poses, on.memory, on.bytes, NULL, &error), "an update");
+        fine(bevpool_plan_update(on.plan, on.poses, on.memory, on.bytes, NULL, &error),
+             "an update");
         shortest = fmin(shortest, clock_us() - begun);
     }
     tap_note("an update returns after %.1f us", shortest);
@@ -196,8 +197,8 @@ static void test_graphs(int replays) {
             worst = fmax(worst, error_of(&on[s], BEVPOOL_OUT, m->out, m->cells * m->channels));
         }
     }
-    tap_ok(worst < 1e-5, "graphs of update and launch, %d times on two streams: error %.1e", replays,
-           worst);
+    tap_ok(worst < 1e-5, "graphs of update and launch, %d times on two streams: error %.1e",
+           replays, worst);
     for (int s = 0; s < STREAMS; s++) {
         cudaGraphExecDestroy(graphs[s]);
         cudaStreamDestroy(streams[s]);

@@ -73,7 +73,8 @@ static void test_files(void) {
     tap_need(truncate(path, (off_t)archive.length - 1) == 0, "truncate");
     refuses_file(path, "truncated zip", "a file cut by a byte");
     tap_need(truncate(path, ((off_t)4 << 30) + 1) == 0, "truncate");
-    refuses_file(path, "4294967297 bytes, must be at most 4294967296...one moment a file", "a file beyond 4 GiB");
+    refuses_file(path, "4294967297 bytes, must be at most 4294967296...one moment a file",
+                 "a file beyond 4 GiB");
     tap_need(truncate(path, 0) == 0, "truncate");
     refuses_file(path, "truncated zip", "an empty file");
     unlink(path);

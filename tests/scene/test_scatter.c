@@ -311,7 +311,8 @@ static void foreign(Foreign *f) {
                    .starts = {0, 1, 4, 6},
                    .lengths = {1, 3, 2, 3},
                    .weights = {1, 0.5F, 0, 1, 1, 1, -1, 1, 1e30F}};
-    f->map = (BevMap){9, 4, f->depth, f->feat, f->bev, f->starts, f->lengths, f->weights, NULL, NULL};
+    f->map =
+        (BevMap){9, 4, f->depth, f->feat, f->bev, f->starts, f->lengths, f->weights, NULL, NULL};
 }
 
 /* The sound map with one change. */

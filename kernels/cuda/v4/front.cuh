@@ -69,8 +69,8 @@ __device__ inline float power_of_two(float x) {
     return power;
 }
 
-// PIXELS neighbouring pixels of at most 80 channels, or of as many bins. One more word at the end of
-// a row keeps its columns in different banks.
+// PIXELS neighbouring pixels of at most 80 channels, or of as many bins. One more word at the end
+// of a row keeps its columns in different banks.
 template <BevDtype D, int PIXELS> struct FrontTile {
     static constexpr int WORDS = FRONT_CHANNELS * (int)sizeof(DepthCode<D>) / 4;
     uint32_t words[PIXELS][WORDS + 1];

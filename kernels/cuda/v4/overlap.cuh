@@ -20,7 +20,8 @@
 //   blocks, as ever. After a memset or a copy, as the first node of a graph, and where two streams
 //   join, the launch itself waits for all work before it.
 // - launches of one plan on several streams share only the plan, and nobody writes it. A moving map
-//   is written by the kernel before: tiles start behind it as usual, or behind a kernel that waited.
+//   is written by the kernel before: tiles start behind it as usual, or behind a kernel that
+//   waited.
 // - code compiled for less than SM90 has neither instruction; its launches carry no attribute, on
 //   newer devices neither.
 #pragma once

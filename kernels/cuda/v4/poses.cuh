@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// From poses to the cells of points: what moving maps of V4 and of its gradients share. N is the most
-// cells of a point: 1 where it has its nearest cell, else 4.
+// From poses to the cells of points: what moving maps of V4 and of its gradients share. N is the
+// most cells of a point: 1 where it has its nearest cell, else 4.
 #pragma once
 
 #include "kernels/cuda/v4/transpose.cuh"

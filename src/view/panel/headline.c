@@ -171,7 +171,8 @@ static Message message_of(const PanelData *data) {
                     !pairs->ratio.doubtful;
     measured |= isnan(ratio) && pairs->ratio.source;
     ratio = measured ? pairs->ratio.value : ratio;
-    say_sums(&data->live->accuracy[config->dtype], config->dtype, message.sums, sizeof message.sums);
+    say_sums(&data->live->accuracy[config->dtype], config->dtype, message.sums,
+             sizeof message.sums);
     say_source(&story, data, measured, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
         message.ink = INK_BAD;

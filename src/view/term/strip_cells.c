@@ -62,8 +62,10 @@ static void draw_view(Cells *cells, Area area, int w, int h, const DashSheet *da
             bool marked = false;
             for (int k = 0; k < 2; k++) {
                 double left = x * step_x, top = (2 * y + k) * step_y;
-                int64_t pixel = (camera * frustum.feat_h + (int)((top + step_y / 2) * frustum.feat_h)) *
-                                    frustum.feat_w + (int)((left + step_x / 2) * frustum.feat_w);
+                int64_t pixel =
+                    (camera * frustum.feat_h + (int)((top + step_y / 2) * frustum.feat_h)) *
+                        frustum.feat_w +
+                    (int)((left + step_x / 2) * frustum.feat_w);
                 bool is_marked = is_lit(lit, count, &frustum, camera, left, top, step_x, step_y);
                 two[k] = mean_of(image, left * image->w, top * image->h, (left + step_x) * image->w,
                                  (top + step_y) * image->h);
