@@ -3,7 +3,7 @@
 """Makes wheels and source distributions of the package bevpool: what pip calls (PEP 517), and `make wheel`.
 
     pip install samples/torch                   # of the sources of bevscope: configure, make, pack
-    pip install --config-settings configure=CUDA_ARCH=90 samples/torch
+    pip install -C configure=CUDA_ARCH=90 samples/torch
     BEVPOOL_LIBRARY=FILE pip install samples/torch              # packs that library
     BEVPOOL_LIBRARY=installed pip install samples/torch         # packs none: the installed one is loaded
     python3 -m build samples/torch              # sdist and wheel
