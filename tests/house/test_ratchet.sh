@@ -41,7 +41,7 @@ tap_none 'no folder has more lines than its budget' "$(ratchet $table)"
 
 # The ratchet bites.
 tight=$(mktemp)
-sed 's/^src\/base .*/src\/base 1/; /^src\/run /d' $table >"$tight"
+sed 's/^src\/base .*/src\/base 1/; /^src\/run /d; /^raised src\/run /d' $table >"$tight"
 echo 'raised src/base 5' >>"$tight"
 found=$(ratchet "$tight" | sort | sed 's/[0-9][0-9]*/N/g')
 rm -f "$tight"
