@@ -42,14 +42,11 @@ tap_ok $? 'workflow shows the four steps of the selection on a page of its own'
 tap_has 'and closes' steps/frame-0003.txt 'V3 FP16' '!Four steps'
 printf 'workflow\n' | "$BEVSCOPE" toy --plain --device cpu >out 2>err
 tap_has 'in plain lines as lines that can be copied' out '^-- Four steps: V4 FP16 nearest$' \
-    '^  ncu .*lts__t_sectors_lookup_miss.sum bevscope bench toy --kernel v4 '
+    '^  ncu .*lts__t_sectors_lookup_miss.sum.* bevscope bench toy --kernel v4 '
 tap_has 'words select, ticks move the world' a/frame-0002.txt 'bevscope  V3 FP8 nearest  toy' \
     @a/frame-0003.txt 't 1.50 s'
-grep -qE 'FP8: footprint 900 to 546 B, max error 0\.[0-9]+ \(at another time\)$' a/frame-0002.txt
-tap_ok $? 'the log says what a control changed, but does not compare errors of two moments'
-play still 'tick 0\ndtype fp8\ntick 0\n' toy --size 80x24
-grep -qE 'FP8: footprint .*, max error [0-9.e-]+ to 0\.[0-9]+' still/frame-0002.txt
-tap_ok $? 'errors of one moment are compared'
+grep -qE 'FP8: 900 to 546 B, .*\(model of RTX A6000\), error 0\.[0-9]+ to 0\.' a/frame-0002.txt
+tap_ok $? 'the log says what a control changed, at the one moment of all errors'
 [ -s a/frame-0001.txt ] && ! grep -q 'measured, \|[0-9] fps' a/*.txt
 tap_ok $? 'no timing was measured'
 # What a CPU took on canonical stands for toy.

@@ -55,9 +55,9 @@ static void test_names(void) {
             names[i].group == SCENES_PRESET && strcmp(names[i].name, presets[i].name) == 0;
     tap_ok(configs_first, "the configurations, in their order");
     tap_ok(count == (size_t)preset_total + 3 && names[preset_total].group == SCENES_CAMERAS &&
-               strcmp(names[preset_total].name, "corner") == 0 &&
-               strcmp(names[preset_total + 1].name, "intersection") == 0,
-           "then the samples, by name; no hidden file, no other suffix");
+               strcmp(names[preset_total].name, "intersection") == 0 &&
+               strcmp(names[preset_total + 1].name, "corner") == 0,
+           "then the streets and the other samples, by name; no hidden file, no other suffix");
     tap_ok(names[preset_total + 2].group == SCENES_OPERATOR &&
                strcmp(names[preset_total + 2].name, "adding") == 0,
            "then the operators");

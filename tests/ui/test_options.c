@@ -8,12 +8,12 @@
 #include "tests/support/script.h"
 
 static Options parsed(const char *name, const char *line) {
-    static char text[256];
-    char *words[32] = {"bevscope", "live", (char *)name, "--kernel", "cpu_v2"}, *rest = text;
-    int count = 5;
+    static char text[256], *words[32]; /* options point into both */
+    char *rest = text;
+    int count = 0;
     Options options;
     Err err;
-    snprintf(text, sizeof text, "%s", line);
+    snprintf(text, sizeof text, "bevscope live %s --kernel cpu_v2 %s", name, line);
     while ((words[count] = strsep(&rest, " ")))
         count += *words[count] != '\0';
     need(options_parse(&options, count, words, &err), &err);
