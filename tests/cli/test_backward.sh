@@ -11,7 +11,7 @@ small='s/^cursor-x 118/cursor-x 60/; s/^cursor-y 112/cursor-y 56/; s/^pixel 0 30
 mouse='15, 4'
 [ -z "$WHOLE" ] || small='' mouse='30, 9'
 sed "$small" "$SRCDIR/samples/backward.keys" >keys
-"$BEVSCOPE" live street.json --script keys --frames "$folder/a" --size 160x50 >"$folder/out" 2>&1
+"$BEVSCOPE" live street.json --script keys --frames "$folder/a" --size 160x60 >"$folder/out" 2>&1
 tap_ok $? "the sample plays"
 sed 's/^/# /' "$folder/out"
 frame() { # NUMBER
