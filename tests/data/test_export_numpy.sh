@@ -47,7 +47,7 @@ for name in 'ours', 'oblong':
     ex.export_ranks(f'{name}-kept.npz', z['depth'], z['feat'], *[z[n] for n in names], (ny, nx))"
 for name in ours oblong; do
     for form in mirrored swapped turned kept; do
-        "$BEVSCOPE" info $name-$form.npz >info.txt 2>$name-$form.err
+        "$BEVSCOPE" info $name-$form.npz --device cpu >info.txt 2>$name-$form.err
     done
     tap_has "$name: bevscope says so" $name-mirrored.err 'numbered x [*] ny [+] y.*x_major=True'
     tap_has "$name: also where bev_shape is (nx, ny)" $name-swapped.err 'numbered x [*] ny [+] y.*x_major=True'
