@@ -131,9 +131,9 @@ static void say_sums(const LiveAccuracy *accuracy, BevDtype dtype, char *text, s
     else if (gates_fail(accuracy))
         snprintf(text, size, "but its sums are wrong: largest error %s, a gate fails", error);
     else if (accuracy->atol_1e2 == LIVE_PASS)
-        snprintf(text, size, "with the same sums, largest error %s, allowed 0.01", error);
+        snprintf(text, size, "and as right: largest error %s, allowed 0.01", error);
     else
-        snprintf(text, size, "with the same sums, %s itself errs by %s, above the published 0.01",
+        snprintf(text, size, "and as right; %s itself errs by %s, above the published 0.01",
                  bev_dtypes[dtype].title, error);
 }
 

@@ -136,11 +136,11 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
                         : there.dram_write_bytes > KEPT * f->out
                             ? ": only its inputs stay"
                             : ": all stays";
-    snprintf(text, sizeof text, "%s on %s reads %s from DRAM, writes %s%s", predicted->title, on,
-             reads, writes, stays);
+    snprintf(text, sizeof text, "%s on %s writes %s to DRAM, reads %s%s", predicted->title, on,
+             writes, reads, stays);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "%s: %s from DRAM, %s to it%s", predicted->title, reads, writes,
-                 stays);
+        snprintf(text, sizeof text, "%s: %s to DRAM, %s from it%s", predicted->title, writes,
+                 reads, stays);
     if (sheet_width(sheet, text) > area.w)
         text[strcspn(text, ",")] = '\0';
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
