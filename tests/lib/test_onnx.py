@@ -199,7 +199,10 @@ def test_refused(scene, file):
         def forward(self, depth, feat, *ranks):
             return bevpool.bev_pool_v2(depth, feat, *ranks[:3], (1, *ranks_of(*inputs).shape[2:], feat.shape[-1]),
                                        *ranks[3:])
+    moving = bevpool.LiftSplat(bevpool.Cameras((1, 1, 4, 2, 2, 1, 4, 4), (8, 8), (1, 0.5), (0, 1), (0, 1),
+                                               (0, 1)), 4)
     for words, network, given, how in (
+            ("export it with a Map", moving, (), {}),
             ("takes opset_version=16", ranks_of, inputs, {"opset_version": 15}),
             ("static_map=False", Given(), (*inputs, *ranks), {})):
         try:

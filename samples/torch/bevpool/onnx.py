@@ -269,6 +269,10 @@ def export(net: Any, inputs: Tuple[Any, ...], path: str, dynamo: bool = False, s
     function of standard operators for its node."""
     import torch
 
+    from .module import Cameras, LiftSplat
+
+    if any(isinstance(module, LiftSplat) and isinstance(module.grid, Cameras) for module in net.modules()):
+        raise ValueError("LiftSplat(Cameras) has no form in ONNX: export it with a Map of the vehicle's rig")
     with torch.no_grad():
         net(*inputs)  # makes the maps for this batch, which no exporter may see being made
     if dynamo:
