@@ -127,6 +127,22 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
 BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                               void **memory, bool *sound, BevpoolError *error);
 
+/* The arrays of a map, and the number of 4-byte elements of each. */
+enum { LIB_ARRAYS = 6, LIB_ALIGNMENT = 256 };
+
+typedef struct {
+    void **array[LIB_ARRAYS];
+    int64_t count[LIB_ARRAYS];
+} LibArrays;
+
+LibArrays lib_arrays_of(BevMap *map);
+
+/* Returns the bytes of an array up to where the next one begins. */
+size_t lib_padded_bytes(int64_t count);
+
+/* Appends the map `one` of sample `sample` to `all`, whose arrays have room for it. */
+void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t sample);
+
 /* Makes the poses of all cameras, (batch, cameras), of arrays on the device that was entered. */
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);

@@ -59,16 +59,8 @@ BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
 
 /* ---- from host arrays to the device ---------------------------------------------------------- */
 
-enum { ARRAYS = 6, ALIGNMENT = 256 };
-
-/* The arrays of a map, and the number of 4-byte elements of each. */
-typedef struct {
-    void **array[ARRAYS];
-    int64_t count[ARRAYS];
-} List;
-
-static List list_of(BevMap *map) {
-    return (List){
+LibArrays lib_arrays_of(BevMap *map) {
+    return (LibArrays){
         .array = {(void **)&map->ranks_depth, (void **)&map->ranks_feat, (void **)&map->ranks_bev,
                   (void **)&map->interval_starts, (void **)&map->interval_lengths,
                   (void **)&map->weights},
@@ -77,23 +69,23 @@ static List list_of(BevMap *map) {
     };
 }
 
-static size_t padded_bytes(int64_t count) {
-    return ((size_t)count * 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+size_t lib_padded_bytes(int64_t count) {
+    return ((size_t)count * 4 + LIB_ALIGNMENT - 1) / LIB_ALIGNMENT * LIB_ALIGNMENT;
 }
 
 /* Copies the arrays of a map into one block of a GPU's memory. */
 static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t device,
                             BevpoolError *error) {
-    List from = list_of(host), to = list_of(copy);
+    LibArrays from = lib_arrays_of(host), to = lib_arrays_of(copy);
     size_t bytes = 0, offset = 0;
-    for (int i = 0; i < ARRAYS; i++)
-        bytes += padded_bytes(from.count[i]);
+    for (int i = 0; i < LIB_ARRAYS; i++)
+        bytes += lib_padded_bytes(from.count[i]);
     BevpoolStatus status = lib_allocate(device, memory, bytes, error);
-    for (int i = 0; !status && i < ARRAYS; i++) {
+    for (int i = 0; !status && i < LIB_ARRAYS; i++) {
         if (!*from.array[i])
             continue;
         *to.array[i] = (char *)*memory + offset;
-        offset += padded_bytes(from.count[i]);
+        offset += lib_padded_bytes(from.count[i]);
         if (from.count[i])
             status =
                 lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error);
@@ -166,15 +158,15 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
 /* Checks the caller's arrays. `view`: all must exist and lie on the device. */
 static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t device,
                                   BevpoolError *error) {
-    static const char *const names[ARRAYS] = {"ranks_depth",     "ranks_feat",       "ranks_bev",
-                                              "interval_starts", "interval_lengths", "weights"};
+    static const char *const names[LIB_ARRAYS] = {
+        "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
     BevMap map = map_of(a);
-    const List list = list_of(&map);
+    const LibArrays list = lib_arrays_of(&map);
     bool found_here = !view && !a->interval_starts && !a->interval_lengths;
     BevpoolStatus status = lib_check_counts(a, found_here, error);
     if (status)
         return status;
-    for (int i = 0; i < ARRAYS; i++) {
+    for (int i = 0; i < LIB_ARRAYS; i++) {
         const void *array = *list.array[i];
         bool of_intervals = strncmp(names[i], "interval", 8) == 0;
         if (!array && list.count[i] && (!of_intervals || !found_here))
@@ -198,8 +190,8 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
     if (!given.interval_starts)
         given.intervals = 0;
     *host = (BevMap){.points = given.points, .intervals = given.intervals};
-    const List from = list_of(&given), to = list_of(host);
-    for (int i = 0; i < ARRAYS; i++) {
+    const LibArrays from = lib_arrays_of(&given), to = lib_arrays_of(host);
+    for (int i = 0; i < LIB_ARRAYS; i++) {
         size_t bytes = (size_t)from.count[i] * 4;
         if (!*from.array[i])
             continue;
@@ -244,10 +236,10 @@ static BevpoolStatus complete_map(BevMap *host, const BevpoolShape *shape, uint3
 /* Whether all arrays lie on that GPU. */
 static bool all_on_gpu(const BevMap *given, int32_t device) {
     BevMap map = *given;
-    const List list = list_of(&map);
+    const LibArrays list = lib_arrays_of(&map);
     if (device == BEVPOOL_CPU || !given->points)
         return false;
-    for (int i = 0; i < ARRAYS; i++)
+    for (int i = 0; i < LIB_ARRAYS; i++)
         if (*list.array[i] && lib_check_place(device, *list.array[i], "", NULL))
             return false;
     return true;

@@ -82,28 +82,29 @@ static void append_ranks(int32_t *to, const int32_t *from, int64_t count, int64_
         to[i] = (int32_t)(from[i] + add);
 }
 
-/* Appends the map `one` of sample `b` to the map `all`. */
-static bool append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t b) {
-    int64_t points = all->points + one->points, intervals = all->intervals + one->intervals;
+void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t sample) {
     int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
-    if (!grow_array(&all->ranks_depth, points) || !grow_array(&all->ranks_feat, points) ||
-        !grow_array(&all->ranks_bev, points) || !grow_array(&all->interval_starts, intervals) ||
-        !grow_array(&all->interval_lengths, intervals) ||
-        (one->weights && !grow_array(&all->weights, points)))
-        return false;
     append_ranks(all->ranks_depth + all->points, one->ranks_depth, one->points,
-                 b * feats * shape->depth_bins);
-    append_ranks(all->ranks_feat + all->points, one->ranks_feat, one->points, b * feats);
+                 sample * feats * shape->depth_bins);
+    append_ranks(all->ranks_feat + all->points, one->ranks_feat, one->points, sample * feats);
     append_ranks(all->ranks_bev + all->points, one->ranks_bev, one->points,
-                 b * shape->nz * shape->ny * shape->nx);
+                 sample * shape->nz * shape->ny * shape->nx);
     append_ranks(all->interval_starts + all->intervals, one->interval_starts, one->intervals,
                  all->points);
     append_ranks(all->interval_lengths + all->intervals, one->interval_lengths, one->intervals, 0);
     if (one->weights)
         memcpy(all->weights + all->points, one->weights, (size_t)one->points * sizeof(float));
-    all->points = points;
-    all->intervals = intervals;
-    return true;
+    all->points += one->points;
+    all->intervals += one->intervals;
+}
+
+/* Makes room in `all` for the map `one`. */
+static bool grow_map(BevMap *all, const BevMap *one) {
+    int64_t points = all->points + one->points, intervals = all->intervals + one->intervals;
+    return grow_array(&all->ranks_depth, points) && grow_array(&all->ranks_feat, points) &&
+           grow_array(&all->ranks_bev, points) && grow_array(&all->interval_starts, intervals) &&
+           grow_array(&all->interval_lengths, intervals) &&
+           (!one->weights || grow_array(&all->weights, points));
 }
 
 static BevpoolStatus append_sample(const Rig *rig, int32_t align, const BevpoolShape *shape,
@@ -112,8 +113,9 @@ static BevpoolStatus append_sample(const Rig *rig, int32_t align, const BevpoolS
     Err err = {0};
     if (!scatter_build(rig, (BevAlign)align, ~0u, &one, &err))
         return lib_pass(error, BEVPOOL_BAD_MAP, &err);
-    bool fits = all->points + one.points <= INT32_MAX,
-         joined = fits && append_map(all, &one, shape, b);
+    bool fits = all->points + one.points <= INT32_MAX, joined = fits && grow_map(all, &one);
+    if (joined)
+        lib_append_map(all, &one, shape, b);
     scatter_free(&one);
     if (!fits)
         return lib_fail(error, BEVPOOL_BAD_MAP, "rigs: more than 2147483647 points");

@@ -242,42 +242,16 @@ typedef struct {
     int64_t points, intervals;
 } CpuMap;
 
-enum { ARRAYS = 6, ALIGNMENT = 256 };
-
 /* Sets the arrays of `map` behind the head, and returns the bytes of all. NULL: only the bytes. */
 static size_t place_arrays(const BevMap *bounds, void *memory, BevMap *map) {
-    void **arrays[ARRAYS] = {
-        (void **)&map->ranks_depth,     (void **)&map->ranks_feat,       (void **)&map->ranks_bev,
-        (void **)&map->interval_starts, (void **)&map->interval_lengths, (void **)&map->weights};
-    int64_t counts[ARRAYS] = {bounds->points,    bounds->points,    bounds->points,
-                              bounds->intervals, bounds->intervals, bounds->points};
-    size_t used = ALIGNMENT;
-    for (int i = 0; i < ARRAYS - !bounds->weights; i++) {
-        *arrays[i] = memory ? (char *)memory + used : NULL;
-        used += ((size_t)counts[i] * 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    BevMap sizes = *bounds;
+    const LibArrays from = lib_arrays_of(&sizes), to = lib_arrays_of(map);
+    size_t used = LIB_ALIGNMENT;
+    for (int i = 0; i < LIB_ARRAYS - !bounds->weights; i++) {
+        *to.array[i] = memory ? (char *)memory + used : NULL;
+        used += lib_padded_bytes(from.count[i]);
     }
     return used;
-}
-
-/* Appends the map of one sample to the arrays, whose counts grow. */
-static void append(BevMap *all, const BevMap *one, const BevMoving *moving, int64_t sample) {
-    const BevShape *s = &moving->shape;
-    int64_t pixels = s->cameras / moving->samples * s->feat_h * s->feat_w;
-    int64_t cells = s->nx * s->ny / moving->samples, at = all->points, next = all->intervals;
-    for (int64_t t = 0; t < one->points; t++) {
-        all->ranks_depth[at + t] =
-            (int32_t)(one->ranks_depth[t] + sample * pixels * s->depth_bins);
-        all->ranks_feat[at + t] = (int32_t)(one->ranks_feat[t] + sample * pixels);
-        all->ranks_bev[at + t] = (int32_t)(one->ranks_bev[t] + sample * cells);
-        if (one->weights)
-            all->weights[at + t] = one->weights[t];
-    }
-    for (int64_t i = 0; i < one->intervals; i++) {
-        all->interval_starts[next + i] = (int32_t)(one->interval_starts[i] + at);
-        all->interval_lengths[next + i] = one->interval_lengths[i];
-    }
-    all->points += one->points;
-    all->intervals += one->intervals;
 }
 
 static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *poses, void *memory,
@@ -300,7 +274,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
             free(rig);
             return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
         }
-        append(&all, &one, &map->moving, b);
+        lib_append_map(&all, &one, &map->shape, b);
         scatter_free(&one);
     }
     free(rig);
@@ -311,7 +285,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
 /* ---- plans ----------------------------------------------------------------------------------- */
 
 size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
-    BevMap map;
+    BevMap map = {0};
     if (!plan || !plan->map->rig)
         return 0;
     return plan->map->device == BEVPOOL_CPU
@@ -321,10 +295,10 @@ size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
 
 static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,
                                   BevpoolError *error) {
-    if (!memory || (uintptr_t)memory % ALIGNMENT)
+    if (!memory || (uintptr_t)memory % LIB_ALIGNMENT)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                         "map memory: %s, expected a multiple of %d bytes",
-                        memory ? "begins between" : "is NULL", ALIGNMENT);
+                        memory ? "begins between" : "is NULL", LIB_ALIGNMENT);
     return lib_check_place(plan->map->device, memory, "map memory", error);
 }
 
