@@ -22,7 +22,6 @@ waited for.
 """
 import argparse
 import ctypes
-import datetime
 import json
 import math
 import os
@@ -37,6 +36,7 @@ import torch
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import bevpool  # noqa: E402
+from compare import machine_of  # noqa: E402
 
 CHANNELS, HEIGHT_M, GRAPH_STEPS = 80, (-5.0, 3.0), 4
 
@@ -417,11 +417,7 @@ def main():
                 print(f"{row['way']:8} {row['dtype']} {row['launch']:6} {row['median_us']:10.1f} us",
                       f"{row['peak_mb']:8.1f} MB" if "peak_mb" in row else "", flush=True)
     if options.json:
-        query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        machine = {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda, "torch": torch.__version__,
-                   "driver": subprocess.run(query, capture_output=True, text=True).stdout.split("\n")[0],
-                   "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                   "seed": "0 to 7"}
+        machine = {**machine_of("cuda"), "seed": "0 to 7"}
         with open(options.json, "w") as file:
             json.dump({"machine": machine, "results": results}, file, indent=1)
 
