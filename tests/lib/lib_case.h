@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIB_ALIGNMENT = 256 };
+enum { CASE_ALIGNMENT = 256 }; /* of the memory that bevpool.h asks for */
 
 static BevpoolError error; /* of the call before */
 
@@ -88,7 +88,7 @@ static inline void lib_rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolR
 }
 
 static inline void *lib_aligned(size_t bytes) {
-    return aligned_alloc(LIB_ALIGNMENT, (bytes / LIB_ALIGNMENT + 1) * LIB_ALIGNMENT);
+    return aligned_alloc(CASE_ALIGNMENT, (bytes / CASE_ALIGNMENT + 1) * CASE_ALIGNMENT);
 }
 
 static inline BevpoolTensor lib_tensor_of(const BevTensor *t) {
