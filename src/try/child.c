@@ -11,11 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { TICK_MS = 20, NO_EXEC = 127, HIGH_FD = 100 };
 
@@ -37,7 +34,7 @@ static bool place_files(const ChildPlan *plan, int output) {
     return ok;
 }
 
-static void run_program(const ChildPlan *plan, char **environment, int output, pid_t parent) {
+static void run_program(const ChildPlan *plan, int output, pid_t parent) {
     sigset_t none;
     sigemptyset(&none);
     setsid();
@@ -45,27 +42,8 @@ static void run_program(const ChildPlan *plan, char **environment, int output, p
     if (getppid() != parent || !place_files(plan, output))
         _exit(NO_EXEC);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (plan->address_limit)
-        setrlimit(RLIMIT_AS, &(struct rlimit){plan->address_limit, plan->address_limit});
-    execve(plan->program, (char *const *)plan->words, environment);
+    execv(plan->program, (char *const *)plan->words);
     _exit(NO_EXEC);
-}
-
-/* Copies the environment, where the variable `set` replaces its namesake. The caller frees. */
-static char **environment_with(const char *set) {
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **copy = malloc((count + 2) * sizeof *copy);
-    size_t name = set ? strcspn(set, "=") + 1 : 0;
-    for (size_t i = 0; copy && i < count; i++)
-        if (!set || strncmp(environ[i], set, name) != 0)
-            copy[kept++] = environ[i];
-    if (copy && set)
-        copy[kept++] = (char *)set;
-    if (copy)
-        copy[kept] = NULL;
-    return copy;
 }
 
 /* ---- the parent ------------------------------------------------------------------------------ */
@@ -97,9 +75,8 @@ static void watch_child(pid_t pid, int output, const ChildPlan *plan, ChildEnd *
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
         if (poll(&ready, 1, open ? TICK_MS : 1) > 0)
             open = read_output(output, plan, end);
-        end->stopped = plan->stop && *plan->stop;
         end->timed_out = clock_us() - start > limit_us;
-        if (end->stopped || end->timed_out)
+        if (end->timed_out)
             break;
     }
     kill(-pid, SIGKILL); /* the child and all processes that it started */
@@ -112,7 +89,6 @@ static void watch_child(pid_t pid, int output, const ChildPlan *plan, ChildEnd *
         struct pollfd ready = {.fd = output, .events = POLLIN};
         open = poll(&ready, 1, 0) > 0 && read_output(output, plan, end);
     }
-    end->wall_s = (clock_us() - start) * 1e-6;
 }
 
 /* Replaces control characters, which could reach the terminal. Newlines stay. */
@@ -134,12 +110,11 @@ static void clean_output(ChildEnd *end) {
 
 bool child_run(const ChildPlan *plan, ChildEnd *end, Err *err) {
     *end = (ChildEnd){.output = calloc(1, plan->output_limit + 1)};
-    char **environment = environment_with(plan->set);
     int output[2] = {-1, -1};
     pid_t parent = getpid(), pid = -1;
-    bool ok = end->output && environment && pipe2(output, O_CLOEXEC) == 0;
+    bool ok = end->output && pipe2(output, O_CLOEXEC) == 0;
     if (ok && (pid = fork()) == 0)
-        run_program(plan, environment, output[1], parent);
+        run_program(plan, output[1], parent);
     if (output[1] >= 0)
         close(output[1]);
     if (pid > 0)
@@ -150,6 +125,5 @@ bool child_run(const ChildPlan *plan, ChildEnd *end, Err *err) {
         err_set(err, ERR_FAILED, plan->program, "", "cannot be started: %s", strerror(errno));
     if (output[0] >= 0)
         close(output[0]);
-    free(environment);
     return pid > 0;
 }

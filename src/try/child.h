@@ -13,23 +13,19 @@ enum { CHILD_FILES = 3, CHILD_FIRST_FILE = 3 };
 typedef struct {
     const char *program;      /* path of the program */
     const char *const *words; /* arguments, the name first; NULL at the end */
-    const char *set;          /* an environment variable, "NAME=VALUE"; NULL: none */
     int files[CHILD_FILES];   /* become the child's descriptors 3, 4, ... */
     int file_count;
     double limit_s;
-    size_t address_limit;              /* bytes of address space; 0: as in this program */
-    size_t output_limit;               /* bytes of the output that are kept */
-    const volatile sig_atomic_t *stop; /* not 0: the child is ended now; NULL: never */
+    size_t output_limit; /* bytes of the output that are kept */
 } ChildPlan;
 
 typedef struct {
-    bool timed_out, stopped;
+    bool timed_out;
     int status;             /* status as waitpid returns it */
     char *output;           /* output of both streams, cut; control characters other than the
                                newline become '?'; the caller frees it */
     size_t length;          /* bytes that were kept; a zero follows them */
     uint64_t output_length; /* bytes that were printed in all */
-    double wall_s;
 } ChildEnd;
 
 /* Starts the program in a session of its own, without terminal and input. Waits for its end. All

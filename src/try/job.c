@@ -134,7 +134,7 @@ static void copy_report(Job *job) {
         r->state = JOB_RUNNING;
     if (r->signal < 1 || r->signal >= NSIG)
         r->signal = SIGABRT;
-    if (r->access < ACCESS_OTHER || r->access > ACCESS_STACK || r->array < 0 ||
+    if (r->access < ACCESS_OTHER || r->access > ACCESS_NULL || r->array < 0 ||
         r->array >= JOB_INPUTS + job->header.calls)
         r->access = ACCESS_OTHER;
     unsigned char settled;

@@ -20,8 +20,6 @@ typedef struct {
     int64_t points, intervals, depths, pixels;
     bool cuda;            /* the learner's kernel is for a GPU */
     int calls; /* number of calls, each with a poisoned output of its own; 0: time the kernel */
-    /* further calls on the first output; before each call one of its values is overwritten */
-    int repeats;
     char instead[32]; /* name of the kernel of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* used when calls is 0 */
     double limit_s;
@@ -65,15 +63,14 @@ typedef enum {
     ACCESS_BEFORE, /* before the start of an array */
     ACCESS_AFTER,
     ACCESS_INSIDE, /* a write to an input */
-    ACCESS_NULL,
-    ACCESS_STACK
+    ACCESS_NULL
 } JobAccess;
 
 /* The report at the start of the outputs. The runner writes it; a kernel can, too. */
 typedef struct {
     int state;                          /* JobState */
     int signal;                         /* set in state JOB_SIGNAL */
-    int access, array, writes;          /* describe the access; writes: 1, 0, or -1: unknown */
+    int access, array;                  /* describe the access */
     int64_t element;                    /* index in the array; negative before its start */
     Timing timing;
     char text[256];

@@ -2,13 +2,10 @@
 /* The runner: a process of this program that runs one kernel on one problem (job.h). */
 #include "src/try/runner.h"
 
-#include "src/base/clock.h"
-#include "src/base/random.h"
 #include "src/run/cuda/driver.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 /* forbidden bytes on both sides of an array; bytes of the signal handler's stack */
@@ -47,11 +43,9 @@ static int end_with(JobState state, const char *text) {
 
 /* ---- the meaning of a signal ----------------------------------------------------------------- */
 
-/* Finds the array near an address that faulted. Distances are in elements of four bytes. An address
- * near the stack pointer means that the stack overflowed. */
-static void explain_address(JobReport *report, uintptr_t address, uintptr_t stack) {
-    bool near = stack && address - stack + ZONE < 2 * (uintptr_t)ZONE;
-    report->access = near ? ACCESS_STACK : address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
+/* Finds the array near an address that faulted. Distances are in elements of four bytes. */
+static void explain_address(JobReport *report, uintptr_t address) {
+    report->access = address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
     for (int i = 0; i < runner.array_count; i++) {
         uintptr_t start = (uintptr_t)runner.arrays[i].start, end = start + runner.arrays[i].bytes;
         if (address < start - ZONE || address >= end + ZONE)
@@ -66,42 +60,18 @@ static void explain_address(JobReport *report, uintptr_t address, uintptr_t stac
     }
 }
 
-/* Returns the kind of a page fault: 1 a write, 0 a read, -1 unknown. */
-static int was_write(const ucontext_t *context) {
-#if defined(__x86_64__)
-    return context->uc_mcontext.gregs[REG_ERR] >> 1 & 1;
-#else
-    (void)context;
-    return -1;
-#endif
-}
-
-/* Returns the stack pointer at the fault. 0: unknown. */
-static uintptr_t stack_pointer(const ucontext_t *context) {
-#if defined(__x86_64__)
-    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-    return (uintptr_t)context->uc_mcontext.sp;
-#else
-    (void)context;
-    return 0;
-#endif
-}
-
 /* Handles a signal. The first thread reports it; others wait for the end of the process. */
 static void on_signal(int signal, siginfo_t *info, void *context) {
     static volatile int taken;
     JobReport *report = runner.report;
+    (void)context;
     while (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
         pause();
     report->signal = signal;
-    report->writes = -1;
     if (signal == SIGSEGV || signal == SIGBUS) {
-        report->writes = was_write(context);
         /* The system reports an address that no pointer can have as 0, with another code. */
         bool known = info->si_code > 0 && info->si_code < SI_KERNEL;
-        explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX,
-                        stack_pointer(context));
+        explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX);
     }
     report->state = JOB_SIGNAL;
     _exit(EXIT_FAILURE);
@@ -185,18 +155,6 @@ static bool call_on_gpu(const BevProblem *problem) {
     return state == JOB_DONE || (end_with(state, err.what), false);
 }
 
-/* Calls the kernel as timed calls do. Before each call one value of the output is overwritten,
- * another value each time. A kernel that does not compute that value leaves it wrong, and the judge
- * sees it. */
-static void repeat_calls(int repeats) {
-    uint64_t seed = (uint64_t)(clock_us() * 1e3);
-    size_t count = (size_t)(runner.problem.cells * runner.problem.channels);
-    for (int i = 0; i < repeats && count; i++) {
-        runner.problem.out[random_below(&seed, (int64_t)count)] = NAN;
-        runner.pool(&runner.problem);
-    }
-}
-
 static bool call_all(void) {
     void *inputs[JOB_INPUTS];
     for (int i = 0; i < JOB_INPUTS; i++)
@@ -209,7 +167,6 @@ static bool call_all(void) {
         runner.problem = runner_pool(&problem);
         runner.pool(&runner.problem);
     }
-    repeat_calls(runner.header->repeats);
     return true;
 }
 

@@ -12,9 +12,11 @@ Pool runner_pool(const BevProblem *problem);
 /* Whether this build has CUDA. False: `err` says why kernels cannot run on a GPU. */
 bool gpu_possible(Err *err);
 
-/* Compiles the file GPU_SOURCE, named `name`, and writes the machine code to GPU_IMAGE. Prints the
- * compiler's messages, or why there is no GPU. Returns the exit status. */
-enum { GPU_SOURCE = CHILD_FIRST_FILE, GPU_IMAGE };
+/* The descriptor of a process that compiles: it writes the machine code there. */
+enum { TRY_CODE = CHILD_FIRST_FILE };
+
+/* Compiles the file `name` for a GPU. Prints the compiler's messages, or why there is no GPU.
+ * Returns the exit status. */
 int gpu_compile(const char *name);
 
 /* Opens the first GPU and loads the machine code from a descriptor. */

@@ -50,18 +50,16 @@ bool gpu_possible(Err *err) {
 }
 
 int gpu_compile(const char *name) {
-    char from[32], to[32], headers[PATH_MAX], line[1024], *source = NULL;
+    char headers[PATH_MAX], line[1024], *source = NULL;
     size_t length;
     NvrtcResult result = {0};
     Err err = {0};
-    snprintf(from, sizeof from, "/proc/self/fd/%d", GPU_SOURCE);
-    snprintf(to, sizeof to, "/proc/self/fd/%d", GPU_IMAGE);
-    bool ok = data_read(from, MAX_SOURCE, &source, &length, &err) &&
+    bool ok = data_read(name, MAX_SOURCE, &source, &length, &err) &&
               data_path("samples/try", headers, sizeof headers, &err) &&
               nvrtc_compile(source, name, headers, &result, &err);
     if (result.log)
         fputs(result.log, stdout);
-    if (ok && !data_write_all(GPU_IMAGE, result.image, result.bytes))
+    if (ok && !data_write_all(TRY_CODE, result.image, result.bytes))
         ok = err_set(&err, ERR_FAILED, name, "", "the machine code cannot be written");
     free(source);
     free(result.image);

@@ -5,7 +5,7 @@
  * A run ends at a time limit. Its process has no terminal, limits of time, memory and processes,
  * and an output that is cut. It has the rights of the user, and can write to all of its own memory,
  * the runner's page of results included. So results are judged from the outputs alone, by values
- * that are computed after the run, and times are confirmed by the clock of the judge. */
+ * that are computed after the run. */
 #pragma once
 
 #include "src/accuracy/cases.h"
@@ -21,8 +21,7 @@ typedef struct {
     char *messages;    /* compiler's messages, lines without control characters; or NULL */
 } TryKernel;
 
-/* Compiles `file` in a private folder. The folder is removed on return, also when a signal ends
- * the program. Free the kernel also after a failure: its messages say why. ERR_DEVICE: there is
+/* Compiles `file`. Free the kernel also after a failure: its messages say why. ERR_DEVICE: there is
  * no C compiler, or no GPU for a CUDA kernel. ERR_FAILED: the file cannot be read or does not
  * compile. */
 bool try_compile(const char *file, TryKernel *kernel, Err *err);
@@ -44,7 +43,6 @@ typedef struct {
     char hint[256];   /* where to look; may be empty */
     char *bad_cells; /* a map of the wrong cells (bad_cells_map), or NULL */
     char *printed;   /* the kernel's own output, cut, control characters replaced; NULL: nothing */
-    double run_s;    /* wall time of the process */
 } TryResult;
 
 /* Judges the kernel on a case: two runs on random inputs for gate A, one on exact inputs for gate

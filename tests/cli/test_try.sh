@@ -77,15 +77,15 @@ wrong places 'right(p);
 says places 'no_points: gate A: 1 of 11440 values wrong, .* cell 71, channel 40: 1 instead of 0'
 grep -q '^ *\.*x\.*$' out && grep -qE ': [23][0-9] of [23][0-9] cases wrong' err
 tap_ok $? "the wrong cell is shown on a map"
-says places 'WRONG  one_point: it wrote out\[11440\], after the end of out'
+says places 'WRONG  one_point: it accessed out\[11440\], after the end of out'
 says places 'WRONG  one_cell: it wrote out\[-1\], before the start of out'
 wrong inputs 'right(p);
     volatile int cell = which(p) ? 0 : p->ranks_bev[p->points];
     if (which(p) == 1) ((float *)p->depth)[3] = 1 + cell;
     else if (which(p) == 2) p->out[-5000] = 1;'
-says inputs 'it read ranks_bev\[0\], after the end of ranks_bev'
+says inputs 'it accessed ranks_bev\[0\], after the end of ranks_bev'
 says inputs 'WRONG  one_point: it wrote to an input, depth\[3\]'
-says inputs 'it wrote out\[-5000\], before the start of out'
+says inputs 'it accessed out\[-5000\], before the start of out'
 tap_has "cases in which it does not do so are right" out '^right  one_per_cell'
 wrong values 'Pool q = *p;
     q.points -= which(p) == 2;
@@ -104,7 +104,6 @@ grep -qE '\([0-9]{7,} more bytes are cut\)' out && [ "$(wc -c <out)" -lt 4000 ]
 tap_ok $? "what it prints is cut"
 body 1 'it crashed: .*through a NULL pointer' null '*(volatile int *)0 = 1;'
 body 1 'an address outside of every array' wild '*(volatile int *)0x123456789000 = 1;'
-body 1 'the stack overflowed' stack 'volatile char big[64 << 20]; big[0] = 1;'
 body 1 'case no_points: it crashed: Aborted' aborts 'abort();'
 body 1 "Assertion .*p->points > 5" asserts 'assert(p->points > 5);'
 if [ $asan = yes ]; then
@@ -121,8 +120,6 @@ else
     body 1 'it crashed: Aborted' memory \
         'for (;;) { char *more = malloc(1 << 24); if (!more) abort(); more[0] = 1; }'
 fi
-kernel lazy 'static int n; void pool(const Pool *p) { if (n++ < 3) right(p); }'
-judge 1 'when called [0-9]+ times: gate A' lazy.c toy -q --limit 60
 body 1 'it crashed: Aborted' forges 'char line[256]; int *report = NULL;
     for (FILE *maps = fopen("/proc/self/maps", "r"); !report && fgets(line, sizeof line, maps);)
         if (strstr(line, "memfd:outputs") && strstr(line, " 00000000 ")) report = (int *)strtoul(line, 0, 16);
@@ -159,10 +156,10 @@ judge 2 'it needs a terminal' mine.c toy --edit
     "$BEVSCOPE" try mine.c toy 2>err >out
     echo $? >status
 )
-[ "$(cat status)" = 4 ] && grep -q 'no C compiler on PATH' err
+[ "$(cat status)" = 4 ] && grep -q 'there is no C compiler: .*cc' err
 tap_ok $? "no compiler on PATH: exit 4"
 CC=no-such-compiler "$BEVSCOPE" try mine.c toy 2>err >out
-[ $? = 4 ] && grep -q "CC: 'no-such-compiler' is not there" err
+[ $? = 4 ] && grep -q 'there is no C compiler: .*no-such-compiler' err
 tap_ok $? "CC names none: exit 4"
 "$BEVSCOPE" --try-runner 2>err
 [ $? = 2 ] && [ "$(wc -l <err)" = 1 ]
@@ -198,10 +195,10 @@ fi
 
 # ---- signals and the editor --------------------------------------------------------------------------
 
-printf '#!/bin/sh\n: >"$TMPDIR/part.o"\nexec sleep 60\n' >slow-cc
+printf '#!/bin/sh\nexec sleep 60\n' >slow-cc
 kernel slow 'void pool(const Pool *p) { right(p); for (;;) sleep(1); }'
 cat >signals.py <<'PY'
-"""A signal ends the program as it would without it, its folder is gone, and so are its processes."""
+"""A signal ends the program as it would without it, and its processes are gone."""
 import os, signal, subprocess, sys, time
 mark = "BEVSCOPE_MARK=%d" % os.getpid()
 
