@@ -70,17 +70,6 @@ const char *gpu_narrow_formats(const Gpu *gpu) {
     return gpu->converts_fp8 ? "INT8, FP8" : int8 ? "INT8" : "none";
 }
 
-const GpuFigure gpu_figures[GPU_FIGURES] = {
-    [GPU_L2] = {"l2", offsetof(GpuEdit, l2_mib), 1.0 / 32, 256, false},
-    [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gb_s), 1, 1e6, false},
-    [GPU_SMS] = {"sms", offsetof(GpuEdit, sms), 1, 10000, true},
-    [GPU_CLOCK] = {"clock", offsetof(GpuEdit, clock_ghz), 0.1, 10, false},
-};
-
-double *gpu_edit_value(GpuEdit *edit, int figure) {
-    return (double *)((char *)edit + gpu_figures[figure].offset);
-}
-
 Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit) {
     Gpu edited = *gpu;
     double own_ghz = gpu_clock_ghz(gpu), ghz = edit->clock_ghz > 0 ? edit->clock_ghz : own_ghz;
@@ -102,14 +91,13 @@ bool gpu_edit_any(const GpuEdit *edit) {
 }
 
 void gpu_edit_text(const GpuEdit *edit, char *text, size_t size) {
-    static const char *const after[GPU_FIGURES] = {"MiB of L2", "GB/s", "SMs", "GHz"};
-    GpuEdit copy = *edit;
+    const double values[] = {edit->l2_mib, edit->dram_gb_s, edit->sms, edit->clock_ghz};
+    static const char *const after[] = {"MiB of L2", "GB/s", "SMs", "GHz"};
     text[0] = '\0';
-    for (int i = 0; i < GPU_FIGURES; i++) {
-        double value = *gpu_edit_value(&copy, i);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         size_t length = strlen(text);
-        if (value > 0)
-            snprintf(text + length, size - length, "%s%.4g %s", length ? ", " : " with ", value,
+        if (values[i] > 0)
+            snprintf(text + length, size - length, "%s%.4g %s", length ? ", " : " with ", values[i],
                      after[i]);
     }
 }

@@ -52,20 +52,6 @@ typedef struct {
     double l2_mib, dram_gb_s, sms, clock_ghz;
 } GpuEdit;
 
-/* One figure of a GpuEdit: its word, as in the command `gpu l2=32`, and its bounds. */
-typedef struct {
-    const char *word;
-    size_t offset; /* in GpuEdit */
-    double min, max;
-    bool whole; /* the figure must be a whole number */
-} GpuFigure;
-
-enum { GPU_L2, GPU_BANDWIDTH, GPU_SMS, GPU_CLOCK, GPU_FIGURES };
-extern const GpuFigure gpu_figures[GPU_FIGURES];
-
-/* Returns the place of a figure, such as GPU_L2, in `edit`. */
-double *gpu_edit_value(GpuEdit *edit, int figure);
-
 /* Returns the GPU with the changed figures. Its L2 bandwidth grows in proportion to
  * multiprocessors and clock. */
 Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit);

@@ -16,14 +16,20 @@ enum { MAX_KERNELS = 64 };
 
 /* The prototypes of all handlers. */
 #define BY(handler, ...)                                                 handler
+#define SLIDES(handler, ...)                                             handler
+#define PICKS(handler, ...)                                              handler
 #define TOGGLES(...)                                                     control_toggle
 #define CHOOSES(...)                                                     control_choose
+#define SETS(...)                                                        control_set
 #define CONTROL(id, word, argument, keys, back, group, help, also, acts) ControlHandler acts;
 #include "src/state/controls.inc"
 #undef CONTROL
 #undef BY
+#undef SLIDES
+#undef PICKS
 #undef TOGGLES
 #undef CHOOSES
+#undef SETS
 
 /* The lists of values that controls.inc names; values.c defines them. */
 ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_injected_bugs,
@@ -49,14 +55,15 @@ static inline int wrapped(int value, int count) {
 int control_pick(State *state, const Command *command, int now);
 int control_find(const State *state, const Command *command); /* as control_pick, without a line */
 
-extern const char *const rounding_ideas[ROUNDING_COUNT]; /* what each does, in a few words */
+/* Carries out a command: completes its place or number and calls the handler. A line of the log
+ * says where the scene lacks what the control needs, or the argument is no value. */
+unsigned control_use(State *state, const Command *command);
 
-/* Returns the number after the command: its argument, or a step of the control's row from `now`. */
-double control_moved(const Command *command, double now);
+/* Selects the camera of an argument such as "front 1.5", and takes it out of the command; "all"
+ * sets command->all. Returns false, with a line in the log, where no camera has that name. */
+bool control_take_camera(State *state, Command *command);
 
-/* Writes the number after the command, as control_moved gives it. A step stops at the bounds of the
- * row. Returns false, with a line in the log, where the argument is outside the bounds. */
-bool control_number(State *state, const Command *command, double now, double *next);
+enum { STEP_RUN_VALUES = STEP_RUN | 1 << 16 }; /* neither footprint nor latency change */
 
 /* Assigns a field. The value is STEP_CHANGE where the field changed, else 0. */
 #define SET(field, value) ((field) != (value) ? ((field) = (value), (unsigned)STEP_CHANGE) : 0u)
@@ -78,8 +85,11 @@ void control_use_slice(State *state, int slice, bool keep);
 /* Returns the slice as text: "3, z +0.2 to +0.6 m", "max", "side"; "flat": the grid has one. */
 ShortText state_slice_text(const State *state);
 
-/* Returns one figure of the predicted GPU as text: "32 MiB (what if)", "768 GB/s". */
-ShortText state_gpu_figure(const State *state, int figure);
+/* Returns the clock of the predicted GPU, with the user's changes. */
+double state_gpu_ghz(const State *state);
+
+/* Returns how many cameras give points. */
+int state_seeing(const State *state);
 
 /* Returns the group of a scene of the menu. Scenes of the command line are with the cameras. */
 SceneGroup state_scene_group(const State *state, int scene);
@@ -92,9 +102,6 @@ ShortText state_config(const State *state);
 
 /* Returns the number of the injected bug as text, or "none". */
 const char *state_injected_bug(const State *state);
-
-/* Returns the name of a loss: "cell", "box", "class", "all". */
-const char *state_loss(int loss);
 
 /* Returns the name of the camera that the camera controls act on; "n/a": there is none. */
 const char *state_camera_name(const State *state);

@@ -208,8 +208,7 @@ unsigned control_bits_at(State *state, const Command *command) {
     state->bits = state_bits(state);
     BitsPage *page = &state->bits;
     int bits = bev_dtypes[page->dtype].bits;
-    double at = command->step ? page->at + command->step : strtod(command->argument, NULL);
-    unsigned changed = SET(page->at, (int)clamp(at, 0, bits - 1));
+    unsigned changed = SET(page->at, (int)clamp(command->number, 0, bits - 1));
     double flipped = bev_code_value(page->dtype, page->code ^ 1u << page->at);
     return SAY(state, command->action, "bit %d, %s: flipped, %s becomes %s", page->at,
                bits_parts[bits_part(page->dtype, page->at)], state_bits_value(state).text,
@@ -220,7 +219,7 @@ unsigned control_bits_at(State *state, const Command *command) {
 unsigned control_bits_flip(State *state, const Command *command) {
     state->bits = state_bits(state);
     BitsPage *page = &state->bits;
-    double bit = command->step ? page->at : strtod(command->argument, NULL);
+    double bit = command->step ? page->at : command->number;
     char done[48];
     if (!(bit >= 0 && bit < bev_dtypes[page->dtype].bits))
         return SAY(state, command->action, "bits-flip: %s has bits 0 to %d, not %s",
@@ -239,7 +238,7 @@ unsigned control_bits_value(State *state, const Command *command) {
     BitsPage *page = &state->bits;
     char done[80] = "";
     if (!command->step) {
-        page->code = bev_code(page->dtype, (float)strtod(command->argument, NULL));
+        page->code = bev_code(page->dtype, (float)command->number);
         snprintf(done, sizeof done, "nearest to %.40s, ", command->argument);
         return log_bits(state, command->action, done);
     }
@@ -253,12 +252,9 @@ unsigned control_bits_value(State *state, const Command *command) {
 }
 
 unsigned control_bits_of(State *state, const Command *command) {
-    int of = control_pick(state, command, (int)state->bits.of);
-    if (of < 0)
-        return STEP_REDRAW;
-    state->bits.of = (BitsOf)of;
+    state->bits.of = (BitsOf)command->place;
     state->bits = state_bits(state);
     char done[48];
-    snprintf(done, sizeof done, "%s, ", bits_names[of]);
+    snprintf(done, sizeof done, "%s, ", bits_names[command->place]);
     return log_bits(state, command->action, done);
 }

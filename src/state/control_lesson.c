@@ -31,10 +31,7 @@ unsigned control_tour(State *state, const Command *command) {
 }
 
 unsigned control_explain(State *state, const Command *command) {
-    double number;
-    if (!control_number(state, command, 0, &number))
-        return STEP_REDRAW;
-    state->finding = (int)number - 1;
+    state->finding = (int)command->number - 1;
     SAY(state, command->action, "explain finding %d", state->finding + 1);
     return wish_for_lesson(state, WISH_EXPLAIN);
 }
@@ -49,9 +46,6 @@ unsigned control_workflow(State *state, const Command *command) {
 }
 
 unsigned control_lesson_move(State *state, const Command *command) {
-    if (!state->lesson.open)
-        return SAY(state, command->action, "%s: no lesson is open; %s opens one",
-                   keys[command->action].word, key_of(ACTION_LESSON).name);
     return wish_for_lesson(state, command->action == ACTION_NEXT   ? WISH_NEXT
                                   : command->action == ACTION_BACK ? WISH_BACK
                                                                    : WISH_SKIP);

@@ -54,7 +54,7 @@ unsigned control_cursor(State *state, const Command *command) {
     if (count <= 0)
         return 0;
     if (state->cursor_shown || !command->step)
-        *at = (int64_t)clamp(control_moved(command, (double)*at), 0, (double)(count - 1));
+        *at = (int64_t)clamp(command->number, 0, (double)(count - 1));
     state->cursor_shown = true;
     follow_cursor(state);
     control_say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
@@ -127,10 +127,7 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
 unsigned control_zoom(State *state, const Command *command) {
     const Viewport *viewport = &state->viewport;
     bool cursor = state->cursor_shown;
-    double zoom;
-    if (!control_number(state, command, viewport->zoom, &zoom))
-        return STEP_REDRAW;
-    return control_zoom_about(state, zoom,
+    return control_zoom_about(state, command->number,
                               cursor ? (double)state->cursor_x + 0.5 : viewport->center_x,
                               cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
 }
@@ -141,7 +138,7 @@ unsigned control_pan(State *state, const Command *command) {
     bool along_x = command->action == ACTION_PAN_X;
     double tenth = (double)(along_x ? state->scene.nx : state->scene.ny) / viewport->zoom / 10;
     *(along_x ? &viewport->center_x : &viewport->center_y) +=
-        command->step ? command->step * tenth : strtod(command->argument, NULL);
+        command->number * (command->step ? tenth : 1);
     control_fit_viewport(state);
     return SAY(state, command->action,
                viewport->zoom > 1 ? "view moved" : "view: the whole grid is in sight");
@@ -151,24 +148,6 @@ unsigned control_fit(State *state, const Command *command) {
     unsigned changed = SET(state->viewport.zoom, 1);
     control_fit_viewport(state);
     return SAY(state, command->action, "the whole grid") | changed | (changed ? STEP_LOOK : 0);
-}
-
-/* ---- the loss of the backward pass --------------------------------------------------------- */
-
-const char *state_loss(int loss) {
-    return loss < LOSS_COUNT ? losses[loss].name : "all";
-}
-
-unsigned control_loss(State *state, const Command *command) {
-    int loss = control_pick(state, command, state->job.loss);
-    if (loss < 0)
-        return STEP_REDRAW;
-    bool backward = state->job.config.kernel->direction == BEV_BACKWARD;
-    state->job.loss = loss;
-    SAY(state, command->action, "loss on %s%s%s",
-        loss == LOSS_ALL ? "all cells" : losses[loss].idea, backward ? "" : ": seen backward, ",
-        backward ? "" : key_of(ACTION_DIRECTION).name);
-    return control_changed(state);
 }
 
 /* ---- the slice of a grid with height --------------------------------------------------------- */

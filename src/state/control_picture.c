@@ -24,9 +24,7 @@ unsigned control_baseline(State *state, const Command *command) {
 }
 
 unsigned control_compare(State *state, const Command *command) {
-    int mode = control_pick(state, command, (int)state->compare);
-    if (mode < 0)
-        return STEP_REDRAW;
+    int mode = command->place;
     if (mode && state->job.config.kernel->direction == BEV_BACKWARD)
         return SAY(state, command->action,
                    "compare: pooled grids are compared, not gradients: %s "
@@ -49,11 +47,9 @@ unsigned control_compare(State *state, const Command *command) {
 }
 
 unsigned control_wipe(State *state, const Command *command) {
-    double percent;
-    if (!control_number(state, command, state->wipe * 100, &percent))
-        return STEP_REDRAW;
-    unsigned changed = SET(state->wipe, percent / 100);
-    return SAY(state, command->action, "wipe at %.0f %%: baseline on its left", percent) | changed;
+    unsigned changed = SET(state->wipe, command->number / 100);
+    return SAY(state, command->action, "wipe at %.0f %%: baseline on its left", command->number) |
+           changed;
 }
 
 static unsigned use_view(State *state, Action action, int view) {
@@ -75,8 +71,7 @@ unsigned control_error(State *state, const Command *command) {
 }
 
 unsigned control_view(State *state, const Command *command) {
-    int view = control_pick(state, command, state->view);
-    return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
+    return use_view(state, command->action, command->place);
 }
 
 /* Shows the channels that the argument names: "0,5,9", or three channels with ranges. */
@@ -113,47 +108,4 @@ unsigned control_channel(State *state, const Command *command) {
     return SAY(state, command->action, "channel %lld%s", (long long)state->channel,
                seen ? "" : " (the channel view shows it)") |
            STEP_LOOK | changed;
-}
-
-unsigned control_lidar(State *state, const Command *command) {
-    unsigned changed = SET(state->lidar, control_switched(command, state->lidar));
-    const char *note = state->scene.nx && !state->scene.has_lidar ? " (this scene has none)"
-                       : state->lidar && !state->has_window
-                           ? " (drawn in the window and snapshots only)"
-                           : "";
-    return SAY(state, command->action, "LiDAR points over the camera pictures: %s%s",
-               state->lidar ? "blue near, red far" : "off", note) |
-           STEP_LOOK | changed;
-}
-
-unsigned control_truth(State *state, const Command *command) {
-    int truth = control_pick(state, command, (int)state->truth);
-    if (truth < 0)
-        return STEP_REDRAW;
-    unsigned changed = SET(state->truth, (unsigned)truth);
-    return SAY(state, command->action, "truth on the BEV: %s%s", truth_names[truth],
-               state->scene.has_truth ? "" : " (this scene came with neither boxes nor LiDAR)") |
-           changed;
-}
-
-unsigned control_chart(State *state, const Command *command) {
-    int chart = control_pick(state, command, (int)state->chart);
-    if (chart < 0)
-        return STEP_REDRAW;
-    unsigned changed = SET(state->chart, (Chart)chart);
-    bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
-    return SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart],
-               chart == CHART_NETWORK             ? " (published, and model)"
-               : chart && chart != CHART_TIMELINE ? " (model)"
-                                                  : "",
-               hidden ? ", on the dashboard: " : "", hidden ? key_of(ACTION_PAGE).name : "") |
-           STEP_LOOK | changed;
-}
-
-unsigned control_text(State *state, const Command *command) {
-    double next;
-    if (!control_number(state, command, state->text_percent, &next))
-        return STEP_REDRAW;
-    unsigned changed = SET(state->text_percent, round(next));
-    return SAY(state, command->action, "text of the window %.0f %%", round(next)) | changed;
 }

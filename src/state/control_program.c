@@ -15,10 +15,7 @@ unsigned control_page(State *state, const Command *command) {
     bool wide = state->bits.open || state->job.steps || state->chart != CHART_NONE;
     int least = wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS;
     bool narrow = command->step && state->columns && state->columns < least && !state->lesson.open;
-    Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
-    int page = control_pick(state, command, (int)now);
-    if (page < 0)
-        return STEP_REDRAW;
+    int page = narrow && state->page == PAGE_BOTH ? PAGE_BEV : command->place;
     if (narrow && page == PAGE_BOTH)
         page = PAGE_DASHBOARD;
     state->page = (Page)page;
@@ -26,8 +23,6 @@ unsigned control_page(State *state, const Command *command) {
 }
 
 unsigned control_fullscreen(State *state, const Command *command) {
-    if (!state->has_window)
-        return SAY(state, command->action, "full screen: no window is open");
     state->fullscreen = control_switched(command, state->fullscreen);
     return SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off") |
            STEP_FULLSCREEN;

@@ -5,11 +5,9 @@
 
 #include <string.h>
 
-#define STEP_S               0.1
-#define STEP_TEMPERATURE_MAX 8.0 /* of steps; words go farther */
-#define PRUNE_LEAST          1e-4
+#define STEP_S      0.1
+#define PRUNE_LEAST 1e-4
 
-/* Selects a scene. Channels, sizes, pinned cell and cursor of the old scene are reset. */
 SceneGroup state_scene_group(const State *state, int scene) {
     const StateMenu *menu = &state->menu;
     int operators = scene - menu->operator_first;
@@ -18,6 +16,7 @@ SceneGroup state_scene_group(const State *state, int scene) {
                                                                 : SCENES_CAMERAS;
 }
 
+/* Selects a scene. Channels, sizes, pinned cell and cursor of the old scene are reset. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.other = 0; /* the baseline compared with the scene before */
@@ -42,15 +41,6 @@ ShortText state_config(const State *state) {
     return config;
 }
 
-/* Whether the loaded scene has no sizes that can be changed. The log then says so. */
-static bool operator_missing(State *state, Action action) {
-    if (state->scene.has_operator || !state->scene.nx) /* else it is not loaded yet */
-        return false;
-    SAY(state, action, "%s: only operator scenes have one, such as embedding_bag",
-        keys[action].word);
-    return true;
-}
-
 /* Changes an operator scene's points: a step doubles or halves, an argument sets the number. */
 static unsigned change_points(State *state, const Command *command) {
     const OperatorSpec *own = &state->scene.operator_spec;
@@ -69,14 +59,9 @@ static unsigned change_points(State *state, const Command *command) {
 }
 
 unsigned control_skew(State *state, const Command *command) {
-    OperatorChange *sizes = &state->job.sizes;
-    double now = sizes->skewed ? sizes->skew : state->scene.operator_spec.skew;
-    double next;
-    if (operator_missing(state, command->action) || !control_number(state, command, now, &next))
-        return STEP_REDRAW;
-    sizes->skewed = true;
-    sizes->skew = next;
-    SAY(state, command->action, "skew %g", next);
+    state->job.sizes.skewed = true;
+    state->job.sizes.skew = command->number;
+    SAY(state, command->action, "skew %g", command->number);
     return control_told(state, false);
 }
 
@@ -138,62 +123,14 @@ unsigned control_play(State *state, const Command *command) {
 unsigned control_step(State *state, const Command *command) {
     state->playing = false;
     double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
-    double by = command->step ? command->step * step_s : strtod(command->argument, NULL);
+    double by = command->number * (command->step ? step_s : 1);
     state->job.time_s = fmax(state->job.time_s + by, 0);
     SAY(state, command->action, "paused at %.2f s", state->job.time_s);
     return control_changed(state);
 }
 
-unsigned control_speed(State *state, const Command *command) {
-    double next;
-    if (!control_number(state, command, state->speed, &next))
-        return STEP_REDRAW;
-    unsigned changed = SET(state->speed, next);
-    return SAY(state, command->action, "speed %g s a second", next) | changed;
-}
-
-unsigned control_temperature(State *state, const Command *command) {
-    double next, most = STEP_TEMPERATURE_MAX;
-    if (!state->scene.has_world)
-        return SAY(state, command->action,
-                   "temperature: this scene's depth is given, not rendered");
-    if (!control_number(state, command, state->job.temperature, &next))
-        return STEP_REDRAW;
-    /* Steps leave rounding errors. A value near 1 becomes 1, which means "as rendered". */
-    next = fabs(next - 1) < 1e-6 ? 1 : next;
-    state->job.temperature = command->step ? clamp(next, 1 / most, most) : next;
-    SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
-        next > 1   ? "smears"
-        : next < 1 ? "sharpens"
-                   : "as rendered");
-    return control_told(state, true);
-}
-
-unsigned control_load_balance(State *state, const Command *command) {
-    double next;
-    if (!control_number(state, command, state->job.balance, &next))
-        return STEP_REDRAW;
-    state->job.balance = next;
-    SAY(state, command->action, "load balance %.2f: %s", next,
-        next >= 1  ? "all intervals of the mean length"
-        : next > 0 ? "intervals nearer to their mean length"
-                   : "the rig's own intervals");
-    return control_told(state, false);
-}
-
 const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
-}
-
-/* Whether the scene has no cameras to change. The log then says so. */
-static bool camera_missing(State *state, Action action) {
-    if (state->scene.has_rig && state->scene.camera_count > 0)
-        return false;
-    SAY(state, action, "%s: this scene %s", keys[action].word,
-        !state->scene.nx            ? "is not loaded yet"
-        : state->scene.has_operator ? "is an operator: it has no cameras"
-                                    : "came without its cameras");
-    return true;
 }
 
 /* Returns the next pruning: a threshold ten times as large, from 1e-4 on, or half as many bins. */
@@ -227,18 +164,6 @@ unsigned control_prune(State *state, const Command *command) {
     return control_told(state, false);
 }
 
-unsigned control_outlier(State *state, const Command *command) {
-    double next;
-    if (!control_number(state, command, state->job.outlier, &next))
-        return STEP_REDRAW;
-    state->job.outlier = next;
-    if (next > 1)
-        SAY(state, command->action, "outlier: feature channel 0 is %g times as large", next);
-    else
-        SAY(state, command->action, "outlier off: the features' own values");
-    return control_told(state, true);
-}
-
 const char *scales_name(const State *state, int scales) {
     if (scales == SCALES_IDEAL)
         return "ideal";
@@ -248,26 +173,6 @@ const char *scales_name(const State *state, int scales) {
         return (scales_by_channel(scales) ? scale_channel_names
                                           : scale_method_names)[scales_method(scales)];
     return data_file_name(state->menu.scales);
-}
-
-unsigned control_scales(State *state, const Command *command) {
-    int scales = control_pick(state, command, state->job.scales);
-    if (scales < 0)
-        return STEP_REDRAW;
-    state->job.scales = scales;
-    if (scales == SCALES_IDEAL)
-        SAY(state, command->action, "scales ideal: by the largest values of the very frame");
-    else if (scales == SCALES_CHANNEL)
-        SAY(state, command->action, "scales ideal, and of INT8 features one a channel");
-    else if (scales == SCALES_FILE)
-        SAY(state, command->action, "scales of %s", scales_name(state, scales));
-    else
-        SAY(state, command->action, "scales by %s%s%s, on %s first moments",
-            scale_method_names[scales_method(scales)],
-            scales_method(scales) == SCALE_PERCENTILE ? " 99.99" : "",
-            scales_by_channel(scales) ? ", of INT8 features one a channel" : "",
-            state->job.scales_scene ? "the other scene's" : "this scene's");
-    return control_told(state, true);
 }
 
 int scales_scene(const State *state) {
@@ -282,27 +187,13 @@ int scales_scene(const State *state) {
  * they change to scales by the maximum. */
 unsigned control_scales_from(State *state, const Command *command) {
     Job *job = &state->job;
-    int scene = control_pick(state, command, scales_scene(state));
-    if (scene < 0)
-        return STEP_REDRAW;
+    int scene = command->place;
     job->scales_scene = scene ? menu_name(&state->menu.scenes, scene - 1) : NULL;
     if (job->scales < SCALES_METHODS || job->scales == SCALES_FILE)
         job->scales = SCALES_METHODS + SCALE_MAX;
     SAY(state, command->action, "scales by %s, from the first moments of %s",
         scales_name(state, job->scales), scene ? job->scales_scene : "this scene");
     return control_told(state, true);
-}
-
-unsigned control_rounding(State *state, const Command *command) {
-    if (camera_missing(state, command->action))
-        return STEP_REDRAW;
-    int rounding = control_pick(state, command, (int)state->job.rounding);
-    if (rounding < 0)
-        return STEP_REDRAW;
-    state->job.rounding = (GridRounding)rounding;
-    SAY(state, command->action, "rounding %s: %s", rounding_names[rounding],
-        rounding_ideas[rounding]);
-    return control_told(state, false);
 }
 
 /* Returns the camera that the argument names, by name or by number from 0. Returns -1, with a line
@@ -319,8 +210,6 @@ static int pick_camera(State *state, const Command *command) {
 }
 
 unsigned control_camera(State *state, const Command *command) {
-    if (camera_missing(state, command->action))
-        return STEP_REDRAW;
     int camera = pick_camera(state, command);
     if (camera < 0)
         return STEP_REDRAW;
@@ -328,30 +217,28 @@ unsigned control_camera(State *state, const Command *command) {
     return SAY(state, command->action, "camera %s selected", state_camera_name(state)) | changed;
 }
 
-/* Selects the camera of an argument such as "front 1.5", and writes the command without it. A
- * camera alone drops out. Returns false where no camera has that name. */
-static bool take_camera(State *state, const Command *from, Command *command) {
-    *command = *from;
-    const char *space = strchr(from->argument, ' ');
-    bool alone = from->action == ACTION_DROPOUT && !from->step &&
-                 strcmp(from->argument, "on") && strcmp(from->argument, "off");
-    if (!space && !alone)
+bool control_take_camera(State *state, Command *command) {
+    char first[sizeof command->argument];
+    size_t length = strcspn(command->argument, " ");
+    const char *rest = command->argument + length;
+    snprintf(first, sizeof first, "%.*s", (int)length, command->argument);
+    bool drops = command->action == ACTION_DROPOUT && !command->step && strcmp(first, "on") &&
+                 strcmp(first, "off"); /* a camera alone drops out */
+    if (!*rest && !drops)
         return true;
+    command->all = !strcmp(first, "all");
     Command camera = {.action = ACTION_CAMERA};
-    snprintf(camera.argument, sizeof camera.argument, "%.*s",
-             (int)strcspn(from->argument, " "), from->argument);
-    int found = pick_camera(state, &camera);
+    memcpy(camera.argument, first, sizeof first);
+    int found = command->all ? state->camera : pick_camera(state, &camera);
     state->camera = found < 0 ? state->camera : found;
-    snprintf(command->argument, sizeof command->argument, "%s", space ? space + 1 : "on");
+    snprintf(first, sizeof first, "%s", *rest ? rest + 1 : "on");
+    memcpy(command->argument, first, sizeof first);
     return found >= 0;
 }
 
-unsigned control_camera_dropout(State *state, const Command *from) {
-    Command taken, *command = &taken;
-    if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
-        return STEP_REDRAW;
+unsigned control_camera_dropout(State *state, const Command *command) {
     if (!command->step && strcmp(command->argument, "on") && strcmp(command->argument, "off"))
-        return SAY(state, from->action, "dropout: \"%s\" is neither on nor off",
+        return SAY(state, command->action, "dropout: \"%s\" is neither on nor off",
                    command->argument);
     uint32_t bit = (uint32_t)1 << state->camera;
     bool drops = control_switched(command, !(state->job.camera_mask & bit));
@@ -361,7 +248,7 @@ unsigned control_camera_dropout(State *state, const Command *from) {
     return control_told(state, false);
 }
 
-static int seeing(const State *state) {
+int state_seeing(const State *state) {
     int count = 0;
     for (int i = 0; i < state->scene.camera_count; i++)
         count += state->job.camera_mask >> i & 1;
@@ -369,64 +256,32 @@ static int seeing(const State *state) {
 }
 
 unsigned control_see(State *state, const Command *command) {
-    int all = state->scene.camera_count;
-    double count;
-    if (camera_missing(state, command->action) ||
-        !control_number(state, command, seeing(state), &count))
-        return STEP_REDRAW;
-    state->job.camera_mask = count >= all ? UINT32_MAX : (1u << (int)count) - 1;
-    SAY(state, command->action, "%.0f of %d cameras see", fmin(count, all), all);
+    int all = state->scene.camera_count, count = (int)command->number;
+    state->job.camera_mask = count >= all ? UINT32_MAX : (1u << count) - 1;
+    SAY(state, command->action, "%d of %d cameras see", count < all ? count : all, all);
     return control_told(state, false);
 }
 
-static unsigned use_delay(State *state, Action action, double delay_ms) {
+/* Changes an error of the selected camera, or of all: an error of the car's own pose shows in all
+ * of them. */
+unsigned control_calibration(State *state, const Command *command) {
+    const char *word = keys[command->action].word;
+    char value[32];
     Err err;
-    if (!scene_allows_delay(&state->scene, delay_ms, &err))
-        return SAY(state, action, "delay: %s", err.what);
-    state->job.camera_errors[state->camera].delay_ms = delay_ms;
-    if (delay_ms > 0)
-        SAY(state, action, "%s sees what was %g ms ago: what moves leaves ghosts",
-            state_camera_name(state), delay_ms);
-    else
-        SAY(state, action, "%s sees the moment, without delay", state_camera_name(state));
-    return control_changed(state); /* no figure is of the delay */
-}
-
-/* "yaw all 1": each camera in turn, as an error of the car's own pose shows in all of them. */
-static unsigned control_all_cameras(State *state, const Command *command, const char *value) {
-    const int chosen = state->camera;
-    unsigned todo = 0;
-    for (int i = 0; i < state->scene.camera_count; i++) {
-        Command one = *command;
-        snprintf(one.argument, sizeof one.argument, "%s", value);
-        state->camera = i;
-        todo |= control_calibration(state, &one);
-    }
-    state->camera = chosen;
-    SAY(state, command->action, "%s of all cameras: %s", keys[command->action].word, value);
-    return todo;
-}
-
-unsigned control_calibration(State *state, const Command *from) {
-    Command taken, *command = &taken;
-    if (!strncmp(from->argument, "all ", 4))
-        return control_all_cameras(state, from, from->argument + 4);
-    if (camera_missing(state, from->action) || !take_camera(state, from, &taken))
-        return STEP_REDRAW;
     int fault = 0;
-    while (strcmp(fault_infos[fault].word, keys[command->action].word))
+    while (strcmp(fault_infos[fault].word, word))
         fault++;
-    const FaultInfo *info = &fault_infos[fault];
-    double *value = &state->job.camera_errors[state->camera].each[fault], next;
-    if (!control_number(state, command, *value, &next))
-        return STEP_REDRAW;
-    if (command->action == ACTION_DELAY)
-        return use_delay(state, command->action, next);
-    /* The value is rounded, so that ten steps of 0.1 forward and ten back give 0. */
-    *value = (command->step ? round(next * 1000) / 1000 : next) + 0.0;
-    SAY(state, command->action, "%s of %s off by %+.1f %s", info->name, state_camera_name(state),
-        *value, !strcmp(info->unit, "deg") ? "degrees" : info->unit);
-    return control_told(state, false);
+    bool delay = command->action == ACTION_DELAY;
+    if (delay && !scene_allows_delay(&state->scene, command->number, &err))
+        return SAY(state, command->action, "delay: %s", err.what);
+    for (int i = 0; i < state->scene.camera_count; i++)
+        if (command->all || i == state->camera)
+            state->job.camera_errors[i].each[fault] = command->number + 0.0;
+    state_value(state, command->action, value, sizeof value);
+    SAY(state, command->action, "%s of %s off by %s%s", fault_infos[fault].name,
+        command->all ? "all cameras" : state_camera_name(state), value,
+        delay && command->number > 0 ? ": what moves leaves ghosts" : "");
+    return delay ? control_changed(state) : control_told(state, false); /* no figure is of it */
 }
 
 unsigned control_repair(State *state, const Command *command) {

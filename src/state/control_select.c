@@ -98,9 +98,7 @@ unsigned control_kernel_row(State *state, const Command *command) {
  * format without gradients is replaced. */
 unsigned control_direction(State *state, const Command *command) {
     KernelConfig config = state->job.config;
-    int direction = control_pick(state, command, (int)direction_of(state));
-    if (direction < 0)
-        return STEP_REDRAW;
+    int direction = command->place;
     config.kernel = kernel_in_direction(config.kernel, (BevDirection)direction);
     if (!config.kernel)
         return SAY(state, command->action, "direction: this build has no %s kernel for the %s",
@@ -230,115 +228,49 @@ int64_t state_channels(const State *state) {
 unsigned control_channels(State *state, const Command *command) {
     ValueName counts[VALUES_MAX];
     int count = values_channels(state, counts), at = 0;
-    int64_t now = state_channels(state);
-    if (!state->scene.has_world)
-        return SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
-                   (long long)now);
-    double given;
-    if (!control_number(state, command, (double)now, &given))
-        return STEP_REDRAW;
-    while (at + 1 < count && atoi(counts[at].name) < now)
+    while (at + 1 < count && atoi(counts[at].name) < state_channels(state))
         at++;
-    int64_t channels = atoi(counts[wrapped(at + command->step, count)].name);
-    if (!command->step)
-        channels = (int64_t)given;
+    int64_t channels = command->step ? atoi(counts[wrapped(at + command->step, count)].name)
+                                     : (int64_t)command->number;
     state->job.channels = channels;
     state->channel = state->channel < channels ? state->channel : 0;
     SAY(state, command->action, "C = %lld", (long long)channels);
     return control_told(state, false);
 }
 
-/* Reads a change of one GPU figure: "l2=32". The value 0 restores the GPU's own figure. */
-static bool use_figure(State *state, const char *word, GpuEdit *edit) {
-    size_t length = strcspn(word, "=");
-    int figure = 0;
-    while (figure < GPU_FIGURES && (strlen(gpu_figures[figure].word) != length ||
-                                    strncmp(gpu_figures[figure].word, word, length) != 0))
-        figure++;
-    if (figure == GPU_FIGURES) {
-        SAY(state, ACTION_GPU, "gpu: there is no \"%.*s\": l2, bandwidth, sms, clock", (int)length,
-            word);
-        return false;
-    }
-    const GpuFigure *row = &gpu_figures[figure];
-    const char *text = word + length + 1;
-    char *end;
-    double value = strtod(text, &end);
-    bool number = end != text && !*end && !(row->whole && value != floor(value));
-    if (!number || (value != 0 && !(value >= row->min && value <= row->max))) {
-        SAY(state, ACTION_GPU, "gpu: %s: %s is not %s from %g to %g, or 0 for its own", row->word,
-            text, row->whole ? "a whole number" : "a number", row->min, row->max);
-        return false;
-    }
-    *gpu_edit_value(edit, figure) = value;
-    return true;
+static unsigned say_gpu(State *state, Action action) {
+    char edits[96];
+    gpu_edit_text(&state->edit, edits, sizeof edits);
+    if (!edits[0])
+        snprintf(edits, sizeof edits, ", L2 of %.0f MiB", gpus[state->gpu].l2_bytes / (1 << 20));
+    return SAY(state, action, "what if: %s%s (model only: the ladder is of this machine)",
+               gpus[state->gpu].title, edits);
 }
 
-/* Selects another GPU of the table by its name, "h200". All changes of figures are dropped. */
-static bool use_gpu(State *state, const char *name, int *gpu, GpuEdit *edit) {
-    const Gpu *found = gpu_find(name);
-    if (!found) {
-        SAY(state, ACTION_GPU, "gpu: there is no \"%s\" in the table", name);
-        return false;
-    }
-    *gpu = (int)(found - gpus);
-    *edit = (GpuEdit){0};
-    return true;
-}
-
+/* Selects another GPU of the table. All changes of figures are dropped. */
 unsigned control_gpu(State *state, const Command *command) {
-    static const char only[] = " (model only: the ladder is of this machine)";
-    GpuEdit edit = command->step ? (GpuEdit){0} : state->edit;
-    int gpu = wrapped(state->gpu + command->step, gpu_count);
-    char words[sizeof command->argument], edits[96];
-    snprintf(words, sizeof words, "%s", command->argument);
-    for (char *rest = words, *word; (word = strtok_r(rest, " \t", &rest));)
-        if (!(strchr(word, '=') ? use_figure(state, word, &edit)
-                                : use_gpu(state, word, &gpu, &edit)))
-            return STEP_REDRAW;
-    unsigned changed = SET(state->gpu, gpu);
-    if (memcmp(&state->edit, &edit, sizeof edit))
-        changed = STEP_CHANGE;
-    state->edit = edit;
-    gpu_edit_text(&edit, edits, sizeof edits);
-    if (edits[0])
-        return SAY(state, command->action, "what if: %s%s%s", gpus[gpu].title, edits, only) |
-               changed;
-    return SAY(state, command->action, "what if: %s, L2 of %.0f MiB%s", gpus[gpu].title,
-               gpus[gpu].l2_bytes / (1 << 20), only) |
-           changed;
+    unsigned changed = SET(state->gpu, command->place);
+    changed |= gpu_edit_any(&state->edit) ? STEP_CHANGE : 0;
+    state->edit = (GpuEdit){0};
+    return say_gpu(state, command->action) | changed;
 }
 
-ShortText state_gpu_figure(const State *state, int figure) {
+double state_gpu_ghz(const State *state) {
     const Gpu gpu = state_gpu(state);
-    GpuEdit edit = state->edit;
-    const double values[GPU_FIGURES] = {[GPU_L2] = gpu.l2_bytes / (1 << 20),
-                                        [GPU_BANDWIDTH] = gpu.dram_gb_s,
-                                        [GPU_SMS] = gpu.sms,
-                                        [GPU_CLOCK] = gpu_clock_ghz(&gpu)};
-    static const char *const units[GPU_FIGURES] = {"MiB", "GB/s", "SMs", "GHz"};
-    ShortText text;
-    snprintf(text.text, sizeof text.text, "%.4g %s%s", values[figure], units[figure],
-             *gpu_edit_value(&edit, figure) > 0 ? "!" : "");
-    return text;
+    return gpu_clock_ghz(&gpu);
 }
 
-/* Changes one figure of the GPU, as `gpu l2=32` does. A step doubles or halves the figure. */
+/* Changes one figure of the GPU. The value 0 restores the GPU's own. */
 unsigned control_gpu_figure(State *state, const Command *command) {
-    int figure = command->action - ACTION_L2;
-    double now = strtod(state_gpu_figure(state, figure).text, NULL);
-    double next =
-        command->step ? now * (command->step > 0 ? 2 : 0.5) : strtod(command->argument, NULL);
-    Command gpu = {.action = command->action};
-    if (command->step && gpu_figures[figure].whole)
-        next = round(next);
-    snprintf(gpu.argument, sizeof gpu.argument, "%s=%.6g", gpu_figures[figure].word, next);
-    return control_gpu(state, &gpu);
+    double *const figures[] = {&state->edit.l2_mib, &state->edit.dram_gb_s, &state->edit.sms,
+                               &state->edit.clock_ghz};
+    bool whole = command->action == ACTION_SMS;
+    unsigned changed = SET(*figures[command->action - ACTION_L2],
+                           whole ? ceil(command->number) : command->number);
+    return say_gpu(state, command->action) | changed;
 }
 
 unsigned control_counters(State *state, const Command *command) {
-    if (state_where(state) != BEV_CUDA)
-        return SAY(state, command->action, "counters: only a GPU has them");
     state->counts++;
     return SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title) |
            STEP_LOOK;

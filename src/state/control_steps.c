@@ -26,21 +26,11 @@ unsigned control_steps(State *state, const Command *command) {
     return control_changed(state);
 }
 
-/* Whether the display shows no recorded steps. The log then says so. */
-static bool steps_missing(State *state, Action action) {
-    if (state->job.steps)
-        return false;
-    SAY(state, action, "no steps are shown: %s shows them", key_of(ACTION_STEPS).name);
-    return true;
-}
-
 /* Shows another step. The screen and scripts count steps from 1, the state counts from 0. */
 unsigned control_steps_at(State *state, const Command *command) {
     int count = state->shown.step_count;
-    if (steps_missing(state, command->action))
-        return STEP_REDRAW;
-    double at = control_moved(command, state->step_at + 1.0);
-    unsigned changed = SET(state->step_at, (int)clamp(at, 1, count > 0 ? count : 1e6) - 1);
+    unsigned changed =
+        SET(state->step_at, (int)clamp(command->number, 1, count > 0 ? count : 1e6) - 1);
     return SAY(state, command->action, "step %d%s%s", state->step_at + 1,
                state->step_at == 0 && command->step < 0 ? ": the first" : "",
                count > 0 && state->step_at == count - 1 ? ": the last" : "") |
@@ -58,11 +48,7 @@ static double next_speed(double now, int step) {
 
 unsigned control_steps_speed(State *state, const Command *command) {
     int last = state->shown.step_count - 1;
-    if (steps_missing(state, command->action))
-        return STEP_REDRAW;
-    double next, most = keys[command->action].hi;
-    if (!control_number(state, command, state->step_speed, &next))
-        return STEP_REDRAW;
+    double next = command->number, most = keys[command->action].hi;
     if (command->step)
         next = clamp(next_speed(state->step_speed, command->step), -most, most);
     unsigned changed = SET(state->step_speed, next);
@@ -160,8 +146,6 @@ unsigned control_steps_of(State *state, const Command *command) {
     const Job *job = &state->job;
     const ShownWarp *warp = shown_warp(state);
     enum { CELL, BLOCK, THE_WARP, LANE };
-    if (steps_missing(state, command->action))
-        return STEP_REDRAW;
     if (!command->step)
         return follow_named_warps(state, command);
     if (!warp)
@@ -179,19 +163,6 @@ unsigned control_steps_of(State *state, const Command *command) {
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */
-
-/* The pairs of kernels that the key offers. The kernels of a pair differ in one idea. */
-static const struct {
-    const char *names, *idea;
-} pairs[] = {
-    {"own", "the selection, and a pinned baseline"},
-    {"v2,v2_do", "channel tiles outside, or depth outer"},
-    {"v2_chw,v2_bevdet", "channels first, or last"},
-    {"atomic,block_atomic", "an atomic each, or shuffles first"},
-    {"v2,block_atomic", "32 lanes at one sum, or a tree"},
-    {"v2_bevdet,v4", "a point a step, or a small matrix"},
-};
-enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 ShortText state_steps_pair(const State *state) {
     const BevKernel *const *kernels = state->job.steps_kernels;
@@ -217,22 +188,12 @@ static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
 
 unsigned control_steps_pair(State *state, const Command *command) {
     const BevKernel *kernels[2];
-    const char *names = command->argument, *idea = "";
-    int at = 0;
-    if (steps_missing(state, command->action))
-        return STEP_REDRAW;
-    for (int i = 0; i < PAIRS; i++)
-        at = strcmp(pairs[i].names, state_steps_pair(state).text) ? at : i;
-    if (command->step) {
-        at = wrapped(at + command->step, PAIRS);
-        names = pairs[at].names;
-        idea = pairs[at].idea;
-    }
+    const char *names = command->step ? "own" : command->argument;
     if (!find_kernels(names, kernels))
         return SAY(state, command->action,
                    "steps-pair: '%s' is not own, a kernel, or two such as v2,v2_do", names);
     control_steps_reset(state);
     memcpy(state->job.steps_kernels, kernels, sizeof kernels);
-    SAY(state, command->action, "steps of %s%s%s", names, *idea ? ": " : "", idea);
+    SAY(state, command->action, "steps of %s", names);
     return control_changed(state);
 }

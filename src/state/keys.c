@@ -24,24 +24,35 @@ const char *const argument_words[] = {
 #define NO_LIST             NULL
 #define ON_OFF(flag)        "%s", on_off(flag)
 
+/* Writes the name of the value at this place of the control's list. Returns the place. */
+static double write_choice(const State *state, Action action, int place, char *text, size_t size) {
+    ValueName values[VALUES_MAX];
+    int count = keys[action].list(state, values);
+    snprintf(text, size, "%s", place >= 0 && place < count ? values[place].name : "");
+    return place;
+}
+
 /* The first reading of the rows defines a function for each control that writes its value. */
-#define BY(handler, ...)    snprintf(text, size, __VA_ARGS__);
-#define TOGGLES(field, ...) snprintf(text, size, "%s", on_off(state->field));
-#define CHOOSES(field, ...)                                                                        \
-    ValueName values[VALUES_MAX];                                                                  \
-    keys[action].list(state, values);                                                              \
-    snprintf(text, size, "%s", values[state->field].name);
+#define BY(handler, ...)             snprintf(text, size, __VA_ARGS__); double now = 0;
+#define SLIDES(handler, format, is)  double now = is; snprintf(text, size, format, now);
+#define SETS(field, bits, format)    SLIDES(, format, state->field)
+#define PICKS(handler, is)           double now = write_choice(state, action, (int)is, text, size);
+#define CHOOSES(field, bits)         PICKS(, state->field)
+#define TOGGLES(field, bits, on, off) BY(, ON_OFF(state->field))
 #define CONTROL(id, word, argument, keys_, back, group, help, also, acts)                          \
-    static void value_##id(const State *state, char *text, size_t size) {                          \
-        enum { action = ACTION_##id };                                                             \
+    static double value_##id(const State *state, char *text, size_t size) {                        \
+        const Action action = ACTION_##id;                                                         \
         (void)state, (void)action;                                                                 \
-        acts                                                                                       \
+        acts return now;                                                                           \
     }
 #include "src/state/controls.inc"
 #undef CONTROL
 #undef BY
-#undef TOGGLES
+#undef SLIDES
+#undef SETS
+#undef PICKS
 #undef CHOOSES
+#undef TOGGLES
 
 /* The second reading of the rows fills the table of controls. */
 #define ARGUMENT_NAME(values)            ARGUMENT_NAME, values
@@ -57,10 +68,13 @@ const char *const argument_words[] = {
 #define KEYS(...)                        .keys = {__VA_ARGS__}
 #define WORD                             .keys = {0}
 #define BY(handler_, ...)                .handler = handler_
+#define SLIDES(handler_, ...)            .handler = handler_
+#define PICKS(handler_, ...)             .handler = handler_, .picks = true
+#define CHANGES(field_, bits)            .field = offsetof(State, field_), .asks = bits
+#define SETS(field_, bits, format)       .handler = control_set, CHANGES(field_, bits)
+#define CHOOSES(field_, bits)            PICKS(control_choose), CHANGES(field_, bits)
 #define TOGGLES(field_, bits, on, off)                                                             \
-    .handler = control_toggle, .field = offsetof(State, field_), .asks = bits, .says = {off, on}
-#define CHOOSES(field_, bits, text)                                                                \
-    .handler = control_choose, .field = offsetof(State, field_), .asks = bits, .says = {text}
+    .handler = control_toggle, CHANGES(field_, bits), .says = {off, on}
 #define CONTROL(id, word_, argument_, keys_, back_, group_, help_, also_, acts)                    \
     {.action = ACTION_##id,                                                                        \
      .word = word_,                                                                                \

@@ -58,6 +58,9 @@ typedef struct {
     Action action;
     int step;
     char argument[64]; /* empty unless step is 0 */
+    int place;         /* for handlers: the new value's place in the list, or the new number */
+    double number;
+    bool all; /* of all cameras */
 } Command;
 
 typedef struct State State; /* state.h */
@@ -70,8 +73,9 @@ typedef struct {
 /* Carries out the command on the state. Returns STEP_* bits (state.h). */
 typedef unsigned ControlHandler(State *state, const Command *command);
 
-/* Writes the control's value as text: "FP16", "on", "+0.5 deg". */
-typedef void ControlValue(const State *state, char *text, size_t size);
+/* Writes the control's value as text: "FP16", "on", "+0.5 deg". Returns its number, or its place in
+ * the list of values. */
+typedef double ControlValue(const State *state, char *text, size_t size);
 
 /* A value that a control can be set to: its word in scripts, and a title that differs. */
 typedef struct {
@@ -91,6 +95,7 @@ typedef struct {
     ControlValues *list;        /* NULL: none */
     double lo, hi, step;        /* of a number */
     bool scaled;                /* a step multiplies */
+    bool picks;                 /* the argument is a value of the list */
     bool direct, held;          /* direct: its first key is one of those that the help lists */
     int rank;                   /* place on the key bar, from 1; 0: not on it */
     const char *label;          /* and its word there */
@@ -100,9 +105,9 @@ typedef struct {
     const char *help;
     const char *also; /* other words for it */
     ControlHandler *handler;
-    size_t field;        /* of State: what TOGGLES and CHOOSES change, */
+    size_t field;        /* of State: what TOGGLES, CHOOSES and SETS change, */
     unsigned asks;       /* the STEP_* bits, */
-    const char *says[2]; /* and what the log says */
+    const char *says[2]; /* and what the log says of a switch */
     ControlValue *value;
 } KeyRow;
 

@@ -42,21 +42,10 @@ static int match_place(const char *text, const char *word) {
     return best;
 }
 
-/* Whether the letters of `word` stand in `text` in this order, and both begin with the same
- * letter. */
-static bool is_subsequence(const char *text, const char *word) {
-    if (tolower((unsigned char)*text) != tolower((unsigned char)*word))
-        return false;
-    for (; *text && *word; text++)
-        word += tolower((unsigned char)*text) == tolower((unsigned char)*word);
-    return !*word;
-}
-
-/* Returns the rank of a candidate for a word. Names come first, then the word's letters
- * scattered in a control's name, help, synonyms, and letters scattered in a value. Glossary
+/* Returns the rank of a candidate for a word. Names come first, then help and synonyms. Glossary
  * words come last. */
 static int word_score(const Candidate *candidate, const char *word) {
-    enum { SUBSEQUENCE = 6, IN_HELP = 8, SYNONYM = 12, SCATTERED = 16, EXPLAINED = 16, LEAST = 3 };
+    enum { IN_HELP = 8, SYNONYM = 12, EXPLAINED = 16 };
     const PaletteRow *row = &candidate->row;
     const char *control = keys[row->command.action].word;
     int name = match_place(row->kind == PALETTE_VALUE ? row->command.argument : row->name, word);
@@ -67,15 +56,12 @@ static int word_score(const Candidate *candidate, const char *word) {
                (explained ? EXPLAINED : 0);
     if (of >= 0)
         return of + 3;
-    bool letters = strlen(word) >= LEAST && is_subsequence(row->name, word);
-    if (letters && row->kind != PALETTE_VALUE)
-        return SUBSEQUENCE;
     int help = match_place(row->help, word), also = match_place(candidate->also, word);
     if (help >= 0 && help < 3)
         return IN_HELP + help + (explained ? EXPLAINED : 0);
     if (also >= 0 && also < 3)
         return SYNONYM + also;
-    return letters ? SCATTERED : NO_MATCH; /* long names have the letters of many words */
+    return NO_MATCH;
 }
 
 static bool is_number(const char *word) {
@@ -343,18 +329,14 @@ void palette_remember(State *state, const Command *command) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static PaletteDoes set_typed_text(State *state, const char *text) {
-    palette_open(state, text);
-    return PALETTE_DRAW;
-}
-
 /* Tab writes out the row. "dtype " lists the values, and "l2 " waits for a number. */
 static PaletteDoes complete_row(State *state, const PaletteRow *row) {
     char text[PALETTE_NAME + 1];
     bool more = row->kind == PALETTE_CONTROL &&
                 keys[row->command.action].argument != ARGUMENT_NONE;
     snprintf(text, sizeof text, "%s%s", row->name, more ? " " : "");
-    return set_typed_text(state, text);
+    palette_open(state, text);
+    return PALETTE_DRAW;
 }
 
 bool palette_drops(const State *state, const PaletteRow *row) {
@@ -404,7 +386,8 @@ static PaletteDoes type_character(State *state, int32_t key) {
         text[length] = (char)key;
         text[length + 1] = '\0';
     }
-    return set_typed_text(state, text);
+    palette_open(state, text);
+    return PALETTE_DRAW;
 }
 
 PaletteDoes palette_key(State *state, const LiveData *live, int32_t key, Command *command) {

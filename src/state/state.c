@@ -287,7 +287,7 @@ static unsigned on_window(State *state, bool on) {
 unsigned state_step(State *state, const Event *event) {
     switch (event->kind) {
     case EVENT_COMMAND:
-        return keys[event->command.action].handler(state, &event->command);
+        return control_use(state, &event->command);
     case EVENT_TICK:
         return on_tick(state, event->seconds);
     case EVENT_FRAME:

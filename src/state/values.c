@@ -84,7 +84,7 @@ static const char *const chart_ideas[CHART_COUNT] = {
     [CHART_TERMS] = "what limits each kernel, and which is fastest",
     [CHART_NETWORK] = "the pooling's share of a whole network",
     [CHART_TIMELINE] = "launches in time"};
-const char *const rounding_ideas[ROUNDING_COUNT] = {
+static const char *const rounding_ideas[ROUNDING_COUNT] = {
     [ROUNDING_SCENE] = "as the scene says",
     [ROUNDING_FLOOR] = "a point below the grid is outside",
     [ROUNDING_TRUNCATE] = "toward zero, as LSS and BEVDet do"};
@@ -126,8 +126,8 @@ HELPED(directions, BEV_DIRECTION_COUNT, bev_directions[i].name, bev_directions[i
        bev_directions[i].idea)
 HELPED(gpus, gpu_count, gpus[i].name, gpus[i].title, gpu_idea(i))
 NAMES(cameras, state->scene.cameras, state->scene.camera_count, NULL)
-HELPED(losses, LOSS_ALL + 1, state_loss(i), state_loss(i),
-       i < LOSS_COUNT ? losses[i].idea : "all cells")
+HELPED(losses, LOSS_ALL + 1, i < LOSS_COUNT ? losses[i].name : "all",
+       i < LOSS_COUNT ? losses[i].name : "all", i < LOSS_COUNT ? losses[i].idea : "all cells")
 HELPED(glossary, glossary_count, glossary[i].word, glossary[i].word, glossary[i].text)
 HELPED(scales, state->menu.scales ? SCALES_COUNT : SCALES_FILE,
        i == SCALES_FILE ? "file" : scales_name(state, i), scales_name(state, i), scales_idea(i))

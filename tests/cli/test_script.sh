@@ -80,7 +80,7 @@ tap_has 'with one that it has, and a line says so' aligns/frame-0001.txt 'FP16 b
 # The memory model, simulated within the script: the same curve with one thread and with two.
 for threads in 1 2; do
     export OMP_NUM_THREADS=$threads
-    play model$threads 'kernel v2\nchart mrc\ngpu h200 l2=2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' toy --size 120x40
+    play model$threads 'kernel v2\nchart mrc\ngpu h200\nl2 2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' toy --size 120x40
 done
 unset OMP_NUM_THREADS
 diff -r model1 model2 >out &&

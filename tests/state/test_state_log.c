@@ -24,7 +24,7 @@ STATE_SUITE(state_log_log) {
     later.serial = job->serial;
     later.latency_us.source = SOURCE_RECORDED;
     step(EVENT_FRAME, .headline = &later);
-    tap_ok(says("depth temperature 2.00 (smears): max error still 0.021"),
+    tap_ok(says("temperature 2.00: max error still 0.021"),
            "a change of values moves no latency, and says nothing of it");
     use("balance 1");
     later.serial = job->serial;

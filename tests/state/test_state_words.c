@@ -22,10 +22,12 @@ static const char *const followers[] = {
     "scales-from scales",
     "steps-speed steps-at",
     "step play",
+    "dropout see",
 };
 
 /* What this machine, this scene or this test does not have. */
-static const Action absent[] = {ACTION_BACKEND, ACTION_SKEW, ACTION_WORKFLOW};
+static const Action absent[] = {ACTION_BACKEND, ACTION_SKEW, ACTION_SEE,
+                                ACTION_WORKFLOW};
 
 static bool follows(const char *word, const char *other) {
     char line[96], *rest;
@@ -48,6 +50,7 @@ static void begin(void) {
     scene.rows = 100;
     scene.slices = 3;
     scene.whole = scene.grid;
+    scene.has_lidar = scene.has_truth = true;
     scene.whole.nz = 3;
     step(EVENT_FRAME, .scene = &scene);
     step(EVENT_WINDOW, .on = true);

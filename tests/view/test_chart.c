@@ -171,7 +171,7 @@ static double times_of(const ChartSpec *spec) {
 }
 
 static void test_terms(void) {
-    static const char *const edits[] = {"gpu bandwidth=100", "gpu bandwidth=10", "gpu clock=0.2"};
+    static const char *const edits[] = {"bandwidth 100", "bandwidth 10", "clock 0.2"};
     double last_us = 0;
     use("chart terms");
     for (int e = 0; e < 3; e++) {
@@ -196,7 +196,7 @@ static void test_terms(void) {
         last_us = before;
         free(spec);
     }
-    use("gpu clock=0 bandwidth=0; chart none");
+    use("clock 0; bandwidth 0; chart none");
 }
 
 static void test_beside(void) {
@@ -208,10 +208,10 @@ static void test_beside(void) {
     int side = (int)layout.side.x, log = (int)layout.log.y;
     tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
     tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
-    use("gpu l2=64");
+    use("l2 64");
     Image larger = window_of(W, H);
     tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
-    use("gpu l2=0");
+    use("l2 0");
     state.pinned = true;
     Image pinned = window_of(W, H);
     tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");

@@ -140,19 +140,19 @@ static void test_model(void) {
                 check_golden("dashboard-%dx%d-%s", cells.columns, cells.rows, names[chart]);
         }
     begin_simulated(200, 60);
-    draw_after("chart mrc; gpu h200 l2=16");
+    draw_after("chart mrc; gpu h200; l2 16");
     char us[32], line[96];
     Prediction p =
         model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
     snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
     tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0, "another GPU, and another L2 of it");
-    draw_after("chart none; gpu l2=16");
+    draw_after("chart none; l2 16");
     tap_ok(shows("what-if L2") && shows("model of H200 with 16 MiB"), "its bar and its times");
     draw_after("all on");
     tap_ok(shows("kernel  ") && shows("16 MiB of L2: L2 hits 98.0 %, 11.5 sectors a request"),
            "what threads ask for stands beside the footprint, and on which GPU");
-    draw_after("gpu l2=6");
+    draw_after("l2 6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
     snprintf(line, sizeof line, "to DRAM, reads %.2f MB", p.dram_read_bytes * 1e-6);
     seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",

@@ -93,16 +93,6 @@ static void test_whose(void) {
 }
 
 static void test_pairs(void) {
-    int pairs = 0;
-    for (bool found = true; found && pairs < 20; pairs++) {
-        use("steps-pair");
-        const BevKernel *const *kernels = state.job.steps_kernels;
-        found = kernels[0] && kernels[1] && kernels[0]->access.owner && kernels[1]->access.owner;
-        if (!found)
-            tap_ok(stands(ACTION_STEPS_PAIR, "own"), "after %d pairs the selection again", pairs);
-    }
-    tap_ok(pairs > 4, "every pair has two kernels with a record of accesses");
-    tap_ok(state.job.steps_block < 0 && state.step_lane < 0, "another kernel has other blocks");
     after("steps-pair v2_chw,v2_bevdet",
           state.job.steps_kernels[1] == bev_kernel_find("v2_bevdet"), "by name");
     after("steps-pair v2,v9; steps-pair v2,v2_do,v4",
