@@ -14,6 +14,9 @@ bool bench_recorded(const Options *options, Err *err);
  * and columns. Each ratio is of one machine. */
 bool bench_published(const Options *options, Err *err);
 
+/* Times a training step with a new map each time (--stage step), or prints the recorded steps. */
+bool bench_step(const Options *options, Err *err);
+
 /* ---- bench --against ------------------------------------------------------------------------- */
 
 typedef struct Against Against;

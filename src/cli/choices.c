@@ -15,7 +15,7 @@
 static const char *const formats[] = {"table", "markdown", "csv", "json", "junit", "jsonl", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* values of --over */
-static const char *const stages[] = {"pool", "view", NULL};               /* indexed by BevStage */
+static const char *const stages[] = {"pool", "view", "step", NULL};       /* indexed by BevStage */
 static const char *const tensors[] = {"depth", "feat", "out", NULL};
 /* indexed by LatencyWanted */
 static const char *const timings[] = {"recorded", "measured", "off", NULL};
@@ -54,7 +54,8 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
     [CHOICE_STORES] = {WORDS(stores_names), .listed = true},
     [CHOICE_SWEEP] = {WORDS(sweeps), .listed = true},
     [CHOICE_DIRECTION] = {WORDS(directions)},
-    [CHOICE_STAGE] = {WORDS(stages)},
+    [CHOICE_STAGE] = {WORDS(stages), .count = BEV_STAGE_COUNT},
+    [CHOICE_TIMED] = {WORDS(stages)},
     [CHOICE_LOSS] = {TABLE(losses), .count = LOSS_COUNT, .listed = true},
     [CHOICE_STRIP] = {WORDS(strip_names), .count = STRIP_COUNT, .listed = true},
     [CHOICE_TRUTH] = {WORDS(truth_names), .count = TRUTH_COUNT, .listed = true},

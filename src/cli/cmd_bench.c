@@ -258,6 +258,8 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
 }
 
 bool cmd_bench(const Options *options, Err *err) {
+    if (options->stage && !strcmp(options->stage, "step"))
+        return bench_step(options, err);
     if (options->published &&
         (options->recorded || options->once || options->against || options->argument_count))
         return err_set(err, ERR_USAGE, "--published", "leave it or the rest out",

@@ -24,9 +24,9 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_STORES, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_LOSS, CHOICE_STRIP,
-    CHOICE_TRUTH, CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS, CHOICE_RECORDS,
-    CHOICE_MERGED, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_STORES, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_TIMED, CHOICE_LOSS,
+    CHOICE_STRIP, CHOICE_TRUTH, CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS,
+    CHOICE_RECORDS, CHOICE_MERGED, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -47,7 +47,7 @@ typedef struct {
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
     const char *direction; /* "forward", "backward", "both"; NULL: not given */
     const char *rounding;  /* "scene", "floor", "truncate"; NULL: scene */
-    const char *stage;     /* "pool", "view"; NULL: not given */
+    const char *stage;     /* "pool", "view", "step"; NULL: not given */
     double time_s, temperature, balance, outlier, skew; /* skew -1: not given */
     Prune prune;
     int64_t channels, points, moments;

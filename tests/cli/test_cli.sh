@@ -232,6 +232,14 @@ done
 "$BEVSCOPE" bench toy --quick --stage view --device cpu --cache warm -f csv >out &&
     [ "$(cut -d, -f2 out | sort -u | grep -c "cpu_view")" = 3 ]
 tap_ok $? "bench --stage view times the ladder of the view"
+"$BEVSCOPE" bench toy --quick --stage step -f csv >out && awk -F, 'NR > 1 { us[$5] = $6 }
+    END { parts = us["map"] + us["forward"] + us["backward"]
+          exit !(NR == 5 && us["map"] > 0 && parts > us["step"] / 2 && parts < us["step"] * 2) }' out
+tap_ok $? "bench --stage step: map, forward and backward are the step"
+tap_expect 0 'canonical *1 *moving *fp16 *graph *204.7' bench --stage step --recorded
+tap_expect 2 'a step takes a scene' bench toy --stage step --kernel v4
+tap_expect 2 'no calibration to move' bench embedding_bag --stage step
+tap_expect 2 '' verify toy --stage step
 
 # Control codes in a file's name do not reach the terminal.
 evil="$(printf '\033]0;evil\007\302\2332Jx').json"

@@ -38,7 +38,7 @@ src/view/figure     figure    kernels base scales scene inputs cachesim state dr
 src/view/term       term      kernels base scene inputs cachesim state draw bev chart panel
 src/view/window     window    kernels base scene inputs cachesim state draw bev chart panel figure
 src/ui              ui        kernels base scene inputs cachesim run accuracy state learn live app draw bev chart panel figure term window
-src/cli             cli       kernels base scales scene inputs cachesim run accuracy try state learn live app draw bev chart panel figure term window ui
+src/cli             cli       api kernels base scales scene inputs cachesim run accuracy try state learn live app draw bev chart panel figure term window ui
 TABLE
 }
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     Ink ink;
@@ -31,13 +32,19 @@ static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *
 
 /* Pooling comes first: where not all entries fit, it is the most important. */
 static const Stage legend_order[STAGE_COUNT] = {
-    STAGE_POOL, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_MAP, STAGE_UPLOAD};
+    STAGE_POOL, STAGE_MAP, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_UPLOAD};
+
+/* A map that was made for this frame, as where calibration moves, is held against the pooling. */
 
 static void entry_text(const LiveData *live, Stage stage, char *text, size_t size) {
     char time[32];
     reading_text(UNIT_US, &live->stages_us[stage], time, sizeof time);
     snprintf(text, size, "%s %s%s", stage_names[stage], time,
              reading_mark(&live->stages_us[stage]));
+    const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
+    size_t used = strlen(text);
+    if (stage == STAGE_MAP && !us->stale && pool->source && !pool->stale && pool->value > 0)
+        snprintf(text + used, size - used, ", %.1f x pool", us->value / pool->value);
 }
 
 /* Where the next entry goes; on a quiet sheet rows are only counted. */

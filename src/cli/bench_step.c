@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* bevscope bench --stage step: a training step whose calibration is new each time, as augmentation
+ * makes it: poses and map, pooling, gradients. The library's calls do the work. */
+#include "src/base/clock.h"
+#include "src/base/data.h"
+#include "src/base/random.h"
+#include "src/cli/bench.h"
+#include "src/cli/selection.h"
+#include "src/lib/bevpool.h"
+#include "src/run/backend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { PART_MAP, PART_FORWARD, PART_BACKWARD, PART_STEP, PARTS } Part;
+static const char *const part_names[PARTS] = {"map", "forward", "backward", "step"};
+
+enum { ROOM = 256, MOST_SAMPLES = 200 }; /* ROOM: what map and workspace begin on a multiple of */
+
+typedef struct {
+    const Rig *rig;
+    BevpoolMap *map;
+    BevpoolPlan *plans[BEV_DIRECTION_COUNT];
+    BevpoolCall calls[BEV_DIRECTION_COUNT];
+    void *memory; /* of the map, which both directions read on the CPU */
+    size_t bytes;
+    BevpoolPose poses[RIG_MAX_CAMERAS];
+    uint64_t seed;
+} StepBench;
+
+static bool passed(BevpoolStatus status, const BevpoolError *error, Err *err) {
+    return !status || err_set(err, ERR_FAILED, "--stage step", "", "%s", error->text);
+}
+
+static bool no_memory(Err *err) {
+    return err_set(err, ERR_FAILED, "--stage step", "choose a smaller scene", "out of memory");
+}
+
+/* Returns memory that begins on a multiple of ROOM; NULL: there is none. Free with free(). */
+static void *take_room(size_t bytes) {
+    return aligned_alloc(ROOM, (bytes + ROOM) / ROOM * ROOM);
+}
+
+static bool open_map(StepBench *bench, BevAlign align, Err *err) {
+    const Frustum *f = &bench->rig->frustum;
+    const Grid *g = &bench->rig->grid;
+    const BevpoolFrustum frustum = {
+        .size = sizeof frustum,
+        .batch = 1,
+        .cameras = bench->rig->camera_count,
+        .align = (int32_t)align,
+        .input_w = f->input_w,
+        .input_h = f->input_h,
+        .feat_w = f->feat_w,
+        .feat_h = f->feat_h,
+        .depth_bins = (int32_t)frustum_depth_bins(f),
+        .depth_start_m = f->depth_start_m,
+        .depth_step_m = f->depth_step_m,
+        .depths_m = f->bins.count ? f->bins.m : NULL,
+        .x_min_m = g->x_min_m,
+        .x_max_m = g->x_max_m,
+        .y_min_m = g->y_min_m,
+        .y_max_m = g->y_max_m,
+        .z_min_m = g->z_min_m,
+        .z_max_m = g->z_max_m,
+        .nx = g->nx,
+        .ny = g->ny,
+        .nz = grid_slices(g),
+        .truncate = g->truncate,
+    };
+    BevpoolError error;
+    return passed(bevpool_map_moving(&bench->map, &frustum, BEVPOOL_CPU, &error), &error, err);
+}
+
+/* Makes the plan of a direction, and the call with its arrays: inputs are the problem's. */
+static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direction, Err *err) {
+    BevpoolCall *call = &bench->calls[direction];
+    const void *const inputs[BEVPOOL_ROLES] = {[BEVPOOL_DEPTH] = p->depth.data,
+                                               [BEVPOOL_FEAT] = p->feat.data,
+                                               [BEVPOOL_GRAD_OUT] = p->grad_out.data};
+    const BevpoolOptions options = {.size = sizeof options,
+                                    .channels = p->shape.channels,
+                                    .dtype = (int32_t)p->dtype,
+                                    .direction = (int32_t)direction};
+    BevpoolError error;
+    if (!passed(bevpool_plan_create(&bench->plans[direction], bench->map, &options, &error), &error,
+                err))
+        return false;
+    const BevpoolPlan *plan = bench->plans[direction];
+    *call = (BevpoolCall){.size = sizeof *call,
+                          .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
+    call->workspace = take_room(call->workspace_bytes);
+    bool ok = call->workspace != NULL;
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
+        size_t bytes = bevpool_plan_bytes(plan, role);
+        void *data = inputs[role] ? (void *)(uintptr_t)inputs[role] : bytes ? malloc(bytes) : NULL;
+        ok &= data || !bytes;
+        call->tensors[role] = (BevpoolTensor){data, bytes, options.dtype, 0};
+    }
+    return ok || no_memory(err);
+}
+
+static bool open_step(StepBench *bench, const BevProblem *problem, Err *err) {
+    if (!open_map(bench, problem->align, err) ||
+        !open_plan(bench, problem, BEV_FORWARD, err) ||
+        !open_plan(bench, problem, BEV_BACKWARD, err))
+        return false;
+    bench->bytes = bevpool_plan_map_bytes(bench->plans[BEV_FORWARD]);
+    bench->memory = take_room(bench->bytes);
+    bench->calls[BEV_FORWARD].map = bench->calls[BEV_BACKWARD].map = bench->memory;
+    return bench->memory || no_memory(err);
+}
+
+static void close_step(StepBench *bench) {
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        BevpoolTensor *tensors = bench->calls[direction].tensors;
+        free(bench->calls[direction].workspace);
+        free(tensors[BEVPOOL_OUT].data);
+        free(tensors[BEVPOOL_GRAD_DEPTH].data);
+        free(tensors[BEVPOOL_GRAD_FEAT].data);
+        bevpool_plan_destroy(bench->plans[direction]);
+    }
+    bevpool_map_destroy(bench->map);
+    free(bench->memory);
+}
+
+/* Makes the poses of a step: the BEV is turned, scaled and flipped at random, as BEVDet does. */
+static bool make_poses(StepBench *bench, Err *err) {
+    enum { MOST_TURN_DEG = 22 };
+    double turn = (2 * random_unit(&bench->seed) - 1) * MOST_TURN_DEG * M_PI / 180;
+    double scale = 0.95 + 0.1 * random_unit(&bench->seed);
+    double side = random_below(&bench->seed, 2) ? -scale : scale;
+    const double bev[16] = {
+        scale * cos(turn), -scale * sin(turn), 0, 0, side * sin(turn), side * cos(turn), 0, 0, 0, 0,
+        scale,             0,                  0, 0, 0,                1};
+    BevpoolError error = {0};
+    for (int i = 0; i < bench->rig->camera_count; i++) {
+        const Camera *own = &bench->rig->cameras[i];
+        const ImageCut *cut = &own->cut;
+        const double image[9] = {cut->resize_x, 0, -cut->crop_x, 0, cut->resize_y, -cut->crop_y,
+                                 0,             0, 1};
+        BevpoolCamera camera;
+        memcpy(camera.intrinsics, own->intrinsics, sizeof camera.intrinsics);
+        memcpy(camera.rotation, own->rotation, sizeof camera.rotation);
+        memcpy(camera.position_m, own->position_m, sizeof camera.position_m);
+        if (!passed(bevpool_pose(&bench->poses[i], &camera, image, bev, &error), &error, err))
+            return false;
+    }
+    return true;
+}
+
+/* Does one step, and writes the time at which each part ended. */
+static bool run_step(StepBench *bench, double at_us[PARTS], Err *err) {
+    BevpoolError error;
+    if (!make_poses(bench, err) ||
+        !passed(bevpool_plan_update(bench->plans[BEV_FORWARD], bench->poses, bench->memory,
+                                    bench->bytes, NULL, &error),
+                &error, err))
+        return false;
+    at_us[PART_MAP] = clock_us();
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        if (!passed(bevpool_run(bench->plans[direction], &bench->calls[direction], &error), &error,
+                    err))
+            return false;
+        at_us[PART_FORWARD + direction] = clock_us();
+    }
+    return true;
+}
+
+static bool time_steps(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
+                       Err *err) {
+    enum { LEAST_SAMPLES = 5 };
+    const double settles = 0.15; /* as other launches on the CPU */
+    static double samples[PARTS][MOST_SAMPLES];
+    double begun_us = clock_us(), at_us[PARTS];
+    int count = -1; /* the first step warms up */
+    for (; count < LEAST_SAMPLES || (count < options->samples && count < MOST_SAMPLES &&
+                                     clock_us() - begun_us < options->max_s * 1e6);
+         count++) {
+        double before_us = clock_us(), first_us = before_us;
+        if (!run_step(bench, at_us, err))
+            return false;
+        for (int part = 0; part < PART_STEP && count >= 0; part++) {
+            samples[part][count] = at_us[part] - before_us;
+            before_us = at_us[part];
+        }
+        if (count >= 0)
+            samples[PART_STEP][count] = before_us - first_us;
+    }
+    for (int part = 0; part < PARTS; part++)
+        timing_summarize(samples[part], count, settles, &timings[part]);
+    return true;
+}
+
+/* ---- the tables ------------------------------------------------------------------------------ */
+
+typedef struct {
+    Report report;
+    const BenchPlan *plan;
+} StepRows;
+
+static bool add_problem(void *context, const char *scene, Workload *workload,
+                        const HostProblem *problem, Err *err) {
+    StepRows *rows = context;
+    Report *report = &rows->report;
+    const Rig rig = workload_rig(workload);
+    StepBench bench = {.rig = &rig, .seed = 1};
+    Timing timings[PARTS];
+    bool ok = rig.camera_count || err_set(err, ERR_USAGE, scene, "choose a scene with cameras",
+                                          "no calibration to move");
+    ok = ok && open_step(&bench, &problem->view, err) &&
+         time_steps(&bench, &rows->plan->timing, timings, err);
+    for (int part = 0; ok && part < PARTS; part++) {
+        const Timing *timing = &timings[part];
+        report_row(report);
+        report_add(report, "stage", NULL, 0, cell_text("step"));
+        report_add(report, "scene", "scene", 0, cell_text(scene));
+        report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->view.dtype].name));
+        report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->view.align].name));
+        report_add(report, "part", "part", 0, cell_text(part_names[part]));
+        report_add(report, "median_us", "median us", 4, cell_real(timing->median_us));
+        report_add(report, "p95_us", "p95 us", 4, cell_real(timing->p95_us));
+        report_add(report, "noise", "noise", 2, cell_real(timing->noise));
+        report_add(report, "settled", "settled", 0, cell_bool(timing->settled));
+        report_add(report, "share", "of the step", 2,
+                   cell_real(timing->median_us / timings[PART_STEP].median_us));
+    }
+    close_step(&bench);
+    return ok;
+}
+
+static bool measure(const Options *options, StepRows *rows, Err *err) {
+    static const char *const usual[] = {"canonical"};
+    BenchPlan plan;
+    Options pooled = *options;
+    pooled.stage = NULL;
+    if (!select_plan(&pooled, 1u << BEV_FP32, 1u << BEV_NEAREST, &plan, err))
+        return false;
+    if (!(plan.where & 1u << BEV_CPU))
+        return err_set(err, ERR_USAGE, "--device",
+                       "samples/torch/step.py times a GPU; --recorded shows what it found",
+                       "--stage step times the library on the CPU");
+    plan.scenes = options->argument_count ? options->arguments : usual;
+    plan.scene_count = options->argument_count ? options->argument_count : 1;
+    plan.moments = 1;
+    plan.dtypes &= backward_dtypes;
+    plan.directions = 1u << BEV_BACKWARD;
+    plan.timing = options->quick ? timing_quick : timing_default;
+    rows->plan = &plan;
+    return (plan.dtypes || err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
+                                   "there are no gradients in %s", options->dtype)) &&
+           plan_each_problem(&plan, add_problem, rows, err);
+}
+
+/* Adds the rows of samples/recorded/compare/step-h200.json, beside the peers' steps there. */
+static bool add_recorded(Report *report, Err *err) {
+    static const ReportColumn columns[] = {
+        {"scene", "scene", 0},   {"batch", "batch", 0},   {"way", "map", 0},
+        {"dtype", "dtype", 0},   {"launch", "launch", 0}, {"median_us", "median us", 4},
+        {"peak_mb", "peak MB", 3}};
+    char path[4096];
+    json_error_t wrong;
+    if (!data_path("samples/recorded/compare/step-h200.json", path, sizeof path, err))
+        return false;
+    json_t *file = json_load_file(path, 0, &wrong), *row;
+    size_t i;
+    report_columns(report, columns, sizeof columns / sizeof *columns);
+    json_array_foreach(json_object_get(file, "results"), i, row) report_take(report, row);
+    json_decref(file);
+    return report->row_count || err_set(err, ERR_FAILED, path, "", "%s", wrong.text);
+}
+
+bool bench_step(const Options *options, Err *err) {
+    if (options->kernel || options->direction || options->cache || options->single ||
+        options->once || options->against || options->fail || options->png || options->shard ||
+        options->scenes || options->keep_going || options->published || options->grad_out ||
+        choices_find(CHOICE_FORMAT, options->format) < 0)
+        return err_set(err, ERR_USAGE, "--stage step", "leave the other option out",
+                       "a step takes a scene, --dtype, --align, --quick or --recorded");
+    StepRows rows = {.report.names_to = options->recorded ? "launch" : "part"};
+    bool ok = options->recorded ? add_recorded(&rows.report, err) : measure(options, &rows, err);
+    ok = ok && output_report(options, &rows.report, json_pack("{ss}", "stage", "step"), err);
+    report_free(&rows.report);
+    return ok;
+}
