@@ -6,10 +6,8 @@ libapi_a_SOURCES += %D%/lib_cuda.cu %D%/map_gpu.cu
 endif
 if HAVE_TENSORRT
 noinst_LIBRARIES += libtrt.a
-libtrt_a_SOURCES = %D%/tensorrt/fields.cpp %D%/tensorrt/formats.cpp %D%/tensorrt/library.cpp \
-	%D%/tensorrt/log.cpp %D%/tensorrt/plugin_build.cpp %D%/tensorrt/plugin_core.cpp \
-	%D%/tensorrt/plugin_runtime.cpp %D%/tensorrt/pooling.cpp %D%/tensorrt/sizes.cpp \
-	%D%/tensorrt/stand_in.cpp %D%/tensorrt/stream.cpp %D%/tensorrt/tactics.cpp
+libtrt_a_SOURCES = %D%/tensorrt/fields.cpp %D%/tensorrt/plugin.cpp %D%/tensorrt/pooling.cpp \
+	%D%/tensorrt/sizes.cpp
 libtrt_a_CPPFLAGS = $(AM_CPPFLAGS) $(TENSORRT_CPPFLAGS)
 libtrt_a_CXXFLAGS = $(TRT_CXXFLAGS)
 plugin = lib/libbevpool_trt.so

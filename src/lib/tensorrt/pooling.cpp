@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "src/lib/tensorrt/pooling.hpp"
 
-#include "src/lib/tensorrt/log.hpp"
-#include "src/lib/tensorrt/stand_in.hpp"
-#include "src/lib/tensorrt/stream.hpp"
-
+#include <algorithm>
 #include <cstring>
 
 namespace bevpool {
@@ -20,25 +21,79 @@ BevpoolArrays arrays_of(const Launch &launch, bool weighted) {
     auto ints = [&](Input input) {
         return static_cast<const std::int32_t *>(launch.input_data[input]);
     };
-    BevpoolArrays arrays{};
-    arrays.points = launch.sizes.points;
-    arrays.intervals = launch.sizes.intervals;
-    arrays.ranks_depth = ints(RANKS_DEPTH);
-    arrays.ranks_feat = ints(RANKS_FEAT);
-    arrays.ranks_bev = ints(RANKS_BEV);
-    arrays.interval_starts = ints(INTERVAL_STARTS);
-    arrays.interval_lengths = ints(INTERVAL_LENGTHS);
-    if (weighted)
-        arrays.weights = static_cast<const float *>(launch.input_data[WEIGHTS]);
-    return arrays;
+    return {launch.sizes.points,
+            launch.sizes.intervals,
+            ints(RANKS_DEPTH),
+            ints(RANKS_FEAT),
+            ints(RANKS_BEV),
+            ints(INTERVAL_STARTS),
+            ints(INTERVAL_LENGTHS),
+            weighted ? static_cast<const float *>(launch.input_data[WEIGHTS]) : nullptr};
 }
 
-BevpoolTensor tensor_of(const nvinfer1::PluginTensorDesc &desc, const void *data, float scale) {
-    std::int64_t bytes = element_bytes(desc.type);
-    for (std::int32_t i = 0; i < desc.dims.nbDims; i++)
-        bytes *= desc.dims.d[i];
-    return {const_cast<void *>(data), static_cast<std::size_t>(bytes), dtype_of(desc.type),
-            desc.type == nvinfer1::DataType::kFP8 ? scale : 1};
+// ---- CUDA ---------------------------------------------------------------------------------------
+
+// `call` is a call of the CUDA runtime, which exists only in builds with CUDA.
+#ifdef HAVE_CUDA
+#define CUDA_OK(call, problem) cuda_ok(call, problem)
+#else
+#define CUDA_OK(call, problem)     cuda_ok(cudaErrorNotSupported, problem)
+#define cudaGetErrorString(status) "this library was built without it and cannot pool on a GPU"
+#endif
+
+bool cuda_ok(cudaError_t status, std::string *problem) {
+    if (status != cudaSuccess)
+        *problem = std::string("CUDA: ") + cudaGetErrorString(status);
+    return status == cudaSuccess;
+}
+
+// ---- the builder's map --------------------------------------------------------------------------
+
+// A substitute map with the sizes of the real one: TensorRT's builder times plugins on memory that
+// holds no map.
+struct StandIn {
+    std::vector<std::int32_t> ranks_depth, ranks_feat, ranks_bev, starts, lengths;
+    std::vector<float> weights;
+
+    BevpoolArrays arrays() const {
+        return {static_cast<std::int64_t>(ranks_bev.size()),
+                static_cast<std::int64_t>(starts.size()),
+                ranks_depth.data(),
+                ranks_feat.data(),
+                ranks_bev.data(),
+                starts.data(),
+                lengths.data(),
+                weights.empty() ? nullptr : weights.data()};
+    }
+};
+
+// Makes a map with this number of points and, if the grid has room, of intervals. They are spread
+// evenly over image columns, depths and cells. `weighted`: with weights.
+StandIn make_stand_in(const BevpoolShape &shape, std::int64_t points, std::int64_t intervals,
+                      bool weighted) {
+    StandIn map;
+    std::int64_t cells = shape.batch * shape.nz * shape.ny * shape.nx;
+    std::int64_t pixels = shape.feat_h * shape.feat_w;
+    std::int64_t depths = shape.batch * shape.cameras * shape.depth_bins * pixels;
+    intervals = std::min({intervals, points, cells});
+    for (std::int64_t i = 0; i < intervals; i++) {
+        std::int64_t start = i * points / intervals, end = (i + 1) * points / intervals;
+        map.starts.push_back(static_cast<std::int32_t>(start));
+        map.lengths.push_back(static_cast<std::int32_t>(end - start));
+        for (std::int64_t t = start; t < end; t++) {
+            // q numbers the depths in the order (camera, depth, w, h): columns stay together.
+            std::int64_t q = points > depths ? t % depths : t * depths / points;
+            std::int64_t h = q % shape.feat_h, w = q / shape.feat_h % shape.feat_w;
+            std::int64_t plane = q / pixels, camera = plane / shape.depth_bins;
+            std::int64_t pixel = h * shape.feat_w + w;
+            map.ranks_depth.push_back(static_cast<std::int32_t>(plane * pixels + pixel));
+            map.ranks_feat.push_back(static_cast<std::int32_t>(camera * pixels + pixel));
+            map.ranks_bev.push_back(static_cast<std::int32_t>(i * cells / intervals));
+        }
+    }
+    if (weighted)
+        map.weights.assign(map.ranks_bev.size(), 0.25f);
+    return map;
 }
 
 } // namespace
@@ -60,17 +115,18 @@ bool Pooling::copy_map(const Launch &launch, const BevpoolArrays &arrays, std::i
     BevpoolError error{};
     BevpoolMap *made = nullptr;
     const BevpoolShape &shape = launch.sizes.shape;
-    if (is_captured(launch.stream)) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (!CUDA_OK(cudaStreamIsCapturing(launch.stream, &capture), problem))
+        return false;
+    if (capture != cudaStreamCaptureStatusNone) {
         *problem = "with static_map the map is read and planned at the first launch, which cannot "
                    "be captured: run once, then capture";
         return false;
     }
-    if (!wait_for_stream(launch.stream, problem))
+    if (!CUDA_OK(cudaStreamSynchronize(launch.stream), problem))
         return false;
     BevpoolStatus status = bevpool_map_from_arrays(&made, &shape, &arrays, device, 0, &error);
     if (status == BEVPOOL_BAD_MAP && rehearsal_) {
-        log_line(nvinfer1::ILogger::Severity::kVERBOSE,
-                 "the builder's memory holds no map: one of the same sizes is timed");
         StandIn map = make_stand_in(shape, arrays.points, arrays.intervals, fields_.weighted());
         BevpoolArrays stand_in = map.arrays();
         status = bevpool_map_from_arrays(&made, &shape, &stand_in, device, 0, &error);
@@ -131,7 +187,7 @@ bool Pooling::run(const Launch &launch, std::string *problem) {
     key.type = launch.inputs[FEAT].type;
     key.feat = launch.inputs[FEAT].format;
     key.out = launch.outputs[0].format;
-    if (!current_device(&key.device, problem))
+    if (!CUDA_OK(cudaGetDevice(&key.device), problem))
         return false;
     if (!fields_.static_map && !rehearsal_)
         key.arrays = arrays_of(launch, fields_.weighted());

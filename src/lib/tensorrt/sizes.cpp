@@ -6,6 +6,9 @@
 namespace bevpool {
 namespace {
 
+using nvinfer1::DataType;
+using nvinfer1::TensorFormat;
+
 const char *const names[MOST_INPUTS] = {"depth",
                                         "feat",
                                         "ranks_depth",
@@ -29,6 +32,43 @@ bool is_list(const nvinfer1::Dims *inputs, std::int32_t input, std::int64_t leng
     *problem = std::string(names[input]) + ": is " + text_of(inputs[input]) + ", expected (" +
                std::to_string(length) + ")";
     return false;
+}
+
+// A type that the plugin takes. `last` is TensorRT's dense format of tensors (..., C, H, W) with
+// channels last, where C must be a multiple of `vector`.
+struct Type {
+    DataType type;
+    std::int32_t dtype; // a BevpoolDtype
+    std::int64_t bytes;
+    TensorFormat last;
+    std::int64_t vector;
+};
+
+const Type types[] = {
+    {DataType::kFLOAT, BEVPOOL_FP32, 4, TensorFormat::kHWC, 1},
+    {DataType::kHALF, BEVPOOL_FP16, 2, TensorFormat::kHWC8, 8},
+    {DataType::kBF16, BEVPOOL_BF16, 2, TensorFormat::kHWC8, 8},
+    {DataType::kFP8, BEVPOOL_FP8, 1, TensorFormat::kHWC16, 16},
+};
+
+// Returns the row of a type; NULL: libbevpool has none.
+const Type *find_type(DataType type) {
+    const Type *row = std::find_if(std::begin(types), std::end(types),
+                                   [&](const Type &one) { return one.type == type; });
+    return row == std::end(types) ? nullptr : row;
+}
+
+// Returns whether feat or output may have this format: linear, or channels last without gaps.
+// Unless the channels are known when the network is built, only linear is allowed.
+bool takes_layout(const Fields &fields, const nvinfer1::PluginTensorDesc &tensor) {
+    const Type *type = find_type(tensor.type);
+    if (tensor.format == TensorFormat::kLINEAR)
+        return true;
+    if (!fields.channels_first() || tensor.dims.nbDims < OUT_RANK || !type ||
+        tensor.format != type->last)
+        return false;
+    std::int64_t channels = tensor.dims.d[channel_axis(fields, tensor.dims.nbDims)];
+    return channels > 0 && channels % type->vector == 0;
 }
 
 } // namespace
@@ -73,36 +113,41 @@ bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t
     return true;
 }
 
-std::int32_t dtype_of(nvinfer1::DataType type) {
-    switch (type) {
-    case nvinfer1::DataType::kFLOAT:
-        return BEVPOOL_FP32;
-    case nvinfer1::DataType::kHALF:
-        return BEVPOOL_FP16;
-    case nvinfer1::DataType::kBF16:
-        return BEVPOOL_BF16;
-    case nvinfer1::DataType::kFP8:
-        return BEVPOOL_FP8;
-    default:
-        return -1;
-    }
+BevpoolTensor tensor_of(const nvinfer1::PluginTensorDesc &desc, const void *data, float scale) {
+    const Type *type = find_type(desc.type);
+    std::int64_t bytes = type->bytes;
+    for (std::int32_t i = 0; i < desc.dims.nbDims; i++)
+        bytes *= desc.dims.d[i];
+    return {const_cast<void *>(data), static_cast<std::size_t>(bytes), type->dtype,
+            desc.type == DataType::kFP8 ? scale : 1};
 }
 
-std::int64_t element_bytes(nvinfer1::DataType type) {
-    return type == nvinfer1::DataType::kFLOAT ? 4 : type == nvinfer1::DataType::kFP8 ? 1 : 2;
+bool takes_format(const Fields &fields, std::int32_t pos,
+                  const nvinfer1::DynamicPluginTensorDesc *tensors, std::int32_t inputs,
+                  std::int32_t outputs) {
+    if (inputs != input_count(fields) || outputs != 1 || pos < 0 || pos > inputs)
+        return false;
+    const nvinfer1::PluginTensorDesc &tensor = tensors[pos].desc;
+    bool linear = tensor.format == TensorFormat::kLINEAR;
+    if (pos == DEPTH)
+        return linear && find_type(tensor.type) &&
+               !(fields.softmax && tensor.type == DataType::kFP8);
+    if (pos == FEAT || pos == inputs)
+        return tensor.type == tensors[DEPTH].desc.type && takes_layout(fields, tensor);
+    return linear && tensor.type == (pos == WEIGHTS ? DataType::kFLOAT : DataType::kINT32);
 }
 
 BevpoolOptions options_of(const Fields &fields, const Sizes &sizes,
                           const nvinfer1::PluginTensorDesc &feat,
                           const nvinfer1::PluginTensorDesc &out, BevpoolView *view) {
     auto layout = [&](const nvinfer1::PluginTensorDesc &desc) {
-        bool first = fields.channels_first() && desc.format == nvinfer1::TensorFormat::kLINEAR;
+        bool first = fields.channels_first() && desc.format == TensorFormat::kLINEAR;
         return first ? BEVPOOL_CHANNELS_FIRST : BEVPOOL_CHANNELS_LAST;
     };
     BevpoolOptions options{};
     options.size = sizeof options;
     options.channels = sizes.channels;
-    options.dtype = dtype_of(feat.type);
+    options.dtype = find_type(feat.type) ? find_type(feat.type)->dtype : -1;
     options.feat_layout = layout(feat);
     options.out_layout = layout(out);
     if (fields.softmax) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The inputs and the output of the plugin, and their sizes for libbevpool.
+// The inputs and the output of the plugin: the types and formats that it takes, and their sizes for
+// libbevpool.
 #pragma once
 
 #include "src/lib/bevpool.h"
@@ -44,9 +45,13 @@ struct Sizes {
 bool read_sizes(const Fields &fields, const nvinfer1::Dims *inputs, std::int32_t count,
                 Sizes *sizes, std::string *problem);
 
-// dtype_of returns the BevpoolDtype of a type; -1: libbevpool has none.
-std::int32_t dtype_of(nvinfer1::DataType type);
-std::int64_t element_bytes(nvinfer1::DataType type);
+// Returns a tensor of a launch as libbevpool takes it. `scale` counts in FP8 alone.
+BevpoolTensor tensor_of(const nvinfer1::PluginTensorDesc &desc, const void *data, float scale);
+
+// Returns whether tensor `pos` (inputs, then the output) may be as described, given all before.
+bool takes_format(const Fields &fields, std::int32_t pos,
+                  const nvinfer1::DynamicPluginTensorDesc *tensors, std::int32_t inputs,
+                  std::int32_t outputs);
 
 // Returns a plan's options for feat and output as they lie in memory. With softmax the options
 // point at *view, which is filled in.
