@@ -105,8 +105,8 @@ static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, dou
 }
 
 /* Reads the file to its end. The file may be a pipe, so its length is unknown. */
-static bool read_all(int fd, const char *path, size_t limit, DataHead *head, char **bytes,
-                     size_t *length, Err *err) {
+static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
+                     Err *err) {
     size_t capacity = 0;
     double until_ms = clock_ms() + PIPE_MS;
     for (;;) {
@@ -117,19 +117,12 @@ static bool read_all(int fd, const char *path, size_t limit, DataHead *head, cha
                 return err_set(err, ERR_FAILED, path, "", "no memory for %zu bytes", capacity);
             *bytes = grown;
         }
-        ssize_t got =
-            read_some(fd, path, *bytes + *length, capacity - 1 - *length, until_ms, err);
+        ssize_t got = read_some(fd, path, *bytes + *length, capacity - 1 - *length, until_ms, err);
         if (got < 0)
             return false;
         if (got == 0)
             break;
         *length += (size_t)got;
-        if (head && *length >= DATA_HEAD_BYTES) {
-            limit = head(*bytes, *length, path, err);
-            head = NULL;
-            if (!limit)
-                return false;
-        }
         if (*length > limit)
             return refuse_too_long(path, limit, err);
     }
@@ -138,11 +131,6 @@ static bool read_all(int fd, const char *path, size_t limit, DataHead *head, cha
 }
 
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err) {
-    return data_read_headed(path, limit, NULL, bytes, length, err);
-}
-
-bool data_read_headed(const char *path, size_t limit, DataHead *head, char **bytes, size_t *length,
-                      Err *err) {
     *bytes = NULL;
     *length = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -152,7 +140,7 @@ bool data_read_headed(const char *path, size_t limit, DataHead *head, char **byt
     bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     bool ok = regular && (size_t)status.st_size > limit
                   ? refuse_too_long(path, limit, err)
-                  : read_all(fd, path, limit, regular ? NULL : head, bytes, length, err);
+                  : read_all(fd, path, limit, bytes, length, err);
     close(fd);
     if (!ok) {
         free(*bytes);

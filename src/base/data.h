@@ -27,15 +27,6 @@ void data_stem(const char *path, char *stem, size_t size);
  * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);
 
-/* Returns the length limit of a file that begins so. 0: `err` says why the file is refused. */
-enum { DATA_HEAD_BYTES = 1024 };
-typedef size_t DataHead(const char *bytes, size_t length, const char *path, Err *err);
-
-/* Reads a file as data_read does. Devices and pipes may have no end, so `head` judges their first
- * DATA_HEAD_BYTES or more. Files that are shorter are not judged. */
-bool data_read_headed(const char *path, size_t limit, DataHead *head, char **bytes, size_t *length,
-                      Err *err);
-
 /* Opens a regular file for reading. Does not wait for a pipe. NULL: `err` and errno say why. */
 FILE *data_open(const char *path, Err *err);
 

@@ -317,12 +317,14 @@ bool help_man(const char *command, FILE *out, Err *err) {
 
 /* Lists a sample with its title, or with the reason why it cannot be loaded. */
 static bool list_sample(FILE *out, const char *name, Err *err) {
-    char clean[128], title[128], line[1024];
-    bool ok = scene_check_sample(name, title, err);
+    char clean[128], line[1024];
+    Scene scene;
+    bool ok = scene_load_sample(name, &scene, err);
     clean_text(name, clean, sizeof clean);
     fprintf(out, "  %-16s ", clean);
     if (ok) {
-        clean_print(out, title);
+        clean_print(out, scene.title);
+        scene_free(&scene);
     } else {
         err_line(err, line, sizeof line);
         fputs(line, out);

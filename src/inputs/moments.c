@@ -91,10 +91,10 @@ static void load_moment(Moments *moments, int number) {
     Moment *moment = ref_new(sizeof *moment, moment_destroy);
     if (moment)
         moment->number = number;
-    bool ok = moment ? clip_load(moments->clip, number, &moment->scene, &err) &&
-                           (!moments->photo_features ||
-                            scene_use_photo_features(&moment->scene, &err))
-                     : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
+    bool ok = moment
+                  ? clip_load(moments->clip, number, &moment->scene, &err) &&
+                        (!moments->photo_features || scene_use_photo_features(&moment->scene, &err))
+                  : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
     worker_lock(&moments->worker);
     if (ok)
         keep_moment(moments, moment);

@@ -64,23 +64,20 @@ int workload_moments(const Workload *workload) {
     return workload->loaded->scene.has_world ? INT_MAX : 1;
 }
 
-double workload_time_s(const Workload *workload) {
-    const Clip *clip = workload->loaded->scene.clip;
-    if (clip && workload->moment)
-        return clip->starts_s[clip_at(clip, workload->from_s) + workload->moment];
-    return workload->from_s + workload->moment * clip_period_s;
-}
-
-/* Returns the job's time of moment `number`. A job shows all moments of a clip equally long. */
-static double job_time_s(const Workload *workload, int number) {
+/* Returns the time of moment `number`. All moments of a clip last equally long. */
+static double moment_time_s(const Workload *workload, int number) {
     const Clip *clip = workload->loaded->scene.clip;
     return clip ? (clip_at(clip, workload->from_s) + number) * clip->period_s
                 : workload->from_s + number * clip_period_s;
 }
 
+double workload_time_s(const Workload *workload) {
+    return workload->job.time_s;
+}
+
 bool workload_move(Workload *workload, int number, Err *err) {
     Job job = workload->job;
-    job.time_s = job_time_s(workload, number);
+    job.time_s = moment_time_s(workload, number);
     workload->moment = number;
     return workload_use(workload, &job, err);
 }

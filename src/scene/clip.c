@@ -89,14 +89,12 @@ static const char *why_untimed(const double *times_s, int count) {
     return NULL;
 }
 
-/* Turns the times of the moments into starts that count from the first moment. */
-static void set_times(Clip *clip) {
-    double *starts_s = clip->starts_s, first_s = starts_s[0];
+/* Sets how long moments last, by the times of all moments. */
+static void set_period(Clip *clip, const double *times_s) {
     int steps = clip->count - 1;
-    clip->untimed = why_untimed(starts_s, clip->count);
-    clip->period_s = clip->untimed || !steps ? clip_period_s : (starts_s[steps] - first_s) / steps;
-    for (int i = 0; i < clip->count; i++)
-        starts_s[i] = clip->untimed ? i * clip_period_s : starts_s[i] - first_s;
+    clip->untimed = why_untimed(times_s, clip->count);
+    clip->period_s =
+        clip->untimed || !steps ? clip_period_s : (times_s[steps] - times_s[0]) / steps;
 }
 
 /* The header of a moment: its arrays, which must be the same in all moments, and its time. */
@@ -177,15 +175,15 @@ static bool read_header(const Clip *clip, int moment, Header *header, const Head
 /* Reads the headers of all moments, and from them the times of the clip. */
 static bool read_headers(Clip *clip, Err *err) {
     Header *headers = malloc(2 * sizeof *headers);
-    clip->starts_s = malloc((size_t)clip->count * sizeof *clip->starts_s);
-    bool ok =
-        (headers && clip->starts_s) || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
+    double *times_s = malloc((size_t)clip->count * sizeof *times_s);
+    bool ok = (headers && times_s) || err_set(err, ERR_FAILED, clip->path, "", "out of memory");
     for (int i = 0; ok && i < clip->count; i++) {
         ok = read_header(clip, i, &headers[i > 0], headers, err);
-        clip->starts_s[i] = headers[i > 0].time_s;
+        times_s[i] = headers[i > 0].time_s;
     }
     if (ok)
-        set_times(clip);
+        set_period(clip, times_s);
+    free(times_s);
     free(headers);
     return ok;
 }
@@ -211,22 +209,11 @@ void clip_free(Clip *clip) {
         return;
     free(clip->path);
     free(clip->names);
-    free(clip->starts_s);
     free(clip);
 }
 
-static const double rounding = 1e-6; /* ten steps of 0.1 s must count as 1 s */
-
 int clip_at(const Clip *clip, double time_s) {
-    double length_s = clip->starts_s[clip->count - 1] + clip->period_s;
-    double at_s = time_s > 0 ? fmod(time_s + rounding * clip->period_s, length_s) : 0;
-    int moment = clip->count - 1;
-    while (moment > 0 && clip->starts_s[moment] > at_s)
-        moment--;
-    return moment;
-}
-
-int clip_played_at(const Clip *clip, double time_s) {
+    const double rounding = 1e-6; /* ten steps of 0.1 s must count as 1 s */
     double moment = floor(time_s / clip->period_s + rounding);
     return moment > 0 ? (int)fmod(moment, clip->count) : 0;
 }

@@ -15,9 +15,7 @@ typedef struct Clip {
     char *path; /* path of the folder */
     int count;
     char (*names)[256]; /* names of the files in the folder */
-    /* (moment) time since the first moment, by timestamps or clip_period_s apart */
-    double *starts_s;
-    double period_s;     /* mean time between two moments; the last moment lasts so long */
+    double period_s;    /* mean time between two moments by timestamps; each moment lasts so long */
     const char *untimed; /* why the timestamps are not used, static text; NULL: they are used */
 } Clip;
 
@@ -27,11 +25,8 @@ typedef struct Clip {
 bool clip_open(const char *folder, Clip **clip, Err *err);
 void clip_free(Clip *clip); /* accepts NULL */
 
-/* Returns the moment at a time. It lasts until the next one starts. Then the clip begins again. */
+/* Returns the moment at a time. After its last moment the clip begins again. */
 int clip_at(const Clip *clip, double time_s);
-
-/* Returns the moment that the live display shows at a time. All moments last period_s. */
-int clip_played_at(const Clip *clip, double time_s);
 
 /* Writes the path of a moment's file. */
 void clip_path(const Clip *clip, int moment, char path[PATH_MAX]);

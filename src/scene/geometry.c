@@ -340,34 +340,31 @@ static bool check_rotation(const Check *check, const char *path, const double r[
                              "not a rotation: determinant %g, a mirror image", det);
 }
 
-/* Checks the cut of a camera. `path` is the camera's path in the document. */
-static bool check_cut(const Check *check, const char *path, const ImageCut *cut) {
-    const double resize[] = {cut->resize_x, cut->resize_y}, crop[] = {cut->crop_x, cut->crop_y};
-    char places[3][80];
-    static const char *const names[] = {"image_px", "resize", "crop_px"};
-    for (int i = 0; i < 3; i++)
-        snprintf(places[i], sizeof places[i], "%s.%s", path, names[i]);
-    if (!check_sizes(check, places[0], cut->image_w, cut->image_h) ||
-        !check_finite(check, places[1], resize, 2) || !check_finite(check, places[2], crop, 2))
-        return false;
-    return (resize[0] > 0 && resize[1] > 0) ||
-           REFUSE(check, places[1], "", "%g, must be above 0", fmin(resize[0], resize[1]));
+/* The path of a camera's field: "cameras[2].resize". */
+typedef struct {
+    char text[64];
+} CameraPath;
+
+static CameraPath camera_path(int camera, const char *field) {
+    CameraPath path;
+    snprintf(path.text, sizeof path.text, "cameras[%d].%s", camera, field);
+    return path;
 }
 
 /* Checks all numbers of a camera. An error names the field. */
-static bool check_camera(const Check *check, const Camera *camera, int index) {
-    char path[64];
-    snprintf(path, sizeof path, "cameras[%d]", index);
-    if (!check_cut(check, path, &camera->cut))
+static bool check_camera(const Check *check, const Camera *camera, int i) {
+    const ImageCut *cut = &camera->cut;
+    const double resize[] = {cut->resize_x, cut->resize_y}, crop[] = {cut->crop_x, cut->crop_y};
+    if (!check_sizes(check, camera_path(i, "image_px").text, cut->image_w, cut->image_h) ||
+        !check_finite(check, camera_path(i, "resize").text, resize, 2) ||
+        !check_finite(check, camera_path(i, "crop_px").text, crop, 2) ||
+        !check_intrinsics(check, camera_path(i, "intrinsics").text, camera->intrinsics) ||
+        !check_rotation(check, camera_path(i, "rotation").text, camera->rotation) ||
+        !check_finite(check, camera_path(i, "position_m").text, camera->position_m, 3))
         return false;
-    snprintf(path, sizeof path, "cameras[%d].intrinsics", index);
-    if (!check_intrinsics(check, path, camera->intrinsics))
-        return false;
-    snprintf(path, sizeof path, "cameras[%d].rotation", index);
-    if (!check_rotation(check, path, camera->rotation))
-        return false;
-    snprintf(path, sizeof path, "cameras[%d].position_m", index);
-    return check_finite(check, path, camera->position_m, 3);
+    return (resize[0] > 0 && resize[1] > 0) ||
+           REFUSE(check, camera_path(i, "resize").text, "", "%g, must be above 0",
+                  fmin(resize[0], resize[1]));
 }
 
 bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *file,

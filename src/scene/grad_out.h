@@ -15,13 +15,12 @@ typedef struct {
 
 /* Read float16, float32 or float64 with three axes. Values beyond float32's range become infinite.
  * The data must have exactly the size in the header. Free with grad_out_free. */
-bool grad_out_load(GradOutFile *file, const char *path, Err *err);
-bool grad_out_read(GradOutFile *file, const void *bytes, size_t length, const char *where,
-                   Err *err);
-void grad_out_free(GradOutFile *file); /* accepts a zeroed struct */
+bool grad_out_load(GradOutFile *grad, const char *path, Err *err);
+bool grad_out_read(GradOutFile *grad, FILE *file, const char *path, Err *err);
+void grad_out_free(GradOutFile *grad); /* accepts a zeroed struct */
 
 /* Checks that the gradient has the shape of the output of a problem of this shape. */
-bool grad_out_fits(const GradOutFile *file, const BevShape *shape, Err *err);
+bool grad_out_fits(const GradOutFile *grad, const BevShape *shape, Err *err);
 
 /* Writes "FILE: 3 of 1024 values are NaN, 2 infinite, the first at [0, 4, 7]". "": none. */
-void grad_out_describe(const GradOutFile *file, char *text, size_t size);
+void grad_out_describe(const GradOutFile *grad, char *text, size_t size);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/scene/npz.h"
 
-#include <stdio.h>
+#include "kernels/codec.h"
+#include "src/base/data.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,18 +27,6 @@ bool npy_is_whole(NpyType type) {
     return type >= NPY_I4 && type <= NPY_U4;
 }
 
-int64_t npy_place(const NpyArray *array, int64_t i) {
-    int64_t step = array->count, place = 0;
-    if (!array->fortran)
-        return i;
-    for (int axis = array->rank - 1; axis >= 0; axis--) {
-        step /= array->shape[axis];
-        place += i % array->shape[axis] * step;
-        i /= array->shape[axis];
-    }
-    return place;
-}
-
 size_t npy_element_bytes(const NpyArray *array) {
     return npy_types[array->type].bytes * (size_t)array->characters;
 }
@@ -44,20 +34,12 @@ size_t npy_element_bytes(const NpyArray *array) {
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
-                     size_t *text_start, size_t *text_bytes, Err *err) {
+                     size_t *text_bytes, Err *err) {
+    *text_bytes = prefix[8] | (size_t)prefix[9] << 8;
     if (memcmp(prefix, magic, sizeof magic) != 0)
         return err_set(err, ERR_FAILED, where, "", "not an .npy array: wrong magic bytes");
-    int major = prefix[6];
-    if (major < 1 || major > 3)
-        return err_set(err, ERR_FAILED, where, "", "npy version %d, must be 1 to 3", major);
-    *text_start = major == 1 ? 10 : 12;
-    *text_bytes = prefix[8] | (size_t)prefix[9] << 8;
-    if (major > 1)
-        *text_bytes |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
-    if (*text_bytes > NPY_MAX_HEADER_BYTES)
-        return err_set(err, ERR_FAILED, where, "", "npy header of %zu bytes, must be at most %d",
-                       *text_bytes, NPY_MAX_HEADER_BYTES);
-    return true;
+    return prefix[6] == 1 ||
+           err_set(err, ERR_FAILED, where, "", "npy version %d, must be 1", prefix[6]);
 }
 
 /* ---- the header's text: a Python dictionary of three keys in NumPy's order ------------------- */
@@ -142,9 +124,11 @@ static bool parse_type(Parser *parser, NpyArray *array) {
     return refuse_type(parser, descr);
 }
 
-static bool parse_order(Parser *parser, NpyArray *array) {
-    array->fortran = accept_word(parser, "True");
-    return array->fortran || accept_word(parser, "False") ||
+static bool parse_order(Parser *parser) {
+    if (accept_word(parser, "True"))
+        return err_set(parser->err, ERR_FAILED, parser->where,
+                       "save numpy.ascontiguousarray(array)", "an array in Fortran order");
+    return accept_word(parser, "False") ||
            refuse_header(parser, "fortran_order is neither True nor False");
 }
 
@@ -198,9 +182,8 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     if (!expect_word(&parser, "{") || !expect_word(&parser, "'descr'") ||
         !expect_word(&parser, ":") || !parse_type(&parser, array) || !expect_word(&parser, ",") ||
         !expect_word(&parser, "'fortran_order'") || !expect_word(&parser, ":") ||
-        !parse_order(&parser, array) || !expect_word(&parser, ",") ||
-        !expect_word(&parser, "'shape'") || !expect_word(&parser, ":") ||
-        !parse_shape(&parser, array))
+        !parse_order(&parser) || !expect_word(&parser, ",") || !expect_word(&parser, "'shape'") ||
+        !expect_word(&parser, ":") || !parse_shape(&parser, array))
         return false;
     accept_word(&parser, ",");
     if (!expect_word(&parser, "}"))
@@ -237,4 +220,128 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
     header[8] = (char)((total - PREFIX) & 0xff);
     header[9] = (char)((total - PREFIX) >> 8);
     return total;
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+/* Returns the value of the element that starts at `bytes`. */
+static double npy_element(NpyType type, const unsigned char *bytes) {
+    union {
+        uint16_t u2;
+        float f4;
+        double f8;
+        int32_t i4;
+        int64_t i8;
+        uint8_t u1;
+        uint32_t u4;
+    } value;
+    memcpy(&value, bytes, npy_types[type].bytes);
+    switch (type) {
+    case NPY_F2:
+        return bev_fp16_decode(value.u2);
+    case NPY_F4:
+        return value.f4;
+    case NPY_F8:
+        return value.f8;
+    case NPY_I4:
+        return value.i4;
+    case NPY_I8:
+        return (double)value.i8; /* rounded beyond 2^53, but still above int32 */
+    case NPY_U4:
+        return value.u4;
+    default:
+        return value.u1;
+    }
+}
+
+NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
+    int64_t index[NPY_MAX_RANK] = {0};
+    for (int axis = array->rank - 1; axis >= 0; axis--) {
+        index[axis] = i % array->shape[axis];
+        i /= array->shape[axis];
+    }
+    NpzPlace place;
+    size_t size = sizeof place.text, used = (size_t)snprintf(place.text, size, "%s", name);
+    for (int axis = 0; axis < array->rank; axis++) /* at most 8 times 22 bytes, which fit */
+        used += (size_t)snprintf(place.text + used, size - used, "%s%lld%s", axis ? ", " : "[",
+                                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
+    return place;
+}
+
+bool npy_convert(const NpyArray *array, int64_t first, int64_t count, const unsigned char *bytes,
+                 NpyType type, void *elements, const char *where, const char *name, Err *err) {
+    for (int64_t i = 0, at = first; i < count; i++, at++) {
+        double value = npy_element(array->type, bytes + (size_t)i * npy_types[array->type].bytes);
+        if (type == NPY_F4)
+            ((float *)elements)[at] = (float)value;
+        else if (type == NPY_F8)
+            ((double *)elements)[at] = value;
+        else if (value >= INT32_MIN && value <= INT32_MAX)
+            ((int32_t *)elements)[at] = (int32_t)value;
+        else
+            return data_refuse(err, where, npz_place(name, array, at).text, "",
+                               "%.0f does not fit int32", value);
+    }
+    return true;
+}
+
+bool npy_check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
+    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
+    char shape[128];
+    npy_shape_text(array, shape, sizeof shape);
+    return needed == bytes ||
+           err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
+                   shape, npy_types[array->type].name, (unsigned long long)needed,
+                   (unsigned long long)bytes);
+}
+
+/* ---- a file of one array --------------------------------------------------------------------- */
+
+/* Reads the header of a file. Checks the type of its elements and how many bytes follow. */
+static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArray *array,
+                             Err *err) {
+    unsigned char prefix[NPY_PREFIX_BYTES];
+    char text[UINT16_MAX];
+    size_t length;
+    fseek(file, 0, SEEK_END);
+    long bytes = ftell(file);
+    rewind(file);
+    if (fread(prefix, 1, sizeof prefix, file) != sizeof prefix)
+        return err_set(err, ERR_FAILED, where, "", "not an .npy array: too short");
+    if (!npy_read_prefix(prefix, where, &length, err))
+        return false;
+    if (fread(text, 1, length, file) != length)
+        return err_set(err, ERR_FAILED, where, "", "truncated: its header has no end");
+    if (!npy_read_header(text, length, where, array, err))
+        return false;
+    bool whole = type == NPY_I4;
+    if (!(whole ? npy_is_whole : npy_is_float)(array->type))
+        return err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
+                       "dtype %s, must be %s", npy_types[array->type].name,
+                       whole ? "any whole number" : "float16, float32 or float64");
+    return npy_check_bytes(array, (uint64_t)bytes - sizeof prefix - length, where, err);
+}
+
+bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
+                   Err *err) {
+    enum { PIECE = 1 << 14 };
+    unsigned char bytes[PIECE];
+    *elements = NULL;
+    if (!read_file_header(file, where, type, array, err))
+        return false;
+    int64_t most = PIECE / (int64_t)npy_element_bytes(array), count;
+    *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
+    bool ok = *elements || err_set(err, ERR_FAILED, where, "", "out of memory");
+    for (int64_t done = 0; ok && done < array->count; done += count) {
+        count = array->count - done < most ? array->count - done : most;
+        size_t read = fread(bytes, npy_element_bytes(array), (size_t)count, file);
+        ok = read == (size_t)count
+                 ? npy_convert(array, done, count, bytes, type, *elements, where, "", err)
+                 : err_set(err, ERR_FAILED, where, "", "cannot read its elements");
+    }
+    if (!ok) {
+        free(*elements);
+        *elements = NULL;
+    }
+    return ok;
 }

@@ -1,105 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/scene/npz.h"
 
-#include "kernels/codec.h"
 #include "src/base/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zip.h>
 
 static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, npz->where, "", "%s", what);
-}
-
-/* ---- the end of an archive ------------------------------------------------------------------- */
-
-enum { END_BYTES = 22, LOCATOR_BYTES = 20, DIRECTORY_MAX_BYTES = 64 * 1024 };
-
-/* The part of a file that libzip searches for end records. It allocates the entries of each. */
-enum { TAIL_BYTES = 0xffff + END_BYTES + LOCATOR_BYTES };
-
-/* An archive in memory, or an open file when `memory` is NULL. */
-typedef struct {
-    const unsigned char *memory;
-    int fd;
-    uint64_t length;
-} ZipBytes;
-
-static uint64_t little_endian(const unsigned char *bytes, int count) {
-    uint64_t value = 0;
-    while (count-- > 0)
-        value = value << 8 | bytes[count];
-    return value;
-}
-
-static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, size_t count) {
-    if (bytes->memory)
-        memcpy(to, bytes->memory + offset, count);
-    return bytes->memory || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
-}
-
-/* Whether another end record stands before the last one. Array data does not look like one by
- * chance, because 10 bytes must match. */
-static bool has_other_end(const unsigned char *tail, const unsigned char *last) {
-    for (const unsigned char *at = tail;
-         (at = memmem(at, (size_t)(last + 7 - at), "PK\5\6\0\0\0\0", 8)); at++)
-        if (little_endian(at + 8, 2) == little_endian(at + 10, 2))
-            return true;
-    return false;
-}
-
-/* Checks that a directory has as many entries as declared. Otherwise libzip allocates 65,536
- * more. */
-static bool check_entries(const Npz *npz, const unsigned char *directory, uint64_t size,
-                          uint64_t declared, Err *err) {
-    enum { ENTRY_BYTES = 46 };
-    uint64_t at = 0, count = 0;
-    for (; at + ENTRY_BYTES <= size && memcmp(directory + at, "PK\1\2", 4) == 0; count++)
-        at += ENTRY_BYTES + little_endian(directory + at + 28, 2) +
-              little_endian(directory + at + 30, 2) + little_endian(directory + at + 32, 2);
-    return (count == declared && at == size) ||
-           refuse_zip(npz, "broken zip: its directory has other entries than declared", err);
-}
-
-/* Checks the end of a zip archive: one end record, and the directory where it is declared. */
-static bool check_tail(const Npz *npz, const ZipBytes *bytes, unsigned char *tail, size_t length,
-                       Err *err) {
-    const unsigned char *record = tail + length - END_BYTES;
-    const uint64_t end = bytes->length - END_BYTES;
-    if (length < END_BYTES || !read_at(bytes, bytes->length - length, tail, length) ||
-        memcmp(record, "PK\5\6\0\0\0\0", 8) != 0 || little_endian(record + 20, 2) != 0)
-        return refuse_zip(npz, "truncated zip: it does not end with its directory", err);
-    if (length >= END_BYTES + LOCATOR_BYTES && !memcmp(record - LOCATOR_BYTES, "PK\6\7", 4))
-        return refuse_zip(npz, "broken zip: a directory of zip64, which so small files lack", err);
-    if (has_other_end(tail, record))
-        return refuse_zip(npz, "broken zip: a second end record", err);
-    const uint64_t count = little_endian(record + 10, 2), size = little_endian(record + 12, 4);
-    const uint64_t offset = little_endian(record + 16, 4);
-    if (count > NPZ_MAX_MEMBERS || size > DIRECTORY_MAX_BYTES)
-        return err_set(err, ERR_FAILED, npz->where, "",
-                       "zip directory of %llu entries in %llu bytes, must be at most %d in %d",
-                       (unsigned long long)count, (unsigned long long)size, NPZ_MAX_MEMBERS,
-                       DIRECTORY_MAX_BYTES);
-    if (size > end || offset != end - size)
-        return refuse_zip(npz, "truncated zip: the directory is not where it is declared", err);
-    return (read_at(bytes, offset, tail, (size_t)size) ||
-            refuse_zip(npz, "cannot read the zip directory", err)) &&
-           check_entries(npz, tail, size, count, err);
-}
-
-/* Checks the end of an archive before libzip reads it. */
-static bool check_archive_end(const Npz *npz, const ZipBytes *bytes, Err *err) {
-    size_t length = bytes->length < TAIL_BYTES ? (size_t)bytes->length : TAIL_BYTES;
-    /* This memory later holds the directory, which is not larger. */
-    unsigned char *tail = malloc(length + 1);
-    bool ok =
-        tail ? check_tail(npz, bytes, tail, length, err) : refuse_zip(npz, "out of memory", err);
-    free(tail);
-    return ok;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -144,7 +55,8 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
 static bool add_members(Npz *npz, Err *err) {
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
     if (count > NPZ_MAX_MEMBERS)
-        return refuse_zip(npz, "broken zip: not as many entries as declared", err);
+        return err_set(err, ERR_FAILED, npz->where, "", "a zip of %lld entries, must be at most %d",
+                       (long long)count, NPZ_MAX_MEMBERS);
     for (zip_int64_t i = 0; i < count; i++) {
         const char *name = zip_get_name(npz->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
         if (name && zip_name_locate(npz->zip, name, ZIP_FL_ENC_RAW) != i)
@@ -167,8 +79,8 @@ static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     zip_error_fini(&error);
     if (!npz->zip) {
         zip_source_free(source);
-        return refuse_zip(npz, no_memory ? "out of memory" : "broken zip: its directory is damaged",
-                          err);
+        return refuse_zip(
+            npz, no_memory ? "out of memory" : "truncated zip, or one with a damaged directory", err);
     }
     bool ok = add_members(npz, err);
     if (!ok)
@@ -184,37 +96,26 @@ static void init_archive(Npz *npz, const char *where) {
 
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
     init_archive(npz, where);
-    return check_archive_end(npz, &(ZipBytes){bytes, -1, length}, err) &&
-           open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
+    return open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
 }
 
-static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
-    struct stat status;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return refuse_zip(npz, "not a regular file", err);
-    uint64_t length = (uint64_t)status.st_size;
-    if (length > max_bytes)
-        return err_set(err, ERR_FAILED, npz->where,
-                       "save one moment a file, and depth and feat as float16",
-                       "%llu bytes, must be at most %llu",
-                       (unsigned long long)length, (unsigned long long)max_bytes);
-    return check_archive_end(npz, &(ZipBytes){NULL, fd, length}, err);
-}
-
-/* Opens a file. libzip reads the same open file that was checked, so nobody can exchange it. */
+/* Opens a regular file. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     init_archive(npz, path);
     Err why;
+    struct stat status;
     FILE *file = data_open(path, &why);
     if (!file)
         return err_set(err, ERR_FAILED, npz->where, "", "%s", why.what);
-    if (!check_file(npz, fileno(file), max_bytes, err)) {
-        fclose(file);
-        return false;
-    }
-    zip_source_t *source = zip_source_filep_create(file, 0, -1, NULL);
+    uint64_t length = fstat(fileno(file), &status) == 0 ? (uint64_t)status.st_size : 0;
+    zip_source_t *source = length <= max_bytes ? zip_source_filep_create(file, 0, -1, NULL) : NULL;
     if (!source)
         fclose(file);
+    if (length > max_bytes)
+        return err_set(err, ERR_FAILED, npz->where,
+                       "save one moment a file, and depth and feat as float16",
+                       "%llu bytes, must be at most %llu", (unsigned long long)length,
+                       (unsigned long long)max_bytes);
     return open_source(npz, source, err);
 }
 
@@ -291,11 +192,10 @@ static bool finish_stream(Stream *stream, Err *err) {
 
 /* Reads the header of an array, and compares its size with the bytes that follow. */
 static bool read_header(Stream *stream, NpyArray *array, Err *err) {
-    unsigned char prefix[NPY_PREFIX_BYTES] = {0};
-    size_t start_at, length;
-    if (!read_bytes(stream, prefix, 10, err) ||
-        (prefix[6] > 1 && !read_bytes(stream, prefix + 10, 2, err)) ||
-        !npy_read_prefix(prefix, stream->where, &start_at, &length, err))
+    unsigned char prefix[NPY_PREFIX_BYTES];
+    size_t length;
+    if (!read_bytes(stream, prefix, sizeof prefix, err) ||
+        !npy_read_prefix(prefix, stream->where, &length, err))
         return false;
     char *text = malloc(length + 1);
     if (!text)
@@ -303,16 +203,7 @@ static bool read_header(Stream *stream, NpyArray *array, Err *err) {
     bool ok = read_bytes(stream, text, length, err) &&
               npy_read_header(text, length, stream->where, array, err);
     free(text);
-    if (!ok)
-        return false;
-    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
-    if (needed == stream->left)
-        return true;
-    char shape[128];
-    npy_shape_text(array, shape, sizeof shape);
-    return err_set(
-        err, ERR_FAILED, stream->where, "", "shape %s of %s needs %llu bytes, but has %llu", shape,
-        npy_types[array->type].name, (unsigned long long)needed, (unsigned long long)stream->left);
+    return ok && npy_check_bytes(array, stream->left, stream->where, err);
 }
 
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
@@ -323,49 +214,6 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
-
-double npy_element(NpyType type, const unsigned char *bytes) {
-    union {
-        uint16_t u2;
-        float f4;
-        double f8;
-        int32_t i4;
-        int64_t i8;
-        uint8_t u1;
-        uint32_t u4;
-    } value;
-    memcpy(&value, bytes, npy_types[type].bytes);
-    switch (type) {
-    case NPY_F2:
-        return bev_fp16_decode(value.u2);
-    case NPY_F4:
-        return value.f4;
-    case NPY_F8:
-        return value.f8;
-    case NPY_I4:
-        return value.i4;
-    case NPY_I8:
-        return (double)value.i8; /* rounded beyond 2^53, but still above int32 */
-    case NPY_U4:
-        return value.u4;
-    default:
-        return value.u1;
-    }
-}
-
-NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
-    int64_t index[NPY_MAX_RANK] = {0};
-    for (int axis = array->rank - 1; axis >= 0; axis--) {
-        index[axis] = i % array->shape[axis];
-        i /= array->shape[axis];
-    }
-    NpzPlace place;
-    size_t size = sizeof place.text, used = (size_t)snprintf(place.text, size, "%s", name);
-    for (int axis = 0; axis < array->rank; axis++) /* at most 8 times 22 bytes, which fit */
-        used += (size_t)snprintf(place.text + used, size - used, "%s%lld%s", axis ? ", " : "[",
-                                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
-    return place;
-}
 
 /* Where npz_read puts converted elements. */
 typedef struct {
@@ -380,86 +228,32 @@ typedef struct {
 static bool convert_elements(void *context, int64_t first, int64_t count,
                              const unsigned char *bytes, Err *err) {
     const Converted *to = context;
-    NpyType from = to->array->type;
-    if (from == to->type) { /* same type: the array is in Fortran order */
-        size_t size = npy_element_bytes(to->array);
-        memcpy((char *)to->elements + (size_t)first * size, bytes, (size_t)count * size);
-        return true;
-    }
-    for (int64_t i = 0, at = first; i < count; i++, at++) {
-        double value = npy_element(from, bytes + (size_t)i * npy_types[from].bytes);
-        if (to->type == NPY_F4)
-            ((float *)to->elements)[at] = (float)value;
-        else if (to->type == NPY_F8)
-            ((double *)to->elements)[at] = value;
-        else if (value >= INT32_MIN && value <= INT32_MAX)
-            ((int32_t *)to->elements)[at] = (int32_t)value;
-        else
-            return data_refuse(err, to->npz->where,
-                               npz_place(to->npz->members[to->member].name, to->array, at).text, "",
-                               "%.0f does not fit int32", value);
-    }
-    return true;
+    return npy_convert(to->array, first, count, bytes, to->type, to->elements, to->npz->where,
+                       to->npz->members[to->member].name, err);
 }
 
-/* Reads an array in parts of at most `most` elements, and hands each part to `take`. */
-static bool take_in_order(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
-                          void *context, Err *err) {
-    size_t size = npy_element_bytes(array);
-    most = most < array->count ? most : array->count;
-    unsigned char *bytes = malloc((size_t)most * size + 1);
-    bool ok = bytes || err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    for (int64_t done = 0; ok && done < array->count; done += most) {
-        int64_t count = array->count - done < most ? array->count - done : most;
-        ok = read_bytes(stream, bytes, (size_t)count * size, err) &&
-             take(context, done, count, bytes, err);
-    }
-    free(bytes);
-    return ok;
-}
-
-/* Takes an array in Fortran order. All must be in memory before the first is taken. */
-static bool take_transposed(Stream *stream, const NpyArray *array, int64_t most, NpzTake *take,
-                        void *context, Err *err) {
-    size_t size = npy_element_bytes(array);
-    if ((uint64_t)array->count * size > NPZ_MAX_FORTRAN_BYTES)
-        return err_set(err, ERR_FAILED, stream->where, "save numpy.ascontiguousarray(array)",
-                       "%llu bytes in Fortran order, must be at most %llu",
-                       (unsigned long long)array->count * size,
-                       (unsigned long long)NPZ_MAX_FORTRAN_BYTES);
-    most = most < array->count ? most : array->count;
-    unsigned char *bytes = malloc((size_t)array->count * size + 1);
-    unsigned char *c_order = malloc((size_t)most * size + 1);
-    bool ok = bytes && c_order ? read_bytes(stream, bytes, (size_t)array->count * size, err)
-                              : err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    for (int64_t done = 0; ok && done < array->count; done += most) {
-        int64_t count = array->count - done < most ? array->count - done : most;
-        for (int64_t i = 0; i < count; i++)
-            memcpy(c_order + (size_t)i * size,
-                   bytes + (size_t)npy_place(array, done + i) * size, size);
-        ok = take(context, done, count, c_order, err);
-    }
-    free(c_order);
-    free(bytes);
-    return ok;
-}
-
-/* Checks that the header is still the same as at the first reading. */
-static bool check_header_again(Stream *stream, const NpyArray *array, Err *err) {
+/* Opens an array behind its header, which npz_read_array has checked. */
+static bool open_elements(Stream *stream, const Npz *npz, int member, Err *err) {
     NpyArray again;
-    return read_header(stream, &again, err) &&
-           ((again.type == array->type && again.count == array->count &&
-             again.characters == array->characters) ||
-            err_set(err, ERR_FAILED, stream->where, "", "the file changed while it was read"));
+    return open_stream(stream, npz, member, err) && read_header(stream, &again, err);
 }
 
 bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
                      void *context, Err *err) {
     Stream stream;
-    bool ok = open_stream(&stream, npz, member, err) && check_header_again(&stream, array, err) &&
-              (array->fortran ? take_transposed : take_in_order)(&stream, array, most, take,
-                                                                 context, err) &&
-              finish_stream(&stream, err);
+    size_t size = npy_element_bytes(array);
+    bool ok = open_elements(&stream, npz, member, err);
+    most = most < array->count ? most : array->count;
+    unsigned char *bytes = malloc((size_t)most * size + 1);
+    if (ok && !bytes)
+        ok = err_set(err, ERR_FAILED, stream.where, "", "out of memory");
+    for (int64_t done = 0; ok && done < array->count; done += most) {
+        int64_t count = array->count - done < most ? array->count - done : most;
+        ok = read_bytes(&stream, bytes, (size_t)count * size, err) &&
+             take(context, done, count, bytes, err);
+    }
+    ok = ok && finish_stream(&stream, err);
+    free(bytes);
     close_stream(&stream);
     return ok;
 }
@@ -468,14 +262,12 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
               Err *err) {
     enum { PIECE = 1 << 14 };
     Converted to = {npz, member, array, type, elements};
-    if (array->type == type && !array->fortran) {
-        Stream stream;
-        size_t bytes = (size_t)array->count * npy_element_bytes(array);
-        bool ok = open_stream(&stream, npz, member, err) &&
-                  check_header_again(&stream, array, err) &&
-                  read_bytes(&stream, elements, bytes, err) && finish_stream(&stream, err);
-        close_stream(&stream);
-        return ok;
-    }
-    return npz_read_pieces(npz, member, array, PIECE, convert_elements, &to, err);
+    if (array->type != type)
+        return npz_read_pieces(npz, member, array, PIECE, convert_elements, &to, err);
+    Stream stream;
+    size_t bytes = (size_t)array->count * npy_element_bytes(array);
+    bool ok = open_elements(&stream, npz, member, err) &&
+              read_bytes(&stream, elements, bytes, err) && finish_stream(&stream, err);
+    close_stream(&stream);
+    return ok;
 }

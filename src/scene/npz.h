@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* ---- .npy: the header of one array (npy.c) --------------------------------------------------- */
 
@@ -28,8 +29,7 @@ extern const NpyTypeInfo npy_types[NPY_TYPE_COUNT];
 
 enum {
     NPY_MAX_RANK = 8,
-    NPY_PREFIX_BYTES = 12,            /* magic bytes, version and length: the greatest size */
-    NPY_MAX_HEADER_BYTES = 64 * 1024, /* NumPy's own headers are below 1 KiB */
+    NPY_PREFIX_BYTES = 10,   /* magic bytes, version 1.0, and the length of the header's text */
     NPY_WRITTEN_BYTES = 256, /* the greatest size of a header that npy_write_header writes */
     NPY_MAX_TEXT = 1024      /* the most characters of a text */
 };
@@ -40,7 +40,6 @@ typedef struct {
     int64_t shape[NPY_MAX_RANK];
     int64_t count;  /* elements */
     int characters; /* characters of a text; 1 for numbers */
-    bool fortran;   /* the first axis is the fastest one */
 } NpyArray;
 
 /* Whether a type is float16, float32 or float64, and whether it is a whole number. */
@@ -50,22 +49,30 @@ bool npy_is_whole(NpyType type);
 /* Returns the bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);
 
-/* Reads the first bytes of a .npy file. Yields where the header's text starts, and its length. */
+/* Reads the first bytes of a .npy file. Yields the length of the header's text behind them. */
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
-                     size_t *text_start, size_t *text_bytes, Err *err);
+                     size_t *text_bytes, Err *err);
 
-/* Reads the header's text into *array. Types other than NpyType and shapes whose product does
- * not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
+/* Reads the header's text into *array. Types other than NpyType, Fortran order, and shapes whose
+ * product does not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array, Err *err);
 
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
-/* Returns the place in the file of element i, which is counted in C order. */
-int64_t npy_place(const NpyArray *array, int64_t i);
+/* Converts elements [first, first + count) from their bytes in a file to `type`, in the place of
+ * `elements` that they have there. F4 and F8 can be made of any number, I4 where each value fits.
+ * Errors are reported in array `name` of file `where`. */
+bool npy_convert(const NpyArray *array, int64_t first, int64_t count, const unsigned char *bytes,
+                 NpyType type, void *elements, const char *where, const char *name, Err *err);
 
-/* Returns the value of the element that starts at `bytes`. */
-double npy_element(NpyType type, const unsigned char *bytes);
+/* Checks that `bytes` of elements follow a header. */
+bool npy_check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err);
+
+/* Reads a whole .npy file as `type`: F4 of a floating-point array, I4 of a whole-number one. The
+ * caller frees *elements, which is NULL after a failure. */
+bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
+                   Err *err);
 
 /* Writes the shape as Python prints it: "(6, 59, 16, 44)". */
 void npy_shape_text(const NpyArray *array, char *text, size_t size);
@@ -73,7 +80,6 @@ void npy_shape_text(const NpyArray *array, char *text, size_t size);
 /* ---- reading an archive ---------------------------------------------------------------------- */
 
 enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
-#define NPZ_MAX_FORTRAN_BYTES ((uint64_t)2 << 30)
 
 typedef struct {
     char name[NPZ_MAX_NAME]; /* name without ".npy" */
@@ -87,10 +93,9 @@ typedef struct {
     NpzMember members[NPZ_MAX_MEMBERS];
 } Npz;
 
-/* Opens an archive as numpy.savez writes it: without a comment and without zip64's directory.
- * Checks the directory: at most NPZ_MAX_MEMBERS arrays, all with different names. None is
- * encrypted, each is stored or deflated, and no size exceeds what the file can hold. `bytes` must
- * outlive `npz`. */
+/* Opens an archive as numpy.savez writes it. Checks the directory: at most NPZ_MAX_MEMBERS arrays,
+ * all with different names. None is encrypted, each is stored or deflated, and no size exceeds what
+ * the file can hold. `bytes` must outlive `npz`. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);

@@ -81,7 +81,7 @@ bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
 
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
                           size_t size, Err *err) {
-    NpyArray array = {NPY_U, 1, {count}, count, (int)size, false};
+    NpyArray array = {NPY_U, 1, {count}, count, (int)size};
     uint32_t *codes = calloc((size_t)count * size + 1, sizeof *codes);
     if (!codes)
         return err_set(err, ERR_FAILED, name, "", "out of memory");

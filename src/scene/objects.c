@@ -12,67 +12,6 @@ const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
 
 /* ---- the pixels of an object ----------------------------------------------------------------- */
 
-/* A box in the frame of its own axes, and the origin of a camera's rays. */
-typedef struct {
-    double center_m[3], half_m[3], c, s;
-    /* rays' origin from the box's middle: in the ego frame; in the box's frame */
-    double from_m[3], start_m[3];
-    /* squared distance of the origin, less the squared radius of the bounding sphere */
-    double outside_m2;
-} Target;
-
-static Target box_target(const TrueBox *box) {
-    Target target = {.c = cos(box->yaw), .s = sin(box->yaw)};
-    for (int axis = 0; axis < 3; axis++) {
-        target.center_m[axis] = box->center_m[axis];
-        target.half_m[axis] = box->size_m[axis] / 2;
-    }
-    return target;
-}
-
-static void to_box_frame(const Target *target, const double v[3], double own[3]) {
-    own[0] = v[0] * target->c + v[1] * target->s;
-    own[1] = v[1] * target->c - v[0] * target->s;
-    own[2] = v[2];
-}
-
-static void set_ray_origin(Target *target, const double origin_m[3]) {
-    const double margin = 1 + 1e-9; /* for rounding */
-    target->outside_m2 = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        double from = target->from_m[axis] = origin_m[axis] - target->center_m[axis];
-        double half = target->half_m[axis];
-        target->outside_m2 += from * from - margin * half * half;
-    }
-    to_box_frame(target, target->from_m, target->start_m);
-}
-
-/* Whether a ray misses the sphere around the box. Most rays do, and this test is fast. */
-static bool misses_sphere(const Target *target, const double direction[3], double length2) {
-    const double *from = target->from_m;
-    double away = from[0] * direction[0] + from[1] * direction[1] + from[2] * direction[2];
-    return target->outside_m2 > 0 && (away > 0 || away * away < target->outside_m2 * length2);
-}
-
-/* Returns the ray's parameter where it enters the box. This is the latest of the three entries, if
- * no exit comes before. INFINITY: the ray misses the box or begins inside. */
-static double box_entry(const Target *target, const double direction[3]) {
-    const double *start = target->start_m;
-    double along[3], in = 0, out = INFINITY;
-    to_box_frame(target, direction, along);
-    for (int axis = 0; axis < 3; axis++) {
-        double a = (-target->half_m[axis] - start[axis]) / along[axis];
-        double b = (target->half_m[axis] - start[axis]) / along[axis];
-        if (along[axis] == 0 && fabs(start[axis]) > target->half_m[axis])
-            return INFINITY;
-        if (along[axis] == 0)
-            continue;
-        in = fmax(in, fmin(a, b));
-        out = fmin(out, fmax(a, b));
-    }
-    return in > 0 && in < out ? in : INFINITY;
-}
-
 static void give_pixel(Objects *objects, int64_t pixel, int64_t object, double depth_m) {
     objects->object_of[pixel] = (int32_t)object;
     objects->surface_m[pixel] = (float)depth_m;
@@ -80,70 +19,16 @@ static void give_pixel(Objects *objects, int64_t pixel, int64_t object, double d
         objects->pixels[object]++;
 }
 
-/* Gives the pixel of one ray to the first box that the ray meets. */
-static void assign_ray(Objects *objects, const Target *targets, int64_t pixel,
-                       const double direction[3]) {
-    double first = INFINITY, length2 = 0;
-    int64_t found = -1;
-    for (int axis = 0; axis < 3; axis++)
-        length2 += direction[axis] * direction[axis];
-    for (int64_t i = 0; i < objects->count; i++) {
-        double at = misses_sphere(&targets[i], direction, length2)
-                        ? INFINITY
-                        : box_entry(&targets[i], direction);
-        if (at < first) {
-            first = at;
-            found = i;
-        }
-    }
-    give_pixel(objects, pixel, found, first);
-}
-
-static void assign_camera(Objects *objects, const Rig *rig, int camera, Target *targets) {
-    const Frustum *frustum = &rig->frustum;
-    int64_t pixel = (int64_t)camera * frustum->feat_h * frustum->feat_w;
-    double origin_m[3], direction[3];
-    for (int64_t i = 0; i < objects->count; i++)
-        set_ray_origin(&targets[i], rig->cameras[camera].position_m);
-    for (int h = 0; h < frustum->feat_h; h++)
-        for (int w = 0; w < frustum->feat_w; w++, pixel++) {
-            camera_ray(&rig->cameras[camera], frustum_u_px(frustum, w), frustum_v_px(frustum, h),
-                       origin_m, direction);
-            assign_ray(objects, targets, pixel, direction);
-        }
-}
-
-/* Takes memory for `count` objects. Their boxes are copied. */
-static bool open_objects(const Rig *rig, const TrueBox *boxes, int64_t count, Objects *objects,
-                         Err *err) {
+/* Takes memory for the pixels of the objects, whose boxes are known. */
+static bool open_pixels(const Rig *rig, Objects *objects, Err *err) {
     const Frustum *frustum = &rig->frustum;
     int64_t pixels = (int64_t)rig->camera_count * frustum->feat_h * frustum->feat_w;
-    *objects = (Objects){.count = count,
-                         .boxes = malloc((size_t)count * sizeof *boxes),
-                         .pixels = calloc((size_t)count, sizeof *objects->pixels),
-                         .pixel_count = pixels,
-                         .object_of = malloc((size_t)pixels * sizeof *objects->object_of),
-                         .surface_m = malloc((size_t)pixels * sizeof *objects->surface_m)};
-    if (!objects->boxes || !objects->pixels || !objects->object_of || !objects->surface_m) {
-        objects_free(objects);
-        return err_set(err, ERR_FAILED, "objects", "", "out of memory");
-    }
-    memcpy(objects->boxes, boxes, (size_t)count * sizeof *boxes);
-    return true;
-}
-
-/* Finds the pixels of boxes. Nothing else hides an object. */
-static bool find_boxes(const Rig *rig, const TrueBox *boxes, int64_t count, Objects *objects,
-                       Err *err) {
-    Target *targets = malloc((size_t)count * sizeof *targets);
-    bool ok = targets ? open_objects(rig, boxes, count, objects, err)
-                      : err_set(err, ERR_FAILED, "objects", "", "out of memory");
-    for (int64_t i = 0; ok && i < count; i++)
-        targets[i] = box_target(&boxes[i]);
-    for (int camera = 0; ok && camera < rig->camera_count; camera++)
-        assign_camera(objects, rig, camera, targets);
-    free(targets);
-    return ok;
+    objects->pixel_count = pixels;
+    objects->pixels = calloc((size_t)objects->count + 1, sizeof *objects->pixels);
+    objects->object_of = malloc((size_t)pixels * sizeof *objects->object_of);
+    objects->surface_m = malloc((size_t)pixels * sizeof *objects->surface_m);
+    return (objects->pixels && objects->object_of && objects->surface_m) ||
+           err_no_memory(err, "objects", "");
 }
 
 void objects_free(Objects *objects) {
@@ -179,7 +64,9 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
                         const WorldSnapshot *then) {
     const Frustum *frustum = &rig->frustum;
     const Camera *camera = &rig->cameras[number];
-    double far_m = frustum_depth_m(frustum, (double)frustum_depth_bins(frustum));
+    double far_m = world->ground_class == CLASS_COUNT
+                       ? INFINITY
+                       : frustum_depth_m(frustum, (double)frustum_depth_bins(frustum));
     for (int w = 0; w < frustum->feat_w; w++) {
         const WorldSight sight = column_sight(frustum, camera, w, then);
         for (int h = 0; h < frustum->feat_h; h++) {
@@ -193,31 +80,47 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
     }
 }
 
-/* Finds a world's objects at that time, and the pixels of each camera that meet them. */
-static bool find_solids(const Rig *rig, const World *world, double time_s, Objects *objects,
-                        Err *err) {
-    TrueBox *boxes = NULL;
-    int64_t count = 0;
-    bool ok = photos_world_boxes(world, time_s, &boxes, &count, err);
-    bool found = ok && count && (ok = open_objects(rig, boxes, count, objects, err));
-    for (int camera = 0; ok && found && camera < rig->camera_count; camera++) {
-        WorldSnapshot *then;
-        ok = world_snapshot(world, time_s - rig->cameras[camera].delay_s, &then, err);
-        if (ok)
-            cast_camera(objects, rig, camera, world, then);
-        world_snapshot_free(then);
+/* Makes a world of the boxes of a file. It has no ground: nothing but boxes hides a box. */
+static bool world_of_boxes(const Photos *photos, World *world, Objects *objects, Err *err) {
+    size_t count = (size_t)photos->box_count;
+    *world = (World){.ground_class = CLASS_COUNT, .solid_count = (int)count};
+    world->solids = calloc(count + 1, sizeof *world->solids);
+    objects->boxes = malloc(count * sizeof *objects->boxes + 1);
+    if (!world->solids || !objects->boxes)
+        return err_no_memory(err, "objects", "");
+    for (size_t i = 0; i < count; i++) {
+        const TrueBox *box = &photos->boxes[i];
+        Solid *solid = &world->solids[i];
+        *solid = (Solid){.kind = SOLID_BOX,
+                         .class = CLASS_CAR,
+                         .center_m = {box->center_m[0], box->center_m[1]},
+                         .z_m = box->center_m[2] - box->size_m[2] / 2,
+                         .yaw_deg = box->yaw * 180 / M_PI};
+        memcpy(solid->size_m, box->size_m, sizeof solid->size_m);
+        objects->boxes[i] = *box;
     }
-    free(boxes);
-    return ok;
+    objects->count = photos->box_count;
+    return true;
 }
 
 bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, double time_s,
                       Objects *objects, Err *err) {
+    World boxed = {.solid_count = 0};
     *objects = (Objects){0};
-    bool ok = world ? find_solids(rig, world, time_s, objects, err)
-                    : !photos->box_count ||
-                          find_boxes(rig, photos->boxes, photos->box_count, objects, err);
-    if (!ok)
+    bool ok = world ? photos_world_boxes(world, time_s, &objects->boxes, &objects->count, err)
+                    : world_of_boxes(photos, &boxed, objects, err);
+    const World *seen = world ? world : &boxed;
+    bool some = ok && objects->count;
+    ok = ok && (!some || open_pixels(rig, objects, err));
+    for (int camera = 0; ok && some && camera < rig->camera_count; camera++) {
+        WorldSnapshot *then;
+        ok = world_snapshot(seen, time_s - rig->cameras[camera].delay_s, &then, err);
+        if (ok)
+            cast_camera(objects, rig, camera, seen, then);
+        world_snapshot_free(then);
+    }
+    world_free(&boxed);
+    if (!ok || !some)
         objects_free(objects);
     return ok;
 }

@@ -293,7 +293,6 @@ bool problem_turn_view(HostProblem *problem, Err *err) {
     return true;
 }
 
-
 bool problem_turn_backward(HostProblem *problem, Err *err) {
     BevProblem *view = &problem->view;
     const BevTensor *like[] = {&view->depth, &view->feat};
@@ -329,8 +328,8 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
         grad_out->channels != shape->channels)
         return err_set(err, ERR_USAGE, "grad_out", "it has the shape of the output (ny, nx, c)",
                        "(%lld, %lld, %lld) is not (%lld, %lld, %lld)", (long long)grad_out->ny,
-                       (long long)grad_out->nx, (long long)grad_out->channels,
-                       (long long)shape->ny, (long long)shape->nx, (long long)shape->channels);
+                       (long long)grad_out->nx, (long long)grad_out->channels, (long long)shape->ny,
+                       (long long)shape->nx, (long long)shape->channels);
     if (problem->view.direction == BEV_FORWARD && !problem_turn_backward(problem, err))
         return false;
     int64_t count = shape->ny * shape->nx * shape->channels, nan = 0, infinite = 0;

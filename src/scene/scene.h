@@ -60,12 +60,11 @@
 enum {
     SCENE_MAX_CHANNELS = 1024,
     SCENE_MAX_BINS = FRUSTUM_MAX_BINS,
-    SCENE_MAX_FEATURES = 1024,   /* rows or columns of the feature map */
-    SCENE_MAX_CELLS = 4096,      /* cells along an axis */
-    SCENE_MAX_THINGS = 4096,     /* patches of a world, and its solids */
-    SCENE_FAR_M = 10000,         /* greatest coordinates and sizes, of either sign */
-    SCENE_FAR_PX = 100000,       /* greatest focal lengths and principal points, of either sign */
-    SCENE_MAX_TESTS = 1000000000 /* rays of all feature pixels times things that they may hit */
+    SCENE_MAX_FEATURES = 1024, /* rows or columns of the feature map */
+    SCENE_MAX_CELLS = 4096,    /* cells along an axis */
+    SCENE_MAX_THINGS = 4096,   /* patches of a world, and its solids */
+    SCENE_FAR_M = 10000,       /* greatest coordinates and sizes, of either sign */
+    SCENE_FAR_PX = 100000      /* greatest focal lengths and principal points, of either sign */
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
@@ -120,8 +119,8 @@ typedef struct {
     SceneGroup group;
 } SceneName;
 
-/* Checks that the file of a sample is a scene, and copies its title. Builds no operator. */
-bool scene_check_sample(const char *name, char title[128], Err *err);
+/* Loads a sample. Of an operator it only checks the file: the data of the scene stays empty. */
+bool scene_load_sample(const char *name, Scene *scene, Err *err);
 
 /* Copies the title of a sample, or the sizes of a preset: "44 x 16 features, depth step 1 m, ...".
  * "": not readable. */

@@ -143,8 +143,8 @@ static bool bind_size(ArrayReader *reader, ArrayId id, ArraySize e, int64_t valu
         return ARRAYS_REFUSE(reader, id,
                              id == ARRAY_FEAT ? "depth is (camera, D, h, w), feat (camera, h, w, C)"
                                               : "",
-                             "%lld %s, but %s has %lld", (long long)value,
-                             sizes[e].title, reader->first[e], (long long)reader->size[e]);
+                             "%lld %s, but %s has %lld", (long long)value, sizes[e].title,
+                             reader->first[e], (long long)reader->size[e]);
     if (reader->size[e] < 0) {
         reader->size[e] = value;
         reader->first[e] = scene_arrays[id].name;

@@ -47,9 +47,8 @@ bool scene_array_help(int i, SceneArrayHelp *help) {
     if (i < 0 || i >= ARRAY_COUNT)
         return false;
     const ArrayRow *row = &scene_arrays[i];
-    *help = (SceneArrayHelp){.name = row->name,
-                             .group = groups[row->group],
-                             .meaning = row->meaning};
+    *help =
+        (SceneArrayHelp){.name = row->name, .group = groups[row->group], .meaning = row->meaning};
     arrays_types_text(row->types, help->types, sizeof help->types);
     char shape[NPY_MAX_RANK + 1];
     for (int s = 0; arrays_shape(i, s, shape); s++) {

@@ -82,7 +82,7 @@ typedef struct {
     /* The shapes that can be read, with | between them. Each axis is one character: a digit, or a
      * letter of ArraySize. "" is a scalar. */
     const char *shapes;
-    double min, max; /* arrays_read_doubles: bounds of all elements; both 0: any finite value */
+    double min, max;     /* arrays_read_doubles: bounds of all elements; both 0: any finite value */
     const char *meaning; /* one line for help texts */
 } ArrayRow;
 
@@ -155,4 +155,5 @@ bool photos_write(NpzWriter *npz, const Scene *scene, Err *err);
     data_refuse((reader_)->err, (reader_)->npz->where, scene_arrays[id_].name, __VA_ARGS__)
 #define ARRAYS_REFUSE_ELEMENT(reader_, id_, i_, ...)                                               \
     data_refuse((reader_)->err, (reader_)->npz->where,                                             \
-                npz_place(scene_arrays[id_].name, &(reader_)->array[id_], i_).text, "", __VA_ARGS__)
+                npz_place(scene_arrays[id_].name, &(reader_)->array[id_], i_).text, "",            \
+                __VA_ARGS__)

@@ -138,7 +138,6 @@ static const Field ground_fields[] = {
 };
 static const FieldTable ground_table = FIELD_TABLE(ground_fields, GroundFields);
 
-/* square_m and color2 have impossible defaults, so that finish_patch sees when they are missing. */
 static const Field patch_fields[] = {
     {"kind", FIELD_WORD, AT(Patch, kind), .word_at = patch_word},
     {"class", FIELD_WORD, AT(Patch, class), .word_at = class_word},
@@ -148,8 +147,8 @@ static const Field patch_fields[] = {
     {"yaw_deg", FIELD_DOUBLE, AT(Patch, yaw_deg), RANGE(-360, 360), OPTIONAL(0)},
     {"repeat", FIELD_INT, AT(Patch, repeat), RANGE(1, 1000), OPTIONAL(1)},
     {"step_m", FIELD_DOUBLE, AT(Patch, step_m), 2, RANGE(-FAR_M, FAR_M), OPTIONAL(0)},
-    {"square_m", FIELD_DOUBLE, AT(Patch, square_m), RANGE(0.001, FAR_M), OPTIONAL(-1)},
-    {"color2", FIELD_FLOAT, AT(Patch, color2), 3, RANGE(0, 1), OPTIONAL(-1)},
+    {"square_m", FIELD_DOUBLE, AT(Patch, square_m), RANGE(0.001, FAR_M), OPTIONAL(1)},
+    {"color2", FIELD_FLOAT, AT(Patch, color2), 3, RANGE(0, 1), OPTIONAL(0)},
 };
 static const FieldTable patch_table = FIELD_TABLE(patch_fields, Patch);
 
@@ -195,62 +194,16 @@ static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
 static const FieldPath root = {"$"};
 
-static bool check_ascending(const Check *check, const char *key, double lower, double upper) {
-    if (lower < upper)
-        return true;
-    return FIELD_REFUSE(check, field_path_key(field_path_key(root, "grid"), key), "",
-                        "empty range: the lower end %.15g is not below the upper end %.15g", lower,
-                        upper);
-}
-
 static bool check_depth(const Check *check, const Frustum *frustum) {
-    double start = frustum->depth_start_m, stop = frustum->depth_stop_m;
     FieldPath path = field_path_key(field_path_key(root, "frustum"), "depth_m");
-    if (!frustum->bins.count && !(start > 0))
-        return FIELD_REFUSE(check, path, "", "is missing");
     if (frustum->bins.count)
         return true;
-    if (!(start < stop))
-        return FIELD_REFUSE(check, path, "start, stop, step",
-                            "empty range: the start %.15g is not below the stop %.15g", start,
-                            stop);
-    double bins = ceil((stop - start) / frustum->depth_step_m);
-    if (bins > SCENE_MAX_BINS)
-        return FIELD_REFUSE(check, path, "start, stop, step",
-                            "gives %.0f depth bins, must be at most %d", bins, SCENE_MAX_BINS);
-    return true;
-}
-
-/* Completes a patch. Only a checkerboard has squares, by default 1 m large and black. */
-static bool finish_patch(const Check *check, int index, Patch *patch) {
-    FieldPath path = field_path_key(field_path_key(root, "world"), "patches");
-    path = field_path_index(path, (size_t)index);
-    bool checker = patch->kind == PATCH_CHECKER;
-    if (!checker && patch->square_m > 0)
-        return FIELD_REFUSE(check, field_path_key(path, "square_m"), "",
-                            "only kind \"checker\" has squares");
-    if (!checker && patch->color2[0] >= 0)
-        return FIELD_REFUSE(check, field_path_key(path, "color2"), "",
-                            "only kind \"checker\" has a second colour");
-    if (patch->square_m < 0)
-        patch->square_m = checker ? 1 : 0;
-    for (int i = 0; i < 3; i++)
-        if (patch->color2[i] < 0)
-            patch->color2[i] = 0;
-    return true;
-}
-
-static bool check_fields(const Check *check, const SceneFields *fields) {
-    const Grid *grid = &fields->grid;
-    if (!check_ascending(check, "x_m", grid->x_min_m, grid->x_max_m) ||
-        !check_ascending(check, "y_m", grid->y_min_m, grid->y_max_m) ||
-        !check_ascending(check, "z_m", grid->z_min_m, grid->z_max_m) ||
-        !check_depth(check, &fields->frustum.rest))
-        return false;
-    for (int i = 0; i < fields->world.patches.count; i++)
-        if (!finish_patch(check, i, (Patch *)fields->world.patches.items + i))
-            return false;
-    return true;
+    if (!(frustum->depth_start_m > 0))
+        return FIELD_REFUSE(check, path, "", "is missing");
+    int64_t bins = frustum_depth_bins(frustum);
+    return bins <= SCENE_MAX_BINS || FIELD_REFUSE(check, path, "start, stop, step",
+                                                  "gives %lld depth bins, must be at most %d",
+                                                  (long long)bins, SCENE_MAX_BINS);
 }
 
 /* ---- building the scene ---------------------------------------------------------------------- */
@@ -304,23 +257,6 @@ static void take_world(World *world, WorldFields *fields) {
     fields->patches = fields->solids = (FieldList){0};
 }
 
-/* Refuses a scene that would take minutes. Every ray of a feature pixel may have to test every
- * patch and solid. SKY stands for the work of a ray in an empty world. */
-static bool check_work(const Check *check, const Scene *scene) {
-    enum { SKY = 16 };
-    const Frustum *frustum = &scene->rig.frustum;
-    double things = (double)scene->world.patch_count + scene->world.solid_count;
-    double pixels = (double)scene->rig.camera_count * frustum->feat_w * frustum->feat_h;
-    double tests = pixels * sub_rays_full.columns * sub_rays_full.rows * (SKY + things);
-    if (tests <= SCENE_MAX_TESTS)
-        return true;
-    return FIELD_REFUSE(check, field_path_key(root, "world"),
-                        "take fewer patches and solids, or fewer features",
-                        "%.0f things before %.0f feature pixels give %.3g tests of rays, must be "
-                        "at most %.3g",
-                        things, pixels, tests, (double)SCENE_MAX_TESTS);
-}
-
 static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     memcpy(scene->title, fields->title, sizeof scene->title);
     scene->has_rig = scene->has_world = true;
@@ -332,36 +268,7 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     if (!rig_check(&scene->rig, check->where, check->err) || !check_cuts(check, &scene->rig))
         return false;
     scene->shape = rig_shape(&scene->rig, scene->channels);
-    return scene_check_size(&scene->shape, check->where, check->err) && check_work(check, scene);
-}
-
-/* Refuses files with more values than any scene has, before they are parsed. A parsed value takes
- * up to a hundred times its bytes in the file. The parser decides whether a file is JSON. */
-static bool check_amount(const Check *check, const char *text, size_t length) {
-    enum { DEPTH = 32, KEYS = 64, VALUES = 200000 };
-    int keys[DEPTH] = {0}, depth = 0, values = 1, line = 1;
-    bool quoted = false;
-    for (size_t i = 0; i < length && depth < DEPTH; i++) {
-        char c = text[i];
-        line += c == '\n';
-        if (quoted && c == '\\')
-            i++;
-        else if (c == '"')
-            quoted = !quoted;
-        else if (quoted)
-            continue;
-        else if ((c == '{' || c == '[') && ++depth < DEPTH)
-            keys[depth] = 0;
-        else if ((c == '}' || c == ']') && depth > 0)
-            depth--;
-        else if (c == ':' && ++keys[depth] > KEYS)
-            return err_set(check->err, ERR_FAILED, check->where, "",
-                           "line %d: an object of more than %d keys", line, KEYS);
-        else if (c == ',' && ++values > VALUES)
-            return err_set(check->err, ERR_FAILED, check->where, "",
-                           "line %d: more than %d values in the file", line, VALUES);
-    }
-    return true;
+    return scene_check_size(&scene->shape, check->where, check->err);
 }
 
 Check scene_check_of(const char *where, Err *err) {
@@ -375,8 +282,6 @@ json_t *scene_parse(const Check *check, const char *text, size_t length) {
                      SCENE_MAX_JSON_BYTES);
         return NULL;
     }
-    if (!check_amount(check, text, length))
-        return NULL;
     json_error_t error;
     json_t *json = fields_parse(text, length, &error);
     if (!json) {
@@ -389,23 +294,9 @@ json_t *scene_parse(const Check *check, const char *text, size_t length) {
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene) {
     SceneFields fields = {0};
     bool ok = fields_read(check, root, &scene_table, json, &fields) &&
-              check_fields(check, &fields) && build_scene(check, &fields, scene);
+              check_depth(check, &fields.frustum.rest) && build_scene(check, &fields, scene);
     free(fields.cameras.items);
     free(fields.world.patches.items);
     free(fields.world.solids.items);
-    return ok;
-}
-
-bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    const Check check = scene_check_of(where, err);
-    json_t *json = scene_parse(&check, text, length);
-    memset(scene, 0, sizeof *scene);
-    bool ok = json && !json_object_get(json, "operator")
-                  ? scene_of_json(&check, json, scene)
-                  : json && FIELD_REFUSE(&check, root, "",
-                                         "is an operator, must be a scene with cameras");
-    json_decref(json);
-    if (!ok)
-        scene_free(scene);
     return ok;
 }

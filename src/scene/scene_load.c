@@ -119,7 +119,7 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
         {"\x89HDF", "HDF5", "save its arrays with numpy.savez"},
     };
     static const char json_starts[] = "{[ \t\r\n\xef", /* the last one begins a byte order mark */
-                      a_scene[] = "a scene is JSON, or a .npz of arrays";
+        a_scene[] = "a scene is JSON, or a .npz of arrays";
     if (!memcmp(start, "PK", 2))
         return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -153,9 +153,9 @@ static bool read_json(const char *text, size_t length, const char *where, bool b
     const Check check = scene_check_of(where, err);
     json_t *json = scene_parse(&check, text, length);
     memset(scene, 0, sizeof *scene);
-    bool ok = json && (json_object_get(json, "operator")
-                           ? operator_read_json(&check, json, build, scene)
-                           : scene_of_json(&check, json, scene));
+    bool ok =
+        json && (json_object_get(json, "operator") ? operator_read_json(&check, json, build, scene)
+                                                   : scene_of_json(&check, json, scene));
     json_decref(json);
     if (!ok)
         scene_free(scene);
@@ -256,14 +256,9 @@ bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
     return load_file(name_or_path, scene, err);
 }
 
-bool scene_check_sample(const char *name, char title[128], Err *err) {
+bool scene_load_sample(const char *name, Scene *scene, Err *err) {
     char path[PATH_MAX];
-    Scene scene;
-    if (!sample_path(name, path, err) || !load_json(path, false, &scene, err))
-        return false;
-    snprintf(title, 128, "%s", scene.title);
-    scene_free(&scene);
-    return true;
+    return sample_path(name, path, err) && load_json(path, false, scene, err);
 }
 
 void scene_title(const char *name, char title[128]) {

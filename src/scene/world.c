@@ -369,7 +369,7 @@ static void cast_solids(const WorldSnapshot *snapshot, const WorldSight *sight,
 WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
                     const double origin_m[3], const double direction[3], double far_m) {
     double ground_m = direction[2] < 0 ? -origin_m[2] / direction[2] : INFINITY;
-    bool ground = ground_m > 0 && ground_m <= far_m;
+    bool ground = snapshot->world->ground_class < CLASS_COUNT && ground_m > 0 && ground_m <= far_m;
     WorldHit hit = {.hit = ground, .depth_m = ground ? ground_m : far_m, .solid = -1};
     cast_solids(snapshot, sight, origin_m, direction, &hit);
     double at_m[3];

@@ -56,7 +56,7 @@ typedef struct {
 } Solid;
 
 typedef struct {
-    WorldClass ground_class;
+    WorldClass ground_class; /* CLASS_COUNT: the world has no ground */
     float ground_color[3];
     int patch_count, solid_count;
     Patch *patches;

@@ -23,7 +23,6 @@ verify="verify $backward --align nearest --grad-out"
 "$BEVSCOPE" $verify right.npy >out 2>err && ! grep bevscope err
 tap_ok $? 'a gradient of the right shape is taken'
 mkfifo endless
-cat right.npy /dev/zero 2>/dev/null >endless &
 while read -r file words; do
     tap_expect 1 "$words" $verify "$file"
 done <<'TABLE'
@@ -31,8 +30,8 @@ shape.npy shape.npy: grad_out has the shape \(5, 3, 7\), must be \(ny, nx, chann
 rank.npy grad_out has the shape \(240,\), must be \(ny, nx, channels\)
 500.npy but has 372
 none.npy none.npy
-/dev/zero not an .npy array: wrong magic bytes
-endless longer than the limit of 1088 bytes
+/dev/zero not a regular file
+endless not a regular file
 TABLE
 "$BEVSCOPE" $verify nan.npy >out 2>err
 [ "$(grep -c bevscope err)" = 1 ] &&

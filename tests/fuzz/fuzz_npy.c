@@ -21,14 +21,17 @@ static void check_values(const GradOutFile *file) {
     must(!text[0] == !odd, "and told", text);
 }
 
-FUZZ_TARGET(npy, 6) {
-    GradOutFile file;
+FUZZ_TARGET(npy, 4) {
+    GradOutFile grad;
     Err err = {0};
-    if (grad_out_read(&file, data, size, "fuzz.npy", &err)) {
-        check_values(&file);
-        grad_out_free(&file);
+    FILE *file = size ? fmemopen((void *)(uintptr_t)data, size, "rb") : NULL;
+    if (!file)
         return 0;
-    }
-    check_error(&err, !file.values, NULL);
+    if (grad_out_read(&grad, file, "fuzz.npy", &err)) {
+        check_values(&grad);
+        grad_out_free(&grad);
+    } else
+        check_error(&err, !grad.values, NULL);
+    fclose(file);
     return 0;
 }

@@ -11,9 +11,9 @@ static bool read_text(const char *text, size_t length, NpyArray *array) {
 static bool comes_back(const NpyArray *array) {
     char header[NPY_WRITTEN_BYTES];
     NpyArray again;
-    size_t length = npy_write_header(array, header), start, bytes;
+    size_t length = npy_write_header(array, header), start = NPY_PREFIX_BYTES, bytes;
     return length % 64 == 0 && header[length - 1] == '\n' &&
-           npy_read_prefix((unsigned char *)header, "a.npy", &start, &bytes, &err) &&
+           npy_read_prefix((unsigned char *)header, "a.npy", &bytes, &err) &&
            start + bytes == length && read_text(header + start, bytes, &again) &&
            again.type == array->type && again.rank == array->rank && again.count == array->count &&
            again.characters == array->characters &&
@@ -23,7 +23,7 @@ static bool comes_back(const NpyArray *array) {
 static void test_written(void) {
     for (int type = 0; type < NPY_TYPE_COUNT; type++) {
         bool text = type == NPY_S || type == NPY_U;
-        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1, false};
+        NpyArray array = {(NpyType)type, 0, {0}, 1, text ? 31 : 1};
         bool ok = comes_back(&array);
         for (array.rank = 1; ok && array.rank <= NPY_MAX_RANK; array.rank++) {
             array.shape[array.rank - 1] = array.rank + 1;
@@ -55,6 +55,7 @@ static const struct {
     {"keys in another order", "{'shape': (2,), 'descr': '<f4'}", "'descr' is missing"},
     {"double quotes", "{\"descr\": \"<f4\"}", "'descr' is missing"},
     {"a size of 2^63", HEADER("<f4", "(9223372036854775808,)"), "does not fit 64 bits"},
+    {"Fortran order", DICT("'<f4'", "True", "(2, 3)"), "Fortran order...ascontiguousarray"},
     {"an order that is neither", DICT("'<f4'", "Maybe", "(2, 3, 2, 3)"), "fortran_order"},
     {"a structured type", DICT("[('a', '<f4')]", "False", "(2, 3, 2, 3)"), "structured dtype"},
     {"no dictionary", "hello", "{ is missing"},
@@ -82,7 +83,7 @@ static void test_long_shape(void) {
     npy_shape_text(&array, text, sizeof text);
     tap_ok(strlen(text) == sizeof text - 1 && !strncmp(text, "(0, 9223372036854775807, ", 25),
            "their text is cut: %s", text);
-    array = (NpyArray){NPY_F4, 1, {12345}, 12345, 1, false};
+    array = (NpyArray){NPY_F4, 1, {12345}, 12345, 1};
     npy_shape_text(&array, brief, sizeof brief);
     tap_ok(!strcmp(brief, "(12345,"), "a bracket that has no room: %s", brief);
 }

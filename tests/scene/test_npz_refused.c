@@ -63,8 +63,6 @@ static void test_forms(void) {
 
 static void test_header(void) {
     start("");
-    get("depth")->header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 2, 4), }\n";
-    refuses("Fortran order of a wrong size", "depth...needs 192 bytes");
     get("depth")->header = "{'descr':'<f4','fortran_order':False,'shape':(2,3,2,3)}";
     accepts("no spaces and no last comma are the same header");
 }
@@ -79,9 +77,6 @@ static void test_prefix(void) {
         {"wrong magic", "\x93NUMPX\1\0\4\0{}  ", 14, "wrong magic"},
         {"version 4", "\x93NUMPY\4\0\4\0\0\0{}  ", 16, "npy version 4"},
         {"a header beyond the data", "\x93NUMPY\1\0\5\0{}  ", 14, "truncated"},
-        {"a header of 64 KiB and a byte", "\x93NUMPY\2\0\1\0\1\0{}  ", 16,
-         "65537 bytes, must be at most 65536"},
-        {"a header of 4 GiB", "\x93NUMPY\3\0\xff\xff\xff\xff{}  ", 16, "4294967295 bytes"},
         {"an empty member", "", 0, "truncated"},
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {

@@ -169,17 +169,17 @@ static const Edit edits[] = {
      "$.cameras[0].name...43 bytes...1 to 31"},
     {"no cameras", "'cameras': [", "'cameras': [], 'camera': [", "unknown...cameras"},
     {"too many features", "[44, 16]", "[44, 1025]", "$.frustum.features[1]...1025...1024"},
-    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]", "$.frustum.depth_m...empty range"},
+    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]", "frustum.depth_m...range 60 to 60 is empty"},
     {"too many depth bins", "[1, 60, 0.5]", "[1, 60, 0.01]",
      "$.frustum.depth_m...5900 depth bins...at most 1024"},
-    {"empty y", "[-27, 27]", "[27, 27]", "$.grid.y_m...empty range"},
+    {"empty y", "[-27, 27]", "[27, 27]", "grid.y_m...range 27 to 27 is empty"},
     {"too many cells", "[200, 100]", "[4097, 100]", "$.grid.cells[0]...4097...4096"},
     {"more output than memory", "'channels': 40, 'seed': 7", "'channels': 1024, 'seed': 7",
      NULL}, /* 200 x 100 cells */
     {"no slice", "[200, 100]", "[200, 100], 'nz': 0", "$.grid.nz...0 is outside 1 to 4096"},
     {"half a slice", "[200, 100]", "[200, 100], 'nz': 2.5", "$.grid.nz...is a fraction"},
     {"a reversed height", "[-10, 10]", "[10, -10], 'nz': 4",
-     "$.grid.z_m...the lower end 10 is not below the upper end -10"},
+     "grid.z_m...range 10 to -10 is empty or inverted"},
     {"cells beyond int32", "[200, 100]", "[4096, 4096], 'nz': 128",
      "grid.nz...4096 x 4096 x 128 cells (nx, ny, nz): the product of the sizes is above "
      "2147483647"},
@@ -194,10 +194,6 @@ static const Edit edits[] = {
     {"colour above 1", "[0.1, 0.2, 0.3]", "[0.1, 1.5, 0.3]",
      "$.world.ground.color[1]...1.5 is outside 0 to 1"},
     {"repeat 0", "'repeat': 5", "'repeat': 0", "$.world.patches[0].repeat...0 is outside 1"},
-    {"squares in a rectangle", "'repeat': 5", "'square_m': 1",
-     "$.world.patches[0].square_m...only kind \"checker\" has"},
-    {"two colours in a rectangle", "'repeat': 5", "'color2': [0, 0, 0]",
-     "$.world.patches[0].color2...only kind \"checker\" has"},
     {"text after the end", "5]}]}}", "5]}]}} {", "line...end of file expected"},
     {"not an object", "{'bevscope'", "[{'bevscope'", "line"},
 };
@@ -437,11 +433,7 @@ TAP_SUITE(scene_json_sizes_sizes) {
     json_t *deep = with_copies(NULL, "cameras", 32);
     json_t *frustum = json_object_get(deep, "frustum");
     json_object_set_new(frustum, "features", json_pack("[i,i]", 1024, 1024));
-    expect(json_incref(deep), "2147483647", "a frustum beyond int32 ranks");
-    json_object_set_new(frustum, "depth_m", json_pack("[i,i,i]", 1, 2, 1));
-    json_object_set_new(deep, "channels", json_integer(1));
-    expect(deep, "$.world: 5 things before 33554432 feature pixels give 3.38e+10 tests",
-           "a world that takes minutes to look at");
+    expect(deep, "2147483647", "a frustum beyond int32 ranks");
 }
 
 /* The file cut off at any byte, and the rest replaced by any byte. */
@@ -458,17 +450,6 @@ TAP_SUITE(scene_json_sizes_prefixes) {
     tap_ok(!read_text(spaces, size) && strstr(line, "at most 1048576"), "a megabyte and a byte");
     memset(spaces, '[', size);
     tap_ok(!read_text(spaces, size - 1) && strstr(line, "depth"), "a megabyte of brackets");
-    size_t used = 0;
-    for (int i = 0; used < size - 40; i++)
-        used += (size_t)snprintf(spaces + used, size - used, "%s\"k%d\":0", i ? "," : "{", i);
-    spaces[used++] = '}';
-    tap_ok(!read_text(spaces, used) && strstr(line, "line 1: an object of more than"),
-           "a megabyte of keys");
-    for (size_t i = 0; i < size - 2; i++)
-        spaces[i] = i % 2 ? ',' : i ? '1' : '[';
-    spaces[size - 2] = ']';
-    tap_ok(!read_text(spaces, size - 1) && strstr(line, "line 1: more than 200000"),
-           "a megabyte of numbers");
     tap_within_1_mb(mark, "refused");
     free(spaces);
 }

@@ -11,34 +11,30 @@
 #include <string.h>
 
 const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
-    [OPERATOR_HISTOGRAM] =
-        {.name = "histogram",
-         .title = "Histogram",
-         .points = "values",
-         .cells = "bins",
-         .bars = BARS_CELLS,
-         .bars_title = "values of a bin"},
-    [OPERATOR_EMBEDDING_BAG] =
-        {.name = "embedding_bag",
-         .title = "Embedding bag",
-         .points = "look-ups",
-         .cells = "bags",
-         .bars = BARS_SORTED_ROWS,
-         .bars_title = "uses of a row, most first"},
-    [OPERATOR_VOXELIZE] =
-        {.name = "voxelize",
-         .title = "Voxelisation",
-         .points = "rays",
-         .cells = "pillars",
-         .bars = BARS_SORTED_CELLS,
-         .bars_title = "returns of a pillar, most first"},
-    [OPERATOR_SEGMENTS] =
-        {.name = "segments",
-         .title = "Segmented sum",
-         .points = "rows",
-         .cells = "segments",
-         .bars = BARS_SORTED_CELLS,
-         .bars_title = "rows of a segment, most first"},
+    [OPERATOR_HISTOGRAM] = {.name = "histogram",
+                            .title = "Histogram",
+                            .points = "values",
+                            .cells = "bins",
+                            .bars = BARS_CELLS,
+                            .bars_title = "values of a bin"},
+    [OPERATOR_EMBEDDING_BAG] = {.name = "embedding_bag",
+                                .title = "Embedding bag",
+                                .points = "look-ups",
+                                .cells = "bags",
+                                .bars = BARS_SORTED_ROWS,
+                                .bars_title = "uses of a row, most first"},
+    [OPERATOR_VOXELIZE] = {.name = "voxelize",
+                           .title = "Voxelisation",
+                           .points = "rays",
+                           .cells = "pillars",
+                           .bars = BARS_SORTED_CELLS,
+                           .bars_title = "returns of a pillar, most first"},
+    [OPERATOR_SEGMENTS] = {.name = "segments",
+                           .title = "Segmented sum",
+                           .points = "rows",
+                           .cells = "segments",
+                           .bars = BARS_SORTED_CELLS,
+                           .bars_title = "rows of a segment, most first"},
 };
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -152,8 +148,13 @@ static int32_t *shuffled_numbers(int64_t count, uint64_t *random) {
     return order;
 }
 
+static int compare_values(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* Bags have equal lengths. Each look-up draws the rank of a row by Zipf's law, as words of a text;
- * the ranks are shuffled over the table. */
+ * the ranks are shuffled over the table. The rows of a bag ascend. */
 static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->rows, spec->skew);
@@ -163,6 +164,11 @@ static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
         points->cells[t] = (int32_t)(t * spec->cells / points->count);
         points->rows[t] = order[zipf_draw(sums, spec->rows, &random)];
     }
+    for (int64_t first = 0, t = 1; ok && t <= points->count; t++)
+        if (t == points->count || points->cells[t] != points->cells[first]) {
+            qsort(points->rows + first, (size_t)(t - first), sizeof *points->rows, compare_values);
+            first = t;
+        }
     free(sums);
     free(order);
     return ok;
@@ -216,36 +222,30 @@ static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-static int compare_values(const void *a, const void *b) {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorts the points by cell, and by row within a cell. Also fills starts[cells + 1]. */
+/* Sorts the points by cell; within a cell they keep their order. `starts` (cells + 1) is 0. */
 static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *starts, BevMap *map) {
+    const int32_t *depths = points->depths ? points->depths : points->rows;
     for (int64_t t = 0; t < points->count; t++)
         if (points->cells[t] >= 0)
             starts[points->cells[t] + 1]++;
     for (int64_t cell = 0; cell < cells; cell++)
         starts[cell + 1] += starts[cell];
+    map->points = starts[cells];
     for (int64_t t = 0; t < points->count; t++) {
         if (points->cells[t] < 0)
             continue;
         int32_t at = starts[points->cells[t]]++;
         map->ranks_bev[at] = points->cells[t];
         map->ranks_feat[at] = points->rows[t];
+        map->ranks_depth[at] = depths[t];
+        if (map->weights)
+            map->weights[at] = points->weights[t];
     }
-    map->points = starts[cells];
-    for (int64_t cell = 0, from = 0; cell < cells; from = starts[cell++])
-        qsort(map->ranks_feat + from, (size_t)(starts[cell] - from), sizeof *map->ranks_feat,
-              compare_values);
-    memcpy(map->ranks_depth, map->ranks_feat, (size_t)map->points * sizeof *map->ranks_depth);
 }
 
-/* Makes the map of the points. They are sorted by cell, and by row within a cell. */
-static bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
+bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
-    bool ok = starts ? scatter_allocate(map, points->count, 0, false, err)
+    bool ok = starts ? scatter_allocate(map, points->count, 0, points->weights != NULL, err)
                      : refuse_no_memory("scatter map", err);
     if (ok)
         sort_points(points, cells, starts, map);

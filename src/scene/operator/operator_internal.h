@@ -21,9 +21,6 @@ json_t *scene_parse(const Check *check, const char *text, size_t length);
 /* Builds the scene of cameras of a JSON value. The caller frees it, also after a failure. */
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
 
-/* Reads a sample's world, a scene of cameras. Refuses operator scenes: none may contain itself. */
-bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err);
-
 /* Arranges `count` rows or cells as a rectangle: one line, or lines of `most`. */
 void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns);
 
@@ -31,7 +28,12 @@ void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *co
 typedef struct {
     int64_t count;
     int32_t *cells, *rows;
+    int32_t *depths;      /* the depth value of each point; NULL: that of its row */
+    const float *weights; /* NULL: all 1 */
 } OperatorPoints;
+
+/* Makes the map of points. They are sorted by cell; within a cell they keep their order. */
+bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err);
 
 /* Scans the sample spec->world. Fills the points' cells and the features of all rows. */
 bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints *points,

@@ -10,23 +10,19 @@
 #include <string.h>
 
 enum { BEAMS = 64 };
-#define SENSOR_M    1.8  /* height above the ground, over the ego's origin */
-#define NEAREST_M   2.5  /* radius of the ring of the lowest beam */
-#define RANGE_M     70.0 /* range of the other rings beyond NEAREST_M */
-#define FARTHEST_M  120.0
-#define WORLD_BYTES ((size_t)1 << 20)
+#define SENSOR_M   1.8  /* height above the ground, over the ego's origin */
+#define NEAREST_M  2.5  /* radius of the ring of the lowest beam */
+#define RANGE_M    70.0 /* range of the other rings beyond NEAREST_M */
+#define FARTHEST_M 120.0
 
 static bool load_world(const char *name, const char *where, Scene *scene, Err *err) {
-    char relative[96], path[4096], *text;
-    size_t length;
-    snprintf(relative, sizeof relative, "samples/%.63s.json", name);
-    if (strchr(name, '/') || !data_path(relative, path, sizeof path, NULL))
-        return data_refuse(err, where, "world", "bevscope --list shows all of them",
-                           "\"%s\" is no sample scene with cameras", name);
-    if (!data_read(path, WORLD_BYTES, &text, &length, err))
+    if (!scene_load_sample(name, scene, err))
         return false;
-    bool ok = scene_read_world(text, length, path, scene, err);
-    free(text);
+    bool ok =
+        scene->has_world || data_refuse(err, where, "world", "bevscope --list shows them",
+                                        "%s is an operator, must be a scene with cameras", name);
+    if (!ok)
+        scene_free(scene);
     return ok;
 }
 
@@ -47,15 +43,6 @@ static void beam_ray(int64_t beam, int64_t turn, int64_t turns, double skew, dou
     direction[2] = -SENSOR_M / ring_m;
 }
 
-/* Returns the cell of a point. -1: the point is outside the grid. */
-static int32_t cell_of(const Grid *grid, const double at[3]) {
-    double x = floor((at[0] - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx);
-    double y = floor((at[1] - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny);
-    bool inside = x >= 0 && x < grid->nx && y >= 0 && y < grid->ny && at[2] >= grid->z_min_m &&
-                  at[2] < grid->z_max_m;
-    return inside ? (int32_t)(y * grid->nx + x) : -1;
-}
-
 /* Casts one ray. Returns the cell of the hit point and fills its row of features. -1: no cell. */
 static int32_t scan_ray(const WorldSnapshot *world, const Embedding *embedding, const Grid *grid,
                         const double direction[3], float *row) {
@@ -73,7 +60,7 @@ static int32_t scan_ray(const WorldSnapshot *world, const Embedding *embedding, 
         parts[EMBED_R + i] = hit.color[i];
     parts[EMBED_HEIGHT] = (float)(hit.height_m / EMBED_HEIGHT_M);
     embedding_encode(embedding, parts, row);
-    return cell_of(grid, at);
+    return (int32_t)grid_cell(grid, at);
 }
 
 bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints *points,
@@ -88,6 +75,7 @@ bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints 
               embedding_init(&embedding, spec->channels, spec->seed, err);
     Grid grid = scene.rig.grid;
     grid.nx = grid.ny = (int)lround(sqrt((double)spec->cells));
+    grid.nz = 1;
     int64_t turns = (points->count + BEAMS - 1) / BEAMS;
 #pragma omp parallel for num_threads(bev_threads()) schedule(dynamic, 256)
     for (int64_t t = 0; t < (ok ? points->count : 0); t++) {
