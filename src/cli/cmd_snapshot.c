@@ -319,9 +319,6 @@ static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const Be
              file ? "Backward: %s of a gradient from a file"
                   : "Backward: the loss is half the squared norm of what is pooled into %s",
              cells);
-    problem_describe_grad_out(&snapshot->a.runner.problem, note, sizeof note);
-    if (note[0] && !file)
-        fprintf(stderr, "bevscope: %s\n", note);
     printf("loss     %.4g, over %s%s\n", loss->value, cells, choice);
     printf("kernels  %s, back by %s\n", forward->name, snapshot->state.job.config.kernel->name);
     snprintf(note, sizeof note, "camera %lld", (long long)(pixel / plane));

@@ -61,7 +61,7 @@ static bool load_scene(LoadedScene *loaded, bool ahead, Err *err) {
     return scene_load(loaded->path, scene, err) && operator_change(scene, &loaded->sizes, err) &&
            (!loaded->photo_features || scene->has_world || scene_use_photo_features(scene, err)) &&
            (!scene->clip ||
-            moments_open(scene->clip, loaded->photo_features, ahead, &loaded->moments, err));
+            moments_open(scene, loaded->photo_features, ahead, &loaded->moments, err));
 }
 
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,

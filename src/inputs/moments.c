@@ -4,20 +4,20 @@
 #include "src/base/ref.h"
 #include "src/base/worker.h"
 
+#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct Moments {
     const Clip *clip;
-    bool photo_features, ahead;
+    bool photo_features;
+    int room;  /* how many moments are kept: the wanted one and the next ones */
+    int reach; /* how many of these are loaded before anything asks for them, the wanted one too */
     Worker worker;
     /* The worker's lock guards the fields below. */
     int wanted;     /* number of the moment asked for last; -1: none yet */
     Moment **there; /* loaded moments by number; NULL: not loaded */
-    size_t *bytes;  /* bytes of each loaded moment */
-    size_t total;
-    int failed; /* number of the moment that failed to load; -1: none */
-    Err err;    /* why it failed */
+    int failed;     /* number of the moment that failed to load; -1: none */
+    Err err;        /* why it failed */
 };
 
 static void moment_destroy(void *contents) {
@@ -25,63 +25,37 @@ static void moment_destroy(void *contents) {
     scene_free(&moment->scene);
 }
 
-static size_t bytes_of(const Scene *scene) {
+/* Returns how many moments of this size are kept. */
+static int room_for(const Scene *scene) {
     const Photos *photos = &scene->photos;
-    return (features_depth_count(&scene->shape) + features_feat_count(&scene->shape)) *
-               sizeof(float) +
-           (size_t)(photos->cameras * photos->h * photos->w * 3) +
-           (size_t)photos->sweep_count * 3 * sizeof(float) +
-           (size_t)photos->box_count * sizeof *photos->boxes +
-           (size_t)scene->map.points * 3 * sizeof(int32_t);
+    size_t bytes =
+        (features_depth_count(&scene->shape) + features_feat_count(&scene->shape)) * sizeof(float) +
+        (size_t)(photos->cameras * photos->h * photos->w * 3) +
+        (size_t)photos->sweep_count * 3 * sizeof(float) +
+        (size_t)scene->map.points * 3 * sizeof(int32_t);
+    size_t room = MOMENTS_BYTES / bytes;
+    return !room ? 1 : room < INT_MAX ? (int)room : INT_MAX;
 }
 
-/* Returns how many moments after the wanted one moment `number` is shown; a clip repeats. */
-static int shown_after(const Moments *moments, int number) {
-    int count = moments->clip->count;
-    return (number - moments->wanted + count) % count;
-}
-
-static void forget_moment(Moments *moments, int number) {
-    ref_drop(moments->there[number]);
-    moments->there[number] = NULL;
-    moments->total -= moments->bytes[number];
-    moments->bytes[number] = 0;
-}
-
-/* Returns the loaded moment that will be shown last; -1: none is loaded. */
-static int shown_last(const Moments *moments) {
-    int found = -1;
-    for (int i = 0; i < moments->clip->count; i++)
-        if (moments->there[i] &&
-            (found < 0 || shown_after(moments, i) > shown_after(moments, found)))
-            found = i;
-    return found;
-}
-
-/* Returns the next moment to load. -1: all are loaded, or the memory is full of moments that are
- * shown sooner. */
+/* Returns the next moment to load: the first of the wanted ones that is missing. -1: none. */
 static int next_to_load(const Moments *moments) {
-    int count = moments->clip->count, last = shown_last(moments), next = moments->wanted;
-    if (next < 0)
-        return -1;
-    for (int i = 0; i < count && moments->there[next]; i++)
-        next = (next + 1) % count;
-    if (moments->there[next] || next == moments->failed ||
-        (next != moments->wanted && !moments->ahead))
-        return -1;
-    size_t one = last >= 0 ? moments->bytes[last] : 0;
-    bool full = moments->total + one > MOMENTS_BYTES;
-    return full && shown_after(moments, next) > shown_after(moments, last) ? -1 : next;
+    int count = moments->clip->count;
+    for (int i = 0; moments->wanted >= 0 && i < moments->reach && i < count; i++) {
+        int next = (moments->wanted + i) % count;
+        if (!moments->there[next])
+            return next == moments->failed ? -1 : next;
+    }
+    return -1;
 }
 
-static void keep_moment(Moments *moments, Moment *moment) {
-    size_t bytes = bytes_of(&moment->scene);
-    for (int last; moments->total + bytes > MOMENTS_BYTES && (last = shown_last(moments)) >= 0 &&
-                   last != moments->wanted;)
-        forget_moment(moments, last);
-    moments->there[moment->number] = moment;
-    moments->bytes[moment->number] = bytes;
-    moments->total += bytes;
+/* Forgets the moments that are no longer wanted. */
+static void forget_others(Moments *moments) {
+    int count = moments->clip->count;
+    for (int i = moments->room; i < count; i++) {
+        Moment **other = &moments->there[(moments->wanted + i) % count];
+        ref_drop(*other);
+        *other = NULL;
+    }
 }
 
 /* Loads one moment. The lock is open while the file is read. */
@@ -97,7 +71,7 @@ static void load_moment(Moments *moments, int number) {
                   : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
     worker_lock(&moments->worker);
     if (ok)
-        keep_moment(moments, moment);
+        moments->there[number] = moment;
     else {
         ref_drop(moment);
         moments->failed = number;
@@ -120,30 +94,28 @@ static void *load_moments(void *owner) {
     return NULL;
 }
 
-bool moments_open(const Clip *clip, bool photo_features, bool ahead, Moments **out, Err *err) {
+bool moments_open(const Scene *first, bool photo_features, bool ahead, Moments **out, Err *err) {
+    const Clip *clip = first->clip;
     Moments *moments = calloc(1, sizeof *moments);
-    size_t count = (size_t)clip->count;
-    bool ok = moments && (moments->there = calloc(count, sizeof(Moment *))) &&
-              (moments->bytes = calloc(count, sizeof(size_t)));
+    Moment **there = calloc((size_t)clip->count, sizeof *there);
     *out = NULL;
-    if (!ok)
-        err_set(err, ERR_FAILED, clip->path, "", "out of memory");
-    else {
-        moments->clip = clip;
-        moments->photo_features = photo_features;
-        moments->ahead = ahead;
-        moments->failed = -1;
-        moments->wanted = ahead ? (clip->count > 1) : -1; /* moment 0 is loaded with the scene */
+    bool ok = (moments && there) || err_no_memory(err, clip->path, "");
+    if (ok) {
+        *moments = (Moments){.clip = clip,
+                             .photo_features = photo_features,
+                             .room = room_for(first),
+                             .reach = ahead ? room_for(first) : 1,
+                             .there = there,
+                             .failed = -1,
+                             /* moment 0 is loaded with the scene */
+                             .wanted = ahead ? clip->count > 1 : -1};
         ok = worker_start(&moments->worker, load_moments, moments, "moments", err);
     }
     if (ok) {
         *out = moments;
         return true;
     }
-    if (moments) {
-        free(moments->there);
-        free(moments->bytes);
-    }
+    free(there);
     free(moments);
     return false;
 }
@@ -155,7 +127,6 @@ void moments_close(Moments *moments) {
     for (int i = 0; i < moments->clip->count; i++)
         ref_drop(moments->there[i]);
     free(moments->there);
-    free(moments->bytes);
     free(moments);
 }
 
@@ -163,6 +134,7 @@ Moment *moments_take(Moments *moments, int number, const GiveUp *give_up, Err *e
     const double look_ms = 5; /* how often the wait looks at give_up */
     worker_lock(&moments->worker);
     moments->wanted = number;
+    forget_others(moments);
     if (moments->failed == number)
         moments->failed = -1; /* tries again: the file may be whole by now */
     worker_tell(&moments->worker);

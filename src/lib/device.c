@@ -14,17 +14,19 @@
 #ifdef HAVE_CUDA
 #include "kernels/cuda/transpose.h"
 #include "src/lib/lib_cuda.h"
+#endif
 
-static BevpoolStatus enter_gpu(int32_t device, int *before, BevpoolError *error) {
-    Err err = {0};
-    if (lib_cuda_enter(device, before, &err))
-        return BEVPOOL_OK;
-    return lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
-}
-
-static BevpoolStatus status_of(bool ok, const Err *err, BevpoolError *error) {
-    return ok ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, err);
-}
+/* Ends the function with the status of a call for GPUs, unless the device is the CPU. The call
+ * fills `err`. Builds without CUDA never enter a GPU (lib_enter). */
+#ifdef HAVE_CUDA
+#define RETURN_ON_GPU(device, call)                                                                \
+    do {                                                                                           \
+        Err err = {0};                                                                             \
+        if ((device) != BEVPOOL_CPU)                                                               \
+            return (call) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);             \
+    } while (0)
+#else
+#define RETURN_ON_GPU(device, call) (void)(device)
 #endif
 
 BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
@@ -35,7 +37,10 @@ BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                         "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
 #ifdef HAVE_CUDA
-    return enter_gpu(device, before, error);
+    Err err = {0};
+    return lib_cuda_enter(device, before, &err)
+               ? BEVPOOL_OK
+               : lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
 #else
     return lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: the library was built without CUDA",
                     (int)device);
@@ -51,12 +56,7 @@ void lib_leave(int32_t device, int before) {
 }
 
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    if (device != BEVPOOL_CPU)
-        return status_of(lib_cuda_allocate(memory, bytes, &err), &err, error);
-#endif
-    (void)device;
+    RETURN_ON_GPU(device, lib_cuda_allocate(memory, bytes, &err));
     *memory = malloc(bytes ? bytes : 1);
     return *memory ? BEVPOOL_OK
                    : lib_fail(error, BEVPOOL_NO_MEMORY, "out of memory: %zu bytes", bytes);
@@ -75,12 +75,8 @@ void lib_free(int32_t device, void *memory) {
 
 BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
                        BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    if (device != BEVPOOL_CPU)
-        return status_of(lib_cuda_copy(to, from, bytes, &err), &err, error);
-#endif
-    (void)device, (void)error;
+    RETURN_ON_GPU(device, lib_cuda_copy(to, from, bytes, &err));
+    (void)error;
     memcpy(to, from, bytes);
     return BEVPOOL_OK;
 }
@@ -100,14 +96,9 @@ BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *s
 
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    if (device != BEVPOOL_CPU)
-        return status_of(lib_cuda_compose(arrays, (int)(batch * cameras), cameras, (BevPose *)poses,
-                                          stream, &err),
-                         &err, error);
-#endif
-    (void)device, (void)stream, (void)error;
+    RETURN_ON_GPU(device, lib_cuda_compose(arrays, (int)(batch * cameras), cameras,
+                                           (BevPose *)poses, stream, &err));
+    (void)stream, (void)error;
     for (int64_t i = 0; i < batch * cameras; i++) {
         PoseParts parts = pose_parts(arrays, i, i / cameras);
         pose_compose(&parts, poses[i].matrix, poses[i].origin_m);
@@ -117,14 +108,10 @@ BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t camer
 
 BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                               void **memory, bool *sound, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    return status_of(lib_cuda_take(given, shape, trusted, map, memory, sound, &err), &err, error);
-#else
+    RETURN_ON_GPU(0, lib_cuda_take(given, shape, trusted, map, memory, sound, &err));
     (void)given, (void)shape, (void)trusted, (void)map, (void)memory, (void)error;
     *sound = false;
     return BEVPOOL_OK;
-#endif
 }
 
 /* ---- where a pointer is ---------------------------------------------------------------------- */
@@ -200,10 +187,7 @@ BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error
 }
 
 BevpoolStatus lib_load(const void *kernel, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    return status_of(lib_cuda_load(kernel, &err), &err, error);
-#endif
+    RETURN_ON_GPU(0, lib_cuda_load(kernel, &err));
     (void)kernel, (void)error;
     return BEVPOOL_OK;
 }
@@ -235,12 +219,8 @@ static void transpose_square(const void *from, void *to, size_t bytes, int64_t f
 
 BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
                             int64_t a, int64_t b, void *stream, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    if (device != BEVPOOL_CPU)
-        return status_of(cuda_transpose(from, to, bytes, outer, a, b, stream, &err), &err, error);
-#endif
-    (void)device, (void)stream, (void)error;
+    RETURN_ON_GPU(device, cuda_transpose(from, to, bytes, outer, a, b, stream, &err));
+    (void)stream, (void)error;
     int64_t rows = (a + EDGE - 1) / EDGE;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t k = 0; k < outer * rows; k++)

@@ -256,8 +256,8 @@ static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
     bool sound;
     if (!all_on_gpu(&given, device))
         return BEVPOOL_OK;
-    BevpoolStatus status = lib_take_on_gpu(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory,
-                                           &sound, error);
+    BevpoolStatus status =
+        lib_take_on_gpu(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound, error);
     if (status || !sound)
         return status;
     if ((status = lib_map_keep(map, shape, &copy, memory, device, error)))

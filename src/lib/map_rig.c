@@ -70,13 +70,6 @@ static BevpoolShape shape_of(const Rig *rig, int64_t batch) {
 
 /* ---- joining the samples --------------------------------------------------------------------- */
 
-static bool grow_array(void *array, int64_t count) {
-    void **memory = array, *grown = realloc(*memory, (size_t)count * 4 + 1);
-    if (grown)
-        *memory = grown;
-    return grown;
-}
-
 static void append_ranks(int32_t *to, const int32_t *from, int64_t count, int64_t add) {
     for (int64_t i = 0; i < count; i++)
         to[i] = (int32_t)(from[i] + add);
@@ -96,30 +89,6 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
         memcpy(all->weights + all->points, one->weights, (size_t)one->points * sizeof(float));
     all->points += one->points;
     all->intervals += one->intervals;
-}
-
-/* Makes room in `all` for the map `one`. */
-static bool grow_map(BevMap *all, const BevMap *one) {
-    int64_t points = all->points + one->points, intervals = all->intervals + one->intervals;
-    return grow_array(&all->ranks_depth, points) && grow_array(&all->ranks_feat, points) &&
-           grow_array(&all->ranks_bev, points) && grow_array(&all->interval_starts, intervals) &&
-           grow_array(&all->interval_lengths, intervals) &&
-           (!one->weights || grow_array(&all->weights, points));
-}
-
-static BevpoolStatus append_sample(const Rig *rig, int32_t align, const BevpoolShape *shape,
-                                   int64_t b, BevMap *all, BevpoolError *error) {
-    BevMap one = {0};
-    Err err = {0};
-    if (!scatter_build(rig, (BevAlign)align, ~0u, &one, &err))
-        return lib_pass(error, BEVPOOL_BAD_MAP, &err);
-    bool fits = all->points + one.points <= INT32_MAX, joined = fits && grow_map(all, &one);
-    if (joined)
-        lib_append_map(all, &one, shape, b);
-    scatter_free(&one);
-    if (!fits)
-        return lib_fail(error, BEVPOOL_BAD_MAP, "rigs: more than 2147483647 points");
-    return joined ? BEVPOOL_OK : lib_fail(error, BEVPOOL_NO_MEMORY, "rigs: out of memory");
 }
 
 static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
@@ -144,16 +113,32 @@ static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
     return lib_check_shape(shape, error);
 }
 
+/* Builds the map of each sample, and joins them. */
 static BevpoolStatus build_on_cpu(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,
                                   int32_t align, BevpoolError *error) {
-    BevMap all = {0};
-    BevpoolStatus status = BEVPOOL_OK;
-    for (int64_t b = 0; !status && b < shape->batch; b++)
-        status = append_sample(&rigs[b], align, shape, b, &all, error);
-    if (!status)
+    BevMap *ones = calloc((size_t)shape->batch, sizeof *ones), all = {0};
+    int64_t points = 0, intervals = 0;
+    Err err = {0};
+    bool ok = ones || err_no_memory(&err, "rigs", "");
+    for (int64_t b = 0; ok && b < shape->batch; b++) {
+        ok = scatter_build(&rigs[b], (BevAlign)align, ~0u, &ones[b], &err);
+        points += ones[b].points;
+        intervals += ones[b].intervals;
+    }
+    if (ok && points > INT32_MAX)
+        ok = err_set(&err, ERR_FAILED, "rigs", "", "more than 2147483647 points");
+    ok = ok && scatter_allocate(&all, points, intervals, align != BEV_NEAREST, &err);
+    all.points = all.intervals = 0;
+    for (int64_t b = 0; ones && b < shape->batch; b++) {
+        if (ok)
+            lib_append_map(&all, &ones[b], shape, b);
+        scatter_free(&ones[b]);
+    }
+    free(ones);
+    if (ok)
         return lib_map_take(map, shape, &all, BEVPOOL_CPU, error);
     scatter_free(&all);
-    return status;
+    return lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
 
 static BevpoolStatus build_on_gpu(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,

@@ -96,17 +96,17 @@ BevpoolStatus bevpool_poses(const BevpoolMatrices *m, BevpoolPose *poses, int32_
 
 /* A rig whose rays are those of poses: K is 1, and what it calls a rotation is a pose's matrix. */
 static void set_rig(Rig *rig, const BevpoolFrustum *f) {
-    *rig = (Rig){.camera_count = f->cameras,
-                 .frustum = {.input_w = f->input_w,
-                             .input_h = f->input_h,
-                             .feat_w = f->feat_w,
-                             .feat_h = f->feat_h,
-                             .depth_start_m = f->depth_start_m,
-                             .depth_stop_m = f->depth_start_m +
-                                             (f->depth_bins - 0.5) * f->depth_step_m,
-                             .depth_step_m = f->depth_step_m},
-                 .grid = {f->x_min_m, f->x_max_m, f->y_min_m, f->y_max_m, f->z_min_m, f->z_max_m,
-                          f->nx, f->ny, f->nz, f->truncate != 0}};
+    *rig = (Rig){
+        .camera_count = f->cameras,
+        .frustum = {.input_w = f->input_w,
+                    .input_h = f->input_h,
+                    .feat_w = f->feat_w,
+                    .feat_h = f->feat_h,
+                    .depth_start_m = f->depth_start_m,
+                    .depth_stop_m = f->depth_start_m + (f->depth_bins - 0.5) * f->depth_step_m,
+                    .depth_step_m = f->depth_step_m},
+        .grid = {f->x_min_m, f->x_max_m, f->y_min_m, f->y_max_m, f->z_min_m, f->z_max_m, f->nx,
+                 f->ny, f->nz, f->truncate != 0}};
     if (f->depths_m)
         frustum_set_bins(&rig->frustum, f->depths_m, f->depth_bins);
     for (int i = 0; i < f->cameras; i++) {
@@ -135,9 +135,9 @@ static BevpoolStatus check_frustum(const BevpoolFrustum *f, Rig *rig, BevpoolErr
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
             return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                            "frustum.%s is %lld, expected %lld to %lld",
-                            numbers[i].name, (long long)numbers[i].value,
-                            (long long)numbers[i].least, (long long)numbers[i].most);
+                            "frustum.%s is %lld, expected %lld to %lld", numbers[i].name,
+                            (long long)numbers[i].value, (long long)numbers[i].least,
+                            (long long)numbers[i].most);
     set_rig(rig, f);
     return rig_check(rig, "frustum", &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
 }
@@ -288,9 +288,8 @@ size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
     BevMap map = {0};
     if (!plan || !plan->map->rig)
         return 0;
-    return plan->map->device == BEVPOOL_CPU
-               ? place_arrays(&plan->map->map, NULL, &map)
-               : plan->kernel->map_bytes(&plan->problem, plan->plan);
+    return plan->map->device == BEVPOOL_CPU ? place_arrays(&plan->map->map, NULL, &map)
+                                            : plan->kernel->map_bytes(&plan->problem, plan->plan);
 }
 
 static BevpoolStatus check_memory(const BevpoolPlan *plan, const void *memory,

@@ -201,12 +201,6 @@ static BevpoolStatus set_problem(BevpoolPlan *plan, const BevpoolOptions *option
 
 /* ---- workspace ------------------------------------------------------------------------------- */
 
-enum { ALIGNMENT = 256 };
-
-static size_t padded_bytes(size_t bytes) {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 /* Divides the workspace: the kernel's scratch, then a copy of each array in another layout. */
 static void divide_workspace(BevpoolPlan *plan) {
     const BevShape *shape = &plan->problem.shape;
@@ -225,7 +219,7 @@ static void divide_workspace(BevpoolPlan *plan) {
             continue;
         int64_t outer = feat ? shape->cameras : plan->map->shape.batch;
         int64_t rows = feat ? shape->feat_h * shape->feat_w : shape->nx * shape->ny / outer;
-        bytes = padded_bytes(bytes);
+        bytes = (bytes + LIB_ALIGNMENT - 1) / LIB_ALIGNMENT * LIB_ALIGNMENT;
         plan->copies[role] = (LibCopy){true, bytes, outer, rows};
         bytes += bev_tensor_bytes(lib_tensor(&plan->problem, role));
     }

@@ -3,9 +3,9 @@
 #include "src/lib/lib_internal.h"
 
 #include "kernels/codec.h"
+#include "src/scene/problem.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { WORKSPACE_ALIGNMENT = 256, GPU_ALIGNMENT = 16 };
 
@@ -22,9 +22,7 @@ static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, 
     const BevDtypeInfo *dtype = &bev_dtypes[dtype_of(problem, role)];
     size_t bytes = bevpool_plan_bytes(plan, role);
     bool vectors = plan->map->device != BEVPOOL_CPU && !lib_role_strided(problem, role);
-    size_t alignment = vectors             ? GPU_ALIGNMENT
-                       : dtype->bits >= 8 ? (size_t)dtype->bits / 8
-                                          : 1;
+    size_t alignment = vectors ? GPU_ALIGNMENT : dtype->bits >= 8 ? (size_t)dtype->bits / 8 : 1;
     if (!tensor->data)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
     if (tensor->dtype != (int32_t)(dtype - bev_dtypes))
@@ -117,22 +115,6 @@ static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall
     return BEVPOOL_OK;
 }
 
-/* Prepares the kernel for the map of this launch, launches it and releases its plan. */
-static bool prepare_and_launch(const BevKernel *kernel, BevProblem *problem, Err *err) {
-    BevPlan *plan = NULL;
-    if (kernel->prepare && !kernel->prepare(problem, &plan, err))
-        return false;
-    size_t bytes = kernel->workspace_bytes ? kernel->workspace_bytes(problem, plan) : 0;
-    size_t padded = (bytes / WORKSPACE_ALIGNMENT + 1) * WORKSPACE_ALIGNMENT;
-    void *workspace = problem->workspace = aligned_alloc(WORKSPACE_ALIGNMENT, padded);
-    bool ok = workspace ? kernel->launch(problem, plan, NULL, err)
-                        : err_no_memory(err, kernel->name, "");
-    free(workspace);
-    if (plan)
-        kernel->release(plan);
-    return ok;
-}
-
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
     if (!plan || !call)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
@@ -151,7 +133,7 @@ BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, Bevp
         status = transpose_copies(plan, call, false, error);
     if (status)
         return status;
-    if (lib_prepares_late(plan) ? !prepare_and_launch(plan->kernel, &problem, &err)
+    if (lib_prepares_late(plan) ? !problem_pool(plan->kernel, &problem, &err)
                                 : !plan->kernel->launch(&problem, plan->plan, call->stream, &err))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
     status = transpose_copies(plan, call, true, error);

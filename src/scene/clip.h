@@ -5,31 +5,44 @@
 
 #include "src/scene/scene.h"
 
-#include <limits.h>
-
-enum { CLIP_MAX_MOMENTS = 10000 };
+#include <dirent.h>
 
 extern const double clip_period_s; /* time between two moments without timestamps */
+
+/* What is the same in all moments of a clip. */
+typedef struct {
+    BevShape shape;
+    Grid grid;
+    int64_t photos_h, photos_w; /* 0: no photographs */
+    bool has_rig, has_map, weighted;
+} ClipKind;
 
 typedef struct Clip {
     char *path; /* path of the folder */
     int count;
-    char (*names)[256]; /* names of the files in the folder */
-    double period_s;    /* mean time between two moments by timestamps; each moment lasts so long */
-    const char *untimed; /* why the timestamps are not used, static text; NULL: they are used */
+    struct dirent **files; /* [count]: of the folder, in the order of their names */
+    double period_s;       /* mean time between two moments; each lasts so long */
+    const char *untimed;   /* why the timestamps are not used, static text; NULL: they are used */
+    ClipKind kind;         /* that of the first moment, once it is loaded */
 } Clip;
 
-/* Lists the folder and checks the headers of all files against the header of the first. All files
- * must have the same arrays, shapes and grid. Only the numbers of points, boxes and LiDAR points
- * may differ. */
+/* Lists the folder, and reads the times of the first and the last moment. */
 bool clip_open(const char *folder, Clip **clip, Err *err);
 void clip_free(Clip *clip); /* accepts NULL */
 
 /* Returns the moment at a time. After its last moment the clip begins again. */
 int clip_at(const Clip *clip, double time_s);
 
+/* Loads a moment (scene_load.c), the first one first. Its name is that of the clip's folder, its
+ * `clip` NULL. A moment of another ClipKind than the first one is refused. Only the numbers of
+ * points, boxes and LiDAR points may differ. */
+bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);
+
+/* Returns what a moment has in common with the others of its clip. */
+ClipKind clip_kind(const Scene *scene);
+
+/* Refuses a moment of another kind than the first one. */
+bool clip_check(const Clip *clip, int moment, const Scene *scene, Err *err);
+
 /* Writes the path of a moment's file. */
 void clip_path(const Clip *clip, int moment, char path[PATH_MAX]);
-
-/* Loads a moment (scene_load.c). Its name is that of the clip's folder, its `clip` NULL. */
-bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err);

@@ -167,25 +167,6 @@ static void encode_tensor(BevTensor *tensor, const float *values) {
     }
 }
 
-enum { WORKSPACE_ALIGN = 256 };
-
-bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) {
-    BevProblem given = *problem;
-    BevPlan *plan = NULL;
-    bool ok = !kernel->prepare || kernel->prepare(problem, &plan, err);
-    size_t bytes = ok && kernel->workspace_bytes ? kernel->workspace_bytes(problem, plan) : 0;
-    given.workspace = bytes ? aligned_alloc(WORKSPACE_ALIGN, (bytes + WORKSPACE_ALIGN - 1) /
-                                                                 WORKSPACE_ALIGN * WORKSPACE_ALIGN)
-                            : NULL;
-    if (bytes && !given.workspace)
-        ok = err_set(err, ERR_FAILED, kernel->name, "choose a smaller scene", "out of memory");
-    ok = ok && kernel->launch(&given, plan, NULL, err);
-    if (kernel->release)
-        kernel->release(plan);
-    free(given.workspace);
-    return ok;
-}
-
 static const size_t KEPT_BYTES = 48 << 20; /* the most memory that pooled_fp32 keeps for updates */
 
 /* Sets the output's scale where its format has one. The scale keeps the range in the features'
@@ -332,26 +313,9 @@ bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *er
                        (long long)shape->nx, (long long)shape->channels);
     if (problem->view.direction == BEV_FORWARD && !problem_turn_backward(problem, err))
         return false;
-    int64_t count = shape->ny * shape->nx * shape->channels, nan = 0, infinite = 0;
-    for (int64_t i = 0; i < count; i++) {
-        uint32_t magnitude = magnitude_bits(grad_out->values[i]);
-        nan += magnitude > INFINITY_BITS;
-        infinite += magnitude == INFINITY_BITS;
-    }
     problem->grad_out = grad_out->values;
-    problem->grad_out_nan = nan;
-    problem->grad_out_infinite = infinite;
     encode_tensor(&problem->view.grad_out, grad_out->values);
     return true;
-}
-
-void problem_describe_grad_out(const HostProblem *problem, char *text, size_t size) {
-    const BevTensor *grad_out = &problem->view.grad_out;
-    snprintf(text, size, "%s", "");
-    if (problem->grad_out_nan + problem->grad_out_infinite)
-        snprintf(text, size, "grad_out: of %lld values %lld are NaN and %lld infinite",
-                 (long long)(grad_out->rows * grad_out->row_len), (long long)problem->grad_out_nan,
-                 (long long)problem->grad_out_infinite);
 }
 
 float *random_grad_out(const BevShape *shape, uint64_t seed) {

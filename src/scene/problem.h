@@ -14,7 +14,6 @@ typedef struct {
         /* FP32 pooling result that sets the output's scale; kept for updates; may be NULL */
         *pooled_fp32;
     const float *grad_out; /* backward: the FP32 original, borrowed; NULL: not set */
-    int64_t grad_out_nan, grad_out_infinite; /* numbers of such values in grad_out */
 } HostProblem;
 
 /* Allocates zeroed tensors with scale 1 in format `dtype`. Borrows `map`. */
@@ -63,13 +62,10 @@ typedef struct {
 } GradOut;
 
 /* Turns the problem backward if it is forward, and encodes grad_out, which must outlive the
- * problem. Fails with ERR_USAGE where the shape of grad_out is not the output's. Counts values that
- * are NaN or infinite, which are kept, and clipped values. May be called again with other values,
- * which session_update then copies to the session. */
+ * problem. Fails with ERR_USAGE where the shape of grad_out is not the output's. NaN and infinite
+ * values are kept. May be called again with other values, which session_update then copies to the
+ * session. */
 bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *err);
-
-/* Writes a line with the numbers of NaN and infinite values in grad_out. "": all are finite. */
-void problem_describe_grad_out(const HostProblem *problem, char *text, size_t size);
 
 enum { GRAD_OUT_SEED = 14 }; /* seed of the random grad_out for verifying and timing */
 

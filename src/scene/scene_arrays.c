@@ -15,22 +15,23 @@ const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
 static const char letters[] = "NDhwCPIHWBLK"; /* indexed by ArraySize */
 
+/* `name` is the name of the axis in shapes, `title` what its elements are in messages. */
 static const struct {
-    const char *title;
+    const char *name, *title;
     int64_t min, max;
 } sizes[SIZE_COUNT] = {
-    [SIZE_CAMERAS] = {"cameras", 1, RIG_MAX_CAMERAS},
-    [SIZE_BINS] = {"depth bins", 1, SCENE_MAX_BINS},
-    [SIZE_ROWS] = {"feature rows", 1, SCENE_MAX_FEATURES},
-    [SIZE_COLUMNS] = {"feature columns", 1, SCENE_MAX_FEATURES},
-    [SIZE_CHANNELS] = {"channels", 1, SCENE_MAX_CHANNELS},
-    [SIZE_POINTS] = {"points", 0, INT32_MAX},
-    [SIZE_INTERVALS] = {"intervals", 0, INT32_MAX},
-    [SIZE_IMAGE_ROWS] = {"image rows", 1, PHOTOS_MAX_PIXELS},
-    [SIZE_IMAGE_COLUMNS] = {"image columns", 1, PHOTOS_MAX_PIXELS},
-    [SIZE_BOXES] = {"boxes", 0, PHOTOS_MAX_BOXES},
-    [SIZE_SWEEP] = {"LiDAR points", 0, PHOTOS_MAX_SWEEP},
-    [SIZE_SWEEP_COLUMNS] = {"LiDAR columns", 3, 16},
+    [SIZE_CAMERAS] = {"camera", "cameras", 1, RIG_MAX_CAMERAS},
+    [SIZE_BINS] = {"D", "depth bins", 1, SCENE_MAX_BINS},
+    [SIZE_ROWS] = {"h", "feature rows", 1, SCENE_MAX_FEATURES},
+    [SIZE_COLUMNS] = {"w", "feature columns", 1, SCENE_MAX_FEATURES},
+    [SIZE_CHANNELS] = {"C", "channels", 1, SCENE_MAX_CHANNELS},
+    [SIZE_POINTS] = {"point", "points", 0, INT32_MAX},
+    [SIZE_INTERVALS] = {"interval", "intervals", 0, INT32_MAX},
+    [SIZE_IMAGE_ROWS] = {"H", "image rows", 1, PHOTOS_MAX_PIXELS},
+    [SIZE_IMAGE_COLUMNS] = {"W", "image columns", 1, PHOTOS_MAX_PIXELS},
+    [SIZE_BOXES] = {"box", "boxes", 0, PHOTOS_MAX_BOXES},
+    [SIZE_SWEEP] = {"point", "LiDAR points", 0, PHOTOS_MAX_SWEEP},
+    [SIZE_SWEEP_COLUMNS] = {"3 or more", "LiDAR columns", 3, 16},
 };
 
 /* Returns the ArraySize of a letter. -1: the character is a digit. */
@@ -76,16 +77,20 @@ static bool refuse_unknown(const ArrayReader *reader) {
     return true;
 }
 
-/* Writes "(cameras, depth bins, 3)" for the shape "ND3". */
-static void describe_shape(const char *shape, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "(");
-    for (const char *s = shape; *s; s++) {
-        const char digit[2] = {*s, '\0'};
-        int size_id = size_of_letter(*s);
-        used += (size_t)snprintf(text + used, size - used, "%s%s", s == shape ? "" : ", ",
-                                 size_id >= 0 ? sizes[size_id].title : digit);
+/* Writes "() or (camera, 2)": the shapes that an array may have. */
+static void shapes_text(int id, char *text, size_t size) {
+    char shape[NPY_MAX_RANK + 1];
+    size_t used = 0;
+    for (int i = 0; arrays_shape(id, i, shape); i++) {
+        used += (size_t)snprintf(text + used, size - used, i ? " or (" : "(");
+        for (const char *s = shape; *s; s++) {
+            const char digit[2] = {*s, '\0'};
+            int axis = size_of_letter(*s);
+            used += (size_t)snprintf(text + used, size - used, "%s%s", s == shape ? "" : ", ",
+                                     axis >= 0 ? sizes[axis].name : digit);
+        }
+        used += (size_t)snprintf(text + used, size - used, ")");
     }
-    snprintf(text + used, size - used, ")");
 }
 
 /* Refuses depth with one axis too many: moments of a clip, or a batch. */
@@ -123,14 +128,9 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
 }
 
 static bool refuse_shape(const ArrayReader *reader, int id) {
-    char found[96], wanted[192], shape[NPY_MAX_RANK + 1];
-    size_t used = 0;
+    char found[96], wanted[96];
     npy_shape_text(&reader->array[id], found, sizeof found);
-    for (int i = 0; arrays_shape(id, i, shape); i++) {
-        used += (size_t)snprintf(wanted + used, sizeof wanted - used, i ? " or " : "");
-        describe_shape(shape, wanted + used, sizeof wanted - used);
-        used = strlen(wanted);
-    }
+    shapes_text(id, wanted, sizeof wanted);
     return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
 
@@ -179,7 +179,7 @@ static bool check_shape(ArrayReader *reader, int id) {
     return true;
 }
 
-void arrays_types_text(unsigned types, char *text, size_t size) {
+static void types_text(unsigned types, char *text, size_t size) {
     static const struct {
         unsigned types;
         const char *text;
@@ -213,7 +213,7 @@ static const char *type_hint(int id, NpyType found) {
 static bool check_type(const ArrayReader *reader, int id) {
     NpyType type = reader->array[id].type;
     char wanted[64];
-    arrays_types_text(scene_arrays[id].types, wanted, sizeof wanted);
+    types_text(scene_arrays[id].types, wanted, sizeof wanted);
     return scene_arrays[id].types & 1u << type ||
            ARRAYS_REFUSE(reader, id, type_hint(id, type), "dtype %s, must be %s",
                          npy_types[type].name, wanted);
@@ -339,4 +339,24 @@ bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, doub
     bool late = id == ARRAY_TIMESTAMPS && value > max;
     return ARRAYS_REFUSE_ELEMENT(reader, id, i, "%.9g is outside %.9g to %.9g%s", value, min, max,
                                  late ? " seconds (of microseconds save timestamps / 1e6)" : "");
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+static const char *const groups[] = {
+    [GROUP_TENSORS] = "Tensors",
+    [GROUP_CALIBRATION] = "Calibration, all of it or none",
+    [GROUP_INDEX] = "Index arrays, all of them or none; a file without a calibration needs them",
+    [GROUP_EXTRA] = "May be missing",
+};
+
+bool scene_array_help(int i, SceneArrayHelp *help) {
+    if (i < 0 || i >= ARRAY_COUNT)
+        return false;
+    const ArrayRow *row = &scene_arrays[i];
+    *help =
+        (SceneArrayHelp){.name = row->name, .group = groups[row->group], .meaning = row->meaning};
+    types_text(row->types, help->types, sizeof help->types);
+    shapes_text(i, help->shapes, sizeof help->shapes);
+    return true;
 }

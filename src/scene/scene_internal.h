@@ -116,9 +116,6 @@ int arrays_axes(ArrayId id, int which, const int64_t sizes[SIZE_COUNT], int64_t 
 /* Returns the number of elements of each camera. 0: one row serves all cameras. */
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
 
-/* Writes the names of element types: "any number", "uint8". */
-void arrays_types_text(unsigned types, char *text, size_t size);
-
 /* Reads all headers. Errors are unknown and missing arrays, wrong types and shapes, and sizes that
  * are out of bounds or differ between arrays. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);

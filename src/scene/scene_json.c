@@ -271,26 +271,6 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     return scene_check_size(&scene->shape, check->where, check->err);
 }
 
-Check scene_check_of(const char *where, Err *err) {
-    size_t name = strlen(where), most = 100; /* shows the end of a long path */
-    return (Check){name > most ? where + name - most : where, err};
-}
-
-json_t *scene_parse(const Check *check, const char *text, size_t length) {
-    if (length > SCENE_MAX_JSON_BYTES) {
-        FIELD_REFUSE(check, root, "", "%zu bytes of JSON, must be at most %zu", length,
-                     SCENE_MAX_JSON_BYTES);
-        return NULL;
-    }
-    json_error_t error;
-    json_t *json = fields_parse(text, length, &error);
-    if (!json) {
-        err_set(check->err, ERR_FAILED, check->where, "", "line %d, column %d: %s", error.line,
-                error.column, error.text);
-    }
-    return json;
-}
-
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene) {
     SceneFields fields = {0};
     bool ok = fields_read(check, root, &scene_table, json, &fields) &&

@@ -150,12 +150,20 @@ static bool read_start(const char *path, char start[4], Err *err) {
  * operator scene is only checked. */
 static bool read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
                       Err *err) {
-    const Check check = scene_check_of(where, err);
-    json_t *json = scene_parse(&check, text, length);
+    enum { MOST = 100 }; /* shows the end of a long path */
+    size_t name = strlen(where);
+    const Check check = {name > MOST ? where + name - MOST : where, err};
+    json_error_t error;
     memset(scene, 0, sizeof *scene);
-    bool ok =
-        json && (json_object_get(json, "operator") ? operator_read_json(&check, json, build, scene)
-                                                   : scene_of_json(&check, json, scene));
+    if (length > SCENE_MAX_JSON_BYTES)
+        return err_set(err, ERR_FAILED, check.where, "", "%zu bytes of JSON, must be at most %zu",
+                       length, SCENE_MAX_JSON_BYTES);
+    json_t *json = fields_parse(text, length, &error);
+    if (!json)
+        return err_set(err, ERR_FAILED, check.where, "", "line %d, column %d: %s", error.line,
+                       error.column, error.text);
+    bool ok = json_object_get(json, "operator") ? operator_read_json(&check, json, build, scene)
+                                                : scene_of_json(&check, json, scene);
     json_decref(json);
     if (!ok)
         scene_free(scene);
@@ -199,7 +207,10 @@ bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
     if (!scene_load_npz(path, scene, err))
         return false;
     folder_name(scene->name, clip->path);
-    return true;
+    if (!moment || clip_check(clip, moment, scene, err))
+        return true;
+    scene_free(scene);
+    return false;
 }
 
 static bool load_folder(const char *path, Scene *scene, Err *err) {
@@ -216,6 +227,7 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
         clip_free(clip);
         return false;
     }
+    clip->kind = clip_kind(scene);
     scene->clip = clip;
     return true;
 }

@@ -107,7 +107,7 @@ cp clip/0.npz clip/2.npz
 tap_expect 0 '' verify clip --moments 2 $one
 cp out spread
 "$BEVSCOPE" export highway clip/3.npz -c 8 --bare >/dev/null
-tap_expect 1 'clip/3.npz: feat: shape .*, 8), but 0.* has .*, 16)' verify clip $one
+tap_expect 1 'clip/3.npz: another kind of moment than 0' verify clip $one
 tap_expect 3 '' verify highway -c 16 --moments 3 --cosine 0.99999 $one
 cp out line
 tap_has 'verify --cosine says what is below the line' err 'cosine .* is below the line' \

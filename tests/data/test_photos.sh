@@ -93,7 +93,7 @@ tap_run "a moment of it" snapshot clip --time 1 --title T -o moment.png
 tap_run "the file itself" snapshot clip/2.npz --title T -o itself.png
 tap_run "are the same picture" cmp moment.png itself.png
 cp fewer.npz clip/3.npz
-tap_refuses "3.npz: feat: shape" "another shape" snapshot clip -o never.png
+tap_refuses "3.npz: another kind of moment" "another shape" snapshot clip --time 1.5 -o never.png
 
 mkdir moments # boxes without labels in the second
 cp "$SRCDIR/tests/fuzz/corpus_npz/seed-car" moments/0.npz

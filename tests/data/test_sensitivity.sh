@@ -93,5 +93,5 @@ recorded = [row["median_us"] for row in json.load(open("recorded.json"))["result
 assert rows["all"] in recorded and rows["depth"] is None, (rows, recorded)'
 tap_refuses "not a whole number from 1" "no moment" sensitivity toy --moments 0
 "$BEVSCOPE" export --bare street.json clip/2.npz -c 8 >/dev/null
-tap_refuses "clip/2.npz: feat: shape" "moments of other channels" sensitivity clip
+tap_refuses "clip/2.npz: another kind of moment" "moments of other channels" sensitivity clip
 tap_done

@@ -99,16 +99,13 @@ static void test_session(const BevKernel *kernel, HostProblem *host, float *valu
 static void test_bad_input(HostProblem *host, float *values) {
     const BevShape *shape = &host->view.shape;
     GradOut grad_out = {values, shape->ny, shape->nx, shape->channels + 1};
-    char text[128];
     tap_ok(!problem_set_grad_out(host, &grad_out, &err) && err.kind == ERR_USAGE,
            "a grad_out of another shape is refused: %s", err.what);
     grad_out.channels--;
     values[3] = NAN;
     values[5] = INFINITY;
     values[6] = -INFINITY;
-    bool ok = problem_set_grad_out(host, &grad_out, &err);
-    problem_describe_grad_out(host, text, sizeof text);
-    tap_ok(ok && host->grad_out_nan == 1 && host->grad_out_infinite == 2, "%s", text);
+    tap_ok(problem_set_grad_out(host, &grad_out, &err), "NaN and infinite values are taken");
     tap_ok(bev_unsupported(bev_kernel_find("cpu_v3"), &host->view) != NULL,
            "a forward kernel refuses a problem of backward");
 }

@@ -12,12 +12,6 @@ bool operator_read_json(const Check *check, const json_t *json, bool build, Scen
 /* Loads a folder of arrays as an operator scene (scene.h describes the arrays). */
 bool scene_load_folder(const char *path, Scene *scene, Err *err);
 
-/* Returns a Check that reports errors at `where`; of a long path it keeps the end. */
-Check scene_check_of(const char *where, Err *err);
-
-/* Parses JSON text that is not larger than any scene. The caller owns the value. NULL: an error. */
-json_t *scene_parse(const Check *check, const char *text, size_t length);
-
 /* Builds the scene of cameras of a JSON value. The caller frees it, also after a failure. */
 bool scene_of_json(const Check *check, const json_t *json, Scene *scene);
 
