@@ -111,13 +111,27 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
+/* Renders features of few rays anew, with all, as `bevscope verify` judges them. */
+static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
+    if (!inputs->features->draft)
+        return true;
+    SeenFeatures *sharp =
+        inputs_features(NULL, inputs->scene, job, &(SeenNeeds){.draft = false}, err);
+    if (sharp) {
+        ref_drop(inputs->features);
+        inputs->features = sharp;
+    }
+    return sharp;
+}
+
 /* Runs the job according to its kind. Returns false with an error on failure. */
 static bool run(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
         return launch_kernel(&background->kept, job, err);
     case JOB_ACCURACY:
-        return background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
+        return sharpen(&job->inputs, &job->job, err) &&
+               background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
     case JOB_GRADIENTS:
         if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
             return false;

@@ -37,7 +37,7 @@ typedef struct {
     double launch_us, prepare_us, own_bytes; /* LAUNCH: time of the launch */
     double busy_us;        /* LAUNCH: estimated time with a core for each thread */
     PooledGrid *grid;      /* LAUNCH: where it was wanted */
-    Job job;               /* GRADIENTS: whose loss */
+    Job job;               /* GRADIENTS: whose loss. ACCURACY: whose moment */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */

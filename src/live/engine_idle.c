@@ -114,6 +114,7 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
         job->accuracy = live_unjudged(job->accuracy.time_s);
     }
     engine->now.live.accuracy[job->config.dtype] = job->accuracy;
+    frame_inputs_hold(&engine->judged, &job->inputs); /* with all rays */
 }
 
 static void take_model(Engine *engine, BackgroundJob *job) {
@@ -349,6 +350,8 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype) {
         choose_moment(engine);
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
     frame_inputs_hold(&job.inputs, &engine->judged);
+    job.job = engine->now.live.job;
+    job.job.time_s = engine->judged.features->time_s;
     job.config.dtype = dtype;
     background_start(engine->background, &job);
     return TASK_WAITS;

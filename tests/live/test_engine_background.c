@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the engine does while nobody waits for a frame: it times kernels, judges them and simulates
  * caches, on a busy machine and beside a world that moves, too. And what a frame costs. */
+#include "src/base/ref.h"
 #include "src/live/background_job.h"
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
@@ -259,7 +260,23 @@ static bool judged_while_playing(BevDtype dtype) {
     return live_accuracy_mark(&ask()->live, dtype)[0] != 0;
 }
 
-/* Errors of different moments would rank the formats wrongly. */
+/* The error in this format at a moment whose features are rendered with all rays. */
+static double sharp_error(BevDtype dtype, double time_s) {
+    FrameInputs inputs = frame_inputs_keep(&frame->inputs);
+    KernelConfig config = state.job.config;
+    Job job = state.job;
+    LiveAccuracy accuracy;
+    Err err;
+    job.time_s = time_s;
+    config.dtype = dtype;
+    ref_drop(inputs.features);
+    inputs.features = inputs_features(NULL, inputs.scene, &job, &(SeenNeeds){.draft = false}, &err);
+    need(inputs.features && background_accuracy(&inputs, &config, &accuracy, &err), &err);
+    frame_inputs_drop(&inputs);
+    return accuracy.max_abs;
+}
+
+/* Errors of different moments would rank the formats wrongly, and so would few rays. */
 ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
     state.playing = true;
     bool judged = judged_while_playing(BEV_FP16);
@@ -271,6 +288,9 @@ ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
                        accuracy[BEV_FP16].time_s < 0.06),
            "formats are judged at the first moment while the street moves: %.2f s",
            accuracy[BEV_FP16].time_s);
+    for (int dtype = BEV_FP16; judged && dtype <= BEV_FP8; dtype += BEV_FP8 - BEV_FP16)
+        tap_ok(accuracy[dtype].max_abs == sharp_error(dtype, accuracy[dtype].time_s),
+               "%s is judged with all rays, as verify does", bev_dtypes[dtype].title);
 }
 
 static bool is_own(const LiveData *live) {
