@@ -205,13 +205,10 @@ bool workload_draw_grad_out(Workload *workload, Err *err) {
 
 bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
                                HostProblem *problem, Err *err) {
-    const BevShape *shape = &workload->seen->shape;
-    if (!workload_draw_grad_out(workload, err))
+    if (!workload_draw_grad_out(workload, err) ||
+        !workload_problem(workload, dtype, align, problem, err))
         return false;
-    const GradOut grad_out = {workload->grad_out, shape->ny, shape->nx, shape->channels};
-    if (!workload_problem(workload, dtype, align, problem, err))
-        return false;
-    if (problem_set_grad_out(problem, &grad_out, err))
+    if (problem_set_grad_out(problem, workload->grad_out, err))
         return true;
     problem_free(problem);
     return false;

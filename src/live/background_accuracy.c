@@ -37,10 +37,8 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
 
 /* grad_out is that of `bevscope verify`, whatever the display shows. */
 static bool set_grad_out(HostProblem *problem, float **values, Err *err) {
-    const BevShape *shape = &problem->view.shape;
-    *values = random_grad_out(shape, GRAD_OUT_SEED);
-    const GradOut grad_out = {*values, shape->ny, shape->nx, shape->channels};
-    return *values ? problem_set_grad_out(problem, &grad_out, err)
+    *values = random_grad_out(&problem->view.shape, GRAD_OUT_SEED);
+    return *values ? problem_set_grad_out(problem, *values, err)
                    : inputs_no_memory("accuracy", err);
 }
 

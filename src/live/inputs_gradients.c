@@ -145,13 +145,11 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
 
 static bool run(Runner *runner, const Gradients *made, Err *err) {
     const PooledGrid *pooled = made->pooled;
-    const BevShape *shape = &pooled->features->shape;
     const FrameInputs with = {.features = pooled->features, .map = pooled->map};
-    const GradOut grad_out = {made->loss.grad_out ? made->loss.grad_out : pooled->values, shape->ny,
-                              shape->nx, shape->channels};
+    const float *grad_out = made->loss.grad_out ? made->loss.grad_out : pooled->values;
     StageTimes unused = {{0}};
     return runner_prepare(runner, &with, &made->config, NULL, &unused, err) &&
-           problem_set_grad_out(&runner->problem, &grad_out, err) &&
+           problem_set_grad_out(&runner->problem, grad_out, err) &&
            session_update(runner->session, err) && session_run(runner->session, err);
 }
 

@@ -103,28 +103,18 @@ static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pi
 
 /* ---- moments --------------------------------------------------------------------------------- */
 
-/* Makes a snapshot for each camera, earlier by its delay. Cameras with equal delays share it. */
+/* Makes a snapshot for each camera, earlier by its delay. */
 static bool take_snapshots(const Rig *rig, const World *world, double time_s,
                            WorldSnapshot *snapshots[RIG_MAX_CAMERAS], Err *err) {
-    for (int i = 0; i < rig->camera_count; i++) {
-        double delay_s = rig->cameras[i].delay_s;
-        for (int before = 0; before < i && !snapshots[i]; before++)
-            if (rig->cameras[before].delay_s == delay_s)
-                snapshots[i] = snapshots[before];
-        if (!snapshots[i] && !world_snapshot(world, time_s - delay_s, &snapshots[i], err))
+    for (int i = 0; i < rig->camera_count; i++)
+        if (!world_snapshot(world, time_s - rig->cameras[i].delay_s, &snapshots[i], err))
             return false;
-    }
     return true;
 }
 
 static void free_snapshots(WorldSnapshot *snapshots[RIG_MAX_CAMERAS]) {
-    for (int i = RIG_MAX_CAMERAS - 1; i >= 0; i--) {
-        bool shared = false;
-        for (int before = 0; before < i; before++)
-            shared = shared || snapshots[before] == snapshots[i];
-        if (!shared)
-            world_snapshot_free(snapshots[i]);
-    }
+    for (int i = 0; i < RIG_MAX_CAMERAS; i++)
+        world_snapshot_free(snapshots[i]);
 }
 
 /* ---- camera views ---------------------------------------------------------------------------- */
@@ -332,11 +322,6 @@ size_t features_feat_count(const BevShape *shape) {
     return (size_t)(shape->cameras * shape->feat_h * shape->feat_w * shape->channels);
 }
 
-static bool refuse_no_memory(const BevShape *shape, Err *err) {
-    return err_set(err, ERR_FAILED, "features", "", "out of memory for %zu pixels",
-                   (size_t)(shape->cameras * shape->feat_h * shape->feat_w));
-}
-
 /* Prepares a rendering: the embedding, the worlds as the cameras see them, and room for the depth's
  * mass of (camera, row, bin). */
 static bool render_open(Render *render, Err *err) {
@@ -353,7 +338,7 @@ static bool render_open(Render *render, Err *err) {
     render->mass =
         malloc((size_t)(shape->cameras * shape->feat_h * shape->depth_bins) * sizeof *render->mass);
     if (!render->mass)
-        return refuse_no_memory(shape, err);
+        return err_no_memory(err, "features", "");
     return !render->views ||
            camera_views_alloc(render->views, shape->cameras, shape->feat_h * VIEW_ROWS,
                               shape->feat_w * request->rays.columns, err);

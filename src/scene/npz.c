@@ -80,7 +80,8 @@ static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     if (!npz->zip) {
         zip_source_free(source);
         return refuse_zip(
-            npz, no_memory ? "out of memory" : "truncated zip, or one with a damaged directory", err);
+            npz, no_memory ? "out of memory" : "truncated zip, or one with a damaged directory",
+            err);
     }
     bool ok = add_members(npz, err);
     if (!ok)

@@ -9,10 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool refuse_no_memory(Err *err) {
-    return err_set(err, ERR_FAILED, "photos", "choose a smaller scene", "out of memory");
-}
-
 /* ---- photographs ----------------------------------------------------------------------------- */
 
 static bool take_pictures(const Rig *rig, const World *world, double time_s, Photos *photos,
@@ -28,7 +24,7 @@ static bool take_pictures(const Rig *rig, const World *world, double time_s, Pho
     for (int64_t i = 0; i < (photos->srgb ? values : 0); i++)
         photos->srgb[i] = srgb_level(views.color[i]);
     camera_views_free(&views);
-    return photos->srgb || refuse_no_memory(err);
+    return photos->srgb || err_no_memory(err, "photos", "choose a smaller scene");
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
@@ -56,7 +52,7 @@ bool photos_world_boxes(const World *world, double time_s, TrueBox **boxes, int6
     *boxes = malloc((size_t)world->solid_count * sizeof **boxes + 1);
     *count = 0;
     if (!*boxes)
-        return refuse_no_memory(err);
+        return err_no_memory(err, "photos", "choose a smaller scene");
     for (int i = 0; i < world->solid_count; i++)
         if (photos_is_object(&world->solids[i]))
             (*boxes)[(*count)++] = solid_box(world, i, time_s);
@@ -88,7 +84,7 @@ bool photos_world_sweep(const World *world, double time_s, Photos *photos, Err *
     }
     world_snapshot_free(snapshot);
     if (!points)
-        return refuse_no_memory(err);
+        return err_no_memory(err, "photos", "choose a smaller scene");
     photos->sweep_m = points;
     for (int i = 0; i < BEAMS * TURNS; i++)
         if (!isnan(points[3 * i])) {

@@ -62,7 +62,7 @@ static bool allocate_problem(HostProblem *problem, const BevShape *shape, BevDty
     ok = channel_scales_init(&view->feat) && ok;
     if (!ok) {
         problem_free(problem);
-        return err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "problem", "choose a smaller scene");
     }
     tensor_clear(&view->depth);
     tensor_clear(&view->feat);
@@ -91,32 +91,16 @@ void problem_free(HostProblem *problem) {
     memset(problem, 0, sizeof *problem);
 }
 
-/* Returns the bits of a value's magnitude. They order as the magnitudes do, with infinity and NaN
- * at the top. The compiler vectorises a maximum of integers. */
-static uint32_t magnitude_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits & 0x7fffffff;
-}
-
-static float float_from_bits(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static const uint32_t INFINITY_BITS = 0x7f800000;
-
 /* Returns the largest magnitude of the finite values. */
 static float largest_abs(const float *values, int64_t count) {
-    uint32_t largest = 0;
+    float largest = 0;
 #pragma omp parallel for simd num_threads(bev_threads()) schedule(static) reduction(max : largest)
     for (int64_t i = 0; i < count; i++) {
-        uint32_t magnitude = magnitude_bits(values[i]);
-        magnitude = magnitude < INFINITY_BITS ? magnitude : 0;
+        float magnitude = fabsf(values[i]);
+        magnitude = magnitude <= FLT_MAX ? magnitude : 0;
         largest = magnitude > largest ? magnitude : largest;
     }
-    return float_from_bits(largest);
+    return largest;
 }
 
 enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of all block sizes */
@@ -189,8 +173,7 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     if (!problem->pooled_fp32)
         problem->pooled_fp32 = malloc((size_t)outputs * sizeof *problem->pooled_fp32);
     original.out.data = problem->pooled_fp32;
-    bool ok = original.out.data ||
-              err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+    bool ok = original.out.data || err_no_memory(err, "problem", "choose a smaller scene");
     ok = ok && problem_pool(bev_counterpart(bev_v3(), BEV_CPU), &original, err);
     if (ok)
         out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
@@ -290,7 +273,7 @@ bool problem_turn_backward(HostProblem *problem, Err *err) {
     if (!ok) {
         for (int i = 0; i < 2; i++)
             tensor_free(&grads[i]);
-        return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "gradients", "choose a smaller scene");
     }
     assert(view->out.dtype == view->dtype); /* holds for all backward_dtypes */
     view->grad_out = view->out;             /* grad_out takes over the output's memory */
@@ -303,18 +286,11 @@ bool problem_turn_backward(HostProblem *problem, Err *err) {
     return true;
 }
 
-bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *err) {
-    const BevShape *shape = &problem->view.shape;
-    if (grad_out->ny != shape->ny || grad_out->nx != shape->nx ||
-        grad_out->channels != shape->channels)
-        return err_set(err, ERR_USAGE, "grad_out", "it has the shape of the output (ny, nx, c)",
-                       "(%lld, %lld, %lld) is not (%lld, %lld, %lld)", (long long)grad_out->ny,
-                       (long long)grad_out->nx, (long long)grad_out->channels, (long long)shape->ny,
-                       (long long)shape->nx, (long long)shape->channels);
+bool problem_set_grad_out(HostProblem *problem, const float *grad_out, Err *err) {
     if (problem->view.direction == BEV_FORWARD && !problem_turn_backward(problem, err))
         return false;
-    problem->grad_out = grad_out->values;
-    encode_tensor(&problem->view.grad_out, grad_out->values);
+    problem->grad_out = grad_out;
+    encode_tensor(&problem->view.grad_out, grad_out);
     return true;
 }
 

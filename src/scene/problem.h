@@ -55,17 +55,10 @@ extern const unsigned backward_dtypes;
  * in backward_dtypes. After a failure the problem stays valid and forward. */
 bool problem_turn_backward(HostProblem *problem, Err *err);
 
-/* The gradient of a loss with respect to the output: FP32 (ny, nx, channels). */
-typedef struct {
-    const float *values;
-    int64_t ny, nx, channels;
-} GradOut;
-
-/* Turns the problem backward if it is forward, and encodes grad_out, which must outlive the
- * problem. Fails with ERR_USAGE where the shape of grad_out is not the output's. NaN and infinite
- * values are kept. May be called again with other values, which session_update then copies to the
- * session. */
-bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *err);
+/* Turns the problem backward if it is forward, and encodes grad_out, FP32 (ny, nx, channels), which
+ * must outlive the problem. NaN and infinite values are kept. May be called again with other
+ * values, which session_update then copies to the session. */
+bool problem_set_grad_out(HostProblem *problem, const float *grad_out, Err *err);
 
 enum { GRAD_OUT_SEED = 14 }; /* seed of the random grad_out for verifying and timing */
 

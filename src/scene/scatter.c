@@ -200,10 +200,6 @@ static void *allocate_array(int64_t count) {
     return malloc((size_t)(count > 0 ? count : 1) * sizeof(int32_t));
 }
 
-static bool refuse_no_memory(Err *err) {
-    return err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
-}
-
 bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weighted, Err *err) {
     *map = (BevMap){.points = points,
                     .intervals = intervals,
@@ -215,7 +211,7 @@ bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weigh
                     .weights = weighted ? allocate_array(points) : NULL};
     return (map->ranks_depth && map->ranks_feat && map->ranks_bev && map->interval_starts &&
             map->interval_lengths && (map->weights || !weighted)) ||
-           refuse_no_memory(err);
+           err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
 }
 
 /* Returns the number of parts. Maps without weights are built so fast that a second thread does not
@@ -256,8 +252,9 @@ bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_ma
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
     sort.parts = part_count(align);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
-    bool done =
-        sort.directions && sort.counts ? sort_points(&sort, map, err) : refuse_no_memory(err);
+    bool done = sort.directions && sort.counts
+                    ? sort_points(&sort, map, err)
+                    : err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
     free(sort.directions);
     free(sort.counts);
     if (!done)

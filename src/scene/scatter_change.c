@@ -67,16 +67,13 @@ bool scatter_even(BevMap *map, double balance, Err *err) {
     return ok || err_no_memory(err, "even intervals", "choose a smaller scene");
 }
 
-/* Allocates arrays as large as the map's. `contents`: also copies the contents. */
-static bool allocate_like(const BevMap *map, bool contents, BevMap *copy, Err *err) {
+bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
     size_t points = (size_t)map->points * sizeof(int32_t);
     size_t intervals = (size_t)map->intervals * sizeof(int32_t);
     if (!scatter_allocate(copy, map->points, map->intervals, map->weights != NULL, err)) {
         scatter_free(copy);
         return false;
     }
-    if (!contents)
-        return true;
     memcpy(copy->ranks_depth, map->ranks_depth, points);
     memcpy(copy->ranks_feat, map->ranks_feat, points);
     memcpy(copy->ranks_bev, map->ranks_bev, points);
@@ -85,10 +82,6 @@ static bool allocate_like(const BevMap *map, bool contents, BevMap *copy, Err *e
     if (map->weights)
         memcpy(copy->weights, map->weights, points);
     return true;
-}
-
-bool scatter_copy(const BevMap *map, BevMap *copy, Err *err) {
-    return allocate_like(map, true, copy, err);
 }
 
 /* ---- pruning --------------------------------------------------------------------------------- */
@@ -213,9 +206,11 @@ bool scatter_prune(const BevMap *whole, const BevShape *shape, const float *dept
     if (prune->top && !cuts)
         return err_no_memory(err, "prune", "choose a smaller scene");
     const Keep keep = {depth, prune->below, cuts, shape->feat_h * shape->feat_w, shape->depth_bins};
-    bool ok = allocate_like(whole, false, map, err);
+    bool ok = scatter_allocate(map, whole->points, whole->intervals, whole->weights != NULL, err);
     if (ok)
         copy_kept_points(whole, &keep, map, pruned);
+    else
+        scatter_free(map);
     free(cuts);
     return ok;
 }

@@ -12,41 +12,16 @@
  *                                                    row i % rows
  *   weights.npy (points), bev_shape.npy (ny, nx)     may be missing: 1, and as many as needed
  *
- * Tensor scene: a .npz file. scene_internal.h has the table of its arrays. It holds
- *   depth (camera, D, h, w) and feat (camera, h, w, C),
- * and a calibration, or index arrays, or both:
- *   Calibration: the rig, from which bevscope builds the scatter map of every align.
- *     intrinsics (camera, 3, 3)  in pixels of the camera's own image
- *     cam2ego (camera, 4, 4)     camera to ego
- *     image_size (H, W)          of the network input, one size for all cameras
- *     resize; crop               crop is x, y or x, y, x2, y2; both also by camera, (camera) or
- *                                (camera, 2) and (camera, 2 or 4), resize then x, y
- *     own_size (camera, 2)       H, W of each camera's own image; may be missing. The crop must
- *                                then lie in the image
- *     depth_range                start, stop, step
- *     grid (3, 3)                rows x, y, z of lower end, upper end, cell size; several cells
- *                                in z are slices
- *   Index arrays: a finished scatter map for one align.
- *     ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
- *     bev_shape                  (ny, nx) or BEVDet's (1, nz, ny, nx, C); ny: rows of a slice
- *     weights                    only when the map has weights
- * With both, index arrays without weights are the map of align nearest. Index arrays with weights
- * are checked and then ignored, because a file does not say whether they belong to bilinear or to
- * BEV Align: the maps of these two are built from the rig. An incomplete set is an error, and so
- * are unknown arrays.
+ * Tensor scene: a .npz file. scene_internal.h has the table of its arrays, which --list shows. It
+ * holds depth (camera, D, h, w) and feat (camera, h, w, C), and a calibration, or index arrays, or
+ * both. With both, index arrays without weights are the map of align nearest. Index arrays with
+ * weights are checked and then ignored, because a file does not say whether they belong to bilinear
+ * or to BEV Align: the maps of these two are built from the rig. An incomplete set is an error, and
+ * so are unknown arrays.
  *
- * What the car saw besides; the pictures show it (photos.h):
- *   images (camera, H, W, 3)     uint8, RGB. With the shape of image_size, at any resolution, what
- *                                the network saw; else the whole image of the camera. Where H, W
- *                                are the largest of own_size, each camera's own image begins in the
- *                                upper left corner. Where feat is missing, features are made from
- *                                them
- *   camera_names (camera)        str
- *   boxes (n, 7 or 9)            x, y, z of the centre, length, width, height in metres, yaw in
- *                                radians, in the ego frame; a velocity is not read
- *   box_labels (n)               str
- *   lidar (n, 3 or more)         x, y, z in metres, in the ego frame; NaN: no echo
- *   timestamps (camera) or (1)   seconds */
+ * Images with the shape of image_size, at any resolution, are what the network saw. Others are the
+ * whole images of the cameras. Where their size is the largest of own_size, each camera's own image
+ * begins in the upper left corner. Where feat is missing, features are made from them. */
 #pragma once
 
 #include "src/scene/features.h"

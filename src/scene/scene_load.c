@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,13 +21,9 @@
 
 /* Copies the name of a folder, whose path may end in a slash. */
 static void folder_name(char name[64], const char *path) {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    snprintf(name, 64, "%.*s", (int)(end - start), path + start);
+    char copy[PATH_MAX]; /* basename may change it */
+    snprintf(copy, sizeof copy, "%s", path);
+    snprintf(name, 64, "%.63s", basename(copy));
 }
 
 /* Streets are beside each other for the key that steps through the scenes. */

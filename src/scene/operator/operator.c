@@ -39,10 +39,6 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool refuse_no_memory(const char *where, Err *err) {
-    return err_set(err, ERR_FAILED, where, "choose fewer points", "out of memory");
-}
-
 static bool check_size(const char *where, const char *what, int64_t value, int64_t most, Err *err) {
     return (value >= 1 && value <= most) ||
            data_refuse(err, where, what, "", "%lld, must be 1 to %lld", (long long)value,
@@ -246,7 +242,7 @@ static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *st
 bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err *err) {
     int32_t *starts = calloc((size_t)cells + 1, sizeof *starts);
     bool ok = starts ? scatter_allocate(map, points->count, 0, points->weights != NULL, err)
-                     : refuse_no_memory("scatter map", err);
+                     : err_no_memory(err, "scatter map", "choose fewer points");
     if (ok)
         sort_points(points, cells, starts, map);
     free(starts);
@@ -272,7 +268,7 @@ static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoi
     default:
         ok = draw_lengths(spec, points);
     }
-    return ok || refuse_no_memory(where, err);
+    return ok || err_no_memory(err, where, "choose fewer points");
 }
 
 bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene, Err *err) {
@@ -298,7 +294,7 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     bool ok = points.cells && points.rows && scene->tensors.depth && scene->tensors.feat;
     ok = ok ? draw_points(&spec, where, &points, scene->tensors.feat, err) &&
                   operator_map(&points, spec.cells, &scene->map, err)
-            : refuse_no_memory(where, err);
+            : err_no_memory(err, where, "choose fewer points");
     if (ok)
         fill_depth(&spec, &scene->map, scene->tensors.depth);
     free(points.cells);
