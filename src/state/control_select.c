@@ -85,15 +85,6 @@ unsigned control_kernel(State *state, const Command *command) {
                kernel_way(state->job.config.kernel), state_where(state) == BEV_CPU ? "CPU" : "GPU");
 }
 
-unsigned control_kernel_row(State *state, const Command *command) {
-    const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(state_where(state), direction_of(state), kernels, MAX_KERNELS);
-    int row = atoi(command->argument);
-    if (row >= 1 && row <= count)
-        return use_kernel(state, command->action, kernels[row - 1]);
-    return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
-}
-
 /* Changes the direction. The kernel stays where the other direction has one of the same title. A
  * format without gradients is replaced. */
 unsigned control_direction(State *state, const Command *command) {

@@ -39,19 +39,9 @@ unsigned control_steps_at(State *state, const Command *command) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Returns the next speed of the series 0, 1, 2, 4 ..., which is continued to negative speeds. */
-static double next_speed(double now, int step) {
-    double forward = step > 0 ? now : -now;
-    double next = forward < 0 ? (forward > -2 ? 0 : forward / 2) : forward > 0 ? 2 * forward : 1;
-    return step > 0 ? next : -next;
-}
-
 unsigned control_steps_speed(State *state, const Command *command) {
     int last = state->shown.step_count - 1;
-    double next = command->number, most = keys[command->action].hi;
-    if (command->step)
-        next = clamp(next_speed(state->step_speed, command->step), -most, most);
-    unsigned changed = SET(state->step_speed, next);
+    unsigned changed = SET(state->step_speed, command->number);
     state->step_clock = 0;
     if (state->step_speed > 0 && last > 0 && state->step_at >= last)
         state->step_at = 0;

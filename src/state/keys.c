@@ -16,7 +16,7 @@ const char *const key_groups[GROUP_COUNT] = {
 
 const char *const argument_words[] = {
     [ARGUMENT_NONE] = "",          [ARGUMENT_NAME] = " NAME",     [ARGUMENT_WORDS] = " WORDS",
-    [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_SWITCH] = " on|off", [ARGUMENT_DIGIT] = " NUMBER"};
+    [ARGUMENT_NUMBER] = " NUMBER", [ARGUMENT_SWITCH] = " on|off"};
 
 /* The words that rows of controls.inc use; its head explains them. */
 #define F(n)                (KEYCODE_F1 + (n)-1)
@@ -93,31 +93,15 @@ const KeyRow keys[ACTION_COUNT] = {
 
 /* ---- from keys and script lines to commands -------------------------------------------------- */
 
-/* Returns the command of a key press. A press without a direction counts as a step forward. */
-static Command stepped(Action action, int step) {
-    return (Command){.action = action, .step = step};
-}
-
-/* Whether a key is bound to the row; if so, writes the command that the key stands for. */
-static bool row_binds_key(const KeyRow *row, int32_t key, Command *command) {
-    bool digit = row->argument == ARGUMENT_DIGIT;
-    for (int i = 0; i < KEYS_PER_ROW && row->keys[i]; i++)
-        if (row->keys[i] == key) {
-            *command = stepped(row->action, digit ? 0 : 1);
-            if (digit)
-                snprintf(command->argument, sizeof command->argument, "%d", i + 1);
-            return true;
-        }
-    if (!row->back || row->back != key)
-        return false;
-    *command = stepped(row->action, -1);
-    return true;
-}
-
 bool keys_find(int32_t key, Command *command) {
-    for (int i = 0; i < ACTION_COUNT; i++)
-        if (key && row_binds_key(&keys[i], key, command))
+    for (int i = 0; i < ACTION_COUNT && key; i++) {
+        int step = keys[i].back == key ? -1 : 0;
+        for (int k = 0; k < KEYS_PER_ROW; k++)
+            step = keys[i].keys[k] == key ? 1 : step;
+        *command = (Command){.action = (Action)i, .step = step};
+        if (step)
             return true;
+    }
     return false;
 }
 
@@ -162,7 +146,7 @@ static bool argument_fits(const KeyRow *row, const char *argument, char *why, si
     char rest;
     if (row->argument == ARGUMENT_NONE)
         snprintf(why, size, "\"%s\" takes no argument, but \"%s\" was given", row->word, argument);
-    else if ((row->argument == ARGUMENT_NUMBER || row->argument == ARGUMENT_DIGIT) &&
+    else if (row->argument == ARGUMENT_NUMBER &&
              (sscanf(argument, "%lf%c", &number, &rest) != 1 || !isfinite(number)))
         snprintf(why, size, "\"%s\" takes a number, not \"%s\"", row->word, argument);
     else if (row == &keys[ACTION_PIN] && sscanf(argument, "%lf,%lf%c", &number, &y, &rest) == 2)
@@ -193,9 +177,9 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
         snprintf(why, size, "\"%s\" has no step back", word);
         return false;
     }
-    *command = stepped(row->action, back ? -1 : 1);
+    *command = (Command){.action = row->action, .step = back ? -1 : 1};
     if (!argument[0] || back)
-        return row->argument != ARGUMENT_DIGIT || argument_fits(row, argument, why, size);
+        return true;
     command->step = 0;
     int length = snprintf(command->argument, sizeof command->argument, "%s%s%s", argument,
                           rest[0] ? " " : "", rest);
@@ -390,7 +374,7 @@ bool keys_here(const State *state, int32_t key, Command *command) {
         if (page_keys[i].open != page || page_keys[i].key != key)
             continue;
         bool stops = page_keys[i].action == ACTION_STEPS_SPEED && state->step_speed != 0;
-        *command = stepped(page_keys[i].action, stops ? 0 : page_keys[i].step);
+        *command = (Command){.action = page_keys[i].action, .step = stops ? 0 : page_keys[i].step};
         snprintf(command->argument, sizeof command->argument, "%s",
                  stops ? "0" : page_keys[i].argument);
         return true;
@@ -401,13 +385,6 @@ bool keys_here(const State *state, int32_t key, Command *command) {
 /* Writes all keys of a row: the first key, the key of a step back, the other keys: "k K F2". */
 void keys_label(const KeyRow *row, char *text, size_t size) {
     text[0] = '\0';
-    if (row->argument == ARGUMENT_DIGIT) {
-        int last = 0;
-        while (last + 1 < KEYS_PER_ROW && row->keys[last + 1])
-            last++;
-        snprintf(text, size, "%c-%c", (char)row->keys[0], (char)row->keys[last]);
-        return;
-    }
     if (row->keys[0])
         append_key(row->keys[0], text, size);
     if (row->back > 0)

@@ -39,7 +39,7 @@ enum {
 };
 /* clang-format on */
 
-enum { KEYS_PER_ROW = 9 };
+enum { KEYS_PER_ROW = 3 };
 
 /* The kinds of argument that a word of a script may take. */
 typedef enum {
@@ -47,8 +47,7 @@ typedef enum {
     ARGUMENT_NAME,
     ARGUMENT_WORDS, /* several, with spaces between */
     ARGUMENT_NUMBER,
-    ARGUMENT_SWITCH, /* on or off */
-    ARGUMENT_DIGIT   /* a number; keys[i] means i + 1 */
+    ARGUMENT_SWITCH /* on or off */
 } ArgumentKind;
 
 extern const char *const argument_words[]; /* "", " NAME", " on|off" ... by kind */
@@ -147,7 +146,7 @@ typedef struct {
 enum { KEY_HINTS = 32 };
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]);
 
-/* Writes all keys of a row as people read them: "k K F2", "1-9", "Space". */
+/* Writes all keys of a row as people read them: "k K F2", "Space". */
 void keys_label(const KeyRow *row, char *text, size_t size);
 
 /* Writes the name of one key: "k", "S-Left". (ncurses has a function key_name.) */

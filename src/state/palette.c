@@ -90,7 +90,7 @@ static void offer_candidate(Search *search, const Candidate *candidate) {
 /* ---- the candidates -------------------------------------------------------------------------- */
 
 static bool is_hidden(Action action) {
-    return action == ACTION_COMMANDS || action == ACTION_ESCAPE || action == ACTION_KERNEL_ROW;
+    return action == ACTION_COMMANDS || action == ACTION_ESCAPE;
 }
 
 /* Returns the candidate of a control's value; `value` "": of the control itself. */

@@ -77,9 +77,7 @@ static bool finds_itself(const KeyRow *row, int32_t key, bool back) {
     Command command;
     if (!keys_find(key, &command) || command.action != row->action)
         return false;
-    return row->argument == ARGUMENT_DIGIT
-               ? command.step == 0 && atoi(command.argument) == key - '0'
-               : command.step == (back ? -1 : 1);
+    return command.step == (back ? -1 : 1);
 }
 
 static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
@@ -108,9 +106,8 @@ TAP_SUITE(keys_words) {
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < i; k++)
             same += !strcmp(keys[i].word, keys[k].word);
-        parsed += keys[i].argument == ARGUMENT_DIGIT ||
-                  (keys_parse(keys[i].word, &command, why, sizeof why) &&
-                   (int)command.action == i && command.step == 1);
+        parsed += keys_parse(keys[i].word, &command, why, sizeof why) &&
+                  (int)command.action == i && command.step == 1;
         char line[32];
         snprintf(line, sizeof line, "%s -", keys[i].word);
         bool ok = keys_parse(line, &command, why, sizeof why);
@@ -150,13 +147,10 @@ TAP_SUITE(keys_arguments) {
     tap_ok(refuses("help maybe", "on or off"), "neither on nor off");
     tap_ok(refuses("fit all", "no argument"), "an argument too many");
     tap_ok(refuses("dtype fp8 fp16", "at most one"), "two arguments");
-    tap_ok(refuses("kernel-row", "number"), "a kernel without its number");
 }
 
 TAP_SUITE(keys_labels) {
     char text[64];
-    keys_label(&keys[ACTION_KERNEL_ROW], text, sizeof text);
-    tap_ok(!strcmp(text, "1-9"), "digits as a range");
     keys_label(&keys[ACTION_KERNEL], text, sizeof text);
     tap_ok(!strcmp(text, "k K F2"), "forward, back, function key");
     keys_label(&keys[ACTION_PAN_Y], text, sizeof text);

@@ -37,15 +37,15 @@ static void test_running(void) {
     tap_ok(state.step_at == 1, "ten times 0.1 seconds are one step");
     use("steps-speed; steps-speed");
     tick(0.5, 4);
-    tap_ok(state.step_speed == 4 && state.step_at == 9, "faster: 4 a second");
+    tap_ok(state.step_speed == 3 && state.step_at == 7, "faster: 3 a second");
     after("steps-speed -; steps-speed -; steps-speed -", state.step_speed == 0,
           "slower down to still");
     use("steps-speed -");
     tick(1, 3);
-    tap_ok(state.step_speed == -1 && state.step_at == 6, "and backwards");
+    tap_ok(state.step_speed == -1 && state.step_at == 4, "and backwards");
     use("steps-speed 0.25");
     tick(1, 4);
-    tap_ok(state.step_at == 7, "a quarter of a step a second");
+    tap_ok(state.step_at == 5, "a quarter of a step a second");
     use("steps-speed -64");
     tick(1, 1);
     tap_ok(state.step_at == 0 && state.step_speed == 0 && strstr(said(), "the first"),
