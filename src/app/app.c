@@ -485,15 +485,12 @@ bool app_take_frame(App *app, const Pace *pace) {
     bool loaded = frame->loads != app->loads;
     app->loads = frame->loads;
     const Headline headline = story_headline(&app->state, &frame->live);
-    ShownWarps warps;
-    bool recorded = live_warps(&frame->live, &warps);
     if (!app->script)
         note_figures(app, &headline, loaded);
     app_step(app, &(Event){.kind = EVENT_FRAME,
                            .scene = loaded ? &frame->facts : NULL,
                            .headline = &headline,
-                           .pace = pace,
-                           .warps = recorded ? &warps : NULL});
+                           .pace = pace});
     if (loaded && app->loads == 1 && !app->script)
         use_words(app, true, &app->err);
     if (app->desk.open && app->desk.page)

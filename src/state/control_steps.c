@@ -87,15 +87,6 @@ ShortText state_steps_of(const State *state) {
     return of;
 }
 
-/* Returns the warp of the step that is shown; NULL: no warp is recorded yet. */
-static const ShownWarp *shown_warp(const State *state) {
-    const ShownWarp *found = NULL;
-    for (int i = 0; i < state->step_warps.count; i++)
-        if (state->step_warps.warps[i].first_step <= state->step_at)
-            found = &state->step_warps.warps[i];
-    return found;
-}
-
 /* Chooses whose steps are shown. Another block or warp begins at its first step. */
 static unsigned follow_warps(State *state, Action action, int64_t block, int warp, int lane) {
     Job *job = &state->job;
@@ -114,13 +105,13 @@ static unsigned follow_warps(State *state, Action action, int64_t block, int war
     return same ? STEP_REDRAW | changed : control_changed(state);
 }
 
-/* Follows "cell", or the warps of numbers: block, or block,warp, or block,warp,lane. */
-static unsigned follow_named_warps(State *state, const Command *command) {
+/* Follows the warps of numbers: block, or block,warp, or block,warp,lane; or "cell". */
+unsigned control_steps_of(State *state, const Command *command) {
     const char *text = command->argument;
     long long block;
     int warp = -1, lane = -1;
     char rest;
-    if (!strcmp(text, "cell"))
+    if (command->step || !strcmp(text, "cell"))
         return follow_warps(state, command->action, -1, -1, -1);
     int found = sscanf(text, "%lld,%d,%d%c", &block, &warp, &lane, &rest);
     bool fits = found >= 1 && found <= 3 && block >= 0 && (found < 2 || warp >= 0) &&
@@ -129,27 +120,6 @@ static unsigned follow_named_warps(State *state, const Command *command) {
         return SAY(state, command->action,
                    "steps-of: '%s' is not cell, BLOCK, BLOCK,WARP or BLOCK,WARP,LANE", text);
     return follow_warps(state, command->action, block, warp, lane);
-}
-
-/* Narrows what is followed: all warps of the cell, a block, a warp, then each lane of the step. */
-unsigned control_steps_of(State *state, const Command *command) {
-    const Job *job = &state->job;
-    const ShownWarp *warp = shown_warp(state);
-    enum { CELL, BLOCK, THE_WARP, LANE };
-    if (!command->step)
-        return follow_named_warps(state, command);
-    if (!warp)
-        return SAY(state, command->action, "no warp is shown yet");
-    int level = state->step_lane >= 0   ? LANE + state->step_lane
-                : job->steps_warp >= 0  ? THE_WARP
-                : job->steps_block >= 0 ? BLOCK
-                                        : CELL;
-    level = wrapped(level + command->step, LANE + LANES);
-    int64_t block = job->steps_block >= 0 ? job->steps_block : warp->block;
-    int number = job->steps_warp >= 0 ? job->steps_warp : warp->number;
-    block = level >= BLOCK ? block : -1;
-    number = level >= THE_WARP ? number : -1;
-    return follow_warps(state, command->action, block, number, level >= LANE ? level - LANE : -1);
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */

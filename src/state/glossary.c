@@ -51,8 +51,8 @@ const GlossaryRow glossary[] = {
      "w)."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
-    {"first estimate", "estimate", "What the model says of a GPU at once: a sample of the blocks is "
-     "replayed, without the L2. The whole replay follows, and then the figures are its own."},
+    {"first estimate", "estimate", "The model's estimate of a GPU at once: a sample of the blocks "
+     "is replayed, without the L2. The whole replay follows, and then the figures are its own."},
     {"footprint", "", "The arrays of a problem as they lie in memory, each whole and once: also "
      "depth that no point reads, unlike gather traffic. Where it fits half a cache, DRAM need "
      "not be read again."},

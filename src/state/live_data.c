@@ -174,16 +174,6 @@ int live_step_points(const LiveData *live, const State *state,
     return count;
 }
 
-bool live_warps(const LiveData *live, ShownWarps *warps) {
-    const LiveSteps *recorded = live->frame.steps;
-    warps->count = 0;
-    for (int i = 0; recorded && i < recorded->selection.warp_count && i < MOST_SHOWN_WARPS; i++) {
-        const StepWarp *warp = &recorded->selection.warps[i];
-        warps->warps[warps->count++] = (ShownWarp){warp->block, warp->number, warp->first_step};
-    }
-    return warps->count > 0;
-}
-
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]) {
     const LiveProbe *probe = &live->probe;

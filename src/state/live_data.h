@@ -291,9 +291,6 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 int live_step_points(const LiveData *live, const State *state,
                      const StepPoint *list[LIVE_MAX_CONTRIBUTIONS]);
 
-/* Lists the warps whose steps were recorded. Returns false where there are none. */
-bool live_warps(const LiveData *live, ShownWarps *warps);
-
 /* Lists the points of the shown step, else those of the pinned cell. Returns how many. */
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);

@@ -174,12 +174,9 @@ static unsigned on_tick(State *state, double seconds) {
     return stepped | control_changed(state);
 }
 
-static unsigned on_result(State *state, const Headline *headline, const ShownWarps *warps) {
+static unsigned on_result(State *state, const Headline *headline) {
     int last = headline->step_count - 1;
     state->shown = *headline;
-    state->step_warps.count = 0;
-    if (warps)
-        state->step_warps = *warps;
     if (headline->serial == state->job.serial && last >= 0 && state->step_at > last)
         state->step_at = last;
     log_result(&state->log, headline);
@@ -222,7 +219,7 @@ static unsigned on_frame(State *state, const Event *event) {
     unsigned bits = event->scene ? on_scene(state, event->scene) : 0;
     if (event->pace)
         state->pace = *event->pace;
-    return event->headline ? bits | on_result(state, event->headline, event->warps) : bits;
+    return event->headline ? bits | on_result(state, event->headline) : bits;
 }
 
 static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {

@@ -108,16 +108,7 @@ typedef struct {
     uint64_t said; /* lines so far, those included that are no longer kept */
 } Log;
 
-/* The warps whose steps are shown, in their order. */
-enum { MOST_SHOWN_WARPS = 128 };
-typedef struct {
-    int64_t block;
-    int number, first_step; /* in its block; of the recorded steps */
-} ShownWarp;
-typedef struct {
-    int count;
-    ShownWarp warps[MOST_SHOWN_WARPS];
-} ShownWarps;
+enum { MOST_SHOWN_WARPS = 128 }; /* whose steps are recorded */
 
 /* A control's request for a lesson. The code of lessons, above the state, carries it out. */
 /* clang-format off */
@@ -203,7 +194,6 @@ struct State {
     int step_lane;         /* the lane that is looked at; -1: all alike */
     double step_speed;     /* steps a second; below 0: backwards; 0: still */
     double step_clock;     /* part of a step that has passed */
-    ShownWarps step_warps; /* newest result */
     BitsPage bits;
     RacePage race;
     bool race_paused; /* by `play`; a race runs when it opens, also where the world is paused */
@@ -266,10 +256,7 @@ typedef struct {
     double x, y, steps; /* x, y in cells, fractions included */
     int columns, rows;
     bool on;
-    /* EVENT_FRAME brings the next two. NULL `headline`: nothing new. NULL `warps`: none
-     * recorded. */
-    const Headline *headline;
-    const ShownWarps *warps;
+    const Headline *headline; /* of EVENT_FRAME; NULL: nothing new */
     const SceneFacts *scene;
     const Pace *pace;
     const char *text;

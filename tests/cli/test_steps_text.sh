@@ -76,7 +76,7 @@ tap_ok $? 'the passes of channel tiles are counted'
 tap_ok $? 'of a block, the second kernel follows the same cell'
 
 tap_keys run.keys 'kernel v2_bevdet; steps on; tick 0; steps-speed 4; tick 0.25 2; steps-speed -4;
-    tick 0.25; steps-pair v2_chw,v2_bevdet; steps-at 2; tick 0; steps-of; tick 0; steps-of; steps-of;
+    tick 0.25; steps-pair v2_chw,v2_bevdet; steps-at 2; tick 0; steps-of 0; tick 0; steps-of 0,0,0;
     steps-at 2; tick 0; steps-pair own; page bev; steps-at 2; tick 0; page both; steps-of 99; tick 0'
 run() { # FOLDER ARGUMENTS...
     frames=$1
