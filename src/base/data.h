@@ -31,9 +31,8 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
 FILE *data_open(const char *path, Err *err);
 
 /* Replaces the contents of `path`; "-" is standard output. A reader sees either the old file or the
- * complete new one. After a failure the old file is unchanged and no temporary file remains (data.c
- * says what signals can leave behind). For a symbolic link, the file it points to is replaced.
- * Devices and pipes are written directly. */
+ * complete new one. After a failure the old file is unchanged and no temporary file remains. For a
+ * symbolic link, the file it points to is replaced. Devices and pipes are written directly. */
 bool data_write(const char *path, const void *bytes, size_t length, Err *err);
 
 /* Writes all bytes to an open file; may be called in signal handlers. False: errno says why. */

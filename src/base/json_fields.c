@@ -224,20 +224,6 @@ json_t *fields_text(const char *text) {
     return json;
 }
 
-/* Refuses files of other programs that people take for JSON. */
-static bool refuse_kind(const char *text, const char *path, const char *hint, Err *err) {
-    static const struct {
-        const char *start, *what;
-    } others[] = {
-        {"PK", "a .npz or another zip archive, must be JSON"},
-        {"TRT-", "a calibration cache of TensorRT, must be JSON as bevscope calibrate writes it"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strncmp(text, others[i].start, strlen(others[i].start)))
-            return err_set(err, ERR_FAILED, path, hint, "%s", others[i].what);
-    return true;
-}
-
 json_t *fields_parse(const char *text, size_t length, json_error_t *error) {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     size_t mark = length >= 3 && !memcmp(text, byte_order_mark, 3) ? 3 : 0;
@@ -250,10 +236,9 @@ json_t *fields_load(const char *path, size_t limit, const char *hint, Err *err) 
     json_error_t error;
     if (!data_read(path, limit, &text, &length, err))
         return NULL;
-    bool known = refuse_kind(text, path, hint, err);
-    json_t *json = known ? fields_parse(text, length, &error) : NULL;
+    json_t *json = fields_parse(text, length, &error);
     free(text);
-    if (known && !json)
+    if (!json)
         err_set(err, ERR_FAILED, path, hint, "line %d: %s", error.line, error.text);
     return json;
 }

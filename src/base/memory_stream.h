@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream into memory that reports every lost byte. open_memstream does not: when memory runs out,
- * its stream still closes without an error. */
+/* A stream into memory (open_memstream) whose failures are errors. */
 #pragma once
 
 #include "kernels/err.h"
@@ -12,8 +11,7 @@
 typedef struct {
     FILE *stream;
     char *bytes;
-    size_t length, capacity;
-    bool failed; /* some bytes are missing */
+    size_t length;
 } MemoryStream;
 
 /* Opens the stream. False: out of memory, and there is nothing to close. */

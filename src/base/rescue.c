@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "config.h"
-
 #include "src/base/rescue.h"
 #include "src/base/tty.h"
 
 #include <assert.h>
 #include <errno.h>
-#ifdef HAVE_EXECINFO_H
-#include <execinfo.h>
-#endif
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
@@ -36,16 +27,7 @@ static const SignalRow rows[] = {
     {SIGHUP, ON_QUIT, "hung up"},
     {SIGQUIT, ON_QUIT, "quit signal"},
     {SIGPIPE, ON_QUIT, "broken pipe (SIGPIPE)"},
-    {SIGUSR1, ON_QUIT, "user signal 1 (SIGUSR1)"},
-    {SIGUSR2, ON_QUIT, "user signal 2 (SIGUSR2)"},
     {SIGALRM, ON_QUIT, "alarm (SIGALRM)"},
-    {SIGVTALRM, ON_QUIT, "virtual alarm (SIGVTALRM)"},
-    {SIGPROF, ON_QUIT, "profiling timer (SIGPROF)"},
-    {SIGXCPU, ON_QUIT, "the limit of CPU time is reached (SIGXCPU)"},
-    {SIGXFSZ, ON_QUIT, "file size signal (SIGXFSZ)"},
-#ifdef SIGIO
-    {SIGIO, ON_QUIT, "input or output signal (SIGIO)"},
-#endif
     {SIGTSTP, ON_SUSPEND, NULL},
     {SIGCONT, ON_RESUME, NULL},
     {SIGWINCH, ON_RESIZE, NULL},
@@ -54,25 +36,21 @@ static const SignalRow rows[] = {
     {SIGFPE, ON_CRASH, "arithmetic error (SIGFPE)"},
     {SIGILL, ON_CRASH, "illegal instruction (SIGILL)"},
     {SIGABRT, ON_CRASH, "aborted (SIGABRT)"},
-    {SIGTRAP, ON_CRASH, "trap (SIGTRAP)"},
-    {SIGSYS, ON_CRASH, "bad system call (SIGSYS)"},
 };
 
-enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 24 };
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
 enum {
-    RESET_MS = 600,  /* how long to try a terminal that does not read */
-    OVERDUE_S = 1,   /* the process dies where it has not obeyed a request to quit by then */
-    SIGNALS_MAX = 32 /* one more than the greatest number of a signal */
+    RESET_MS = 600, /* how long to try a terminal that does not read */
+    OVERDUE_S = 1   /* the process dies where it has not obeyed a request to quit by then */
 };
 
 static struct {
     pthread_t main;
     int pipe[2];
-    int nowhere; /* /dev/null */
+    int nowhere;                             /* /dev/null */
     volatile sig_atomic_t pending[ON_CRASH]; /* for each reaction the signal that is due; 0: none */
-    struct sigaction before[SIGNALS_MAX];
-    timer_t cpu_timer;
-    bool installed, has_cpu_timer;
+    struct sigaction before[ROW_COUNT];
+    bool installed;
 } state = {.pipe = {-1, -1}, .nowhere = -1};
 
 /* rescue_arm writes this, crash handlers read it. `armed` is set last and cleared first. */
@@ -85,15 +63,6 @@ static struct {
     size_t length;
 } armed;
 
-/* The temporary file that rescue_guard protects. */
-static struct {
-    volatile sig_atomic_t active;
-    char path[PATH_MAX];
-    pthread_mutex_t lock;
-} guarded = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static __thread void *thread_stack;
-
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
 
 /* A terminal that does not read gets only what fits within RESET_MS. */
@@ -103,14 +72,6 @@ void rescue_copy(int from, int to) {
     for (ssize_t n; (n = pread(from, block, sizeof block, at)) > 0; at += n)
         if (!tty_write(to, block, (size_t)n, RESET_MS))
             return;
-}
-
-/* Writes the calls that led to the crash as program(+offset), for `addr2line -e program offset`. */
-static void write_calls(void) {
-#ifdef HAVE_EXECINFO_H
-    void *calls[CALLS];
-    backtrace_symbols_fd(calls, backtrace(calls, CALLS), armed.errors);
-#endif
 }
 
 void rescue_restore(int tty, const struct termios *modes, const char *reset, size_t length) {
@@ -127,15 +88,13 @@ static void write_error(const char *text) {
 }
 
 /* Resets the terminal, then writes what happened and what the program did (`after`). */
-static void reset_terminal(const char *what, const char *after, bool crashed) {
+static void reset_terminal(const char *what, const char *after) {
     if (!armed.armed)
         return;
     armed.armed = 0;
     rescue_restore(armed.tty, &armed.modes, armed.reset, armed.length);
     fcntl(armed.tty, F_SETFL, armed.flags);
     rescue_copy(armed.captured, armed.errors);
-    if (crashed)
-        write_calls();
     write_error("bevscope: ");
     write_error(what);
     write_error(after);
@@ -147,8 +106,6 @@ static void wake_main_loop(void) {
 }
 
 void rescue_die(int signal) {
-    if (guarded.active)
-        unlink(guarded.path);
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
     sigset_t only;
@@ -185,34 +142,27 @@ static void ask_to_quit(int signal) {
     }
     if (signal == SIGALRM)
         signal = first;
-    reset_terminal(rescue_what(signal), " while busy\n", false);
+    reset_terminal(rescue_what(signal), " while busy\n");
     rescue_die(signal);
 }
 
-static void handle_signal(int signal, siginfo_t *info, void *context) {
-    (void)context;
-    if (!state.installed) /* only rescue_guard installed this handler */
-        rescue_die(signal);
+static void handle_signal(int signal) {
     int saved_errno = errno;
     const SignalRow *row = signal_row(signal);
     if (row->reaction != ON_CRASH && !pthread_equal(pthread_self(), state.main)) {
         pthread_kill(state.main, signal); /* the main thread's waiting drawing is interrupted */
         return;
     }
-    /* After SIGXFSZ from the kernel, the write itself fails with an error. */
-    bool is_error = signal == SIGXFSZ && info->si_code <= 0 && info->si_pid == getpid();
     if (row->reaction == ON_CRASH) {
-        reset_terminal(row->what, "; the terminal was reset. This is a bug, please report it\n",
-                       true);
+        reset_terminal(row->what, "; the terminal was reset. This is a bug, please report it\n");
         rescue_die(signal);
-    } else if (!is_error) {
-        if (row->reaction == ON_QUIT || row->reaction == ON_SUSPEND)
-            rescue_divert();
-        if (row->reaction == ON_QUIT)
-            ask_to_quit(signal);
-        else
-            state.pending[row->reaction] = signal;
     }
+    if (row->reaction == ON_QUIT || row->reaction == ON_SUSPEND)
+        rescue_divert();
+    if (row->reaction == ON_QUIT)
+        ask_to_quit(signal);
+    else
+        state.pending[row->reaction] = signal;
     wake_main_loop();
     errno = saved_errno;
 }
@@ -223,98 +173,26 @@ static void handle_signal(int signal, siginfo_t *info, void *context) {
  * error. */
 static void reset_at_exit(void) {
     reset_terminal("ended by a library, perhaps because the window's display is gone",
-                   "; the terminal was reset\n", false);
+                   "; the terminal was reset\n");
 }
 
-bool rescue_thread_begin(Err *err) {
-    void *stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED)
-        return err_set(err, ERR_FAILED, "signals", "", "no memory for a handler's stack");
-    stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
-    sigaltstack(&alternate, NULL);
-    thread_stack = stack;
-    return true;
+/* Installs the handler of a row, or gives the signal its old reaction back. Signals that the parent
+ * ignores stay ignored, as nohup needs. */
+static void set_handler(int i, bool ours) {
+    bool crash = rows[i].reaction == ON_CRASH;
+    struct sigaction action = {.sa_handler = handle_signal, .sa_flags = crash ? 0 : SA_RESTART};
+    if (ours)
+        sigaction(rows[i].signal, &action, &state.before[i]);
+    if (!ours || (state.before[i].sa_handler == SIG_IGN && !crash))
+        sigaction(rows[i].signal, &state.before[i], NULL);
 }
 
-void rescue_thread_end(void) {
-    if (!thread_stack)
-        return;
-    stack_t none = {.ss_flags = SS_DISABLE};
-    sigaltstack(&none, NULL);
-    munmap(thread_stack, STACK_BYTES);
-    thread_stack = NULL;
-}
-
-static void install_handler(int signal, Reaction reaction) {
-    struct sigaction action = {.sa_sigaction = handle_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
-    struct sigaction *before = &state.before[signal];
-    sigemptyset(&action.sa_mask);
-    if (reaction != ON_CRASH)
-        action.sa_flags |= SA_RESTART;
-    sigaction(signal, &action, before);
-    /* Signals that the parent ignores stay ignored, as nohup needs. */
-    if (before->sa_handler == SIG_IGN && reaction != ON_CRASH)
-        sigaction(signal, before, NULL);
-}
-
-static void for_all_signals(void (*act)(int signal, Reaction reaction)) {
+static void set_handlers(bool ours) {
     for (int i = 0; i < ROW_COUNT; i++)
-        act(rows[i].signal, rows[i].reaction);
-}
-
-static void uninstall_handler(int signal, Reaction reaction) {
-    (void)reaction;
-    sigaction(signal, &state.before[signal], NULL);
-}
-
-/* ---- a temporary file, with or without the display ------------------------------------------- */
-
-static void guard_signal(int signal, Reaction reaction) {
-    struct sigaction now;
-    sigaction(signal, NULL, &now);
-    if (now.sa_handler == SIG_DFL && (reaction == ON_QUIT || reaction == ON_CRASH))
-        install_handler(signal, reaction);
-}
-
-/* Gives a signal its old reaction back, if the handler is still this one. */
-static void unguard_signal(int signal, Reaction reaction) {
-    struct sigaction now;
-    sigaction(signal, NULL, &now);
-    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle_signal)
-        uninstall_handler(signal, reaction);
-}
-
-void rescue_guard(const char *path) {
-    pthread_mutex_lock(&guarded.lock);
-    snprintf(guarded.path, sizeof guarded.path, "%s", path);
-    guarded.active = 1;
-    if (!state.installed)
-        for_all_signals(guard_signal);
-}
-
-void rescue_unguard(void) {
-    guarded.active = 0;
-    if (!state.installed)
-        for_all_signals(unguard_signal);
-    pthread_mutex_unlock(&guarded.lock);
+        set_handler(i, ours);
 }
 
 /* ---- the display ----------------------------------------------------------------------------- */
-
-/* Arranges SIGXCPU half a second before the limit of CPU time. Where the soft limit equals the hard
- * one, as after `ulimit -t`, the system sends SIGKILL at once. */
-static void watch_cpu_limit(void) {
-    struct rlimit limit;
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU};
-    if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY ||
-        limit.rlim_max < 1 || limit.rlim_cur < limit.rlim_max ||
-        timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &state.cpu_timer) != 0)
-        return;
-    struct itimerspec due = {
-        .it_value = {.tv_sec = (time_t)limit.rlim_max - 1, .tv_nsec = 500000000}};
-    state.has_cpu_timer = timer_settime(state.cpu_timer, TIMER_ABSTIME, &due, NULL) == 0;
-}
 
 bool rescue_install(Err *err) {
     assert(!state.installed);
@@ -322,21 +200,11 @@ bool rescue_install(Err *err) {
     state.nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (pipe2(state.pipe, O_CLOEXEC | O_NONBLOCK) < 0)
         return err_set(err, ERR_FAILED, "signals", "", "no pipe: %s", strerror(errno));
-    if (!rescue_thread_begin(err)) {
-        close(state.pipe[0]);
-        close(state.pipe[1]);
-        return false;
-    }
-#ifdef HAVE_EXECINFO_H
-    void *call;
-    backtrace(&call, 1); /* the first call loads a library, which a handler must not do */
-#endif
     static bool at_exit;
     at_exit = at_exit || atexit(reset_at_exit) == 0;
     for (int i = 0; i < ON_CRASH; i++)
         state.pending[i] = 0;
-    for_all_signals(install_handler);
-    watch_cpu_limit();
+    set_handlers(true);
     state.installed = true;
     return true;
 }
@@ -345,11 +213,7 @@ void rescue_remove(void) {
     if (!state.installed)
         return;
     alarm(0);
-    if (state.has_cpu_timer)
-        timer_delete(state.cpu_timer);
-    state.has_cpu_timer = false;
-    for_all_signals(uninstall_handler);
-    rescue_thread_end();
+    set_handlers(false);
     close(state.pipe[0]);
     close(state.pipe[1]);
     close(state.nowhere);

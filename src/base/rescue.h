@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Undoes what must not remain when a signal ends the process. Every program removes its temporary
- * file; the live display also restores the terminal's modes. In the live display a signal that asks
- * to stop goes to the main loop, which leaves in order. In a crash, or when a library calls exit(),
- * the terminal is reset before the process dies. Install the handlers on the main thread before
- * ncurses and SDL start: both respect handlers that exist already. */
+/* Restores the terminal's modes when a signal ends the live display. A signal that asks to stop
+ * goes to the main loop, which leaves in order. In a crash, or when a library calls exit(), the
+ * terminal is reset before the process dies. Install the handlers on the main thread before ncurses
+ * and SDL start: both respect handlers that exist already. */
 #pragma once
 
 #include "kernels/err.h"
@@ -11,11 +10,10 @@
 #include <stddef.h>
 #include <termios.h>
 
-/* Installs handlers for the signals that end a program, except SIGKILL, SIGPWR, SIGSTKFLT and the
- * real-time signals. A signal that asks to stop sets a flag and writes a byte into a pipe. A second
- * such signal, or a second without reaction, resets the terminal and kills. A crash resets the
- * terminal, writes a message and dies of the same signal. TSTP, CONT and WINCH are handled too. A
- * write beyond the limit of file sizes fails without a signal. */
+/* Installs handlers for the usual signals that end a program. A signal that asks to stop sets a
+ * flag and writes a byte into a pipe. A second such signal, or a second without reaction, resets
+ * the terminal and kills. A crash resets the terminal, writes a message and dies of the same
+ * signal. TSTP, CONT and WINCH are handled too. */
 bool rescue_install(Err *err);
 void rescue_remove(void);
 
@@ -56,15 +54,5 @@ void rescue_copy(int from, int to);
 /* Stops the process as SIGTSTP does without a handler. Returns when the process is continued. */
 void rescue_stop(void);
 
-/* Until rescue_unguard, a signal that ends the process first removes the file `path`. Signals with
- * a handler of the program are left to that handler. One file at a time: other threads wait. */
-void rescue_guard(const char *path);
-void rescue_unguard(void);
-
 /* Ends the process by `signal` as if it had no handler, so that the parent sees the signal. */
 void rescue_die(int signal);
-
-/* Gives the calling thread a second stack, on which crash handlers run after a stack overflow. The
- * main thread gets its second stack from rescue_install. */
-bool rescue_thread_begin(Err *err);
-void rescue_thread_end(void);

@@ -2,7 +2,6 @@
 #include "src/live/background_job.h"
 
 #include "src/base/clock.h"
-#include "src/base/omp_wait.h"
 #include "src/base/ref.h"
 #include "src/base/worker.h"
 
@@ -12,9 +11,8 @@
 typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
 
 struct Background {
-    Worker worker;  /* the thread of the lowest priority, and the lock of both */
-    Worker hurried; /* the thread of jobs that hurry */
-    bool hurry;     /* the first thread has the usual priority, too */
+    Worker worker; /* the thread of the job in the slot, and the lock */
+    bool hurry;    /* every job hurries */
     void (*wake)(void *context);
     void *context;
 
@@ -147,98 +145,72 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Takes one job after the other, those that hurry or the others, until it is told to stop. */
-static void *take_jobs(Background *background, bool hurried) {
-    BackgroundJob *job = &background->job;
-    worker_lock(&background->worker);
-    while (!background->worker.stop) {
-        if (background->state != SLOT_RUNS || job->hurry != hurried) {
-            worker_wait(&background->worker);
-            continue;
-        }
-        worker_unlock(&background->worker);
-        if (background->kept.map != job->inputs.map)
-            runner_clear(&background->kept); /* it belongs to another map */
-        job->failed = !run(background, job, &job->err);
-        omp_wait_dismiss_team();
-        worker_lock(&background->worker);
-        background->state = SLOT_DONE;
-        background->wake(background->context);
-    }
-    worker_unlock(&background->worker);
-    return NULL;
-}
-
+/* Each job has a thread of its own, which takes its priority and its OpenMP team with it. */
 static void *background_main(void *argument) {
-    const Background *background = argument;
-    if (!background->hurry)
+    Background *background = argument;
+    BackgroundJob *job = &background->job;
+    if (!background->hurry && !job->hurry)
         worker_low_priority();
-    return take_jobs(argument, false);
-}
-
-static void *background_hurried(void *argument) {
-    return take_jobs(argument, true);
+    if (background->kept.map != job->inputs.map)
+        runner_clear(&background->kept); /* it belongs to another map */
+    job->failed = !run(background, job, &job->err);
+    worker_lock(&background->worker);
+    background->state = SLOT_DONE;
+    worker_unlock(&background->worker);
+    background->wake(background->context);
+    return NULL;
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */
 
 bool background_open(Background **out, bool hurry, void (*wake)(void *), void *context, Err *err) {
-    Background *background = calloc(1, sizeof *background);
+    Background *background = *out = calloc(1, sizeof *background);
     if (!background)
         return err_set(err, ERR_FAILED, "background", "", "out of memory");
     background->hurry = hurry;
     background->wake = wake;
     background->context = context;
-    background->wake = wake;
-    background->context = context;
-    if (!worker_start(&background->worker, background_main, background, "background", err)) {
-        free(background);
-        return false;
-    }
-    if (!worker_start(&background->hurried, background_hurried, background, "background", err)) {
-        background_close(background);
-        return false;
-    }
-    *out = background;
+    worker_open(&background->worker);
     return true;
 }
 
 void background_close(Background *background) {
     if (!background)
         return;
-    worker_stop(&background->worker);
-    worker_end(&background->hurried);
-    worker_close(&background->worker);
+    worker_end(&background->worker);
     runner_clear(&background->kept);
     background_job_drop(&background->job);
     free(background);
 }
 
 bool background_stop_within(Background *background, double patience_ms) {
-    return !background || (worker_stop_within(&background->worker, patience_ms) &&
-                           worker_stop_within(&background->hurried, patience_ms));
+    return !background || worker_stop_within(&background->worker, patience_ms);
 }
 
 void background_start(Background *background, const BackgroundJob *job) {
-    worker_lock(&background->worker);
-    assert(background->state == SLOT_EMPTY);
+    assert(background_kind(background) == JOB_NONE);
     background->job = *job;
     background->state = SLOT_RUNS;
     background->give_up = false;
-    worker_tell(&background->worker);
-    worker_unlock(&background->worker);
+    if (worker_run(&background->worker, background_main, background, "background",
+                   &background->job.err))
+        return;
+    background->job.failed = true;
+    background->state = SLOT_DONE;
 }
 
 bool background_take(Background *background, BackgroundJob *job) {
     worker_lock(&background->worker);
     bool done = background->state == SLOT_DONE;
-    if (done) {
-        *job = background->job;
-        background->job = (BackgroundJob){.kind = JOB_NONE};
-        background->state = SLOT_EMPTY;
-    }
     worker_unlock(&background->worker);
-    return done;
+    if (!done)
+        return false;
+    worker_stop(&background->worker); /* the thread is about to end */
+    background->worker.stop = false;
+    *job = background->job;
+    background->job = (BackgroundJob){.kind = JOB_NONE};
+    background->state = SLOT_EMPTY;
+    return true;
 }
 
 JobKind background_kind(Background *background) {

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PATTERN = 0xa5, POISON = 0xff /* NaN */, PRINTED_LIMIT = 1 << 16 };
+enum { PATTERN = 0xa5, POISON = 0xff /* NaN */, PRINTED_LIMIT = 1000 };
 
 const char try_runner_word[] = "--try-runner";
 const char try_compile_word[] = "compile";

@@ -55,7 +55,8 @@ static void describe_signal(const Job *job, TryResult *result) {
                     "it crashed: %s, through a NULL pointer", strsignal(report->signal));
     else
         set_verdict(result, TRY_STOPPED,
-                    report->signal == SIGSEGV ? "a wild pointer, or a large array on the stack" : "",
+                    report->signal == SIGSEGV ? "a wild pointer, or a large array on the stack"
+                                              : "",
                     "it crashed: %s%s", strsignal(report->signal),
                     report->signal == SIGSEGV ? ", an address outside of every array" : "");
 }
@@ -104,25 +105,16 @@ static bool has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
 
 /* ---- the kernel's own output ----------------------------------------------------------------- */
 
-enum { SHOWN_LINES = 12, SHOWN_BYTES = 1000 };
-
-/* Returns the first lines and the amount that was cut. The caller frees. NULL: none. */
+/* Returns the beginning of the output and the amount that was cut. The caller frees. NULL: none. */
 static char *printed_text(const ChildEnd *end) {
-    size_t shown = 0;
-    if (!end->output_length)
-        return NULL;
-    for (int lines = 0; shown < end->length && shown < SHOWN_BYTES && lines < SHOWN_LINES; shown++)
-        lines += end->output[shown] == '\n';
-    char *text = malloc(shown + 80);
-    if (!text)
-        return NULL;
-    memcpy(text, end->output, shown);
-    bool ends = shown > 0 && text[shown - 1] == '\n';
-    if (end->output_length > shown)
-        snprintf(text + shown, 80, "%s(%" PRIu64 " more bytes are cut)\n", ends ? "" : "\n",
-                 end->output_length - shown);
-    else
-        snprintf(text + shown, 80, "%s", ends ? "" : "\n");
+    enum { NOTE = 80 };
+    char note[NOTE] = "";
+    char *text = end->output_length ? malloc(end->length + NOTE) : NULL;
+    if (end->output_length > end->length)
+        snprintf(note, sizeof note, "\n(%" PRIu64 " more bytes are cut)\n",
+                 end->output_length - end->length);
+    if (text)
+        snprintf(text, end->length + NOTE, "%s%s", end->output, note);
     return text;
 }
 

@@ -266,9 +266,7 @@ static bool open_all(Loop *loop, Err *err) {
     const EngineOptions engine = {.where = loop->options->where,
                                   .background = true,
                                   .hurry = loop->options->app.tour,
-                                  .make_picture = picture_make,
-                                  .thread_begin = rescue_thread_begin,
-                                  .thread_end = rescue_thread_end};
+                                  .make_picture = picture_make};
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
     if (!loop_open_writer(loop, err) || !app_open(&loop->app, &loop->options->app, &engine, err))
         return false;

@@ -301,6 +301,7 @@ bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, si
     MemoryStream stream;
     uint8_t *png = NULL;
     size_t size = 0;
+    bool whole = true;
     if ((kind != PIXELS_SIXEL && !image_png_quick(image, &png, &size, err)) ||
         !memory_stream_open(&stream, err)) {
         free(png);
@@ -312,10 +313,14 @@ bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, si
     else if (kind == PIXELS_ITERM)
         encode_iterm(stream.stream, png, size, place);
     else
-        stream.failed |= !encode_sixel(stream.stream, image);
+        whole = encode_sixel(stream.stream, image);
     fputs("\0338", stream.stream);
     free(png);
     bool ok = memory_stream_close(&stream, "picture for the terminal", err);
+    if (ok && !whole) {
+        free(stream.bytes);
+        ok = err_set(err, ERR_FAILED, "picture for the terminal", "", "out of memory");
+    }
     *bytes = ok ? stream.bytes : NULL;
     *length = ok ? stream.length : 0;
     return ok;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding, reading and replacing files. After any failure the old file is unchanged and no
  * temporary file is left. */
-#include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "tests/support/child.h"
@@ -10,30 +9,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
-
-/* The open() below replaces the C library's. With this flag set it behaves like a file system
- * without O_TMPFILE. */
-static bool refuse_nameless;
-
-int open(const char *path, int flags, ...) {
-    va_list args;
-    va_start(args, flags);
-    int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
-    va_end(args);
-    if (refuse_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
-        errno = EOPNOTSUPP;
-        return -1;
-    }
-    return openat(AT_FDCWD, path, flags, mode);
-}
 
 static char *bytes; /* what was read last; the next reading frees it */
 static size_t length;
@@ -173,26 +152,6 @@ static void test_write(void) {
     unlink(path);
 }
 
-/* In place of the C library's: a system where nameless files cannot be linked, as without /proc. */
-static bool links_fail;
-
-int linkat(int from, const char *old_path, int to, const char *new_path, int flags) {
-    if (links_fail) {
-        errno = ENOENT;
-        return -1;
-    }
-    return (int)syscall(SYS_linkat, from, old_path, to, new_path, flags);
-}
-
-static void test_no_links(void) {
-    const char *path = in_folder("figure.png");
-    links_fail = true;
-    tap_ok(writes(path, "first") && writes(path, "second") && entries(folder) == 1,
-           "where linkat() through /proc fails: a new file, and one that is replaced");
-    links_fail = false;
-    unlink(path);
-}
-
 /* As root: somebody else's program with the setuid bit. */
 static void test_owner(void) {
     enum { NOBODY = 65534 };
@@ -210,90 +169,16 @@ static void test_owner(void) {
     unlink(path);
 }
 
-static bool write_late(void) {
-    usleep(200000);
-    int fd = open(in_folder("pipe"), O_WRONLY);
-    usleep(200000);
-    return write(fd, "late", 4) == 4;
-}
-
-/* A pipe that ends, one whose writer comes late, and files of the system without an end. */
+/* A pipe that is no file, and files of the system without an end. */
 static void test_endless(void) {
     const char *path = in_folder("pipe");
     tap_need(mkfifo(path, 0600) == 0, "mkfifo");
-    pid_t child = start_child(write_late);
     errno = ENOENT;
     tap_ok(!data_open(path, &err) && strstr(err.what, "not a regular file") && errno != ENOENT,
            "a pipe is opened as no file, and not waited for");
-    tap_ok(reads(path, 100) && length == 4 && !memcmp(bytes, "late", 4) && child_succeeds(child),
-           "a pipe whose writer comes late");
     unlink(path);
     tap_ok(!reads("/dev/zero", 1000) && strstr(line, "limit of 1000 bytes"),
            "a device without end");
-    tap_ok(!reads("/proc/kmsg", 1 << 20) || length < 1 << 20,
-           "/proc/kmsg does not keep its reader");
-}
-
-enum { PIPED = 300000 }; /* more than a pipe holds */
-static char piped[PIPED];
-
-static bool read_late(void) {
-    usleep(200000);
-    int fd = open(in_folder("pipe"), O_RDONLY);
-    size_t all = 0;
-    for (ssize_t got; (got = read(fd, piped, sizeof piped)) > 0; all += (size_t)got)
-        usleep(1000);
-    return all == PIPED;
-}
-
-/* A pipe whose reader comes late gets all of it. */
-static void test_late_reader(void) {
-    tap_need(mkfifo(in_folder("pipe"), 0600) == 0, "mkfifo");
-    pid_t child = start_child(read_late);
-    bool ok = data_write(in_folder("pipe"), piped, sizeof piped, &err);
-    tap_ok(ok && child_succeeds(child), "a pipe whose reader is late and slow");
-    unlink(in_folder("pipe"));
-}
-
-/* What cannot be opened at all is not waited for. */
-static void test_no_pipe(void) {
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    snprintf(name.sun_path, sizeof name.sun_path, "%s", in_folder("socket"));
-    tap_need(fd >= 0 && !bind(fd, (struct sockaddr *)&name, sizeof name), "a socket");
-    double begun_ms = clock_ms();
-    bool ok = data_write(name.sun_path, "x", 1, &err);
-    tap_ok(!ok && strstr(err.what, "cannot open") && clock_ms() - begun_ms < 5000,
-           "a socket as output: %s", err.what);
-    close(fd);
-    unlink(name.sun_path);
-}
-
-static bool unread(void) {
-    return !data_write(in_folder("unread"), "x", 1, &err) && strstr(err.what, "within 60 s");
-}
-
-static bool unwritten(void) {
-    return !reads(in_folder("unwritten"), 100) && strstr(line, "within 60 s");
-}
-
-static bool unused(void) {
-    return !reads("/dev/ptmx", 100) && strstr(line, "within 60 s");
-}
-
-/* Nobody at the other end; a minute each, side by side. */
-TAP_HARD_SUITE(data_given_up) {
-    folder_open();
-    tap_need(mkfifo(in_folder("unread"), 0600) == 0 && mkfifo(in_folder("unwritten"), 0600) == 0,
-             "two pipes");
-    pid_t no_reader = start_child(unread), no_writer = start_child(unwritten);
-    pid_t no_user = start_child(unused);
-    tap_ok(child_succeeds(no_reader), "a pipe that nobody reads");
-    tap_ok(child_succeeds(no_writer), "a pipe that nobody writes");
-    tap_ok(child_succeeds(no_user), "a terminal without a user");
-    unlink(in_folder("unread"));
-    unlink(in_folder("unwritten"));
-    folder_close();
 }
 
 static bool write_beyond_the_limit(void) {
@@ -373,82 +258,33 @@ static bool holds_a_payload(const char *path) {
     return holds(path, payload[0]) || holds(path, payload[1]);
 }
 
-static void write_forever(const char *path, bool afresh) {
-    for (int i = 0;; i++) {
-        if (afresh)
-            unlink(path);
+static void write_forever(const char *path) {
+    for (int i = 0;; i++)
         if (!data_write(path, payload[i % 2], PAYLOAD, NULL))
             _exit(9);
-    }
 }
 
-/* Kills a writer at many different moments; counts the errors found afterwards. */
-static int count_damage(int signal_number, bool afresh, int rounds, int *leftovers) {
+/* Kills a writer at many different moments. */
+static void test_kill(void) {
     const char *path = in_folder("killed.png");
     int damaged = 0;
-    *leftovers = 0;
     put(path, payload[0]);
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < 40; i++) {
+        char temporary[PATH_MAX];
         fflush(stdout);
         pid_t child = fork();
         if (child == 0)
-            write_forever(path, afresh);
+            write_forever(path);
         nanosleep(&(struct timespec){0, 300000 + 137000L * i}, NULL);
-        kill(child, signal_number);
+        kill(child, SIGKILL);
         int status;
         waitpid(child, &status, 0);
-        damaged += !WIFSIGNALED(status) || WTERMSIG(status) != signal_number;
-        bool present = access(path, F_OK) == 0;
-        damaged += present ? !holds_a_payload(path) : !afresh;
-        *leftovers += entries(folder) - present;
+        damaged += !WIFSIGNALED(status) || !holds_a_payload(path);
+        snprintf(temporary, sizeof temporary, "%s/.killed.png.%ld.tmp", folder, (long)child);
+        unlink(temporary);
     }
+    tap_ok(damaged == 0, "40 times SIGKILL while replacing: %d damaged", damaged);
     unlink(path);
-    return damaged;
-}
-
-/* Removes the temporary files of killed writers; returns how many of these were incomplete. */
-static int remove_leftovers(void) {
-    DIR *directory = opendir(folder);
-    int torn = 0;
-    for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || strcmp(suffix, ".tmp") != 0)
-            continue;
-        const char *path = in_folder(entry->d_name);
-        torn += !holds_a_payload(path);
-        unlink(path);
-    }
-    if (directory)
-        closedir(directory);
-    return torn;
-}
-
-static void test_signals(void) {
-    const struct {
-        int number;
-        const char *name;
-    } signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
-    int leftovers;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        /* nohup and background shells ignore some; children must not from their first moment. */
-        signal(signals[i].number, SIG_DFL);
-        int damaged = count_damage(signals[i].number, false, 40, &leftovers);
-        tap_ok(damaged == 0 && leftovers == 0,
-               "40 times %s while replacing: %d damaged, %d left over", signals[i].name, damaged,
-               leftovers);
-    }
-}
-
-static void test_kill(void) {
-    int leftovers;
-    int damaged = count_damage(SIGKILL, true, 40, &leftovers);
-    tap_ok(damaged == 0 && leftovers == 0,
-           "40 times SIGKILL while creating: %d damaged, %d left over", damaged, leftovers);
-    /* Between linking and renaming SIGKILL can leave a complete file beside it: see data.c. */
-    damaged = count_damage(SIGKILL, false, 40, &leftovers);
-    int torn = remove_leftovers();
-    tap_ok(damaged == 0 && torn == 0,
-           "40 times SIGKILL while replacing: %d damaged, %d left over incomplete", damaged, torn);
 }
 
 static void test_stem(void) {
@@ -466,29 +302,6 @@ static void test_stem(void) {
     }
 }
 
-static volatile sig_atomic_t handled;
-
-static void note_signal(int number) {
-    (void)number;
-    handled = 1;
-}
-
-/* A program keeps its own signal handlers. */
-static void test_handlers(void) {
-    struct sigaction action = {.sa_handler = note_signal}, now;
-    sigaction(SIGINT, &action, NULL);
-    const char *path = in_folder("handlers.png");
-    put(path, "old");
-    data_write(path, "new", 3, NULL);
-    sigaction(SIGINT, NULL, &now);
-    tap_ok(now.sa_handler == note_signal, "a handler of the program stays");
-    signal(SIGINT, SIG_DFL);
-    data_write(path, "new", 3, NULL);
-    sigaction(SIGINT, NULL, &now);
-    tap_ok(now.sa_handler == SIG_DFL, "the default comes back");
-    unlink(path);
-}
-
 TAP_SUITE(data) {
     folder_open();
     chmod(folder, 0777);
@@ -497,21 +310,11 @@ TAP_SUITE(data) {
     test_nearest();
     test_read();
     test_endless();
-    test_late_reader();
-    test_no_pipe();
     memset(payload[0], 'a', PAYLOAD);
     memset(payload[1], 'b', PAYLOAD);
-    for (int named = 0; named < 2; named++) {
-        refuse_nameless = named;
-        tap_note("the file system has %s files", named ? "only named" : "nameless");
-        test_write();
-        test_no_links();
-        test_owner();
-        test_refusals();
-        test_signals();
-        test_handlers();
-    }
-    refuse_nameless = false;
+    test_write();
+    test_owner();
+    test_refusals();
     test_kill();
     folder_close();
 }

@@ -17,18 +17,6 @@ static bool start_scene(Pty *pty, const char *scene) {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* `ulimit -t` sets the soft and the hard limit: the system would send SIGKILL. */
-static void test_cpu_limit(void) {
-    Pty pty;
-    int status = 0;
-    bool ok = pty_shell(&pty, 100, 30, NULL,
-                        "ulimit -t 2; exec \"$BEVSCOPE\" canonical --no-window --device cpu") &&
-              pty_wait_status(&pty, &status, PATIENCE_S);
-    check_end(&pty, "ulimit -t 2", "SIGXCPU",
-              ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
-    pty_end(&pty);
-}
-
 /* In this folder, where no file may be larger than 512 bytes. */
 static bool start_limited(Pty *pty, const char *folder) {
     char line[256];
@@ -168,7 +156,6 @@ static void test_soon(const char *scene, double typed_s) {
 }
 
 TAP_WAITING_SUITE(ends_pty) {
-    test_cpu_limit();
     test_file_limit();
     test_unread(SIGTERM);
     test_catches_up();

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The live display on a terminal, as the real program: however it ends, the terminal has its old
  * modes again, and the last line says what happened. */
-#include "config.h"
-
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The display of the smallest scene, without a window, further options behind it. */
@@ -24,8 +21,7 @@ static const struct {
     {SIGHUP, "SIGHUP", "hung up"},          {SIGQUIT, "SIGQUIT", "quit signal"},
     {SIGSEGV, "SIGSEGV", "(SIGSEGV); the"}, {SIGABRT, "SIGABRT", "(SIGABRT); the"},
     {SIGBUS, "SIGBUS", "(SIGBUS); the"},    {SIGFPE, "SIGFPE", "(SIGFPE); the"},
-    {SIGPIPE, "SIGPIPE", "bevscope: "},     {SIGUSR1, "SIGUSR1", "bevscope: "},
-    {SIGSYS, "SIGSYS", "bevscope: "},       {SIGXCPU, "SIGXCPU", "bevscope: "},
+    {SIGPIPE, "SIGPIPE", "bevscope: "},
 };
 
 TAP_WAITING_SUITE(term_pty_signals) {
@@ -39,48 +35,6 @@ TAP_WAITING_SUITE(term_pty_signals) {
         check_end(&pty, signals[i].name, signals[i].last_line, ok);
         pty_end(&pty);
     }
-}
-
-#if defined HAVE_EXECINFO_H && defined SYS_tgkill
-/* The lines before the last contain addresses in the program: "bevscope(+0x1f)[0x55...]", or
- * "bevscope()[0x40...]" where it is loaded at a fixed address. Asks addr2line for the names of
- * their functions; false: there is no addr2line. */
-static bool name_functions(const Pty *pty, char *names, size_t size) {
-    const char *program = getenv("BEVSCOPE");
-    char command[4096];
-    int used = snprintf(command, sizeof command, "addr2line -i -f -e '%s' 0", program);
-    for (const char *line = pty->output + pty_last(pty, LEAVE); line; line = strchr(line, '\n')) {
-        unsigned long offset = 0;
-        line += *line == '\n';
-        const char *call = !strncmp(line, program, strlen(program)) ? line + strlen(program) : "";
-        if (sscanf(call, "(+%lx)", &offset) == 1 || sscanf(call, "() [%lx]", &offset) == 1)
-            used += snprintf(command + used, sizeof command - (size_t)used, " 0x%lx", offset);
-    }
-    FILE *answer = popen(command, "r");
-    size_t length = answer ? fread(names, 1, size - 1, answer) : 0;
-    names[length] = '\0';
-    return answer && pclose(answer) == 0;
-}
-#endif
-
-TAP_WAITING_SUITE(term_pty_backtrace) {
-#if defined HAVE_EXECINFO_H && defined SYS_tgkill
-    Pty pty;
-    char functions[16384];
-    int status = 0;
-    bool ok = open_toy(&pty, "", NULL);
-    /* To the first thread: with kill() the system chooses the thread. */
-    syscall(SYS_tgkill, pty.program, pty.program, SIGSEGV);
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
-    if (!name_functions(&pty, functions, sizeof functions))
-        tap_skip("a crash says where it happened", "there is no addr2line");
-    else if (!tap_ok(ok && strstr(functions, "\nloop_run\n") && strstr(functions, "\ncmd_live\n"),
-                     "a crash says where it happened, in addresses that addr2line resolves"))
-        tap_note("%s", pty.output + pty_last(&pty, LEAVE));
-    pty_end(&pty);
-#else
-    tap_skip("a crash says where it happened", "this C library has no execinfo.h or no tgkill");
-#endif
 }
 
 TAP_WAITING_SUITE(term_pty_keys) {
