@@ -39,10 +39,14 @@ static BevDtype dtype_of(const FigureQuery *query) {
 
 /* ---- latency --------------------------------------------------------------------------------- */
 
+/* An estimate, and the model of the map before, count as unknown: the full simulation of this map
+ * may judge otherwise. */
 static const PredictedKernel *known_to_model(const FigureQuery *query) {
     const MemoryModel *model = query->live->model;
     Gpu gpu = state_gpu(query->state);
     const PredictedKernel *kernel = model ? model_of_kernel(model, kernel_of(query), &gpu) : NULL;
+    if (kernel && (kernel->estimate || query->live->model_of_before))
+        kernel = NULL;
     if (!kernel)
         unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
     return kernel;

@@ -267,7 +267,7 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
     job.live_model = engine->live_model;
     job.depth = depth;
-    job.hurry &= depth == DEPTH_ESTIMATE;
+    job.hurry &= depth == DEPTH_ESTIMATE || engine->wanted; /* a lesson or the race waits */
     job.wanted = engine->wanted;
     job.shown = engine->partial;
     background_start(engine->background, &job);

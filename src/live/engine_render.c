@@ -27,6 +27,7 @@ void engine_report_error(Engine *engine, const Err *err) {
 void engine_use_model(Engine *engine, MemoryModel *model) {
     ref_drop(engine->now.model);
     engine->now.live.model = engine->now.model = ref_keep(model);
+    engine->now.live.model_of_before = false;
 }
 
 void engine_use_race(Engine *engine, LiveRace *race) {
@@ -75,6 +76,7 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine_use_race(engine, NULL);
     if (shown->scene != inputs->scene) /* else it stays until another one is there */
         engine_use_model(engine, NULL);
+    engine->now.live.model_of_before = engine->now.model != NULL;
 }
 
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each

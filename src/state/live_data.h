@@ -213,7 +213,8 @@ typedef struct {
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
     LiveScales scales;
-    const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
+    const MemoryModel *model; /* of this scene, borrowed like `frame`; NULL: none yet */
+    bool model_of_before;     /* the model is of another map or format: that of the job comes */
     const Race *race;         /* of this map, while its page is open, borrowed; NULL: none yet */
     bool timed;               /* kernels are timed now; false: a script, which measures nothing */
     char date[12];            /* date of the measurements here, "2026-11-26"; "": not timed */
