@@ -59,7 +59,6 @@ typedef struct {
     int noted;       /* answers of the lesson that were remembered or forgotten as missed */
     bool quizzes;    /* it is one of the questions of the quiz */
     Quiz quiz;
-    double clock_ms; /* until when the quiz's clock was moved; 0: never */
 } LessonDesk;
 
 /* ---- undo ------------------------------------------------------------------------------------ */
@@ -205,15 +204,6 @@ void app_lesson_wish(App *app);
 
 /* Milliseconds until its animation goes on; INFINITY: there is none. */
 double app_lesson_in_ms(const App *app);
-
-/* So many seconds have passed; they count while a question is open. */
-void app_quiz_pass(App *app, double seconds);
-
-/* Seconds left; INFINITY: no question of a quiz is open. */
-double app_quiz_seconds(const App *app);
-
-/* Milliseconds until its clock shows another second; INFINITY: no clock runs. */
-double app_quiz_in_ms(const App *app);
 
 /* Writes the page of the workflow anew for the newest frame. */
 void app_show_page(App *app);

@@ -219,38 +219,6 @@ static bool quiz_goes_on(App *app, Err *err) {
     return !quiz_next(quiz) || open_question(app, err);
 }
 
-static bool runs(const LessonDesk *desk) {
-    return desk->open && desk->quizzes && !desk->quiz.over && desk->run.phase == PHASE_ASK;
-}
-
-void app_quiz_pass(App *app, double seconds) {
-    LessonDesk *desk = &app->desk;
-    double before = ceil(desk->quiz.seconds);
-    if (!runs(desk))
-        return;
-    quiz_pass(&desk->quiz, seconds);
-    if (ceil(desk->quiz.seconds) < before)
-        show_lesson(app);
-}
-
-double app_quiz_seconds(const App *app) {
-    return runs(&app->desk) ? app->desk.quiz.seconds : INFINITY;
-}
-
-static void move_clock(App *app) {
-    double now = clock_ms();
-    if (!app->script && app->desk.clock_ms > 0)
-        app_quiz_pass(app, (now - app->desk.clock_ms) * 1e-3);
-    app->desk.clock_ms = now;
-}
-
-/* The clock shows whole seconds, rounded up. */
-double app_quiz_in_ms(const App *app) {
-    const Quiz *quiz = &app->desk.quiz;
-    return runs(&app->desk) && !app->script ? 1e3 * (quiz->seconds - ceil(quiz->seconds) + 1)
-                                            : INFINITY;
-}
-
 /* ---- a lesson -------------------------------------------------------------------------------- */
 
 bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
@@ -420,7 +388,6 @@ void app_lesson_turn(App *app, bool pause_over) {
     Err unsaved;
     if (!desk->open || desk->page)
         return;
-    move_clock(app);
     LessonWants before = lesson_run_wants(&desk->run);
     if (before == LESSON_WANTS_PAUSE && pause_over)
         lesson_run_done(&desk->run);

@@ -68,8 +68,7 @@ const Subcommand commands[COMMAND_COUNT] = {
      "why. Where there is no terminal it asks and reads lines. A lesson goes on where you left "
      "it. Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope. --quiz "
      "draws ten questions from the lessons, half of them at most those that were missed before; a "
-     "right answer forgets a missed one. The clock of four minutes runs while a question is open, "
-     "and stands while figures are computed and while the answer is read. The score is by topic.",
+     "right answer forgets a missed one. The score is by topic.",
      0, 1, cmd_learn},
     {"try", "FILE [SCENE]", "judge and time a kernel of your own",
      "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; "

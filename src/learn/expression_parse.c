@@ -166,7 +166,8 @@ static void read_arguments(Parser *parser, Op *op) {
         read_array(parser, op);
     else if (row->takes == TAKES_FORMAT || row->takes == TAKES_FORMAT_AND_NUMBER)
         read_format(parser, op);
-    if (row->takes == TAKES_FORMAT_AND_NUMBER && take_token(parser, ","))
+    if (row->takes == TAKES_NUMBER ||
+        (row->takes == TAKES_FORMAT_AND_NUMBER && take_token(parser, ",")))
         read_number(parser, op);
     if (row->takes == TAKES_KERNEL_AND_ARRAY && take_token(parser, ","))
         read_array(parser, op);

@@ -83,14 +83,6 @@ static Reading latency(const FigureQuery *query) {
                    source_names[query->timings]);
 }
 
-static Reading set_up_time(const FigureQuery *query) {
-    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
-    if (row && row->prepare_us.source == query->timings && !row->prepare_us.stale)
-        return row->prepare_us;
-    return unknown(query, "the preparation of %s was not %s", kernel_of(query)->title,
-                   source_names[query->timings]);
-}
-
 /* Returns a figure that is recorded beside the kernel's row; `offset` is its place in the row. */
 static Reading recorded_figure(const FigureQuery *query, size_t offset, const char *what) {
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
@@ -102,13 +94,6 @@ static Reading recorded_figure(const FigureQuery *query, size_t offset, const ch
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
-
-static Reading l2_hits(const FigureQuery *query) {
-    const Prediction p = predicted(query);
-    if (!isnan(p.latency_us) && isnan(p.hit_rate))
-        return unknown(query, "%s looks nothing up in L2", kernel_of(query)->title);
-    return modelled(isnan(p.latency_us) ? NAN : p.hit_rate * 100);
-}
 
 static Reading dram(const FigureQuery *query) {
     const Prediction p = predicted(query);
@@ -186,6 +171,22 @@ static Reading atomics(const FigureQuery *query) {
     if (why)
         return unknown(query, "%s: %s", kernel_of(query)->title, why);
     return computed(bev_traffic(kernel_of(query), &problem).atomics);
+}
+
+/* Counts the additions that are left where blocks of so many points add up their cells first: one
+ * a channel for each cell that a block touches. */
+static Reading block_atomics(const FigureQuery *query) {
+    const BevMap *map = query->live->frame.map;
+    int64_t block = (int64_t)query->number, cells = 0;
+    if (!map)
+        return unknown(query, "no scene is loaded");
+    if (block < 1)
+        return unknown(query, "a block has at least one point");
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int64_t first = map->interval_starts[i], last = first + map->interval_lengths[i] - 1;
+        cells += last / block - first / block + 1;
+    }
+    return computed((double)(cells * query->live->frame.shape.channels));
 }
 
 static Reading footprint(const FigureQuery *query) {
@@ -313,7 +314,6 @@ static Reading of_accuracy(const FigureQuery *query, double value) {
 
 /* The words that rows of figures.inc use; its head explains them. */
 #define TIMED            true, true
-#define SET_UP           true, false
 #define MODELLED         false, true
 #define PLAIN            false, false
 #define ROW(field, what) recorded_figure(query, offsetof(LiveKernel, field), what)

@@ -12,6 +12,7 @@ typedef enum {
     TAKES_KERNEL_AND_ARRAY, /* the same, and an array or nothing: all of them */
     TAKES_ARRAY,            /* an array or nothing */
     TAKES_FORMAT_AND_NUMBER,
+    TAKES_NUMBER,
     TAKES_FORMAT            /* a number format or nothing: the selection's */
 } FigureTakes;
 
@@ -30,7 +31,7 @@ typedef struct {
     const BevKernel *kernel; /* NULL: the selection */
     FigureArray array;
     int dtype;            /* -1: the selection's */
-    double number;        /* after the format */
+    double number;        /* after the format, or alone */
     FigureSource timings; /* the source that latencies are taken from */
     char *why;            /* where the figure is unknown: the reason, in a few words */
     size_t why_size;

@@ -263,7 +263,11 @@ static void add_verdict(LessonRun *run, const Judgement *judgement) {
     } else
         value_text(&judgement->number, question->unit, answer, size);
     bool right = judgement->verdict == VERDICT_RIGHT;
-    snprintf(text, sizeof text, "%s%s", right ? "Right: " : "No: it is ", answer);
+    char taken[48] = "";
+    if (right && question->within > 0)
+        snprintf(taken, sizeof taken, " (%g%s more or less is taken)", question->within,
+                 question->percent ? " %" : "");
+    snprintf(text, sizeof text, "%s%s%s", right ? "Right: " : "No. The answer: ", answer, taken);
     pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);
 }
 

@@ -458,13 +458,8 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
 
 bool lesson_run_input(LessonRun *run, const LessonInput *input) {
     run->note[0] = '\0';
-    if (run->alone && (input->kind == INPUT_REPLAY || input->kind == INPUT_BACK)) {
+    if (run->alone && input->kind == INPUT_BACK) {
         snprintf(run->note, sizeof run->note, "A quiz does not go back.");
-        return true;
-    }
-    if (input->kind == INPUT_REPLAY) {
-        const Lesson *lesson = run->lesson;
-        lesson_run_init(run, lesson, 0);
         return true;
     }
     if (input->kind == INPUT_BACK) {

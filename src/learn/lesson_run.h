@@ -34,8 +34,7 @@ typedef enum {
     INPUT_ENTER, /* gives the answer that was typed or chosen; else goes on */
     INPUT_NEXT,  /* goes on; ends an animation; not past a question */
     INPUT_BACK,
-    INPUT_SKIP, /* leaves the question out, also when it is to be asked again; or goes on */
-    INPUT_REPLAY
+    INPUT_SKIP /* leaves the question out, also when it is to be asked again; or goes on */
 } LessonInputKind;
 
 typedef struct {

@@ -117,7 +117,7 @@ static void add_body(const LessonRun *run, PaneText *body) {
     if (asked && run->again) {
         char text[160];
         const LessonQuestion *question = lesson_run_question(run);
-        snprintf(text, sizeof text, "Now with: %.120s",
+        snprintf(text, sizeof text, "Now with: %.120s (not counted)",
                  question->again.rows[(run->again - 1) % question->again.count]);
         pane_add(body, PANE_SHOW, false, text);
     }

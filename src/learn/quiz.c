@@ -7,7 +7,6 @@
 #include "src/state/keys.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +138,7 @@ bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint6
     QuizItem *all = malloc(ALL_QUESTIONS * sizeof *all);
     if (!all)
         return err_set(err, ERR_FAILED, quiz_word, "", "out of memory");
-    *quiz = (Quiz){.seconds = QUIZ_SECONDS, .seed = seed};
+    *quiz = (Quiz){.seed = seed};
     int count = read_questions(all, course, missed);
     shuffle_items(all, count, &random);
     take_questions(quiz, all, count, true, QUIZ_MISSED_MOST);
@@ -151,13 +150,6 @@ bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint6
 }
 
 /* ---- taking it ------------------------------------------------------------------------------- */
-
-bool quiz_pass(Quiz *quiz, double seconds) {
-    quiz->seconds = fmax(0, quiz->seconds - seconds);
-    bool ends = !quiz->over && quiz->seconds <= 0;
-    quiz->over |= ends;
-    return ends;
-}
 
 void quiz_answer(Quiz *quiz, LessonVerdict verdict) {
     QuizItem *item = &quiz->items[quiz->at];
@@ -177,12 +169,12 @@ typedef struct {
 } Score;
 
 /* Returns the score of a topic; NULL: of all topics. Questions that this machine cannot judge do
- * not count. After the end, questions that were not reached count as asked. */
+ * not count. */
 static Score score_of(const Quiz *quiz, const char *topic) {
     Score score = {0};
     for (int i = 0; i < quiz->count; i++) {
         const QuizItem *item = &quiz->items[i];
-        bool counts = (item->answered || quiz->over) && item->verdict != VERDICT_VOID;
+        bool counts = item->answered && item->verdict != VERDICT_VOID;
         if (topic && strcmp(topic, item->topic) != 0)
             continue;
         score.asked += counts;
@@ -222,9 +214,7 @@ static void show_score(const Quiz *quiz, LessonPane *pane) {
     const Score score = score_of(quiz, NULL);
     char text[200];
     *pane = (LessonPane){.open = true, .ended = true};
-    snprintf(text, sizeof text,
-             "%s%d of %d right. By topic:", quiz->seconds <= 0 ? "The four minutes are over. " : "",
-             score.right, score.asked);
+    snprintf(text, sizeof text, "%d of %d right. By topic:", score.right, score.asked);
     pane_add(body, PANE_TEXT, false, text);
     add_topics(quiz, body);
     snprintf(text, sizeof text,
@@ -244,8 +234,6 @@ void quiz_show(const Quiz *quiz, LessonPane *pane) {
     pane->steps = quiz->count;
     pane->right = score.right;
     pane->asked = score.asked;
-    int seconds = (int)ceil(quiz->seconds);
-    snprintf(pane->clock, sizeof pane->clock, "%d:%02d", seconds / 60 % 100, seconds % 60);
     snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", quiz->over ? "" : ": ",
              quiz->over ? "" : item->topic);
 }

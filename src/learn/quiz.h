@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The quiz: ten questions, drawn from the files of the lessons. At most half of them are questions
- * that the learner missed before. A right answer removes a question from the missed ones. The quiz
- * has no clock: the App tells how many seconds have passed. */
+ * that the learner missed before. A right answer removes a question from the missed ones. */
 #pragma once
 
 #include "src/learn/course.h"
 #include "src/learn/lesson_run.h"
 
-enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5, QUIZ_SECONDS = 240, QUIZ_MISSED_ROWS = 256 };
+enum { QUIZ_QUESTIONS = 10, QUIZ_MISSED_MOST = 5, QUIZ_MISSED_ROWS = 256 };
 
 extern const char quiz_word[]; /* opens the quiz in place of a lesson's name: "quiz" */
 
@@ -45,7 +44,6 @@ typedef struct {
 typedef struct {
     QuizItem items[QUIZ_QUESTIONS];
     int count, at;
-    double seconds; /* seconds left; they pass only while a question is open */
     uint64_t seed;
     bool over;
 } Quiz;
@@ -54,15 +52,12 @@ typedef struct {
  * cannot be read are left out. */
 bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint64_t seed, Err *err);
 
-/* Takes `seconds` from the time that is left. Returns true where the quiz is over. */
-bool quiz_pass(Quiz *quiz, double seconds);
-
 /* Stores the verdict on the current question; VERDICT_NONE: the learner left it out. */
 void quiz_answer(Quiz *quiz, LessonVerdict verdict);
 
 /* Goes on to the next question. Returns false where there is none: the quiz is over. */
 bool quiz_next(Quiz *quiz);
 
-/* Adds number, score and clock of the quiz to the pane of its question. After the end, the pane
+/* Adds number and score of the quiz to the pane of its question. After the end, the pane
  * shows the score by topic. */
 void quiz_show(const Quiz *quiz, LessonPane *pane);

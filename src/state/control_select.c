@@ -234,7 +234,7 @@ static unsigned say_gpu(State *state, Action action) {
     gpu_edit_text(&state->edit, edits, sizeof edits);
     if (!edits[0])
         snprintf(edits, sizeof edits, ", L2 of %.0f MiB", gpus[state->gpu].l2_bytes / (1 << 20));
-    return SAY(state, action, "what if: %s%s (model only: the ladder is of this machine)",
+    return SAY(state, action, "what if: %s%s (model only)",
                gpus[state->gpu].title, edits);
 }
 

@@ -77,7 +77,6 @@ typedef struct {
     char title[80];
     int step, steps; /* from 1; 0: a page of text, which has none */
     int right, asked;
-    char clock[16]; /* time left to a quiz, "3:41"; "": no clock */
     LessonPanel point;
     LessonAsks asks;
     bool computing;          /* waits for figures */

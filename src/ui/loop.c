@@ -161,7 +161,6 @@ static void take_up_time(Loop *loop) {
     loop->tick_ms = loop->polled_ms = loop->pumped_ms = loop->slow.since_ms = clock_ms();
     loop->pace.waiting_count = 0;
     loop->app.desk.waits = false;
-    loop->app.desk.clock_ms = 0;
 }
 
 static void obey_signals(Loop *loop) {
@@ -193,7 +192,7 @@ static struct timespec time_to_wait(const Loop *loop) {
     wait = fmin(wait, world_tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
-    wait = fmin(wait, fmin(loop_tips_in_ms(loop), app_quiz_in_ms(&loop->app)));
+    wait = fmin(wait, loop_tips_in_ms(loop));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }

@@ -26,7 +26,7 @@ static bool write_file(const Script *script, const char *name, const void *bytes
     return data_write(path, bytes, length, err);
 }
 
-bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
+static bool write_image(const Script *script, const char *name, Image *image, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
     bool ok =
@@ -55,7 +55,7 @@ static bool write_frame(Script *script, Err *err) {
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
     bool ok = cells_image(&script->cells, 1, &image, err) &&
-              script_write_image(script, name, &image, err);
+              write_image(script, name, &image, err);
     image_free(&image);
     progress_done(1);
     return ok;
@@ -70,7 +70,7 @@ static bool write_snapshot(Script *script, Err *err) {
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&bare), &bare, live,
                            app_picture(&script->app), &image, err) &&
-              script_write_image(script, name, &image, err);
+              write_image(script, name, &image, err);
     image_free(&image);
     return ok;
 }
@@ -121,7 +121,6 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     for (int i = 0; i < count; i++) {
         if (!apply_event(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err))
             return false;
-        app_quiz_pass(&script->app, seconds);
         if (!write_frame(script, err) || !script_lesson_tick(script, err))
             return false;
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bevscope learn: the list, plain text, scripts, Markdown, progress, and files that are wrong.
+# bevscope learn: the list, plain text, scripts, progress, and files that are wrong.
 . "${SRCDIR:-.}/tests/support/tap.sh"
 tap_folder
 XDG_STATE_HOME=$folder/state
@@ -42,7 +42,7 @@ tap_has 'asks, judges, shows what was chosen, the source, counts' out 'Right: 12
 tap_run 'progress is kept, and who answered the last question is done' grep -qx 'trial 0 3 3 2 2 1' "$progress"
 plain '101\nkernel v2_do\nnonsense\n13\n\n'
 tap_has 'slips end nothing, controls work, wrong is wrong' out \
-    'A number from 1 to 100 points, please' 'no control is called "nonsense"' 'No: it is 12'
+    'A number from 1 to 100 points, please' 'no control is called "nonsense"' 'No. The answer: 12'
 plain ''
 tap_has 'a lesson goes on where it was left' out '-- Trial, 3 of 3, 0 of 1 right'
 plain '' --again
@@ -113,15 +113,6 @@ printf 'title Two\nscene toy\nsay The first.\nmark second\nsay The second.\n' >t
 tap_has 'a mark opens its page' out '-- Two, 2 of 2$' '^The second.$'
 tap_expect 2 'no page of this lesson is called "third"' learn two.lesson:third --plain </dev/null
 
-# ---- Markdown ----------------------------------------------------------------------------------
-
-"$BEVSCOPE" learn trial.lesson --export trial.md >out 2>err
-tap_ok $? 'a lesson as Markdown'
-grep -q '^# Trial$' trial.md && grep -q '^12 points$' trial.md &&
-    grep -q '^```c$' trial.md && grep -q '(trial-01.png)' trial.md &&
-    [ -s trial-01.png ]
-tap_ok $? 'with title, answers, source and pictures'
-
 # ---- the quiz ----------------------------------------------------------------------------------
 
 # A course of two lessons with eight questions each: 2 is right.
@@ -166,18 +157,11 @@ quiz 'skip\nback\nnonsense\n1\n'
 grep -q '2 of 10, 0 of 1 right' out && grep -q 'A quiz does not go back' out
 tap_ok $? 'a question left out counts, and nobody goes back'
 
-tap_keys quiz.keys 'lesson quiz; tick 0; tick 100; key 2; key Enter; tick 500; next; tick 139;
-    tick 10; key 2; key Enter; tick 0'
-BEVSCOPE_DATA=$data "$BEVSCOPE" toy --script quiz.keys --frames q --size 80x24 \
-    --ascii >out 2>err &&
-    grep -q '1 of 10, 4:00' q/frame-0001.txt &&
-    grep -q '1 of 10, 2:20' q/frame-0002.txt &&
-    grep -q '1 of 10, .*2:20' q/frame-0003.txt &&
-    grep -q '2 of 10, 1 of 1 right, 0:01' q/frame-0004.txt &&
-    grep -q 'The four minutes are over. 1 of 10 right' q/frame-0005.txt &&
-    grep -q 'The four minutes are over. 1 of 10 right' q/frame-0006.txt
-tap_ok $? 'the clock runs while a question is open, and its end is the end'
-sed 's/^/# /' err
+tap_keys quiz.keys 'lesson quiz; tick 0; key 2; key Enter; tick 0; next; tick 0'
+BEVSCOPE_DATA=$data "$BEVSCOPE" toy --script quiz.keys --frames q --size 80x24 --ascii >out 2>err &&
+    grep -q ' 1 of 10' q/frame-0001.txt && grep -q '1 of 10, 1 of 1 right' q/frame-0002.txt &&
+    grep -q '2 of 10, 1 of 1 right' q/frame-0003.txt
+tap_ok $? 'the live display opens it, too'
 
 # ---- what is wrong -----------------------------------------------------------------------------
 

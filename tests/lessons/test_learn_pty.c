@@ -48,7 +48,7 @@ static void test_lesson(Pty *pty) {
     pty_type(pty, ")");
     tap_ok(screen_says(pty, "First the answer"), "which cannot be passed unseen");
     pty_type(pty, "\033OB\033OB\r");
-    tap_ok(screen_says(pty, "No: it is this"), "a wrong choice, with the arrows");
+    tap_ok(screen_says(pty, "No. The answer: this"), "a wrong choice, with the arrows");
     tap_ok(progress_says("trial 1 4 2 1 2 0\n"),
            "and kept at once: who leaves now has not hidden it");
     pty_type(pty, "(");

@@ -15,8 +15,7 @@ static void test_gpu_figures(void) {
     use("gpu a6000; l2 24; bandwidth 300");
     Gpu gpu = state_gpu(&state);
     tap_ok(gpu.l2_bytes == 24 << 20 && gpu.dram_gb_s == 300 && gpu.sms == 84 &&
-               says("what if: RTX A6000 with 24 MiB of L2, 300 GB/s (model only: the ladder is of "
-                    "this machine)"),
+               says("what if: RTX A6000 with 24 MiB of L2, 300 GB/s (model only)"),
            "its L2 and its bandwidth by value");
     use("sms 42; clock 1.5");
     gpu = state_gpu(&state);

@@ -164,11 +164,10 @@ static void progress_note(const Sheet *sheet, const LessonPane *pane, int width,
     text[0] = '\0';
     if (!pane->steps)
         return;
-    const char *before = pane->clock[0] ? ", " : "";
-    snprintf(text, size, "%d of %d, %d of %d right%s%s", pane->step, pane->steps, pane->right,
-             pane->asked, before, pane->clock);
+    snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
+             pane->asked);
     if (!pane->asked || title + sheet_width(sheet, text) + 4 > width)
-        snprintf(text, size, "%d of %d%s%s", pane->step, pane->steps, before, pane->clock);
+        snprintf(text, size, "%d of %d", pane->step, pane->steps);
 }
 
 /* Returns the line at the top: a text is read from its beginning; with a question or a verdict the
