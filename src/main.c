@@ -2,6 +2,7 @@
 /* bevscope: options and subcommands. Only this file decides the exit status. */
 #include "config.h"
 
+#include "src/base/environment.h"
 #include "src/cli/options.h"
 #include "src/cli/report.h"
 #include "src/try/try.h"
@@ -110,7 +111,7 @@ int main(int argc, char **argv) {
         return check_output(status);
     Options options;
     Err err = {0};
-    if (!options_parse(&options, argc, argv, &err))
+    if (!environment_prepare(&err) || !options_parse(&options, argc, argv, &err))
         return print_error(&err);
     if (options.help) {
         help_command(options.command, stdout);

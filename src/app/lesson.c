@@ -59,8 +59,8 @@ static void show_workflow(const App *app, LessonPane *pane) {
     for (int i = 0; i < count; i++) {
         pane_add(&pane->body, PANE_WHY, false, steps[i].text);
         pane_add(&pane->body, PANE_TEXT, false, steps[i].evidence);
-        if (steps[i].command[0])
-            pane_add(&pane->body, PANE_CODE, false, steps[i].command);
+        for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
+            pane_add(&pane->body, PANE_CODE, false, steps[i].commands[j]);
     }
 }
 

@@ -9,16 +9,22 @@
  * core, or another OpenMP library, an OmpWait has no effect. */
 #pragma once
 
-#include "src/base/worker.h"
+#include "kernels/err.h"
 
-typedef struct {
-    Worker worker; /* its thread holds the team */
-    bool passive;
-} OmpWait;
+#include <stdbool.h>
 
-/* Starts a thread that soon forms the team: other teams wait passively. Without a thread they go on
- * to wait actively. */
+typedef struct OmpWait OmpWait;
+
+/* Starts a thread that soon forms the team: OpenMP waits passively. False: no memory, or no
+ * thread. */
+bool omp_wait_open(OmpWait **omp_wait, Err *err);
+void omp_wait_close(OmpWait *omp_wait); /* accepts NULL */
+
+/* Dismisses the team and waits until it has gone. From now on other teams wait actively. */
+void omp_wait_active(OmpWait *omp_wait);
+
+/* Forms the team again. Does not wait until it exists. */
 void omp_wait_passive(OmpWait *omp_wait);
 
-/* Ends the team. From now on other teams wait actively, as with a zeroed OmpWait. */
-void omp_wait_active(OmpWait *omp_wait);
+/* Ends the calling thread's team until its next parallel work. libgomp then does not count it. */
+void omp_wait_dismiss_team(void);

@@ -16,7 +16,7 @@ typedef struct {
     char advice[64]; /* what to do: "cutting the longest interval" */
     const BevKernel *faster; /* the faster kernel that the finding names, or NULL */
     char evidence[320];      /* the figures behind the finding, each with its source */
-    char command[512];       /* a command for the user to type; "": none */
+    char commands[2][1408];  /* commands for the user to type; "": none */
     double gain; /* latency now / latency without the cost, above 1; 0: a step of a workflow */
     const char *lesson; /* the lesson and its page that explain it: "lost-updates:atomics" */
 } Finding;

@@ -237,6 +237,23 @@ static bool is_replayed(const BevProblem *problem, unsigned kernels, int place) 
     return kernels >> place & 1 && !bev_refuses(traced_kernel(place), problem);
 }
 
+const char *const stores_names[] = {"compiled", "plain", "streaming", NULL};
+
+/* Replays row `place`, whose stores the model may change. The profile names the row itself. */
+static bool make_profile(const MemoryModel *model, const BevProblem *problem, int place,
+                         Profile *profile, Err *err) {
+    const BevKernel *kernel = traced_kernel(place);
+    BevKernel row = *kernel;
+    if (model->stores)
+        row.access.evict_first = row.fallback.evict_first = model->stores == STORES_STREAMING;
+    if (!profile_make(&row, problem, NULL, profile, err))
+        return false;
+    profile->kernel = kernel;
+    profile->counts.form =
+        profile->counts.form == &row.access ? &kernel->access : &kernel->fallback;
+    return true;
+}
+
 bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernels, Err *err) {
     int count = 0;
     bool ok = true;
@@ -249,7 +266,7 @@ bool model_replay(MemoryModel *model, const BevProblem *problem, unsigned kernel
         Err own;
         if (!is_replayed(problem, kernels, i))
             continue;
-        bool made = profile_make(traced_kernel(i), problem, NULL, &profile, &own);
+        bool made = make_profile(model, problem, i, &profile, &own);
 #pragma omp critical(model_replay)
         if (made)
             model_add(model, problem, &profile);

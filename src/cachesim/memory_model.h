@@ -64,9 +64,15 @@ typedef struct {
     FigureSource source;  /* SOURCE_MODEL: computed from the data sheet */
 } ModelCeilings;
 
+/* What if all kernels stored their outputs in one way. STREAMING: a stored line leaves L2 before
+ * all others ("evict first"). */
+typedef enum { STORES_AS_COMPILED, STORES_PLAIN, STORES_STREAMING, STORES_COUNT } Stores;
+extern const char *const stores_names[STORES_COUNT + 1];
+
 typedef struct {
     BevDtype dtype;
     BevAlign align;
+    Stores stores; /* of the kernels that are replayed from now on */
     int64_t channels, points;
     BevFootprint footprint;
     BevTraffic gather;

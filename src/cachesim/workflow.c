@@ -6,6 +6,7 @@
 #include "kernels/clean.h"
 #include "kernels/regime.h"
 #include "src/base/kernel_config.h"
+#include "src/cachesim/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +108,17 @@ static void map_to_gpu(const Facts *facts, Finding *step) {
     snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
 }
 
+/* The counters that the Nsight Compute command reads, and its metrics that confirm or refute the
+ * limiter: warps that could issue, the two reasons for which most warps wait, L1's sectors. */
+static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS,
+                                  COUNTER_L2_HITS,   COUNTER_L2_MISSES,  COUNTER_ISSUE,
+                                  COUNTER_OCCUPANCY};
+static const char of_limiter[] =
+    "smsp__warps_eligible.avg.per_cycle_active,"
+    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio,"
+    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+
 /* Says what Nsight shows if the limiter is right. The bounds hold for our kernels on an H200. */
 static const char *expected_text(const Facts *facts) {
     const Prediction *p = &facts->prediction;
@@ -127,19 +139,31 @@ static const char *expected_text(const Facts *facts) {
     }
 }
 
-/* Writes the command by which Nsight Compute measures what the model predicts. The kernel's launch
- * is in an NVTX range of its own. */
-static void write_profiler_command(const Facts *facts, Finding *step) {
-    const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
-    char name[128], range[128];
+/* Writes the command that launches the kernel once, in an NVTX range of its own. */
+static void write_once_command(const Facts *facts, char *text, size_t size) {
+    char name[128];
     if (!clean_for_shell(facts->scene->name, name, sizeof name))
         snprintf(name, sizeof name, "SCENE");
+    snprintf(text, size, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name,
+             facts->row->name, bev_dtypes[facts->model->dtype].name,
+             bev_aligns[facts->model->align].name);
+}
+
+/* Writes the two commands that measure with Nsight what the model predicts. */
+static void write_profiler_commands(const Facts *facts, Finding *step) {
+    const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
+    char once[240], range[128], metrics[640] = "";
+    write_once_command(facts, once, sizeof once);
     kernel_config_range(&config, facts->scene->name, range, sizeof range);
-    snprintf(step->command, sizeof step->command,
-             "ncu --set full --cache-control none --nvtx --nvtx-include %s/ bevscope bench %s "
-             "--kernel %s --dtype %s --align %s --once",
-             range, name, facts->row->name, bev_dtypes[config.dtype].name,
-             bev_aligns[config.align].name);
+    for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
+        used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s,",
+                                 counter_rows[counted[i]].names[0]);
+    snprintf(step->commands[0], sizeof step->commands[0],
+             "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s%s %s", range, metrics,
+             of_limiter, once);
+    snprintf(step->commands[1], sizeof step->commands[1],
+             "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep",
+             once);
 }
 
 static void validate_prediction(const Facts *facts, Finding *step) {
@@ -154,7 +178,7 @@ static void validate_prediction(const Facts *facts, Finding *step) {
         "%s",
         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
         limit_names[p->limiter], expected_text(facts));
-    write_profiler_command(facts, step);
+    write_profiler_commands(facts, step);
 }
 
 int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,

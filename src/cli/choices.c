@@ -51,6 +51,7 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
     [CHOICE_THEME] = {WORDS(page_themes)},
     [CHOICE_COLOR] = {WORDS(color_modes)},
     [CHOICE_PIXELS] = {WORDS(pixel_modes)}, /* by Pixels */
+    [CHOICE_STORES] = {WORDS(stores_names), .listed = true},
     [CHOICE_SWEEP] = {WORDS(sweeps), .listed = true},
     [CHOICE_DIRECTION] = {WORDS(directions)},
     [CHOICE_STAGE] = {WORDS(stages), .count = BEV_STAGE_COUNT},

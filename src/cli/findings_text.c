@@ -81,6 +81,37 @@ static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel
                    : 0;
 }
 
+/* Returns the bytes of one shell word (clean_for_shell). Quoted words may have blanks. */
+static size_t word_length(const char *text) {
+    size_t length = 0;
+    for (bool quoted = false; text[length] && (quoted || text[length] != ' '); length++) {
+        quoted ^= text[length] == '\'';
+        length += !quoted && text[length] == '\\'; /* also counts the escaped character */
+    }
+    return length;
+}
+
+/* Prints a command in lines of 78 columns that a shell joins again. Lines end between words. A
+ * longer list is broken after a comma, without an indent. */
+static void print_command(const char *text, FILE *out) {
+    enum { WIDTH = 76, INDENT = 6 };
+    int at = fprintf(out, "%*s", INDENT, "");
+    bool list = false;
+    for (size_t length; *text; text += length) {
+        size_t word = word_length(text);
+        bool whole = (word < WIDTH - 2 * INDENT || memchr(text, '\'', word)) && !list;
+        length = whole ? word : strcspn(text, ", ");
+        length += text[length] == ',' || text[length] == ' ';
+        if (at + (int)length > WIDTH && list)
+            at = fprintf(out, "\\\n") - 2;
+        else if (at + (int)length > WIDTH)
+            at = fprintf(out, "\\\n%*s", 2 * INDENT, "") - 2;
+        at += fprintf(out, "%.*s", (int)length, text);
+        list = text[length - 1] == ',';
+    }
+    fputs("\n", out);
+}
+
 static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     Finding steps[WORKFLOW_STEPS];
     const PredictedKernel *kernel;
@@ -93,8 +124,8 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
         text_put(steps[i].text, out);
         fputs("\n", out);
         print_evidence(&steps[i], out);
-        if (steps[i].command[0])
-            fprintf(out, "      %s\n", steps[i].command);
+        for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
+            print_command(steps[i].commands[j], out);
     }
 }
 

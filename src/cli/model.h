@@ -75,11 +75,12 @@ struct ChosenGpus {
     char titles[CHOSEN_GPUS][128];
     int count;
     GpuFile file;
+    Stores stores;        /* what if, of --stores */
     RecordedSet recorded; /* empty where nothing is recorded */
 };
 
-/* Lists the GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gb-s, --sms and --clock-ghz.
- * Reads all recordings. Without --gpu and --gpu-file the GPUs of the mask `fallback`
+/* Lists the GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gb-s, --sms and --clock-ghz,
+ * with --stores. Reads all recordings. Without --gpu and --gpu-file the GPUs of the mask `fallback`
  * are listed (bits by position in gpus[]). */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 void chosen_close(ChosenGpus *chosen);

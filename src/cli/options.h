@@ -24,7 +24,7 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_TIMED, CHOICE_LOSS,
+    CHOICE_SWEEP, CHOICE_STORES, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_TIMED, CHOICE_LOSS,
     CHOICE_STRIP, CHOICE_TRUTH, CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS,
     CHOICE_RECORDS, CHOICE_MERGED, CHOICE_SET_COUNT
 } ChoiceSet;
@@ -69,7 +69,7 @@ typedef struct {
     const char *strip, *truth, *rgb;
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
-    const char *gpu, *gpu_file, *network, *over;
+    const char *gpu, *gpu_file, *network, *over, *stores;
     const char *from_rig, *image, *input, *depth; /* of a rig: its name or file; see --help */
     double reach_m, cell_m;                       /* 0: as in the rig's file */
     int64_t stride;

@@ -42,6 +42,7 @@ bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevD
     if (!model->memory)
         return err_set(err, ERR_FAILED, "memory model", "", "out of memory");
     model_begin(model->memory, &model->problem.view, list, list_gpus(chosen, list));
+    model->memory->stores = chosen->stores;
     return scene_model_replay(model, chosen, &model->problem.view, kernels, err);
 }
 
@@ -171,7 +172,8 @@ static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size)
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err) {
     unsigned none = options->gpu_file ? 0 : fallback;
     unsigned mask = choices_mask(CHOICE_GPU, options->gpu, none);
-    *chosen = (ChosenGpus){.count = 0};
+    *chosen = (ChosenGpus){
+        .stores = (Stores)choices_or(CHOICE_STORES, options->stores, STORES_AS_COMPILED)};
     for (int i = 0; i < gpu_count; i++)
         if (mask >> i & 1)
             chosen->gpus[chosen->count++] = gpus[i];

@@ -2,6 +2,7 @@
 #include "src/live/background_job.h"
 
 #include "src/base/clock.h"
+#include "src/base/omp_wait.h"
 #include "src/base/ref.h"
 #include "src/base/worker.h"
 
@@ -11,8 +12,9 @@
 typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
 
 struct Background {
-    Worker worker; /* the thread of the job in the slot, and the lock */
-    bool hurry;    /* every job hurries */
+    Worker worker;  /* the thread of the lowest priority, and the lock of both */
+    Worker hurried; /* the thread of jobs that hurry */
+    bool hurry;     /* the first thread has the usual priority, too */
     void (*wake)(void *context);
     void *context;
 
@@ -145,72 +147,98 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Each job has a thread of its own, which takes its priority and its OpenMP team with it. */
-static void *background_main(void *argument) {
-    Background *background = argument;
+/* Takes one job after the other, those that hurry or the others, until it is told to stop. */
+static void *take_jobs(Background *background, bool hurried) {
     BackgroundJob *job = &background->job;
-    if (!background->hurry && !job->hurry)
-        worker_low_priority();
-    if (background->kept.map != job->inputs.map)
-        runner_clear(&background->kept); /* it belongs to another map */
-    job->failed = !run(background, job, &job->err);
     worker_lock(&background->worker);
-    background->state = SLOT_DONE;
+    while (!background->worker.stop) {
+        if (background->state != SLOT_RUNS || job->hurry != hurried) {
+            worker_wait(&background->worker);
+            continue;
+        }
+        worker_unlock(&background->worker);
+        if (background->kept.map != job->inputs.map)
+            runner_clear(&background->kept); /* it belongs to another map */
+        job->failed = !run(background, job, &job->err);
+        omp_wait_dismiss_team();
+        worker_lock(&background->worker);
+        background->state = SLOT_DONE;
+        background->wake(background->context);
+    }
     worker_unlock(&background->worker);
-    background->wake(background->context);
     return NULL;
+}
+
+static void *background_main(void *argument) {
+    const Background *background = argument;
+    if (!background->hurry)
+        worker_low_priority();
+    return take_jobs(argument, false);
+}
+
+static void *background_hurried(void *argument) {
+    return take_jobs(argument, true);
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */
 
 bool background_open(Background **out, bool hurry, void (*wake)(void *), void *context, Err *err) {
-    Background *background = *out = calloc(1, sizeof *background);
+    Background *background = calloc(1, sizeof *background);
     if (!background)
         return err_set(err, ERR_FAILED, "background", "", "out of memory");
     background->hurry = hurry;
     background->wake = wake;
     background->context = context;
-    worker_open(&background->worker);
+    background->wake = wake;
+    background->context = context;
+    if (!worker_start(&background->worker, background_main, background, "background", err)) {
+        free(background);
+        return false;
+    }
+    if (!worker_start(&background->hurried, background_hurried, background, "background", err)) {
+        background_close(background);
+        return false;
+    }
+    *out = background;
     return true;
 }
 
 void background_close(Background *background) {
     if (!background)
         return;
-    worker_end(&background->worker);
+    worker_stop(&background->worker);
+    worker_end(&background->hurried);
+    worker_close(&background->worker);
     runner_clear(&background->kept);
     background_job_drop(&background->job);
     free(background);
 }
 
 bool background_stop_within(Background *background, double patience_ms) {
-    return !background || worker_stop_within(&background->worker, patience_ms);
+    return !background || (worker_stop_within(&background->worker, patience_ms) &&
+                           worker_stop_within(&background->hurried, patience_ms));
 }
 
 void background_start(Background *background, const BackgroundJob *job) {
-    assert(background_kind(background) == JOB_NONE);
+    worker_lock(&background->worker);
+    assert(background->state == SLOT_EMPTY);
     background->job = *job;
     background->state = SLOT_RUNS;
     background->give_up = false;
-    if (worker_run(&background->worker, background_main, background, "background",
-                   &background->job.err))
-        return;
-    background->job.failed = true;
-    background->state = SLOT_DONE;
+    worker_tell(&background->worker);
+    worker_unlock(&background->worker);
 }
 
 bool background_take(Background *background, BackgroundJob *job) {
     worker_lock(&background->worker);
     bool done = background->state == SLOT_DONE;
+    if (done) {
+        *job = background->job;
+        background->job = (BackgroundJob){.kind = JOB_NONE};
+        background->state = SLOT_EMPTY;
+    }
     worker_unlock(&background->worker);
-    if (!done)
-        return false;
-    worker_stop(&background->worker); /* the thread is about to end */
-    background->worker.stop = false;
-    *job = background->job;
-    background->job = (BackgroundJob){.kind = JOB_NONE};
-    background->state = SLOT_EMPTY;
-    return true;
+    return done;
 }
 
 JobKind background_kind(Background *background) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The one slot of the live engine for jobs in the background. A job is a kind, inputs and a result.
- * It has a thread of the lowest priority, or of the usual one if it hurries. One job runs at a
- * time, so that no job disturbs another one's timing; engine_idle_work() chooses the next one. */
+/* The background threads of the live engine, and the one slot that their jobs go through. One
+ * thread has the lowest priority, and another takes the jobs that hurry. A job is a kind, inputs
+ * and a result. One runs at a time, so that no job disturbs another one's timing;
+ * engine_idle_work() decides which one is next. */
 #pragma once
 
 #include "src/live/live_model.h"
@@ -10,11 +11,11 @@
 
 typedef enum {
     JOB_NONE,
-    JOB_LAUNCH,    /* one launch of a CPU kernel that takes longer than a key can wait */
-    JOB_ACCURACY,  /* the accuracy gates of one configuration */
+    JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
+    JOB_ACCURACY, /* the accuracy gates of one configuration */
     JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
-    JOB_RACE,      /* the schedules of a race */
-    JOB_CACHESIM   /* one step of the cache simulation */
+    JOB_RACE,     /* the schedules of a race */
+    JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
 typedef struct {
@@ -28,7 +29,7 @@ typedef struct {
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
     ModelDepth depth; /* CACHESIM: how much to simulate, */
     KernelSet wanted; /* and which kernels at every depth */
-    LiveRace *race;   /* RACE: to be made */
+    LiveRace *race;           /* RACE: to be made */
     const MemoryModel *shown; /* CACHESIM: what the caller has already; NULL: nothing */
 
     bool failed; /* `err` says why */
@@ -49,7 +50,7 @@ void background_job_drop(BackgroundJob *job);
 
 typedef struct Background Background;
 
-/* Calls `wake` from the background thread whenever a job is done. `hurry`: every job has the usual
+/* Calls `wake` from the background thread whenever a job is done. `hurry`: the thread has the usual
  * priority and is never paused. */
 bool background_open(Background **background, bool hurry, void (*wake)(void *context),
                      void *context, Err *err);
@@ -57,7 +58,7 @@ bool background_open(Background **background, bool hurry, void (*wake)(void *con
 /* Accepts NULL. A simulation ends early; a launch or the gates are waited for. */
 void background_close(Background *background);
 
-/* Ends the job as background_close does, but waits no longer than `patience_ms`. False: it still
+/* Ends the thread as background_close does, but waits no longer than `patience_ms`. False: it still
  * works, and must not be closed. Accepts NULL. */
 bool background_stop_within(Background *background, double patience_ms);
 
@@ -67,7 +68,8 @@ void background_start(Background *background, const BackgroundJob *job);
 /* Takes the job out of the slot once it is done; the caller drops it. */
 bool background_take(Background *background, BackgroundJob *job);
 
-/* Returns the kind of the job in the slot, done or not. JOB_NONE: the slot is empty. */
+/* Returns the kind of the job in the slot, done or not. JOB_NONE: the slot is empty, the thread
+ * waits. */
 JobKind background_kind(Background *background);
 
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */

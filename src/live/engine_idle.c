@@ -218,6 +218,10 @@ static TaskEnd time_selection(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_SELECTION, idle);
 }
 
+static TaskEnd time_pairs(Engine *engine, bool idle) {
+    return time_kernel(engine, MEASURE_PAIRS, idle);
+}
+
 static TaskEnd time_missing(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_MISSING, idle);
 }
@@ -379,6 +383,7 @@ bool engine_idle_work(Engine *engine) {
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         check_other_formats, /* gates of the other formats */
         simulate_kernels,    /* the bars in full, and what a chart shows */
+        time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
         note_complete,       /* all are there */
         time_again,          /* figures that have to settle, or are a second old */

@@ -23,7 +23,9 @@ typedef struct {
     State request;
     double since_ms;   /* when the oldest request that waits was made */
     uint64_t requests; /* so far */
-    EngineFrame *ready, *front; /* `ready` waits for the caller, who holds `front` */
+    /* `ready` waits for the caller, who holds `front`; `retired` was given back and waits to be
+     * freed. */
+    EngineFrame *ready, *front, *retired;
 } Mailbox;
 
 /* The file of the scene that is shown, which may change meanwhile. */
@@ -92,6 +94,9 @@ bool engine_take_request(Engine *engine, State *request, bool *stop);
 
 /* Whether a request waits that was made before `until_ms`, or the thread is to stop. */
 bool engine_request_waits(Engine *engine, double until_ms);
+
+/* Frees the frame that the caller gave back, before another one is rendered. */
+void engine_free_retired(Mailbox *mailbox);
 
 /* Hands a new frame with all known figures to the caller. */
 void engine_publish(Engine *engine);

@@ -34,6 +34,7 @@ static void frame_free(EngineFrame *frame) {
 void engine_close_mailbox(Mailbox *mailbox) {
     frame_free(mailbox->ready);
     frame_free(mailbox->front);
+    frame_free(mailbox->retired);
     if (mailbox->ready_fd >= 0)
         close(mailbox->ready_fd);
     worker_close(&mailbox->worker);
@@ -76,19 +77,29 @@ static EngineFrame *frame_new(Engine *engine) {
     return frame;
 }
 
+void engine_free_retired(Mailbox *mailbox) {
+    worker_lock(&mailbox->worker);
+    EngineFrame *retired = mailbox->retired;
+    mailbox->retired = NULL;
+    worker_unlock(&mailbox->worker);
+    frame_free(retired);
+}
+
 void engine_publish(Engine *engine) {
     Mailbox *mailbox = &engine->mailbox;
     EngineFrame *frame = frame_new(engine);
     if (!frame)
         return; /* the last one stays on the screen */
     worker_lock(&mailbox->worker);
-    EngineFrame *unseen = mailbox->ready;
+    EngineFrame *unseen = mailbox->ready, *retired = mailbox->retired;
     frame->live.busy = mailbox->has_request;
     mailbox->ready = frame;
+    mailbox->retired = NULL;
     if (!unseen)
         set_ready(mailbox);
     worker_unlock(&mailbox->worker);
     frame_free(unseen);
+    frame_free(retired);
     engine->news = false;
     engine->published_ms = clock_ms();
 }
@@ -102,7 +113,8 @@ const EngineFrame *engine_take(Engine *engine) {
         ssize_t n = read(mailbox->ready_fd, &count, sizeof count);
         assert(n == sizeof count);
         (void)n;
-        old = mailbox->front;
+        old = mailbox->retired;
+        mailbox->retired = mailbox->front; /* the engine frees it, as that can take a while */
         mailbox->front = frame;
         mailbox->ready = NULL;
     }

@@ -244,6 +244,7 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality) {
 
 void engine_render(Engine *engine, const State *request) {
     bool moved = request->job.time_s != engine->now.state.job.time_s;
+    engine_free_retired(&engine->mailbox);
     engine->now.state = *request;
     engine->request_ms = clock_ms();
     bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */

@@ -5,6 +5,7 @@
 #include "src/base/omp_wait.h"
 #include "src/base/ref.h"
 #include "src/live/live_gpu.h"
+#include "src/live/pairs.h"
 #include "src/run/backend.h"
 
 #include <stdio.h>
@@ -29,9 +30,11 @@ struct Measure {
     TimedKernel kernels[LIVE_MAX_KERNELS];
     int kernel_count;
     TimedKernel baseline; /* used where its format or align is not the selection's */
+    Pairs pairs;          /* of selection and baseline */
+    bool medians_told;    /* the ratio of their medians: it stays until pairs replace it */
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
-    OmpWait omp_wait;     /* active for rows of launches, passive for all else */
+    OmpWait *omp_wait;    /* active for rows of launches, passive for all else */
     KernelConfig wanted_grid;  /* kernel NULL: none is wanted */
     uint64_t problems, frames; /* aimed at so far */
     /* The background launch: the kernel, the number of frames at its start, and when it started. */
@@ -62,7 +65,10 @@ bool measure_open(Measure **out, unsigned where, const RecordedSet *recorded, Er
     time_t now = time(NULL);
     struct tm utc;
     strftime(measure->date, sizeof measure->date, "%Y-%m-%d", gmtime_r(&now, &utc));
-    omp_wait_passive(&measure->omp_wait);
+    if (!omp_wait_open(&measure->omp_wait, err)) {
+        free(measure);
+        return false;
+    }
     measure->recorded = recorded;
     add_kernels(measure);
     *out = measure;
@@ -83,7 +89,7 @@ static void close_problem(Measure *measure) {
 void measure_close(Measure *measure) {
     if (!measure)
         return;
-    omp_wait_active(&measure->omp_wait);
+    omp_wait_close(measure->omp_wait);
     close_problem(measure);
     frame_inputs_drop(&measure->inputs);
     ref_drop(measure->baseline_map);
@@ -144,6 +150,8 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, LiveData *live) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
+    if (other_baseline || !kernel_config_equal(&measure->job.config, &job->config))
+        measure->pairs = (Pairs){.count = 0}, measure->medians_told = false;
     BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
     frame_inputs_hold(&measure->inputs, inputs);
     ref_drop(measure->baseline_map);
@@ -208,6 +216,35 @@ static TimedKernel *kernel_of_baseline(Measure *measure) {
     return map_for(measure, &measure->baseline.config) ? &measure->baseline : NULL;
 }
 
+/* Adds a latency to the pairs. A latency of a third kernel in between gives up half a pair. */
+static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
+    const TimedKernel *selection = kernel_of(measure, measure->job.config.kernel);
+    const TimedKernel *baseline = kernel_of_baseline(measure);
+    if (selection != baseline && (timed == selection || timed == baseline))
+        pairs_add(&measure->pairs, timed == baseline, us);
+    else
+        measure->pairs.half_us = 0;
+}
+
+/* A slow kernel's launch beside pictures belongs to no pair. */
+static bool can_pair(const TimedKernel *timed, bool idle) {
+    return timed && !timed->live.skipped && !timed->failed && timed_kernel_has_figure(timed) &&
+           (idle || !timed_kernel_needs_background(timed));
+}
+
+/* Returns the second of a pair, or the first of the next one; NULL: there are enough. */
+static TimedKernel *next_of_pairs(Measure *measure, bool idle) {
+    TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
+    TimedKernel *const baseline = kernel_of_baseline(measure);
+    const Pairs *pairs = &measure->pairs;
+    if (selection == baseline || !can_pair(selection, idle) || !can_pair(baseline, idle))
+        return NULL;
+    TimedKernel *second = pairs->half_is_baseline ? selection : baseline;
+    if (pairs->count < PAIRS_ENOUGH)
+        return pairs->half_us > 0 ? second : selection;
+    return pairs->half_us > 0 && timed_kernel_due(second, idle) ? second : NULL;
+}
+
 static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScope scope,
                    bool idle) {
     bool known = timed_kernel_has_figure(timed);
@@ -236,6 +273,8 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
         return baseline;
     if (scope == MEASURE_SELECTION)
         return NULL;
+    if (scope == MEASURE_PAIRS)
+        return next_of_pairs(measure, idle);
     if (baseline && is_due(measure, baseline, scope, idle))
         best = baseline;
     for (int i = 0; i < measure->kernel_count; i++)
@@ -297,6 +336,9 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     bool disturbed = !idle || measure->launched_frames != measure->frames;
     if (counts || timed_kernel_needs_background(timed))
         timed_kernel_add_launch(timed, job, disturbed, measure->machine_busy);
+    if (disturbed)
+        return;
+    pairs_taken(measure, timed, job->launch_us);
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
@@ -341,6 +383,7 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
 static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
+    pairs_taken(measure, timed, timed->live.median_us.value);
     close_session(measure);
     return MEASURE_NEWS;
 }
@@ -405,9 +448,9 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
 static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
     int before = timed->count;
     timed->disturbed = timed->disturbed || !idle;
-    omp_wait_active(&measure->omp_wait);
+    omp_wait_active(measure->omp_wait);
     bool ok = launch_row(measure, timed, err);
-    omp_wait_passive(&measure->omp_wait);
+    omp_wait_passive(measure->omp_wait);
     if (ok && timed->count >= TIMED_KERNEL_FIRST_NEWS) {
         timed_kernel_publish_samples(timed, own_bytes(measure, timed));
         *step = before < TIMED_KERNEL_FIRST_NEWS ? MEASURE_NEWS : MEASURE_MORE;
@@ -446,12 +489,21 @@ static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
     return timed == measure->current || (timed->turn && timed->turn == measure->turns);
 }
 
-/* The ratio of the two medians, once both have settled; until then a recorded one. */
-static void fill_speedup(const Measure *measure, LiveData *live) {
+/* From enough pairs of measurements; until then of the two medians, once these are certain. Where
+ * one of the medians is unsettled the pairs are in doubt as well: a wait for a core that another
+ * program has makes a short launch slower more rarely than a long one, in turns as well. */
+static void fill_speedup(Measure *measure, LiveData *live) {
     LiveSpeedup *speedup = &live->speedup;
-    Reading medians = live_speedup(live, live_kernel(live, measure->job.config.kernel));
+    const LiveKernel *row = live_kernel(live, measure->job.config.kernel);
+    if (pairs_fill(&measure->pairs, speedup)) {
+        speedup->ratio.doubtful |= (row && row->unsettled) || live->baseline.unsettled;
+        return;
+    }
+    Reading medians = live_speedup(live, row);
     bool same = kernel_config_equal(&measure->job.config, &measure->job.baseline);
-    if (!same && medians.source == SOURCE_MEASURED && !medians.doubtful)
+    measure->medians_told =
+        !same && medians.source == SOURCE_MEASURED && (measure->medians_told || !medians.doubtful);
+    if (measure->medians_told)
         speedup->ratio = medians;
     else if (measure->inputs.scene)
         timed_kernel_recorded_speedup(recorded_scene(measure->recorded, &measure->inputs),
@@ -463,7 +515,7 @@ void measure_fill(Measure *measure, LiveData *live) {
     snprintf(live->date, sizeof live->date, "%s", measure->date);
     live->kernel_count = 0;
     live->baseline = (LiveKernel){.kernel = NULL};
-    live->speedup = (LiveSpeedup){.recorded_on = ""};
+    live->speedup = (LiveSpeedup){.pairs = 0};
     if (!measure->job.config.kernel) /* no scene was loaded yet */
         return;
     if (has_baseline(&measure->job))

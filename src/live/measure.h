@@ -22,9 +22,10 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, Li
  * its grid; NULL: none. */
 void measure_want_grid(Measure *measure, const KernelConfig *config);
 
-/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); kernels
- * without a figure; figures that have to settle or are a second old. */
-typedef enum { MEASURE_SELECTION, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
+/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); selection
+ * and baseline in turns, until there are enough pairs; kernels without a figure; figures that have
+ * to settle or are a second old. */
+typedef enum { MEASURE_SELECTION, MEASURE_PAIRS, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
 
 /* Returns the kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes
  * first. `idle`: nothing moves. */

@@ -32,13 +32,21 @@ typedef struct {
 
 static const char admins_only[] =
     "the driver shows counters to administrators only (ERR_NVGPUCTRPERM)";
+static const char ask_vm[] = "enable profiling for this virtual machine on its host";
+
 static const Refusal refusals[] = {
+    {14, "CUPTI and the driver do not go together", "update the NVIDIA driver"},
     {26, "another profiler holds the counters", "end it and try again"},
+    {33, "a virtual GPU has no counters", ask_vm},
     {35, admins_only, "run as root, or load the driver with NVreg_RestrictProfilingToAdminUsers=0"},
     {36, "another profiler holds the counters", "end it and try again"},
     {38, "CUPTI's range profiler does not know this GPU", "it needs Volta or later"},
     {39, "another profiler holds the counters", "end it and try again"},
-    {40, admins_only, "enable profiling for this virtual machine on its host"},
+    {40, admins_only, ask_vm},
+    {41, "a GPU in confidential mode shows no counters", ""},
+    {42, "this mining GPU shows no counters", ""},
+    {43, "a slice of a GPU (MIG) shows no counters", "use the whole GPU"},
+    {45, "under WSL this GPU shows no counters", "run on Linux itself"},
     {46, "this CUPTI does not know the chip", "take CUPTI from a newer CUDA toolkit"},
 };
 

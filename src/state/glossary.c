@@ -134,8 +134,8 @@ const GlossaryRow glossary[] = {
     {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: "
      "nz slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter, the "
      "output nz times as large."},
-    {"speed-up", "", "The baseline's latency over the kernel's: the ratio of their medians, "
-     "measured or recorded."},
+    {"speed-up", "pairs", "The baseline's latency over the kernel's. Headline: of pairs timed in "
+     "turns, or recorded. Table: of the medians."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},
     {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells; bevscope "

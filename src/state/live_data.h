@@ -45,6 +45,16 @@ typedef struct {
     float tensor[BITS_COUNT], channel_least, channel_most;
 } LiveScales;
 
+/* How a latency was measured. CPU kernels that take longer than a key can wait run one launch at a
+ * time on the background thread. */
+typedef enum {
+    TIMING_SERIES,         /* warm-up, then launches back to back; on a GPU the graph of `bench`,
+                              with fewer samples while the world moves */
+    TIMING_BACKGROUND,     /* single launches, while nothing else ran: wall time */
+    TIMING_BESIDE_PICTURES /* single launches while pictures were made: the thread's own time on a
+                              core; not to be quoted */
+} TimingProtocol;
+
 /* The figures of one kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
@@ -54,9 +64,8 @@ typedef struct {
     Reading median_us, p95_us, p99_us;
     double least_us, most_us;   /* of the measured medians of this problem so far; 0: none */
     bool unsettled;             /* the samples drifted: do not quote the figure */
-    bool single;                /* timed by single launches on the background thread, as a launch
-                                   takes longer than a key can wait; else by a warm series */
-    bool beside_pictures;       /* timed while pictures used cores: not to be quoted */
+    TimingProtocol protocol;    /* how a measured figure was timed */
+    bool beside_pictures;       /* a series was timed while pictures used cores */
     Reading effective_gb_s;     /* requested bytes / median */
     /* Recorded latencies: of launches after a cache flush, of single launches from the host, and of
      * warm launches, which are kept beside a measured median. */
@@ -76,10 +85,14 @@ typedef struct {
     int history_step, history_left; /* one of so many medians is kept; medians until the next */
 } LiveKernel;
 
-/* The speed-up: how many times as long as the selection the baseline takes, the ratio of two
- * measured medians or of two medians of one recording. */
+/* The speed-up: how many times as long as the selection the baseline takes. A measured one is the
+ * median of `pairs` ratios, each of two latencies taken in turns. With too few pairs `most` is 0,
+ * and the ratio is that of the medians. A recorded one divides two medians of one recording. */
 typedef struct {
     Reading ratio;
+    double least, most; /* of the measured ratios */
+    int pairs;          /* measured so far */
+    bool scatter;       /* whether the ratios scatter widely */
     char recorded_on[96], recorded_file[48];
 } LiveSpeedup;
 

@@ -80,21 +80,30 @@ void machine_text(const char *label, char *text, size_t size) {
 void speedup_origin(const LiveData *live, char *text, size_t size) {
     const LiveSpeedup *speedup = &live->speedup;
     char machine[64];
-    if (speedup->ratio.source == SOURCE_MEASURED)
+    if (speedup->ratio.source == SOURCE_MEASURED && speedup->most > 0)
+        snprintf(text, size, "%.2f to %.2f in %d pairs", speedup->least, speedup->most,
+                 speedup->pairs);
+    else if (speedup->ratio.source == SOURCE_MEASURED)
         snprintf(text, size, "of the medians");
     else if (speedup->ratio.source == SOURCE_RECORDED) {
         machine_text(speedup->recorded_on, machine, sizeof machine);
         snprintf(text, size, "recorded on %s", machine);
-    } else
+    } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
+        snprintf(text, size, "%d pairs %s", speedup->pairs, speedup->scatter ? "scatter" : "timed");
+    else
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
+}
+
+static bool beside_pictures(const LiveKernel *row) {
+    return row->protocol == TIMING_BESIDE_PICTURES || row->beside_pictures;
 }
 
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
     FigureSource source = row->median_us.source;
     const char *how = source != SOURCE_MEASURED            ? ""
-                      : row->beside_pictures               ? " while rendering: noisy"
+                      : beside_pictures(row)               ? " while rendering: noisy"
                       : row->unsettled                     ? ", unsettled"
-                      : row->single                        ? ", single launches"
+                      : row->protocol == TIMING_BACKGROUND ? ", single launches"
                                                            : "";
     snprintf(text, size, "%s%s%s", source_names[source], how,
              row->median_us.stale ? ", stale" : "");
@@ -105,9 +114,9 @@ const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
         return mark;
-    if (row->beside_pictures)
+    if (beside_pictures(row))
         return "b";
-    return row->unsettled ? "?" : row->single ? "s" : "";
+    return row->unsettled ? "?" : row->protocol == TIMING_BACKGROUND ? "s" : "";
 }
 
 void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size) {

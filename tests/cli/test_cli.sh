@@ -346,13 +346,15 @@ grep -q '^Workflow on RTX A6000, with V' out &&
         classify:remove:map:validate: ] &&
     grep -qE '^  remove: V[0-9+A-Z ]+ asks for [0-9.]+ .?B, [0-9.]+ times' out
 tap_ok $? 'and with the four steps of the workflow, of pooling too'
-grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' out
-tap_ok $? 'the last of which says what to type for Nsight Compute'
+sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out >joined &&
+    grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,smsp__warps_eligible[^ ]*,l1tex__[^ ]*[.]ratio bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' joined &&
+    grep -qE '^      nsys profile .* bevscope bench toy .*--once && nsys stats' joined
+tap_ok $? 'the last of which says what to type in Nsight Compute and Nsight Systems'
 name="\$(touch run) it's one.npz"
 "$BEVSCOPE" export toy "$name" && "$BEVSCOPE" regime "$name" --gpu a6000 -k v2,V4 >out
-grep '^      ncu ' out >pasted
-(ncu() { printf '<%s>' "$@"; } && . ./pasted) >said
-[ ! -e run ] && [ "$(grep -oF "<bench><$name><--kernel>" said | wc -l)" = 1 ]
+sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out | grep -E '^      (ncu|nsys) ' >pasted
+(ncu() { printf '<%s>' "$@"; } && nsys() { ncu "$@"; } && . ./pasted) >said
+[ ! -e run ] && [ "$(grep -oF "<bench><$name><--kernel>" said | wc -l)" = 2 ]
 tap_ok $? 'what it says to type can be pasted, whatever the name of the file'
 latin=$(printf 'm\374ller.npz')
 cp "$name" "$latin" && "$BEVSCOPE" calibrate "$latin" -o scales.json >out && grep -qF '"scenes": "m?ller.npz"' scales.json
@@ -414,6 +416,17 @@ for title in T ''; do
 done
 cmp -s 1T.svg 8T.svg && ! cmp -s 1.svg 8.svg
 tap_ok $? 'an outlier leaves the decoded picture, and the title says it'
+
+# What surrounds the program: a small stack, more threads than OpenMP's library survives.
+(ulimit -S -s 500 && "$BEVSCOPE" regime toy --device cpu) >out 2>err &&
+    grep -q 'V4' out
+tap_ok $? 'a small stack is raised'
+(ulimit -s 500 && "$BEVSCOPE" regime toy --device cpu) >out 2>err
+[ $? = 1 ] && grep -q 'stack: 500 kB, needs 1024 (ulimit -s 8192)' err
+tap_ok $? 'one that cannot be raised is named'
+export OMP_NUM_THREADS=99999999
+tap_expect 2 '^bevscope: OMP_NUM_THREADS: 99999999 threads, must be at most 1024 ' info toy --device cpu
+unset OMP_NUM_THREADS
 
 # Plain lines show the tables of the screen, one by one.
 printf 'show accuracy\nshow kernels\nshow nothing\nquit\n' |

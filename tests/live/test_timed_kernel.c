@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When a kernel of the live display is timed again. */
 #include "src/base/clock.h"
+#include "src/live/pairs.h"
 #include "src/live/timed_kernel.h"
 #include "src/state/live_text.h"
 #include "tests/support/tap.h"
@@ -36,7 +37,7 @@ TAP_SUITE(timed_kernel_background) {
     tap_ok(timed_kernel_needs_background(&timed),
            "one that takes 50 ms is launched in the background");
     tap_ok(fill(&timed, 50e3, true) < MANY, "samples beside pictures complete it");
-    tap_ok(timed.live.beside_pictures && timed.live.unsettled,
+    tap_ok(timed.live.protocol == TIMING_BESIDE_PICTURES && timed.live.unsettled,
            "the figure says so, and is not to be quoted");
     tap_ok(!timed_kernel_due(&timed, false), "which will do while they go on");
     tap_ok(timed_kernel_due(&timed, true), "but not once they stand");
@@ -46,7 +47,7 @@ TAP_SUITE(timed_kernel_background) {
     fill(&timed, 40e3, false);
     tap_ok(!timed_kernel_due(&timed, true) && timed.live.median_us.value == 40e3,
            "and with others like it all that is wanted");
-    tap_ok(timed.live.single && !timed.live.unsettled,
+    tap_ok(timed.live.protocol == TIMING_BACKGROUND && !timed.live.unsettled,
            "a figure of single launches says so");
 }
 
@@ -154,13 +155,15 @@ TAP_SUITE(timed_kernel_from_background_to_row) {
     timed.complete = true;
     timed_kernel_done(&timed);
     tap_ok(!timed_kernel_due(&timed, true), "a row is taken alone: then it rests");
-    tap_ok(timed.live.median_us.value == 9e3 && !timed.live.single,
+    tap_ok(timed.live.median_us.value == 9e3 && timed.live.protocol == TIMING_SERIES,
            "with the row's median, as of a warm series");
 }
 
 /* The protocol of a latency stands beside it, and under the table. */
 TAP_SUITE(timed_kernel_marks) {
-    LiveKernel kernels[] = {{.single = false}, {.single = true}, {.beside_pictures = true}};
+    LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
+                            {.protocol = TIMING_BACKGROUND},
+                            {.protocol = TIMING_BESIDE_PICTURES}};
     Ladder ladder = {.count = 3};
     char marks[4] = "", note[96];
     for (int i = 0; i < ladder.count; i++) {
@@ -232,6 +235,45 @@ TAP_SUITE(timed_kernel_stand_in) {
     tap_ok(!timed.live.median_us.source, "but no recorded one of another problem");
 }
 
+/* Selection and baseline in turns on a machine that halves its speed now and then. */
+TAP_SUITE(timed_kernel_pairs) {
+    Pairs pairs = {.count = 0};
+    LiveSpeedup speedup = {.pairs = 0};
+    for (int i = 0; i < 4; i++) {
+        double slow = i % 2 ? 2 : 1;
+        pairs_add(&pairs, false, 10 * slow);
+        pairs_add(&pairs, true, (30 + i) * slow);
+    }
+    tap_ok(!pairs_fill(&pairs, &speedup) && speedup.pairs == 4 && !speedup.ratio.source,
+           "four pairs are not enough");
+    pairs_add(&pairs, true, 1000);
+    pairs_add(&pairs, true, 40);
+    pairs_add(&pairs, false, 10);
+    tap_ok(pairs_fill(&pairs, &speedup) && fabs(speedup.ratio.value - 3.2) < 1e-9 &&
+               speedup.least == 3 && speedup.most == 4 && speedup.pairs == 5 && !speedup.scatter,
+           "five are: their median, range and number; of two figures of one side the newer counts");
+    for (int i = 0; i < 2 * PAIRS_KEPT; i++)
+        pairs_add(&pairs, i % 2, i % 2 ? 20 : 10);
+    tap_ok(pairs_fill(&pairs, &speedup) && speedup.ratio.value == 2 && speedup.most == 2 &&
+               speedup.pairs == PAIRS_KEPT,
+           "old pairs make room");
+    for (int i = 0; i < PAIRS_KEPT; i++) {
+        pairs_add(&pairs, false, 10);
+        pairs_add(&pairs, true, 20 << i % 3);
+    }
+    tap_ok(pairs_fill(&pairs, &speedup) && speedup.ratio.value == 4 && speedup.ratio.doubtful,
+           "ratios that scatter leave their median doubtful");
+    Pairs first = {.count = 0};
+    speedup = (LiveSpeedup){.pairs = 0};
+    for (int i = 0; i < PAIRS_KEPT; i++) {
+        tap_need(!pairs_fill(&first, &speedup) && !speedup.ratio.source, "no median so far");
+        pairs_add(&first, false, 10);
+        pairs_add(&first, true, 20 << i % 3);
+    }
+    tap_ok(speedup.scatter && pairs_fill(&first, &speedup) && speedup.ratio.doubtful,
+           "first ratios that scatter have none, until there are no more to wait for");
+}
+
 /* Each of the two was recorded, on machines of its own; later both on one. */
 TAP_SUITE(timed_kernel_recorded_speedup) {
     const BevKernel fast = {.name = "fast"}, slow = {.name = "slow"};
@@ -241,7 +283,7 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
     Recording recordings[] = {{.label = "one", .rows = rows, .row_count = 1},
                               {.label = "other", .rows = rows + 1, .row_count = 1},
                               {.label = "both", .rows = rows, .row_count = 2}};
-    LiveSpeedup speedup = {.recorded_on = ""};
+    LiveSpeedup speedup = {.pairs = 0};
     timed_kernel_recorded_speedup((RecordedScene){&(RecordedSet){recordings, 2}, "canonical", 80},
                                   &job, &speedup);
     tap_ok(!speedup.ratio.source, "figures of two machines make no ratio");
@@ -253,7 +295,7 @@ TAP_SUITE(timed_kernel_recorded_speedup) {
     const LiveData live = {.timed = true, .speedup = speedup};
     char text[64];
     speedup_origin(&live, text, sizeof text);
-    tap_ok(!strcmp(text, "recorded on both"), "and stands in until there are measured medians");
+    tap_ok(!strcmp(text, "recorded on both"), "and stands in until there are pairs");
     LiveData xeon = live;
     strcpy(xeon.speedup.recorded_on, "Intel(R) Xeon(R) Processor, 2 threads, 2026-11-22");
     speedup_origin(&xeon, text, sizeof text);

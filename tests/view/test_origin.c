@@ -147,7 +147,7 @@ SCREEN_SUITE(origin_texts) {
     told(ORIGIN_BANDWIDTH, best, BEV_FP16, "GB/s: whose bytes", "V4 (v4) requests / median.");
     told(ORIGIN_SPEEDUP, best, BEV_FP16, "a speed-up", "of the medians",
          "Latency of V2 (row v2) / latency of V4");
-    told(ORIGIN_SPEEDUP, NULL, BEV_FP16, "the headline's", "of the medians",
+    told(ORIGIN_SPEEDUP, NULL, BEV_FP16, "the headline's", "7 pairs",
          "Latency of V2 (row v2) / latency of V4");
     told(ORIGIN_SPEEDUP, chw, BEV_FP16, "none between two sources", "n/a");
     told(ORIGIN_ERROR, NULL, BEV_FP8, "an error of a format with scales", "in FP8 on canonical",

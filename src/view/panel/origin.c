@@ -77,21 +77,24 @@ static bool compiled(Answer *answer) {
     return answer->row && answer->row->registers.source;
 }
 
+/* The headline's is of pairs of launches, those of the table are of the medians. */
 static bool speedup(Answer *answer) {
-    const LiveSpeedup *selection = &answer->live->speedup;
+    const LiveSpeedup *pairs = &answer->live->speedup;
     const LiveKernel *row = answer->row;
     bool headline = !answer->origin->kernel;
-    const Reading none = {0}, ratio = headline ? selection->ratio
+    const Reading none = {0}, ratio = headline ? pairs->ratio
                                       : row    ? live_speedup(answer->live, row)
                                                : none;
+    char times[80];
+    speedup_origin(answer->live, times, sizeof times);
     if (ratio.source == SOURCE_RECORDED)
         WRITE(answer, source, "recorded: %s, file %s",
-              headline ? selection->recorded_on : row->recorded_on,
-              headline ? selection->recorded_file : row->recorded_file);
+              headline ? pairs->recorded_on : row->recorded_on,
+              headline ? pairs->recorded_file : row->recorded_file);
     else
         WRITE(answer, source, "%s %s", source_names[ratio.source], answer->here);
     if (ratio.source == SOURCE_MEASURED)
-        WRITE(answer, detail, ": of the medians");
+        WRITE(answer, detail, ": %s", headline && times[0] ? times : "of the medians");
     return ratio.source != SOURCE_UNKNOWN;
 }
 
