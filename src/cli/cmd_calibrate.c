@@ -343,77 +343,6 @@ static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut)
     }
     chart->spec.series_count = PARTS;
 }
-/* ---- the chart of channels ------------------------------------------------------------------- */
-
-static int compare_values(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
-enum { OWN = 4, LINES = OWN + 1 };
-
-/* The data of the chart of channels: one line for each method, and one for a single range. */
-typedef struct {
-    double x[RANGES_MAX_CHANNELS], y[LINES][RANGES_MAX_CHANNELS], least;
-    char names[LINES][64], title[160], subtitle[400];
-    PlotSeries series[LINES];
-} ChannelChart;
-
-/* Adds the magnitude that each method keeps of each channel, in ascending order. */
-static void add_lines(ChannelChart *chart, const TensorHistograms *histograms, const Tensor *feat,
-                      const Judged *one) {
-    static const Way ways[OWN] = {
-        {SCALE_MAX, 0}, {SCALE_PERCENTILE, 99.9}, {SCALE_ENTROPY, 0}, {SCALE_MSE, 0}};
-    int count = (int)histograms->channel_count;
-    chart->least = one->most;
-    for (int s = 0; s < LINES; s++) {
-        double *y = chart->y[s];
-        for (int c = 0; c < count; c++) {
-            const Histogram *channel = &histograms->channels[c];
-            chart->x[c] = c;
-            y[c] = s == OWN ? one->most
-                            : scale_cut(channel, ways[s].method, ways[s].percentile, feat->element);
-            chart->least = y[c] > 0 ? fmin(chart->least, y[c]) : chart->least;
-        }
-        qsort(y, (size_t)count, sizeof *y, compare_values);
-        if (s < OWN)
-            ranges_describe(ways[s].method, ways[s].percentile, chart->names[s],
-                            sizeof chart->names[s]);
-        else
-            snprintf(chart->names[s], sizeof chart->names[s], "all channels, %s", one->name);
-        chart->series[s] = plot_series(chart->names[s], chart->x, y, count, s);
-    }
-    chart->series[OWN].strong = true;
-}
-
-static bool draw_channels(const PlotRequest *request, const TensorHistograms *histograms,
-                          const RangesRequest *shown, const Tensor *feat, Err *err) {
-    static ChannelChart chart;
-    const Way way = {shown->method, shown->percentile};
-    int64_t count = histograms->channel_count;
-    Judged one = judge_way(feat->histogram, 1, feat->element, way);
-    Judged own = judge_way(histograms->channels, count, feat->element, way);
-    add_lines(&chart, histograms, feat, &one);
-    double least = fmax(chart.y[0][count - 1], chart.least); /* a channel of zeros has no range */
-    snprintf(chart.title, sizeof chart.title,
-             "Channels differ %.3g to 1; in %s one scale costs %.3g, their own %.3g",
-             chart.y[0][0] / least, bev_dtypes[feat->element].title, cut_rel_l2(&one.cost),
-             cut_rel_l2(&own.cost));
-    snprintf(chart.subtitle, sizeof chart.subtitle,
-             "%s, %lld moments; costs: relative L2 of feat, by %s", request->model->label,
-             (long long)histograms->moments, one.name);
-    ChartSpec spec = {
-        .title = chart.title,
-        .subtitle = chart.subtitle,
-        .note = "Computed from the FP32 values. What each method keeps of each channel, "
-                "from the largest range to the smallest. Channels far below the line of "
-                "all channels have few codes left where one scale serves all.",
-        .x = {"channels, largest range first", false, 0, fmax((double)count - 1, 1), NULL},
-        .y = {"magnitude that is kept", true, chart.least / 1.2, one.most * 1.2, NULL},
-        .series = chart.series,
-        .series_count = LINES};
-    return output_chart(request->options, &spec, request->options->output, err);
-}
 
 /* ---- the chart of a histogram ---------------------------------------------------------------- */
 
@@ -484,11 +413,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
         ok = err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
                      "an empty histogram: all values of %s are %s", tensor->name,
                      histogram_kinds(tensor->histogram));
-    if (ok && options->per_channel && wanted != 1)
-        ok = err_set(err, ERR_USAGE, "--per-channel", "leave it out",
-                     "%s has one range for all channels", tensor->name);
-    ok = ok && (options->per_channel ? draw_channels : draw_calibration)(request, &histograms,
-                                                                         &shown, tensor, err);
+    ok = ok && draw_calibration(request, &histograms, &shown, tensor, err);
     histogram_free(&feat);
     tensor_histograms_free(&histograms);
     return ok;

@@ -169,7 +169,6 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         regime_add(&predictions, REGIME_PREDICTIONS, &regime->models[i], regime->chosen.count);
         print_head(regime, &regime->models[i], out);
     }
-    findings_first(regime->models, regime->model_count, &regime->chosen, out);
     fputs("\nKernel traffic, the bytes that kernels ask for: counted along their access traces, "
           "and by "
           "formula. Longest sequence: the points that one owner adds one after the other, of V4 "

@@ -26,12 +26,10 @@ static void print_evidence(const Finding *finding, FILE *out) {
     fputs("\n", out);
 }
 
-static void print_finding(const Finding *finding, const char *before, bool evidence, FILE *out) {
+static void print_finding(const Finding *finding, const char *before, FILE *out) {
     fputs(before, out);
     text_put(finding->text, out);
     fprintf(out, " (learn %s)\n", finding->lesson);
-    if (evidence)
-        print_evidence(finding, out);
 }
 
 /* Prints a kernel without findings. A kernel with wrong sums has a limiting term, but no gain. */
@@ -59,10 +57,12 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     if (!count)
         print_no_finding(&prediction, kernel->kernel, out);
     else if (!all)
-        print_finding(findings, " ", false, out);
+        print_finding(findings, " ", out);
     fputs(count && !all ? "" : "\n", out);
-    for (int i = 0; all && i < count; i++)
-        print_finding(&findings[i], "  ", true, out);
+    for (int i = 0; all && i < count; i++) {
+        print_finding(&findings[i], "  ", out);
+        print_evidence(&findings[i], out);
+    }
 }
 
 /* Makes the workflow of an operator scene, or of forward pooling, for its fastest kernel. *kernel
@@ -139,44 +139,6 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
             print_kernel(scene, findings, count, kernel, gpu, all, out);
         }
         print_workflow(scene, gpu, out);
-    }
-}
-
-/* The best finding of a kernel on a GPU. */
-typedef struct {
-    const char *kernel, *format, *gpu;
-    Finding finding;
-} Best;
-
-static int compare_gains(const void *left, const void *right) {
-    const Best *a = left, *b = right;
-    return (a->finding.gain < b->finding.gain) - (a->finding.gain > b->finding.gain);
-}
-
-void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus *chosen,
-                    FILE *out) {
-    enum { FIRST = 3 };
-    Best best[FIRST + 1] = {{0}};
-    Finding findings[FINDINGS_MAX];
-    for (int s = 0; s < scene_count; s++) {
-        const MemoryModel *model = scenes[s].memory;
-        const IntervalLengths lengths = interval_lengths(&scenes[s]);
-        for (int gpu = 0; gpu < chosen->count; gpu++)
-            for (const PredictedKernel *kernel = NULL; (kernel = model_next(model, kernel));) {
-                if (!findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings))
-                    continue;
-                best[FIRST] = (Best){kernel->title, format_name(&scenes[s]),
-                                     chosen->gpus[gpu].title, *findings};
-                qsort(best, FIRST + 1, sizeof *best, compare_gains);
-            }
-    }
-    fputs(best->kernel ? "\nThe largest findings (model) without a change of kernel, all of them "
-                         "at the end\n\n"
-                       : "",
-          out);
-    for (int i = 0; i < FIRST && best[i].kernel; i++) {
-        fprintf(out, "%s %s on %s: ", best[i].kernel, best[i].format, best[i].gpu);
-        print_finding(&best[i].finding, "", false, out);
     }
 }
 

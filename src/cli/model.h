@@ -99,9 +99,6 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
  * both. */
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on);
 
-/* Prints at most three findings, those with the largest gain. */
-void findings_first(const SceneModel *scenes, int scene_count, const ChosenGpus *chosen, FILE *out);
-
 /* Print what limits the kernels on the chosen GPUs, by the model. The text has the first finding of
  * each kernel; with `all` every finding and its evidence. The JSON array has all. */
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
@@ -140,10 +137,6 @@ typedef struct {
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 
-/* Returns how many of the values come before value `i` from the largest on; of equal ones the first
- * comes first. */
-int plot_rank(const double *values, int count, int i);
-
 extern const PlotKind plot_kinds[];
 extern const int plot_kind_count;
 
@@ -152,8 +145,6 @@ bool plot_sweep(const PlotRequest *request, Err *err);
 
 /* Draws the histogram of --tensor over the moments, with the cut of each method. */
 bool plot_calibration(const PlotRequest *request, Err *err);
-bool plot_objects(const PlotRequest *request, Err *err);
-bool plot_prune(const PlotRequest *request, Err *err);
 
 /* Draw the race of kernels and its straggler (plot_race.c). */
 bool plot_race(const PlotRequest *request, Err *err);
@@ -164,7 +155,7 @@ bool plot_published(const PlotRequest *request, Err *err);
 
 /* ---- object_table.c -------------------------------------------------------------------------- */
 
-/* Where the mass of each true object lands, for info --objects and plot objects. The rig has the
+/* Where the mass of each true object lands, for info --objects. The rig has the
  * fault of the options. The baseline is the rig without the fault, in FP32 and nearest. */
 typedef struct {
     Objects objects;

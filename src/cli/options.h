@@ -26,7 +26,7 @@ typedef enum {
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
     CHOICE_SWEEP, CHOICE_STORES, CHOICE_DIRECTION, CHOICE_STAGE, CHOICE_TIMED, CHOICE_LOSS,
     CHOICE_STRIP, CHOICE_TRUTH, CHOICE_ROUNDING, CHOICE_METHOD, CHOICE_TENSOR, CHOICE_PIXELS,
-    CHOICE_RECORDS, CHOICE_MERGED, CHOICE_SET_COUNT
+    CHOICE_RECORDS, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -70,7 +70,7 @@ typedef struct {
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *network, *over, *stores;
-    const char *from_rig, *image, *input, *depth; /* of a rig: its name or file; see --help */
+    const char *from_rig, *input, *depth; /* of a rig: its name or file; see --help */
     double reach_m, cell_m;                       /* 0: as in the rig's file */
     int64_t stride;
     double l2_mb, dram_gb_s, clock_ghz;

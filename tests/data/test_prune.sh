@@ -55,13 +55,6 @@ tap_ok $? "all $bins bins: the bits stay"
 tap_ok $? "the model takes the pruned map"
 "$BEVSCOPE" bench street.json -q -k cpu_v4 --device cpu -d fp32 --cache warm --prune 0.001 -f csv 2>err | grep -q 'pruned below 0.001'
 tap_ok $? "rows say that points are missing"
-tap_run "the chart" tap_quiet "$BEVSCOPE" plot prune street.json -o kept.svg
-tap_run "the strongest bins" tap_quiet "$BEVSCOPE" plot prune street.json --prune top4 -o top.svg
-! cmp -s kept.svg top.svg
-tap_ok $? "have their own dot"
-tap_run "of another threshold" tap_quiet "$BEVSCOPE" plot prune street.json --prune 0.1 -o fewer.svg
-! cmp -s kept.svg fewer.svg
-tap_ok $? "is another chart"
 
 # No depth at all: nothing is lost, and no figure is NaN.
 tap_script "a file without any depth" '
