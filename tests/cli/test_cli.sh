@@ -338,7 +338,7 @@ tap_ok $? 'bench takes a list of kernels'
     grep -q "^Findings (model" out &&
     grep -qE '^V2 FP16 on RTX A6000, [0-9.]+ .?.s:' out && ! grep -q 'V3 large-L2 FP16 on' out
 tap_ok $? 'and so does regime, with what limits each'
-grep -qE '^V2 FP16 on RTX A6000, .* \(learn [a-z0-9:-]*\)$' out
+grep -qE '^  .* \(learn [a-z0-9:-]*\)$' out
 tap_ok $? 'a finding names its lesson'
 grep -q '^Workflow on RTX A6000, with V' out &&
     [ "$(grep -oE '^  (classify|remove|map|validate):' out | tr -d ' \n')" = \
