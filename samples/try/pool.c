@@ -2,7 +2,6 @@
 /* A kernel of your own. It is right, and slow.
  *
  *     bevscope try pool.c            judges it, then times it beside the ladder
- *     bevscope try pool.c --edit     the same, with your editor in between
  *
  * IDEA    The formula as it stands: clear the output, then go from point to point.
  * COST    Each point reads and writes a whole row of the output, for 12 bytes of indices.

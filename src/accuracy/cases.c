@@ -146,7 +146,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
             count += list_touches(shape, align, cell, point, state, touches + count);
     }
     bool ok = touches ? scatter_allocate(map, count, 0, align != BEV_NEAREST, err)
-                      : err_set(err, ERR_FAILED, c->name, "", "out of memory");
+                      : err_no_memory(err, c->name, "");
     if (ok)
         qsort(touches, (size_t)count, sizeof *touches, by_cell);
     for (int64_t t = 0; ok && t < count; t++) {
@@ -219,7 +219,7 @@ bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t see
     if (ok && c->config)
         data->shape.channels /= channel_divisor;
     if (ok && !draw_features(data, &state))
-        ok = err_set(err, ERR_FAILED, c->name, "", "out of memory");
+        ok = err_no_memory(err, c->name, "");
     if (ok && c->sparse)
         thin_out_depths(data, &state);
     if (!ok)

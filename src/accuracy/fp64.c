@@ -80,7 +80,7 @@ double *fp64_of(const HostProblem *problem, Err *err) {
         count += (size_t)(outputs[i]->rows * outputs[i]->row_len);
     double *out = malloc(count * sizeof *out);
     if (!out)
-        err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
+        err_no_memory(err, "FP64 reference", "choose a smaller scene");
     else if (view->direction == BEV_BACKWARD)
         bev_reference_backward(&original, out, out + original.depth.rows * original.depth.row_len,
                                NULL, NULL);

@@ -180,7 +180,7 @@ static bool fill_problem(HostProblem *problem, Span span, uint64_t *seed, Err *e
     BevProblem *view = &problem->view;
     float *row = malloc((size_t)view->shape.channels * sizeof *row);
     bool ok = (row && draw_weights(problem, span.weight, seed)) ||
-              err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
+              err_no_memory(err, "gate C", "choose a smaller scene");
     if (ok) {
         set_scales(view, span);
         fill_depth(&view->depth, span.depth, seed);
@@ -338,7 +338,7 @@ bool gate_adjoint(const BevProblem *problem, const void *codes, const double *re
     int64_t count = problem->grad_out.rows * problem->grad_out.row_len;
     double *pooled = malloc((size_t)count * sizeof *pooled + 1);
     if (!pooled)
-        return err_set(err, ERR_FAILED, "adjoint", "choose a smaller grid", "out of memory");
+        return err_no_memory(err, "adjoint", "choose a smaller grid");
     bev_reference(problem, pooled, NULL);
     for (int64_t i = 0; i < count; i++)
         adjoint->pooled +=

@@ -58,7 +58,7 @@ int32_t *gate_terms(const BevProblem *problem, Err *err) {
     const BevMap *map = &problem->map;
     int32_t *terms = calloc((size_t)gate_rows(problem), sizeof *terms);
     if (!terms)
-        err_set(err, ERR_FAILED, "gates", "choose a smaller grid", "out of memory");
+        err_no_memory(err, "gates", "choose a smaller grid");
     for (int64_t t = 0; terms && t < map->points; t++)
         if (problem->direction == BEV_FORWARD) {
             terms[map->ranks_bev[t]]++;
@@ -80,8 +80,8 @@ void gate_reference(const BevProblem *problem, double *reference, double *abs_su
                                abs_sum ? abs_sum + depths : NULL);
 }
 
-bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
-                          double got, double want, double bound, double ratio) {
+bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel, double got,
+                        double want, double bound, double ratio) {
     if (isnan(want) && isnan(got)) {
         result->nan_both++;
         return false;
@@ -290,8 +290,8 @@ void gate_describe_place(const GateResult *result, char *text, size_t size) {
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
-    [BEV_FP32] = LIMITS(1e-6),      [BEV_FP16] = LIMITS(1e-3),   [BEV_BF16] = LIMITS(6e-3),
-    [BEV_FP8] = LIMITS(8e-2),       [BEV_NVFP4] = LIMITS(2e-1),  [BEV_INT8] = LIMITS(1.5e-1),
+    [BEV_FP32] = LIMITS(1e-6),      [BEV_FP16] = LIMITS(1e-3),  [BEV_BF16] = LIMITS(6e-3),
+    [BEV_FP8] = LIMITS(8e-2),       [BEV_NVFP4] = LIMITS(2e-1), [BEV_INT8] = LIMITS(1.5e-1),
     [BEV_INT8_FP16] = LIMITS(4e-2),
 };
 
@@ -415,9 +415,8 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
     int count = gate_outputs(problem, codes, outputs);
     for (int i = 0; i < count; i++) {
         bool of_logits = problem->direction == BEV_BACKWARD && i == 0;
-        FormatError one =
-            error_of(&outputs[i], fp64_original + outputs[i].first_value,
-                     points + outputs[i].first_row, underflow_of(problem, of_logits));
+        FormatError one = error_of(&outputs[i], fp64_original + outputs[i].first_value,
+                                   points + outputs[i].first_row, underflow_of(problem, of_logits));
         if (problem->stage == BEV_VIEW && problem->direction == BEV_BACKWARD)
             one.slack = view_slack[i];
         error = i ? worse_error(&error, &one) : one;
@@ -426,8 +425,8 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
 }
 
 void format_error_by_class(const BevProblem *problem, const void *codes,
-                           const double *fp64_original, const int32_t *points,
-                           const uint8_t *class, FormatError *errors, int count) {
+                           const double *fp64_original, const int32_t *points, const uint8_t *class,
+                           FormatError *errors, int count) {
     BevTensor out = problem->out;
     out.data = (void *)codes;
     for (int i = 0; i < count; i++)

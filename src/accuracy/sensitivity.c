@@ -48,7 +48,7 @@ static bool arrays_init(Sensitivity *all, const HostProblem *problem, Err *err) 
     all->group = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group);
     all->group_want = malloc(rows * SENSITIVITY_GROUP * sizeof *all->group_want);
     if (!all->got || !all->values || !all->depth || !all->feat || !all->group || !all->group_want)
-        return err_set(err, ERR_FAILED, "sensitivity", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "sensitivity", "choose a smaller scene");
     all->want = fp64_of(problem, err);
     all->terms = all->want ? gate_terms(view, err) : NULL;
     if (!all->terms)

@@ -72,7 +72,7 @@ static bool gates_init(Gates *gates, const HostProblem *host, bool exact, Err *e
     gates->again = malloc(gates->code_bytes);
     if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
         !gates->again)
-        return err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "verify", "choose a smaller scene");
     gates->terms = gate_terms(problem, err);
     if (!gates->terms)
         return false;
@@ -177,7 +177,6 @@ typedef struct {
 /* The state of verify_run. */
 typedef struct {
     const BenchPlan *plan;
-    VerifyCount *count;
     void (*emit)(const VerifyRow *, void *);
     void *context;
     Judged *judged;
@@ -209,7 +208,7 @@ static bool keep_judged(Verify *verify, const VerifyRow *row, uint64_t map, Err 
     size_t count = (size_t)verify->judged_count + 1;
     Judged *more = realloc(verify->judged, count * sizeof *more);
     if (!more)
-        return err_set(err, ERR_FAILED, "verify", "choose fewer kernels", "out of memory");
+        return err_no_memory(err, "verify", "choose fewer kernels");
     verify->judged = more;
     more[verify->judged_count++] = (Judged){row->config, row->shape, map, row->exact, row->adjoint};
     return true;
@@ -240,10 +239,6 @@ static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates,
     if (!apply_gates(gates, kernel, judged != NULL, row, err) ||
         (!judged && !row->skipped[0] && !keep_judged(verify, row, map, err)))
         return false;
-    bool skipped = row->skipped[0] != '\0';
-    verify->count->skipped += skipped;
-    verify->count->passed += !skipped && row->passed;
-    verify->count->failed += !skipped && !row->passed;
     verify->emit(row, verify->context);
     return true;
 }
@@ -263,8 +258,7 @@ static bool take_classes(Gates *gates, const Workload *workload, Err *err) {
         gates->class[cell] =
             gates->terms[cell] ? (uint8_t)embedding_class(embedding, vector) : CLASS_COUNT;
     }
-    bool ok = (gates->class && vector) ||
-              err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
+    bool ok = (gates->class && vector) || err_no_memory(err, "verify", "choose a smaller scene");
     free(vector);
     return ok;
 }
@@ -291,9 +285,8 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
 }
 
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *, void *), void *context,
-                VerifyCount *count, Err *err) {
-    Verify verify = {.plan = plan, .count = count, .emit = row, .context = context};
-    *count = (VerifyCount){0};
+                Err *err) {
+    Verify verify = {.plan = plan, .emit = row, .context = context};
     bool ok = plan_each_problem(plan, verify_problem, &verify, err);
     free(verify.judged);
     return ok;

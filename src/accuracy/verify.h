@@ -25,16 +25,12 @@ typedef struct {
     bool passed;         /* gates and identity pass, and a deterministic kernel has same_bits */
 } VerifyRow;
 
-typedef struct {
-    int passed, failed, skipped;
-} VerifyCount;
-
 /* Calls `row` for each result in the order scene, moment, direction, align, dtype, kernel. Kernels
  * that are wrong on purpose are judged only if the plan names kernels. A kernel that refuses a
  * problem is a skipped row. The plan's timing options are not used. If moments in
  * succession share a map, gate C and the adjoint run at the first of these moments only. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
-                void *context, VerifyCount *count, Err *err);
+                void *context, Err *err);
 
 /* Runs all gates of one kernel on an encoded problem. */
 bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err);

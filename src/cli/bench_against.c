@@ -63,7 +63,7 @@ static bool keep_rows(Against *against, const json_t *record, Err *err) {
             json_pack("{sO sO sO?}", "median_us", json_object_get(row, "median_us"), "noise",
                       json_object_get(row, "noise"), "settled", json_object_get(row, "settled"));
         if (json_object_set_new(against->rows, key, kept) != 0)
-            return err_set(err, ERR_FAILED, "bench", "", "out of memory");
+            return err_no_memory(err, "bench", "");
     }
     return true;
 }
@@ -116,7 +116,7 @@ bool against_open(const Options *options, Against **out, Err *err) {
         return true;
     Against *against = *out = calloc(1, sizeof *against);
     if (!against || !(against->rows = json_object()))
-        return err_set(err, ERR_FAILED, "bench", "", "out of memory");
+        return err_no_memory(err, "bench", "");
     against->options = options;
     return parse_fail_limit(options->fail, &against->fail, err) && load_rows(against, path, err);
 }

@@ -174,7 +174,7 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
         report_head(&records->row, "moments", NULL);
         report_head(&records->row, "mean_us", NULL);
     }
-    return (!records->lost || err_set(err, ERR_FAILED, "bench", "", "out of memory")) &&
+    return (!records->lost || err_no_memory(err, "bench", "")) &&
            records_print(
                records, &(OutputTable){.report = &records->row}, 1,
                json_pack("{ss so ss}", "command", "bench", "machine", machine, "timing", timing),

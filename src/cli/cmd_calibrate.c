@@ -212,7 +212,7 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
     int count = list_ways(options, ways);
     Histogram feat;
     if (!tensor_histograms_feat(histograms, &feat))
-        return err_set(err, ERR_FAILED, "calibrate", "", "out of memory");
+        return err_no_memory(err, "calibrate", "");
     list_tensors(histograms, &feat, dtype, tensors);
     say_not_finite(scenes, tensors);
     for (int t = 0; t < TENSORS; t++)
@@ -227,7 +227,7 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
 
 /* ---- the curve of a histogram ---------------------------------------------------------------- */
 
-enum { STEPS = 4, POINTS = 40 * STEPS, PARTS = 3 }; /* STEPS for each octave */
+enum { STEPS = 4, POINTS = 40 * STEPS }; /* STEPS for each octave */
 
 /* A curve of the share of values for each octave of magnitude. Its points end above `largest`. */
 typedef struct {
@@ -252,65 +252,36 @@ static void make_curve(const Histogram *histogram, double largest, Curve *curve)
     }
 }
 
-static int curve_part(double x, const double ends[PARTS - 1]) {
-    return (x >= ends[0]) + (x > ends[1]);
-}
-
-/* Splits the curve at `ends` into parts. Each part also has the first point of the next part. */
-static void split_curve(const Curve *curve, const double ends[PARTS - 1], double y[PARTS][POINTS]) {
-    for (int i = 0; i < POINTS; i++)
-        for (int part = 0; part < PARTS; part++) {
-            bool own = part == curve_part(curve->x[i], ends);
-            bool joins = i && part == curve_part(curve->x[i - 1], ends);
-            y[part][i] = (own || joins) && curve->y[i] > 0 ? curve->y[i] : NAN;
-        }
-}
-
 /* The data of the chart, which the ChartSpec borrows. */
 typedef struct {
     Curve curve;
-    double parts[PARTS][POINTS];
-    char names[PARTS][64], labels[WAYS][96], title[160], subtitle[400], note[512];
-    PlotSeries series[PARTS];
+    char labels[WAYS][96], title[160], subtitle[400], note[512];
+    PlotSeries series;
     PlotMark marks[WAYS];
-    ChartSpec spec;
+    int mark_count;
 } CalibrationChart;
 
-/* Joins marks at the same place: the strong one stays, otherwise the first. Returns their
- * number. */
-static int join_marks(PlotMark *marks, int count) {
-    int left = 0;
-    for (int i = 0; i < count; i++) {
-        if (!left || marks[left - 1].x < marks[i].x)
-            marks[left++] = marks[i];
-        else if (marks[i].strong)
-            marks[left - 1] = marks[i];
-    }
-    return left;
-}
-
-/* Marks the cut of each method. The finding becomes the title. Returns the cut of `shown`. */
-static double mark_cuts(CalibrationChart *chart, const Options *options, const Tensor *tensor,
-                        const RangesRequest *shown) {
+/* Marks the cut of each method. Of methods with the same cut the first is marked. The finding
+ * becomes the title. */
+static void mark_cuts(CalibrationChart *chart, const Options *options, const Tensor *tensor) {
     Way ways[WAYS];
     Judged best = {.least = 0}, worst = {.least = 0};
     int count = list_ways(options, ways);
-    double cut = 0;
     for (int i = 0; i < count; i++) {
         Judged judged = judge_way(tensor->histogram, 1, tensor->element, ways[i]);
         double error = cut_rel_l2(&judged.cost);
-        bool strong = ways[i].method == shown->method && (shown->method != SCALE_PERCENTILE ||
-                                                          ways[i].percentile == shown->percentile);
         snprintf(chart->labels[i], sizeof chart->labels[i], "%s: %.3g", judged.name, error);
-        chart->marks[i] = (PlotMark){judged.most, chart->labels[i], strong};
-        cut = strong ? judged.most : cut;
+        bool there = false;
+        for (int k = 0; k < chart->mark_count; k++)
+            there = there || chart->marks[k].x == judged.most;
+        if (!there)
+            chart->marks[chart->mark_count++] = (PlotMark){judged.most, chart->labels[i], false};
         if (!i || error < cut_rel_l2(&best.cost))
             best = judged;
         if (!i || error > cut_rel_l2(&worst.cost))
             worst = judged;
     }
-    chart_sort_marks(chart->marks, count);
-    chart->spec.mark_count = join_marks(chart->marks, count);
+    chart_sort_marks(chart->marks, chart->mark_count);
     double least = cut_rel_l2(&best.cost), most = cut_rel_l2(&worst.cost);
     const char *format = bev_dtypes[tensor->element].title;
     if (most < 1.01 * least)
@@ -319,73 +290,42 @@ static double mark_cuts(CalibrationChart *chart, const Options *options, const T
     else
         snprintf(chart->title, sizeof chart->title, "%s in %s: %s costs least, %.3g, %s most, %.3g",
                  tensor->name, format, best.name, least, worst.name, most);
-    return cut;
-}
-
-/* Adds the histogram's curve to the chart in three parts: underflow, kept, saturated. */
-static void add_parts(CalibrationChart *chart, const Tensor *tensor, double cut) {
-    static const char *const names[PARTS] = {"become 0", "kept", "saturate"};
-    double step = bev_dtypes[tensor->element].smallest *
-                  (double)bev_tensor_scale(tensor->element, (float)cut);
-    const double ends[PARTS - 1] = {step / 2, cut};
-    CutCost cost = {0};
-    scale_cut_cost(tensor->histogram, cut, tensor->element, &cost);
-    const double shares[PARTS] = {cost.underflow / cost.non_zero,
-                                  1 - (cost.underflow + cost.saturated) / cost.non_zero,
-                                  cost.saturated / cost.non_zero};
-    make_curve(tensor->histogram, tensor->histogram->largest, &chart->curve);
-    split_curve(&chart->curve, ends, chart->parts);
-    for (int part = 0; part < PARTS; part++) {
-        snprintf(chart->names[part], sizeof *chart->names, "%s: %.3g %%", names[part],
-                 100 * shares[part]);
-        chart->series[part] =
-            plot_series(chart->names[part], chart->curve.x, chart->parts[part], POINTS, part);
-    }
-    chart->spec.series_count = PARTS;
-}
-
-/* ---- the chart of a histogram ---------------------------------------------------------------- */
-
-/* Sets the ends of both axes. y begins a decade below the smallest share that is drawn. */
-static void set_axes(ChartSpec *spec, const Tensor *tensor) {
-    double lo = tensor->histogram->largest, least = 1;
-    for (int s = 0; s < spec->series_count; s++)
-        for (int i = 0; i < POINTS; i++)
-            if (spec->series[s].y[i] > 0) {
-                lo = fmin(lo, spec->series[s].x[i]);
-                least = fmin(least, spec->series[s].y[i]);
-            }
-    spec->x = (PlotAxis){"magnitude", true, lo / 1.2, tensor->histogram->largest * 1.2, NULL};
-    spec->y =
-        (PlotAxis){"share of the values, an octave", true, pow(10, floor(log10(least))), 1, NULL};
 }
 
 static bool draw_calibration(const PlotRequest *request, const TensorHistograms *histograms,
-                             const RangesRequest *shown, const Tensor *tensor, Err *err) {
-    const Options *options = request->options;
+                             const Tensor *tensor, Err *err) {
+    const Histogram *histogram = tensor->histogram;
     CalibrationChart *chart = calloc(1, sizeof *chart);
     if (!chart)
-        return err_set(err, ERR_FAILED, "plot", "", "out of memory");
-    ChartSpec *spec = &chart->spec;
-    char method[32];
-    ranges_describe(shown->method, shown->percentile, method, sizeof method);
-    *spec = (ChartSpec){.title = chart->title,
-                        .subtitle = chart->subtitle,
-                        .note = chart->note,
-                        .series = chart->series,
-                        .marks = chart->marks};
-    double cut = mark_cuts(chart, options, tensor, shown);
-    add_parts(chart, tensor, cut);
-    set_axes(spec, tensor);
-    snprintf(chart->subtitle, sizeof chart->subtitle, "%s, %lld moments; colours by %s",
-             request->model->label, (long long)histograms->moments, method);
-    snprintf(
-        chart->note, sizeof chart->note,
-        "Computed from the FP32 values; %.3g %% of them are 0 and not drawn. Above the line of a "
-        "method values saturate; beside its name: relative L2 error after quantisation.\nBelow "
-        "half a step values become 0: the smaller the range, the fewer.",
-        100 * (double)tensor->histogram->zeros / (double)tensor->histogram->values);
-    bool ok = output_chart(options, spec, options->output, err);
+        return err_no_memory(err, "plot", "");
+    mark_cuts(chart, request->options, tensor);
+    make_curve(histogram, histogram->largest, &chart->curve);
+    double lo = histogram->largest, least = 1;
+    for (int i = 0; i < POINTS; i++)
+        if (chart->curve.y[i] > 0) {
+            lo = fmin(lo, chart->curve.x[i]);
+            least = fmin(least, chart->curve.y[i]);
+        } else
+            chart->curve.y[i] = NAN;
+    chart->series = plot_series(tensor->name, chart->curve.x, chart->curve.y, POINTS, 1);
+    snprintf(chart->subtitle, sizeof chart->subtitle, "%s, %lld moments", request->model->label,
+             (long long)histograms->moments);
+    snprintf(chart->note, sizeof chart->note,
+             "Computed from the FP32 values; %.3g %% of them are 0 and not drawn. Above the line "
+             "of a method values saturate; beside its name: relative L2 error after quantisation.\n"
+             "Below half a step values become 0: the smaller the range, the fewer.",
+             100 * (double)histogram->zeros / (double)histogram->values);
+    ChartSpec spec = {
+        .title = chart->title,
+        .subtitle = chart->subtitle,
+        .note = chart->note,
+        .x = {"magnitude", true, lo / 1.2, histogram->largest * 1.2, NULL},
+        .y = {"share of the values, an octave", true, pow(10, floor(log10(least))), 1, NULL},
+        .series = &chart->series,
+        .series_count = 1,
+        .marks = chart->marks,
+        .mark_count = chart->mark_count};
+    bool ok = output_chart(request->options, &spec, request->options->output, err);
     free(chart);
     return ok;
 }
@@ -400,8 +340,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
     if (!require_single_scale(&shown, err))
         return false;
     bool ok = count_scene(options, request->model->scene, &histograms, err) &&
-              (tensor_histograms_feat(&histograms, &feat) ||
-               err_set(err, ERR_FAILED, "plot", "", "out of memory"));
+              (tensor_histograms_feat(&histograms, &feat) || err_no_memory(err, "plot", ""));
     list_tensors(&histograms, &feat, shown.dtype, tensors);
     say_not_finite(request->model->scene, tensors);
     const Tensor *tensor = &tensors[wanted];
@@ -413,7 +352,7 @@ bool plot_calibration(const PlotRequest *request, Err *err) {
         ok = err_set(err, ERR_FAILED, request->model->scene, "nothing can be drawn",
                      "an empty histogram: all values of %s are %s", tensor->name,
                      histogram_kinds(tensor->histogram));
-    ok = ok && draw_calibration(request, &histograms, &shown, tensor, err);
+    ok = ok && draw_calibration(request, &histograms, tensor, err);
     histogram_free(&feat);
     tensor_histograms_free(&histograms);
     return ok;

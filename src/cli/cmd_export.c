@@ -62,7 +62,7 @@ static bool write_npy(const char *path, const BevTensor *tensor, int rank, const
     size_t values = (size_t)array.count * sizeof(float);
     char *bytes = malloc(NPY_WRITTEN_BYTES + values);
     if (!bytes)
-        return err_set(err, ERR_FAILED, path, "choose a smaller grid", "out of memory");
+        return err_no_memory(err, path, "choose a smaller grid");
     size_t header = npy_write_header(&array, bytes);
     bev_tensor_decode(tensor, 0, tensor->rows, (float *)(bytes + header));
     bool ok = data_write(path, bytes, header + values, err);
@@ -83,7 +83,7 @@ static bool write_beside(const Export *export, const char *what, const BevTensor
     size_t size = strlen(name) + strlen(what) + 2;
     char *path = malloc(size);
     if (!path)
-        return err_set(err, ERR_FAILED, name, "", "out of memory");
+        return err_no_memory(err, name, "");
     snprintf(path, size, "%.*s-%s.npy", (int)strlen(name) - 4, name, what);
     bool ok = write_npy(path, tensor, rank, shape, err);
     free(path);
@@ -193,8 +193,7 @@ static bool write_scene(const Options *options, const Workload *workload, const 
 }
 
 /* Writes the tensors and the map to OUT.npz. */
-static bool write_tensors(const Options *options, Workload *workload, const BevMap *map,
-                          Err *err) {
+static bool write_tensors(const Options *options, Workload *workload, const BevMap *map, Err *err) {
     const BevShape *shape = &workload->seen->shape;
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
     Photos taken = {.srgb = NULL};
@@ -219,9 +218,8 @@ bool cmd_export(const Options *options, Err *err) {
     const bool whole = workload.scene->has_rig || !workload.scene->map.weights;
     BevAlign align =
         (BevAlign)choices_or(CHOICE_ALIGN, options->align, whole ? BEV_NEAREST : BEV_BILINEAR);
-    const BevMap *map = select_use_fault(options, &workload, err)
-                            ? workload_map(&workload, align, err)
-                            : NULL;
+    const BevMap *map =
+        select_use_fault(options, &workload, err) ? workload_map(&workload, align, err) : NULL;
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points,
                             &workload.maps[align]->intervals.pruned);

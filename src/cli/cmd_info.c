@@ -209,7 +209,7 @@ static bool add_fault(const Options *options, Workload *workload, Facts *facts, 
     if (!select_use_fault(options, workload, err))
         return false;
     const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
-    fault_table_add(&right, &wrong, NULL, facts->scene, &facts->faults);
+    fault_table_add(&right, &wrong, facts->scene, &facts->faults);
     return true;
 }
 
@@ -270,7 +270,7 @@ static bool measure_objects(const Options *options, Workload *workload, const ch
             object_table_add(&table, scene, format->dtype, format->align, &reports->rows,
                              &reports->bands);
         if (ok && !i)
-            fault_table_add(&table.right, &table.wrong, &table, scene, &reports->faults);
+            fault_table_add(&table.right, &table.wrong, scene, &reports->faults);
     }
     object_table_close(&table);
     return ok;

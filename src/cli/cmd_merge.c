@@ -136,7 +136,7 @@ bool records_take_files(Records *records, RecordFile *files, int count, Err *err
 bool cmd_merge(const Options *options, Err *err) {
     int count = options->argument_count, opened = 0;
     RecordFile *files = calloc((size_t)count, sizeof *files);
-    bool ok = files || err_set(err, ERR_FAILED, "merge", "", "out of memory");
+    bool ok = files || err_no_memory(err, "merge", "");
     while (ok && opened < count) {
         ok = record_file_open(&files[opened], options->arguments[opened], err);
         opened++;

@@ -15,32 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- what it comes to -------------------------------------------------------------------------
- */
-
-/* Prints different image sizes: "images: 1550 x 2048 front, 2048 x 1550 6 cameras". */
-static void print_images(const Rig *rig, FILE *out) {
-    for (int i = 0, sizes = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++) {
-        const ImageCut *cut = &rig->cameras[i].cut;
-        int same = 0, before = 0;
-        for (int k = 0; k < rig->camera_count; k++)
-            if (rig->cameras[k].cut.image_w == cut->image_w &&
-                rig->cameras[k].cut.image_h == cut->image_h) {
-                same++;
-                before += k < i;
-            }
-        if (before)
-            continue;
-        fprintf(out, "%s%d x %d of ", sizes++ ? ", " : "images ", cut->image_w, cut->image_h);
-        if (same == 1)
-            fputs(rig->cameras[i].name, out);
-        else
-            fprintf(out, "%d cameras", same);
-    }
-    if (!rig_has_one_cut(rig))
-        fputs("; each resized and cropped to the input\n", out);
-}
-
 static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = model->workload.scene;
     const BevProblem *problem = &model->problem.view;
@@ -53,14 +27,12 @@ static void print_rig(const SceneModel *model, FILE *out) {
     fprintf(
         out,
         "%s\n%d cameras, features %lld x %lld, %lld depth bins, %d x %d cells of %g m, C = %lld, "
-        "%s, nearest\n%s points, %s intervals, longest %lld; footprint %s, gather %s\n",
+        "%s, nearest\n%s points, %s intervals, longest %lld; footprint %s, gather %s\n\n",
         scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
         (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
         (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
         bev_dtypes[problem->dtype].title, points, intervals, (long long)stats.longest, footprint,
         gathered);
-    print_images(&scene->rig, out);
-    fputc('\n', out);
 }
 
 static void add_gpu(Report *report, const SceneModel *model, int place) {

@@ -191,7 +191,7 @@ bool cmd_sensitivity(const Options *options, Err *err) {
     plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
     bool ok = sensitivity_run(&plan, options->mixed ? mixed : NULL, add_moment, &all, err);
     if (ok && all.out_of_memory)
-        ok = err_set(err, ERR_FAILED, "sensitivity", "choose fewer scenes", "out of memory");
+        ok = err_no_memory(err, "sensitivity", "choose fewer scenes");
     ok = ok && print_harms(options, &all, err);
     free(all.harms);
     return ok;

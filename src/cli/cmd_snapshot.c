@@ -39,7 +39,6 @@ typedef struct {
     const char *scenes[2];
     State state;
     LiveData live;
-    ValueRange range; /* of --range */
     char title[160], subtitle[256];
 } Snapshot;
 
@@ -80,17 +79,6 @@ static bool check_options(const Options *options, Err *err) {
         return err_set(err, ERR_USAGE, options->strip ? "--strip" : "--lidar", "leave it out",
                        "backward lights the camera views itself");
     return true;
-}
-
-static bool choose_range(Snapshot *snapshot, Err *err) {
-    const char *text = snapshot->options->range;
-    ValueRange *range = &snapshot->range;
-    int used = 0;
-    snapshot->state.range_locked = text != NULL;
-    bool ok =
-        !text || (sscanf(text, "%lf:%lf%n", &range->lo, &range->hi, &used) == 2 && !text[used] &&
-                  isfinite(range->lo) && isfinite(range->hi) && range->lo < range->hi);
-    return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
 }
 
 /* The channels of the view rgb, which --rgb also chooses, and that of the view channel. */
@@ -157,8 +145,7 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     state->lidar = options->lidar;
     if (options->colormap)
         state->colormap = 1 + (int)(colormap_find(options->colormap) - colormaps);
-    return choose_slice(snapshot, err) && choose_channels(snapshot, err) &&
-           choose_range(snapshot, err);
+    return choose_slice(snapshot, err) && choose_channels(snapshot, err);
 }
 
 /* By default the best kernel that runs here, in FP16, the format that is deployed; backward the
@@ -441,7 +428,7 @@ static bool black_views(const BevShape *shape, CameraViews *black, Err *err) {
                            .h = shape->feat_h,
                            .w = shape->feat_w,
                            .color = calloc(pixels, 3 * sizeof *black->color)};
-    return black->color || err_set(err, ERR_FAILED, "camera views", "", "out of memory");
+    return black->color || err_no_memory(err, "camera views", "");
 }
 
 /* Photographs, or rendered views of the world; backward at least black pictures. */
@@ -544,9 +531,8 @@ static bool draw(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
     BevPicture difference = {.ready = false};
-    const ValueRange *range = options->range ? &snapshot->range : NULL;
     Picture *picture =
-        picture_of_figure(state, &snapshot->live, range, shows_cameras(options), err);
+        picture_of_figure(state, &snapshot->live, NULL, shows_cameras(options), err);
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
                        .picture = picture,
@@ -595,7 +581,7 @@ static bool make(Snapshot *snapshot, Err *err) {
 bool cmd_snapshot(const Options *options, Err *err) {
     Snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (!snapshot)
-        return err_set(err, ERR_FAILED, "snapshot", "", "out of memory");
+        return err_no_memory(err, "snapshot", "");
     snapshot->options = options;
     live_init(&snapshot->live);
     bool ok = make(snapshot, err);

@@ -5,14 +5,11 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { COLUMNS = 80, SHOWN_CASES = 3, MAX_CASES = 64, MESSAGE_LINES = 40, MAX_TEMPLATE = 1 << 16 };
+enum { SHOWN_CASES = 3, MESSAGE_LINES = 40, MAX_TEMPLATE = 1 << 16 };
 
 static const char default_scene[] = "canonical";
 static const double DEFAULT_LIMIT_S = 10;
@@ -28,29 +25,9 @@ typedef struct {
     TryKernel kernel;
     char file[128], scene[64]; /* names that are safe to print */
     int cases, wrong;
-    int column;                     /* column in the line of right cases; 0: no line has begun */
-    const char *unshown[MAX_CASES]; /* names of the wrong cases that are not shown */
-    int unshown_count;
     bool varies; /* the result varies between runs of some case */
     bool printed;
 } Trial;
-
-/* Adds a name to a line that begins with `head`. */
-static void list_name(Trial *trial, const char *head, const char *name) {
-    int length = (int)strlen(name);
-    if (trial->column == 0)
-        trial->column = printf("%s  %s", head, name);
-    else if (trial->column + 2 + length < COLUMNS)
-        trial->column += printf(", %s", name);
-    else
-        trial->column = printf(",\n       %s", name) - 2;
-}
-
-static void end_line(Trial *trial) {
-    if (trial->column)
-        putchar('\n');
-    trial->column = 0;
-}
 
 static void print_indented(const char *text) {
     for (const char *line = text; *line;) {
@@ -60,8 +37,12 @@ static void print_indented(const char *text) {
     }
 }
 
-static void show_wrong(Trial *trial, const char *name, const TryResult *result) {
-    end_line(trial);
+/* Prints a wrong case. Of many only the first few are explained. */
+static void show_wrong(const Trial *trial, const char *name, const TryResult *result) {
+    if (trial->wrong > SHOWN_CASES) {
+        printf("WRONG  %s\n", name);
+        return;
+    }
     printf("WRONG  %s: %s\n", name, result->what);
     if (result->hint[0])
         printf("       (%s)\n", result->hint);
@@ -71,25 +52,18 @@ static void show_wrong(Trial *trial, const char *name, const TryResult *result) 
     }
 }
 
-/* Shows a result; of many wrong cases only the first few. False with an error: the kernel did not
- * return, and no other case can be judged. `name` must live as long as the trial. */
+/* Counts a result, and shows a wrong one. False with an error: the kernel did not return, and no
+ * other case can be judged. */
 static bool show_result(Trial *trial, const char *name, const TryResult *result, Err *err) {
     trial->cases++;
     trial->wrong += result->verdict == TRY_WRONG;
     trial->varies = trial->varies || result->varies;
-    if (result->verdict == TRY_RIGHT)
-        list_name(trial, "right", name);
-    else if (result->verdict == TRY_WRONG && trial->wrong <= SHOWN_CASES)
+    if (result->verdict == TRY_WRONG)
         show_wrong(trial, name, result);
-    else if (result->verdict == TRY_WRONG && trial->unshown_count < MAX_CASES)
-        trial->unshown[trial->unshown_count++] = name;
-    if (result->nan_both) {
-        end_line(trial);
-        printf("       %lld values of FP64 are NaN, and those of out, too: they are not compared\n",
-               (long long)result->nan_both);
-    }
+    if (result->nan_both)
+        printf("%s: %lld values of FP64 are NaN, and those of out, too: they are not compared\n",
+               name, (long long)result->nan_both);
     if (result->printed && !trial->printed) {
-        end_line(trial);
         printf("What it printed in case %s, and in others perhaps:\n", name);
         print_indented(result->printed);
         trial->printed = true;
@@ -115,7 +89,7 @@ static bool judge_cases(Trial *trial, Err *err) {
 
 /* Judges the scene that will be timed, with all its channels. */
 static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
-    static char name[96]; /* the trial borrows names */
+    char name[96];
     TryResult result = {.verdict = TRY_RIGHT};
     snprintf(name, sizeof name, "%s with C = %lld", trial->scene,
              (long long)problem->shape.channels);
@@ -124,7 +98,6 @@ static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
     try_progress("");
     ok = ok && show_result(trial, name, &result, err);
     try_result_free(&result);
-    end_line(trial);
     return ok;
 }
 
@@ -132,10 +105,6 @@ static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
     printf("%s: compiled by %s; judged in FP32, nearest, by gates A and C\n", trial->file,
            trial->kernel.command);
     bool ok = judge_cases(trial, err) && judge_scene(trial, problem, err);
-    end_line(trial);
-    for (int i = 0; i < trial->unshown_count; i++)
-        list_name(trial, "WRONG", trial->unshown[i]);
-    end_line(trial);
     fflush(stdout); /* so that the text comes before the error's line */
     if (!ok)
         return false;
@@ -192,7 +161,7 @@ static bool try_once(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- files and the editor -------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool check_name(const char *file, Err *err) {
     return data_has_suffix(file, ".c") || data_has_suffix(file, ".cu") ||
@@ -217,67 +186,8 @@ static bool write_template(const char *file, Err *err) {
     return ok;
 }
 
-static bool run_editor(const char *editor, const char *file, Err *err) {
-    char command[1100];
-    snprintf(command, sizeof command, "%s \"$1\"", editor);
-    fflush(stdout);
-    /* While the editor runs, it alone handles the keys that interrupt. */
-    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-    pid_t pid = fork();
-    int status = 0, why = errno;
-    if (pid == 0) {
-        signal(SIGINT, interrupt);
-        signal(SIGQUIT, quit);
-        execl("/bin/sh", "sh", "-c", command, "sh", file, (char *)NULL);
-        _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0)
-        ;
-    signal(SIGINT, interrupt);
-    signal(SIGQUIT, quit);
-    if (pid < 0)
-        return err_set(err, ERR_FAILED, editor, "", "cannot be started: %s", strerror(why));
-    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-           err_set(err, ERR_FAILED, editor, "set VISUAL or EDITOR", "the editor did not end well");
-}
-
-/* Returns the learner's editor. NULL with an error: there is none, or no terminal for it. */
-static const char *find_editor(Err *err) {
-    const char *editor = getenv("VISUAL");
-    if (!editor || !editor[0])
-        editor = getenv("EDITOR");
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        err_set(err, ERR_USAGE, "--edit", "leave it out", "it needs a terminal");
-    else if (!editor || !editor[0])
-        err_set(err, ERR_USAGE, "--edit", "such as EDITOR=nano",
-                "neither VISUAL nor EDITOR names an editor");
-    else
-        return editor;
-    return NULL;
-}
-
-/* Edits and tries until the learner ends. The last verdict counts. */
-static bool edit_and_try(const Options *options, const char *editor, Err *err) {
-    for (;;) {
-        char line[1024], answer[64];
-        *err = (Err){0};
-        if (!run_editor(editor, options->arguments[0], err))
-            return false;
-        bool ok = try_once(options, err);
-        err_line(err, line, sizeof line);
-        printf("\n%s%sEnter: edit again. q: quit. ", ok ? "" : line, ok ? "" : "\n");
-        fflush(stdout);
-        if (!fgets(answer, sizeof answer, stdin) || answer[0] == 'q')
-            return ok;
-    }
-}
-
 bool cmd_try(const Options *options, Err *err) {
-    const char *file = options->arguments[0], *editor = NULL;
-    if (!check_name(file, err) || (options->edit && !(editor = find_editor(err))) ||
-        (options->create && !write_template(file, err)))
-        return false;
-    if (editor)
-        return edit_and_try(options, editor, err);
-    return options->create || try_once(options, err);
+    const char *file = options->arguments[0];
+    return check_name(file, err) &&
+           (options->create ? write_template(file, err) : try_once(options, err));
 }

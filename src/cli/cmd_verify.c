@@ -368,22 +368,13 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
                   "cosine_line", options->cosine, "max_abs_line", options->max_abs, "classes",
                   report_json(&classes), "moments", records->all);
     static const char gates_said[] =
-        "\nGate A allows the rounding of the output and of the sums: 1.00 of the bound is what a "
-        "correct kernel's rounding takes at most. Gate B holds rel L2 to limit B, above what "
-        "that format costs on the shipped scenes by scales fitted to the frame. A pass says no "
-        "more than that, not that the format is enough for a network. Where all correct kernels "
-        "fail "
-        "it alike, as in INT8 at a few moments or by calibrated scales, the format is at fault. "
-        "Gate C looks for wrong sums that such an error hides. Of several moments a row shows the "
-        "one of the largest rel L2, of those that fail if any does: other values may be larger at "
-        "others. atol 1e-2 is NVIDIA's tolerance, an absolute bound on max abs that judges nothing "
-        "here: "
-        "formats of few bits break it. Judged are the values of cells with points (backward: those "
-        "of the gradients that points reach); of the others only a value that is not 0 counts, as "
-        "wrong. Left out are the values whose FP64 over the original inputs is NaN or infinite: "
-        "gate B fails where the output is a number there. Of channels: rel L2 of "
-        "each channel by itself, the root of their mean square; beside an outlier channel the rel "
-        "L2 of all is that channel's.\n";
+        "\nA pass of gate B says that the format costs no more than on the shipped scenes, not that "
+        "it is enough for a network. Where all correct kernels fail it alike, the format is at "
+        "fault. Of several moments a row shows the one of the largest rel L2, of those that fail "
+        "if any does. atol 1e-2 is NVIDIA's tolerance, an absolute bound on max abs, which judges "
+        "nothing here. Left out are the values whose FP64 over the original inputs is NaN or "
+        "infinite. Of channels: rel L2 of each channel by itself, the root of their mean square. "
+        "verify --help explains the gates.\n";
     const OutputTable tables[] = {{.report = &records->row},
                                   {.above = gates_said},
                                   {"\nBy scene and class: the largest error and the lowest "
@@ -400,7 +391,7 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
     const Options *options = records->options;
     const int passed = records->passed, failed = records->failed;
     if (records->lost)
-        return err_set(err, ERR_FAILED, "verify", "choose fewer moments", "out of memory");
+        return err_no_memory(err, "verify", "choose fewer moments");
     if (!print_verified(verified, plan && plan->directions >> BEV_BACKWARD & 1, err))
         return false;
     if (strcmp(options->format, "json"))
@@ -425,7 +416,6 @@ static bool judge_plan(Verified *verified, Err *err) {
     static const char *const usual[] = {"canonical", "asymmetric", "toy"};
     const Options *options = verified->records.options;
     BenchPlan plan;
-    VerifyCount count;
     GradOutFile grad_out = {.first = -1};
     bool ok = select_plan(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, &plan,
                           err) &&
@@ -434,7 +424,7 @@ static bool judge_plan(Verified *verified, Err *err) {
     if (ok)
         plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
     ok = ok && records_open(&verified->records, &plan, err) &&
-         verify_run(&plan, add_row, verified, &count, err) &&
+         verify_run(&plan, add_row, verified, err) &&
          records_end(&verified->records, err) && judge_rows(verified, &plan, err);
     grad_out_free(&grad_out);
     return ok;

@@ -19,8 +19,7 @@
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* Prints `text` wrapped at 80 columns. Continuation lines are indented. */
-static void print_wrapped(FILE *out, const char *text, int indent, int column) {
+void help_wrapped(FILE *out, const char *text, int indent, int column) {
     while (*text) {
         int length = (int)strcspn(text, " ");
         if (column + 1 + length > 80) {
@@ -46,7 +45,7 @@ static void print_option(const OptionHelp *option, FILE *out) {
     if (option->argument)
         width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->argument);
     fprintf(out, "%-28s", left);
-    print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
+    help_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
 }
 
 /* Two or three uses of each command, a line each. */
@@ -89,7 +88,7 @@ static void print_keys(FILE *out) {
 void help_command(CommandId command, FILE *out) {
     fprintf(out, "Usage: bevscope %s [OPTION]... %s\n\n", commands[command].name,
             commands[command].synopsis);
-    print_wrapped(out, commands[command].details, 0, 0);
+    help_wrapped(out, commands[command].details, 0, 0);
     fputs("\nOptions:\n", out);
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++)

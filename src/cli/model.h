@@ -35,9 +35,8 @@ void scene_model_close(SceneModel *model);
 bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
                         unsigned kernels, Err *err);
 
-/* Gives each GPU the ceilings that probes found. They are measured where this machine has the GPU
- * and --device allows it; otherwise they are recorded. */
-void scene_model_ceilings(SceneModel *model, const Options *options, const ChosenGpus *chosen);
+/* Gives each GPU the ceilings that were recorded of it (info --probe). */
+void scene_model_ceilings(SceneModel *model, const ChosenGpus *chosen);
 
 /* Whether a recorded row was taken on the model's problem. */
 bool scene_model_is(const SceneModel *model, const RecordedRow *row);
@@ -176,11 +175,9 @@ bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype
 
 /* Adds the shift that a wrong calibration of a camera causes, in metres seen from above. There is a
  * row for 10, 30, 50 and 80 m from the camera. A row has the shift of points at this range on the
- * pixels' rays, where the grid has their height. It also has the shift of objects that only this
- * camera sees, at this range within a tenth. Adds no rows where both rigs have the same
- * calibration. `table` is measured already. NULL: no objects. */
-void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *table,
-                     const char *scene, Report *report);
+ * pixels' rays, where the grid has their height. Adds no rows where both rigs have the same
+ * calibration. */
+void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Report *report);
 
 /* Adds a row for each object, and a row for each band of range. */
 void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,

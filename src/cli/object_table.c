@@ -20,7 +20,7 @@ static bool measure_objects(const ObjectTable *table, Workload *workload, BevDty
     const Rig right = inputs_rig_at(workload->seen);
     bool ok = objects_measure(&table->objects, &right, &map->rig, &problem.view.map,
                               workload->features->depth, errors) ||
-              err_set(err, ERR_FAILED, "objects", "", "out of memory");
+              err_no_memory(err, "objects", "");
     problem_free(&problem);
     return ok;
 }
@@ -84,7 +84,7 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     table->errors = calloc(count, sizeof *table->errors);
     table->baseline = calloc(count, sizeof *table->baseline);
     if (!table->errors || !table->baseline)
-        return err_set(err, ERR_FAILED, "objects", "", "out of memory");
+        return err_no_memory(err, "objects", "");
     say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
     if (!measure_objects(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
         !select_use_fault(options, workload, err) || !find_objects(workload, table, err))
@@ -218,35 +218,10 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     shift->left_m += (dy * ray[0] - dx * ray[1]) / level;
 }
 
-/* Returns the mean shift of one camera's objects at about that range from it. */
-static double objects_moved_m(const ObjectTable *table, int camera, double range_m,
-                              int64_t *count) {
-    const Objects *objects = &table->objects;
-    const double *from = table->right.cameras[camera].position_m;
-    int64_t area = objects->pixel_count / table->right.camera_count;
-    double sum = 0;
-    *count = 0;
-    for (int64_t i = 0; i < objects->count; i++) {
-        const double *at = objects->boxes[i].center_m;
-        double away_m = hypot(at[0] - from[0], at[1] - from[1]), moved_m = table->errors[i].error_m;
-        int64_t seen = 0;
-        for (int64_t pixel = camera * area; pixel < (camera + 1) * area; pixel++)
-            seen += objects->object_of[pixel] == i;
-        if (!seen || seen != objects->pixels[i] || fabs(away_m - range_m) > range_m / 10 ||
-            !isfinite(moved_m))
-            continue;
-        sum += moved_m;
-        (*count)++;
-    }
-    return sum / (double)*count;
-}
-
 /* Adds how far a fault moves the points of a camera at one range. */
 static void add_range(const Rig *right, const Rig *wrong, int camera, double range_m,
-                      const ObjectTable *table, Report *report) {
+                      Report *report) {
     Shift shift = {.points = 0};
-    int64_t count = 0;
-    double moved_m = table ? objects_moved_m(table, camera, range_m, &count) : NAN;
     for (int h = 0; h < right->frustum.feat_h; h++)
         for (int w = 0; w < right->frustum.feat_w; w++)
             add_shift(right, wrong, camera, h, w, range_m, &shift);
@@ -261,14 +236,9 @@ static void add_range(const Rig *right, const Rig *wrong, int camera, double ran
     report_add(report, "in_grid", "in grid", 0, cell_int(shift.in_grid));
     report_add(report, "other_cell", "in other cells", 3,
                cell_real((double)shift.left_cell / (double)shift.in_grid));
-    if (!table)
-        return;
-    report_add(report, "objects", "objects", 0, cell_int(count));
-    report_add(report, "objects_moved_m", "they moved m", 3, metres(moved_m));
 }
 
-void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *table,
-                     const char *scene, Report *report) {
+void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Report *report) {
     static const double ranges_m[] = {10, 30, 50, 80};
     for (int camera = 0; camera < right->camera_count; camera++)
         for (int i = 0; i < 4; i++) {
@@ -277,6 +247,6 @@ void fault_table_add(const Rig *right, const Rig *wrong, const ObjectTable *tabl
             report->folds = true;
             report_row(report);
             report_add(report, "scene", "scene", 0, cell_text(scene));
-            add_range(right, wrong, camera, ranges_m[i], table, report);
+            add_range(right, wrong, camera, ranges_m[i], report);
         }
 }

@@ -62,7 +62,7 @@ typedef struct {
     bool quick, single, once, recorded, published, half, bare, photo_features, kernels, probe;
     bool objects;
 
-    const char *view, *slice, *colormap, *range, *compare, *theme, *title, *width;
+    const char *view, *slice, *colormap, *compare, *theme, *title, *width;
     int64_t channel;
     bool cameras, lidar, table, no_outlines, no_fill, backward;
     const char *grad_out, *pixel;
@@ -86,7 +86,7 @@ typedef struct {
     bool again, quiz;
     int64_t seed;
 
-    bool create, edit;
+    bool create;
     double limit_s;
 
     const char *method, *tensor, *scales;
@@ -143,6 +143,9 @@ extern const HelpWord help_words[];
 void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
 bool help_man(const char *command, FILE *out, Err *err);
+
+/* Prints `text` from that column on, wrapped at 80 columns. The other lines are indented. */
+void help_wrapped(FILE *out, const char *text, int indent, int column);
 
 /* Prints what may stand in place of the last of the words behind "bevscope": a line each, with a
  * tab before its help. */

@@ -72,7 +72,7 @@ static bool print_result(const MemoryStream *output) {
 bool output_close(MemoryStream *output, bool whole, const char *path, Err *err) {
     if (!memory_stream_close(output, path ? path : "standard output", err))
         return false;
-    bool ok = whole || err_set(err, ERR_FAILED, "output", "", "out of memory");
+    bool ok = whole || err_no_memory(err, "output", "");
     if (ok && path)
         ok = data_write(path, output->bytes, output->length, err);
     else if (ok && !print_result(output))
@@ -135,7 +135,7 @@ bool output_tables(const Options *options, const OutputTable *tables, int count,
     json_decref(root);
     if (output.stream)
         return output_close(&output, whole, options->output, err);
-    return err_set(err, ERR_FAILED, "output", "", "out of memory");
+    return err_no_memory(err, "output", "");
 }
 
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {

@@ -53,8 +53,7 @@ static bool draw_page(const PlotRequest *request, bool straggler, Err *err) {
     app_word(&words, "align", options->align);
     app_word(&words, "race", "on");
     App *app = calloc(1, sizeof *app);
-    bool ok = app ? app_open(app, &words, &engine, err)
-                  : err_set(err, ERR_FAILED, "race", "", "out of memory");
+    bool ok = app ? app_open(app, &words, &engine, err) : err_no_memory(err, "race", "");
     const LiveData *live = ok ? app_live(app) : NULL;
     if (ok && (!live->race || live->race->count < 2))
         ok = err_set(err, ERR_USAGE, "race", "choose FP16 or FP32, and --align nearest",

@@ -36,7 +36,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
         input.rel_l2[dtype] = rel_l2[dtype];
     if (!networks_open(request->options->network, &model->memory->networks, err))
         return false;
-    scene_model_ceilings(model, request->options, request->chosen);
+    scene_model_ceilings(model, request->chosen);
     model->memory->timelines = recorded_timelines(&request->chosen->recorded);
     ChartSpec *spec = chart_make(&input, err);
     bool ok = spec && output_chart(request->options, spec, request->options->output, err);

@@ -63,7 +63,7 @@ static bool predict_all(const PlotRequest *request, const BevProblem *problem, S
                         Err *err) {
     MemoryModel *memory = malloc(sizeof *memory);
     if (!memory)
-        return err_set(err, ERR_FAILED, "plot", "", "out of memory");
+        return err_no_memory(err, "plot", "");
     model_begin(memory, problem, request->chosen->gpus, 1);
     bool ok = model_replay(memory, problem, sweep->mask, err);
     for (int r = 0; r < sweep->kernel_count; r++) {

@@ -26,7 +26,7 @@ const char *row_text(const json_t *row, const char *key) {
 }
 
 static bool refuse_memory(Err *err) {
-    return err_set(err, ERR_FAILED, "results", "choose fewer moments", "out of memory");
+    return err_no_memory(err, "results", "choose fewer moments");
 }
 
 static bool writes_lines(const Records *records) {
@@ -105,8 +105,8 @@ void records_take(Records *records, json_t *record) {
     json_t *row;
     records->moments++;
     records->broken += row_text(record, "error")[0] != '\0';
-    json_array_foreach(json_object_get(record, "results"), i, row)
-        records->lost |= !take_row(records, row);
+    json_array_foreach(json_object_get(record, "results"), i, row) records->lost |=
+        !take_row(records, row);
 }
 
 void records_rows(Records *records) {

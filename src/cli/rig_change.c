@@ -76,8 +76,8 @@ static bool set_input(json_t *rig, const char *text, Err *err) {
         return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH", text);
     const int input[2] = {(int)size[0], (int)size[1]};
     bool ok = fit_image(frustum, input, err);
-    json_array_foreach(json_object_get(rig, "cameras"), i, camera)
-        ok = ok && fit_image(camera, input, err);
+    json_array_foreach(json_object_get(rig, "cameras"), i, camera) ok =
+        ok && fit_image(camera, input, err);
     json_object_set_new(frustum, "input_px", json_pack("[ii]", input[0], input[1]));
     return ok;
 }
@@ -146,7 +146,7 @@ bool rig_changed_text(const Options *options, char **text, Err *err) {
     bool ok = rig && change_rig(rig, options, err);
     *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
     json_decref(rig);
-    ok = ok && (*text || err_set(err, ERR_FAILED, "rig", "", "out of memory")) &&
+    ok = ok && (*text || err_no_memory(err, "rig", "")) &&
          scene_read_json(*text, strlen(*text), path, &scene, err);
     if (ok)
         scene_free(&scene);

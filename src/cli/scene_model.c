@@ -2,11 +2,7 @@
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 
-#include "config.h"
 #include "kernels/cuda/v4/choices.h"
-#ifdef HAVE_CUDA
-#include "src/run/cuda/device.h"
-#endif
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +36,7 @@ bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevD
         return false;
     model->memory = malloc(sizeof *model->memory);
     if (!model->memory)
-        return err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+        return err_no_memory(err, "memory model", "");
     model_begin(model->memory, &model->problem.view, list, list_gpus(chosen, list));
     model->memory->stores = chosen->stores;
     return scene_model_replay(model, chosen, &model->problem.view, kernels, err);
@@ -212,40 +208,17 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
         !workload_as_recorded(&model->workload))
         return NAN;
     const BevKernel *choice = scene_model_v3_choice(model, gpu).published;
-    const Published *row =
-        published_find(gpu->name, model->scene, problem->shape.channels,
-                       published_column(kernel, choice), problem->dtype);
+    const Published *row = published_find(gpu->name, model->scene, problem->shape.channels,
+                                          published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;
 }
 
-/* Measures the limits of this machine's GPU at the first call. NULL: this machine has no such GPU.
- * A broken device is no error here, because charts need none. */
-static const Limits *measured_limits(const Options *options, const Gpu *gpu) {
-#ifdef HAVE_CUDA
-    static DeviceInfo info;
-    static Limits limits;
-    static enum { UNKNOWN, NO, YES } here;
-    if (here == UNKNOWN) {
-        bool allowed = strcmp(options->device, "cpu") != 0;
-        here = allowed && device_open(0, NULL) && device_info(&info, NULL) &&
-                       probe_limits(PROBE_ALL, &limits, NULL)
-                   ? YES
-                   : NO;
-    }
-    return here == YES && gpu_of_device(info.name) == gpu_find(gpu->name) ? &limits : NULL;
-#else
-    (void)options, (void)gpu;
-    return NULL;
-#endif
-}
-
-void scene_model_ceilings(SceneModel *model, const Options *options, const ChosenGpus *chosen) {
+void scene_model_ceilings(SceneModel *model, const ChosenGpus *chosen) {
     for (int i = 0; i < model->memory->gpu_count; i++) {
         const Gpu *gpu = &model->memory->gpus[i];
         if (chosen_is_changed(gpu)) /* no probe has measured such a GPU */
             continue;
-        const Limits *here = gpu_find(gpu->name) ? measured_limits(options, gpu) : NULL;
-        Limits limits = here ? *here : recorded_limits(&chosen->recorded, gpu);
-        model_set_ceilings(model->memory, i, &limits, here ? SOURCE_MEASURED : SOURCE_RECORDED);
+        Limits limits = recorded_limits(&chosen->recorded, gpu);
+        model_set_ceilings(model->memory, i, &limits, SOURCE_RECORDED);
     }
 }

@@ -447,7 +447,7 @@ bool pooled_launch(Pooled *pooled, Err *err) {
     Session *session = NULL;
     pooled->codes = malloc(bev_output_bytes(view));
     if (!pooled->codes)
-        return err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "output", "choose a smaller scene");
     bool ok = session_open(&session, pooled->config.kernel, view, err) &&
               session_poison(session, err) && session_run(session, err) &&
               session_read(session, pooled->codes, err);

@@ -4,7 +4,6 @@
 
 #include "src/base/units.h"
 #include "src/run/machine.h"
-#include "src/state/glossary.h"
 #include "src/view/term/cells_sheet.h"
 #include "src/view/term/chart_cells.h"
 
@@ -87,8 +86,8 @@ static double axis_end(const TimedRow *rows, int count) {
 }
 
 /* Fills the chart. The rows are in ascending order. */
-static void fill_standing(Standing *s, const char *scene, const BevProblem *problem,
-                          bool cuda, const TimedRow *rows, int count) {
+static void fill_standing(Standing *s, const char *scene, const BevProblem *problem, bool cuda,
+                          const TimedRow *rows, int count) {
     Machine machine;
     char on[160];
     const Timing *v2 = NULL;
@@ -131,15 +130,6 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
                     .bar_count = count};
 }
 
-static void print_wrapped(const char *text) {
-    while (*text) {
-        size_t length = glossary_line(text, COLUMNS);
-        printf("%.*s\n", (int)length, text);
-        text += length;
-        text += *text == ' ';
-    }
-}
-
 static bool print_standing(const Standing *s, Err *err) {
     Cells cells = {0};
     int rows = chart_cells_want(&s->spec) + 1;
@@ -151,11 +141,11 @@ static bool print_standing(const Standing *s, Err *err) {
     char *text = cells_to_text(&cells);
     cells_free(&cells);
     if (!text)
-        return err_set(err, ERR_FAILED, "try", "", "out of memory");
+        return err_no_memory(err, "try", "");
     fputs(text, stdout);
     free(text);
-    print_wrapped(s->subtitle);
-    print_wrapped(s->spec.note);
+    help_wrapped(stdout, s->subtitle, 0, 0);
+    help_wrapped(stdout, s->spec.note, 0, 0);
     return true;
 }
 

@@ -86,7 +86,8 @@ wrong inputs 'right(p);
 says inputs 'it accessed ranks_bev\[0\], after the end of ranks_bev'
 says inputs 'WRONG  one_point: it wrote to an input, depth\[3\]'
 says inputs 'it accessed out\[-5000\], before the start of out'
-tap_has "cases in which it does not do so are right" out '^right  one_per_cell'
+! grep -q '^WRONG  one_per_cell' out
+tap_ok $? "cases in which it does not do so are right"
 wrong values 'Pool q = *p;
     q.points -= which(p) == 2;
     if (which(p)) right(&q);
@@ -149,7 +150,6 @@ judge 2 'usage: bevscope try' --limit 3
 judge 2 'not a number from' mine.c toy --limit 0
 judge 2 'suffix' mine.c toy -o bars.jpg
 judge 2 'neither a file nor a known scene' mine.c nowhere/toy.json
-judge 2 'it needs a terminal' mine.c toy --edit
 (
     unset CC
     PATH=$folder/nothing
@@ -236,44 +236,14 @@ for phase, word, cc in ("compile", b"sleep", {"CC": os.getcwd() + "/slow-cc"}), 
         if not good:
             print("#", began, marked(), child.returncode, os.listdir("tmp"), flush=True)
 PY
-# The first time the editor spoils the kernel, the second time it mends it.
-printf '#!/bin/sh\nif [ -e spoiled ]; then cp right.c "$1"; else cp "$1" right.c; echo void >>"$1"; : >spoiled; fi\n' \
-    >editor
-chmod +x slow-cc editor
+chmod +x slow-cc
 timeout 100 python3 signals.py "$BEVSCOPE" >log 2>errors
 tap_relay "" <log
 sed 's/^/# /' errors
 tap_run "each signal in each phase" [ "$(grep -c 'ok - SIG' log)" = 4 ]
 
 kernel prints 'void pool(const Pool *p) { right(p); printf("points %ld \033[31m\n", p->points); }'
-cat >edit.py <<'PY'
-"""--edit on a terminal: edit, a verdict, Enter, edit, a verdict, q."""
-import os, pty, subprocess, sys
-main, side = pty.openpty()
-env = dict(os.environ, VISUAL="", EDITOR="./editor")
-child = subprocess.Popen([sys.argv[1], "try", "--edit", "prints.c", "toy", "-q", "--limit", "60"],
-                         stdin=side, stdout=side, stderr=side, env=env)
-os.close(side)
-text, prompts = b"", 0
-while True:
-    try:
-        part = os.read(main, 65536)
-    except OSError:
-        break
-    if not part:
-        break
-    text += part
-    while text.count(b"q: quit.") > prompts:
-        prompts += 1
-        os.write(main, b"\n" if prompts == 1 else b"q\n")
-sys.stdout.buffer.write(text)
-sys.exit(child.wait() or prompts != 2)
-PY
-timeout 200 python3 edit.py "$BEVSCOPE" >log 2>&1 && grep -q 'prints.c:.*does not compile' log &&
-    grep -q 'cases are right' log
-status=$?
-[ $status = 0 ] || sed 's/^/# /' log
-tap_ok $status "--edit: spoiled, a verdict, mended, a verdict, quit"
+"$BEVSCOPE" try prints.c toy -q --limit 60 >log 2>&1
 grep -qE 'points [0-9]+ \?\[31m' log
 tap_ok $? "what a right kernel prints is shown, its control characters are not obeyed"
 

@@ -30,8 +30,12 @@ static void write_scene(void) {
     free(text);
 }
 
-static void note_failure(const VerifyRow *row, void *context) {
+static int passed, failed;
+
+static void count_row(const VerifyRow *row, void *context) {
     (void)context;
+    passed += row->passed;
+    failed += !row->passed && !row->skipped[0];
     if (!row->passed && !row->skipped[0])
         tap_note("%s %s %s fails", row->config.kernel->name, bev_dtypes[row->config.dtype].name,
                  bev_aligns[row->config.align].name);
@@ -46,12 +50,12 @@ static void test_kernels(void) {
                       .dtypes = (1u << BEV_DTYPE_COUNT) - 1,
                       .aligns = (1u << BEV_ALIGN_COUNT) - 1};
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        VerifyCount count = {0};
+        passed = failed = 0;
         plan.directions = 1u << direction;
-        bool ran = verify_run(&plan, note_failure, NULL, &count, &err);
-        tap_ok(ran && count.passed > 10 && !count.failed,
+        bool ran = verify_run(&plan, count_row, NULL, &err);
+        tap_ok(ran && passed > 10 && !failed,
                "%s: %d rows of CPU kernels pass the gates on 7 slices, %d fail",
-               bev_directions[direction].name, count.passed, count.failed);
+               bev_directions[direction].name, passed, failed);
     }
 }
 

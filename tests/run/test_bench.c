@@ -163,19 +163,19 @@ static void test_join(void) {
     tap_ok(!timing_join(&a, &b).settled, "nor where one of them did not");
 }
 
-static int judged, skipped;
+static int judged, failed, skipped;
 
 static void count_row(const VerifyRow *row, void *context) {
     (void)context;
     judged += !row->skipped[0];
+    failed += !row->skipped[0] && !row->passed;
     skipped += strstr(row->skipped, "does not like this map") != NULL;
 }
 
 static void test_verify(void) {
-    VerifyCount count;
     Err err = {0};
-    bool ok = verify_run(&toy_plan, count_row, NULL, &count, &err);
-    tap_ok(ok && judged == 3 && skipped == 1 && count.skipped == 1 && count.failed == 3,
+    bool ok = verify_run(&toy_plan, count_row, NULL, &err);
+    tap_ok(ok && judged == 3 && skipped == 1 && failed == 3,
            "verify: the kernel that refuses is skipped, the others are judged: %s", err.what);
     Session *session;
     char reason[REFUSAL_SIZE];
