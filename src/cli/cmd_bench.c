@@ -21,21 +21,9 @@ typedef struct {
     Against *against;
     bool backward; /* the rows that are added have both directions */
     bool progress;
-    int rows, unsettled, reversed;
+    int rows, unsettled;
     Load begun;
-    KernelConfig warm; /* the row before: its warm launches on the CPU and their median; 0: none */
-    double warm_us;
 } Bench;
-
-/* Counts CPU kernels that are clearly slower with warm caches than with cold ones. */
-static void count_reversed(Bench *bench, const BenchRow *row) {
-    const double clearly = 1.03;
-    bool on_cpu = row->config.kernel->where == BEV_CPU && !row->skipped[0] && row->timing.settled;
-    if (on_cpu && row->cache == CACHE_COLD && kernel_config_equal(&row->config, &bench->warm))
-        bench->reversed += bench->warm_us > clearly * row->timing.median_us;
-    bench->warm = row->config;
-    bench->warm_us = on_cpu && row->cache == CACHE_WARM ? row->timing.median_us : 0;
-}
 
 static void show_progress(const BenchRow *row) {
     char scene[21];
@@ -96,7 +84,6 @@ static void add_row(const BenchRow *row, void *context) {
     bench->rows += ran;
     bench->unsettled +=
         ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
-    count_reversed(bench, row);
     if (bench->progress)
         show_progress(row);
 }
@@ -111,12 +98,6 @@ static void say_if_doubtful(const Bench *bench) {
             "bevscope: bench: other programs took %.0f %% of the cores: latencies of CPU kernels "
             "are too long\n",
             100 * others);
-    if (bench->reversed)
-        fprintf(
-            stderr,
-            "bevscope: bench: %d kernel%s slower with warm caches than with cold ones: the CPU was "
-            "held up for a while, run it again\n",
-            bench->reversed, bench->reversed == 1 ? " was" : "s were");
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows, or what they are compared with, did not settle, "

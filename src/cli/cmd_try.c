@@ -4,7 +4,9 @@
 #include "src/base/data.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
+#include "src/try/try.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +18,12 @@ static const double DEFAULT_LIMIT_S = 10;
 
 static double time_limit(const Options *options) {
     return options->limit_s > 0 ? options->limit_s : DEFAULT_LIMIT_S;
+}
+
+/* Names the current work on standard error, if that is a terminal. "": the work has ended. */
+static void show_progress(const char *what) {
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s%s", what, what[0] ? " ..." : "");
 }
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -78,9 +86,9 @@ static bool judge_cases(Trial *trial, Err *err) {
     for (int i = 0; ok && i < case_count(); i++) {
         Case c = case_at(i);
         TryResult result = {.verdict = TRY_RIGHT};
-        try_progress(c.name);
+        show_progress(c.name);
         ok = try_case(&trial->kernel, &c, time_limit(trial->options), &result, err);
-        try_progress("");
+        show_progress("");
         ok = ok && show_result(trial, c.name, &result, err);
         try_result_free(&result);
     }
@@ -93,9 +101,9 @@ static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
     TryResult result = {.verdict = TRY_RIGHT};
     snprintf(name, sizeof name, "%s with C = %lld", trial->scene,
              (long long)problem->shape.channels);
-    try_progress(name);
+    show_progress(name);
     bool ok = try_problem(&trial->kernel, problem, time_limit(trial->options), &result, err);
-    try_progress("");
+    show_progress("");
     ok = ok && show_result(trial, name, &result, err);
     try_result_free(&result);
     return ok;
@@ -115,6 +123,83 @@ static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
            trial->varies ? "different bits, within the bound: the order of the additions changes"
                          : "the same bits");
     return true;
+}
+
+/* ---- the ladder ------------------------------------------------------------------------------ */
+
+enum { LADDER = 16 };
+
+typedef struct {
+    const BevKernel *kernel; /* NULL: the learner's kernel */
+    Timing timing;
+} TimedRow;
+
+/* Whether a kernel is compared: a correct one of the learner's device, but not the reference. */
+static bool is_compared(const BevKernel *kernel, bool cuda) {
+    bool stands =
+        cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
+    return stands && bev_is_listed(kernel) && !kernel->wrong_on_purpose;
+}
+
+/* Times the learner's kernel and those that it is compared with, each in a process of its own. No
+ * launch of the learner's kernel takes longer than the limit. Returns how many; 0: failed. */
+static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow rows[LADDER],
+                       Err *err) {
+    const double launches = 8; /* the fewest launches of a timing, warm-up included */
+    const TimingOptions *timing = trial->options->quick ? &timing_quick : &timing_default;
+    double limit_s = launches * time_limit(trial->options) + timing->max_s;
+    int count = 0;
+    for (int i = 0; bev_kernels[i] && count < LADDER - 1; i++)
+        if (is_compared(bev_kernels[i], trial->kernel.cuda) &&
+            !bev_unsupported(bev_kernels[i], problem))
+            rows[count++].kernel = bev_kernels[i];
+    rows[count++].kernel = NULL;
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++) {
+        show_progress(rows[i].kernel ? rows[i].kernel->title : "yours");
+        ok = try_time(&trial->kernel, rows[i].kernel, problem, timing, limit_s, &rows[i].timing,
+                      err);
+    }
+    show_progress("");
+    return ok ? count : 0;
+}
+
+static int compare_latencies(const void *a, const void *b) {
+    double x = ((const TimedRow *)a)->timing.median_us, y = ((const TimedRow *)b)->timing.median_us;
+    return (x > y) - (x < y);
+}
+
+/* Prints the ladder with the learner's kernel in its place, the fastest first. */
+static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err) {
+    TimedRow rows[LADDER];
+    Report report = {0};
+    Machine machine;
+    const Timing *v2 = NULL;
+    int count = time_ladder(trial, problem, rows, err);
+    machine_read(&machine);
+    qsort(rows, (size_t)count, sizeof *rows, compare_latencies);
+    for (int i = 0; i < count; i++)
+        if (rows[i].kernel && rows[i].kernel->is_baseline)
+            v2 = &rows[i].timing;
+    for (int i = 0; i < count; i++) {
+        const Timing *timing = &rows[i].timing;
+        report_row(&report);
+        report_add(&report, "kernel", "kernel", 0,
+                   cell_text(rows[i].kernel ? rows[i].kernel->title : "yours"));
+        report_add(&report, "median_us", "median us", 4, cell_real(timing->median_us));
+        report_add(&report, "times_v2", "times V2", 3,
+                   cell_real(v2 ? timing_ratio(v2, timing) : NAN));
+        report_add(&report, "settled", "settled", 0, cell_bool(timing->settled));
+    }
+    if (count)
+        printf("%s, C = %lld, FP32, nearest, caches warm; measured on %s. Medians of launches in a "
+               "row.\nTimes V2: the speed as a multiple of V2's, where both have settled.\n\n",
+               trial->scene, (long long)problem->shape.channels,
+               trial->kernel.cuda ? machine.gpu : machine.cpu);
+    report_text(&report, stdout);
+    bool ok = count && (!report.out_of_memory || err_no_memory(err, "try", ""));
+    report_free(&report);
+    return ok;
 }
 
 /* ---- one try --------------------------------------------------------------------------------- */
@@ -138,19 +223,15 @@ static bool try_once(const Options *options, Err *err) {
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
     const Job wanted = select_job(options);
     Trial trial = {.options = options};
-    PictureFile picture;
     Workload workload = {0};
     HostProblem host = {0};
     clean_text(file, trial.file, sizeof trial.file);
     clean_text(scene, trial.scene, sizeof trial.scene);
-    if (options->output && !output_picture(options, options->output, "try", &picture, err))
-        return false;
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);
     if (ok && select_open(&workload, scene, &wanted, err)) {
         ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
-             judge_all(&trial, &host.view, err) &&
-             try_ladder(options, &trial.kernel, trial.scene, &host.view, time_limit(options), err);
+             judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);
         problem_free(&host);
         workload_close(&workload);
     } else

@@ -19,7 +19,8 @@
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-void help_wrapped(FILE *out, const char *text, int indent, int column) {
+/* Prints `text` wrapped at 80 columns. Continuation lines are indented. */
+static void print_wrapped(FILE *out, const char *text, int indent, int column) {
     while (*text) {
         int length = (int)strcspn(text, " ");
         if (column + 1 + length > 80) {
@@ -45,7 +46,7 @@ static void print_option(const OptionHelp *option, FILE *out) {
     if (option->argument)
         width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->argument);
     fprintf(out, "%-28s", left);
-    help_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
+    print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
 }
 
 /* Two or three uses of each command, a line each. */
@@ -63,7 +64,7 @@ static const char *const examples[COMMAND_COUNT] = {
     [COMMAND_PLOT] = "bevscope plot roofline canonical --gpu h200 -o roofline.svg",
     [COMMAND_GLOSSARY] = "bevscope glossary\nbevscope glossary interval footprint",
     [COMMAND_LEARN] = "bevscope learn\nbevscope learn 1\nbevscope learn --quiz",
-    [COMMAND_TRY] = "bevscope try --new mine.c\nbevscope try mine.c toy -o mine.png",
+    [COMMAND_TRY] = "bevscope try --new mine.c\nbevscope try mine.c toy",
     [COMMAND_STEPS] = "bevscope steps canonical --kernel v2,v4 --count 4",
     [COMMAND_DEMO] = "bevscope demo",
     [COMMAND_RIG] = "bevscope rig --from waymo\n"
@@ -88,7 +89,7 @@ static void print_keys(FILE *out) {
 void help_command(CommandId command, FILE *out) {
     fprintf(out, "Usage: bevscope %s [OPTION]... %s\n\n", commands[command].name,
             commands[command].synopsis);
-    help_wrapped(out, commands[command].details, 0, 0);
+    print_wrapped(out, commands[command].details, 0, 0);
     fputs("\nOptions:\n", out);
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++)

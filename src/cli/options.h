@@ -144,9 +144,6 @@ void help_command(CommandId command, FILE *out);
 void help_program(FILE *out);
 bool help_man(const char *command, FILE *out, Err *err);
 
-/* Prints `text` from that column on, wrapped at 80 columns. The other lines are indented. */
-void help_wrapped(FILE *out, const char *text, int indent, int column);
-
 /* Prints what may stand in place of the last of the words behind "bevscope": a line each, with a
  * tab before its help. */
 void help_complete(int count, char **words, FILE *out);

@@ -7,7 +7,6 @@
 #include "src/run/bench.h"
 #include "src/run/recorded.h"
 #include "src/scene/slice.h"
-#include "src/try/try.h"
 
 /* Finds the devices to run on, as a bit mask of BevWhere. "auto" finds the available ones; a build
  * with CUDA then says on standard error why it found no GPU. A named device that is missing is
@@ -94,14 +93,3 @@ typedef struct {
  * failure. */
 bool pooled_launch(Pooled *pooled, Err *err);
 void pooled_free(Pooled *pooled);
-
-/* ---- try_chart.c: where a learner's kernel stands beside the kernels of the CPU ---------------
- */
-
-/* Times the learner's kernel and the kernels here, each in a process of its own. Prints the chart,
- * and draws it into --output. No launch of the learner's kernel takes longer than limit_s. */
-bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
-                const BevProblem *problem, double limit_s, Err *err);
-
-/* Names the current work on standard error, if that is a terminal. "": the work has ended. */
-void try_progress(const char *what);

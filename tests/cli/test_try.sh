@@ -50,12 +50,11 @@ body() {
 "$BEVSCOPE" try --new mine.c >out && cmp -s mine.c "$SRCDIR/samples/try/pool.c"
 tap_ok $? "--new writes the sample"
 judge 1 'there is such a file already' --new mine.c
-judge 0 'All [0-9]+ cases are right; two runs gave the same bits' mine.c toy -q --limit 60 -o bars.png
+judge 0 'All [0-9]+ cases are right; two runs gave the same bits' mine.c toy -q --limit 60
 [ ! -s err ] || { sed 's/^/# /' err && false; }
 tap_ok $? "the sample compiles without a word"
-[ "$(grep -cE '^(V2|V2.DO|V3|V4|yours) .* [0-9.]+ [^ ]*s[?]?(, [0-9.]+ times V2)?$' out)" -ge 5 ] && grep -q '^yours ' out
-tap_ok $? "a bar for each kernel of the ladder, and for yours"
-tap_run "-o FILE.png is a picture" [ "$(head -c 4 bars.png | tail -c 3)" = PNG ]
+[ "$(grep -cE '^(V2|V2.DO|V3|V4|yours) +[0-9.]+ +([0-9.]+|n/a) +(yes|no)$' out)" -ge 5 ] && grep -q '^yours ' out
+tap_ok $? "a row for each kernel of the ladder, and for yours"
 CFLAGS=-O0 # from here on the speed of a kernel does not matter
 export CFLAGS
 
