@@ -167,9 +167,8 @@ bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *
 
 /* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
 typedef struct {
-    KernelConfig config;
     BevShape shape;
-    uint64_t map; /* scatter_hash */
+    uint64_t map; /* scatter_hash; 0: nothing is judged */
     GateResult exact;
     GateAdjoint adjoint;
 } Judged;
@@ -179,39 +178,17 @@ typedef struct {
     const BenchPlan *plan;
     void (*emit)(const VerifyRow *, void *);
     void *context;
-    Judged *judged;
-    int judged_count;
+    Judged *judged; /* [kernel, dtype, align]: those of the newest map */
 } Verify;
 
-static const Judged *find_judged(const Verify *verify, const BevKernel *kernel,
-                                 const BevProblem *problem, uint64_t map) {
-    for (int i = verify->judged_count; i-- > 0;) {
-        const Judged *judged = &verify->judged[i];
-        if (judged->map == map && judged->config.kernel == kernel &&
-            judged->config.dtype == problem->dtype && judged->config.align == problem->align &&
-            !memcmp(&judged->shape, &problem->shape, sizeof judged->shape))
-            return judged;
-    }
-    return NULL;
+/* Returns the place for the verdicts of kernel number `kernel`. */
+static Judged *judged_of(const Verify *verify, int kernel, const BevProblem *problem) {
+    int format = kernel * BEV_DTYPE_COUNT + (int)problem->dtype;
+    return &verify->judged[format * BEV_ALIGN_COUNT + (int)problem->align];
 }
 
-/* Forgets the verdicts on other maps of this align: memory does not grow with the scenes. */
-static void forget_other_maps(Verify *verify, BevAlign align, uint64_t map) {
-    int kept = 0;
-    for (int i = 0; i < verify->judged_count; i++)
-        if (verify->judged[i].config.align != align || verify->judged[i].map == map)
-            verify->judged[kept++] = verify->judged[i];
-    verify->judged_count = kept;
-}
-
-static bool keep_judged(Verify *verify, const VerifyRow *row, uint64_t map, Err *err) {
-    size_t count = (size_t)verify->judged_count + 1;
-    Judged *more = realloc(verify->judged, count * sizeof *more);
-    if (!more)
-        return err_no_memory(err, "verify", "choose fewer kernels");
-    verify->judged = more;
-    more[verify->judged_count++] = (Judged){row->config, row->shape, map, row->exact, row->adjoint};
-    return true;
+static bool is_judged(const Judged *judged, const BevProblem *problem, uint64_t map) {
+    return judged->map == map && !memcmp(&judged->shape, &problem->shape, sizeof judged->shape);
 }
 
 static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevProblem *problem) {
@@ -224,21 +201,23 @@ static bool is_chosen(const Verify *verify, const BevKernel *kernel, const BevPr
 static bool all_judged(const Verify *verify, const BevProblem *problem, uint64_t map) {
     for (int i = 0; bev_kernels[i]; i++)
         if (is_chosen(verify, bev_kernels[i], problem) && !bev_refuses(bev_kernels[i], problem) &&
-            !find_judged(verify, bev_kernels[i], problem, map))
+            !is_judged(judged_of(verify, i, problem), problem, map))
             return false;
     return true;
 }
 
-static bool verify_kernel(Verify *verify, const BevKernel *kernel, Gates *gates, uint64_t map,
-                          VerifyRow *row, Err *err) {
-    const Judged *judged = find_judged(verify, kernel, gates->problem, map);
-    if (judged) {
+static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map, VerifyRow *row,
+                          Err *err) {
+    Judged *judged = judged_of(verify, number, gates->problem);
+    bool known = is_judged(judged, gates->problem, map);
+    if (known) {
         row->exact = judged->exact;
         row->adjoint = judged->adjoint;
     }
-    if (!apply_gates(gates, kernel, judged != NULL, row, err) ||
-        (!judged && !row->skipped[0] && !keep_judged(verify, row, map, err)))
+    if (!apply_gates(gates, bev_kernels[number], known, row, err))
         return false;
+    if (!row->skipped[0])
+        *judged = (Judged){row->shape, map, row->exact, row->adjoint};
     verify->emit(row, verify->context);
     return true;
 }
@@ -268,7 +247,6 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
     Gates gates;
-    forget_other_maps(verify, problem->view.align, map);
     bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
               take_classes(&gates, workload, err);
     gates.grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
@@ -278,7 +256,7 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
         snprintf(row.scales, sizeof row.scales, "%s",
                  ranges_label(workload->features->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||
-             verify_kernel(verify, bev_kernels[i], &gates, map, &row, err);
+             verify_kernel(verify, i, &gates, map, &row, err);
     }
     gates_free(&gates);
     return ok;
@@ -287,7 +265,12 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *, void *), void *context,
                 Err *err) {
     Verify verify = {.plan = plan, .emit = row, .context = context};
-    bool ok = plan_each_problem(plan, verify_problem, &verify, err);
+    size_t kernels = 0;
+    while (bev_kernels[kernels])
+        kernels++;
+    verify.judged = calloc(kernels * BEV_DTYPE_COUNT * BEV_ALIGN_COUNT, sizeof *verify.judged);
+    bool ok = verify.judged ? plan_each_problem(plan, verify_problem, &verify, err)
+                            : err_no_memory(err, "verify", "");
     free(verify.judged);
     return ok;
 }
