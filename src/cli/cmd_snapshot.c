@@ -531,8 +531,7 @@ static bool draw(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
     BevPicture difference = {.ready = false};
-    Picture *picture =
-        picture_of_figure(state, &snapshot->live, NULL, shows_cameras(options), err);
+    Picture *picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
                        .picture = picture,

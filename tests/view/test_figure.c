@@ -215,7 +215,7 @@ static bool pictured(void) {
     ref_drop(subject.picture);
     bev_picture_free(&subject.difference);
     bool strip = subject.live.frame.cameras != NULL, compare = subject.state.compare != COMPARE_OFF;
-    subject.picture = picture_of_figure(&subject.state, &subject.live, NULL, strip, &err);
+    subject.picture = picture_of_figure(&subject.state, &subject.live, strip, &err);
     subject.spec.picture = subject.picture;
     subject.spec.difference = compare ? &subject.difference : NULL;
     if (!subject.picture || !compare)

@@ -158,13 +158,8 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
     return make(state, live, previous, last, MOST_W, give_up, err);
 }
 
-Picture *picture_of_figure(const State *state, const LiveData *live, const ValueRange *range,
-                           bool strip, Err *err) {
-    BevPicture last = {.ready = range != NULL, .view = (ViewKind)state->view,
-                       .colormap = colormap_find("viridis")};
-    if (range)
-        last.range = *range;
-    Picture *picture = make(state, live, NULL, &last, strip ? INT16_MAX : 0, NULL, err);
+Picture *picture_of_figure(const State *state, const LiveData *live, bool strip, Err *err) {
+    Picture *picture = make(state, live, NULL, NULL, strip ? INT16_MAX : 0, NULL, err);
     if (!picture || picture->bev.ready)
         return picture;
     err_set(err, ERR_USAGE, views[state->view].name, "choose another view", "%s",

@@ -30,10 +30,9 @@ typedef struct Picture {
 Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
                       const GiveUp *give_up, Err *err);
 
-/* Returns the same for a figure, at full size: with the strip only where it is wanted. `range` of a
- * state with a locked range; else NULL. Where there is nothing to show it fails. */
-Picture *picture_of_figure(const State *state, const LiveData *live, const ValueRange *range,
-                           bool strip, Err *err);
+/* Returns the same for a figure, at full size: with the strip only where it is wanted. Where there
+ * is nothing to show it fails. */
+Picture *picture_of_figure(const State *state, const LiveData *live, bool strip, Err *err);
 
 /* Returns the frustum that the camera views show: the rig's; without a rig a view has a pixel for
  * each feature. */
