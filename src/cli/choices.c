@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const formats[] = {"table", "markdown", "csv", "json", "jsonl", NULL};
+static const char *const formats[] = {"table", "markdown", "csv", "json", "junit", "jsonl", NULL};
 static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* values of --over */
 static const char *const stages[] = {"pool", "view", "step", NULL};       /* indexed by BevStage */
@@ -45,6 +45,7 @@ static const NameSet sets[CHOICE_SET_COUNT] = {
     [CHOICE_CACHE] = {WORDS(cache_names), .count = CACHE_COLD + 1, .listed = true},
     [CHOICE_GPU] = {TABLE(gpus), .counted = &gpu_count, .listed = true},
     [CHOICE_FORMAT] = {WORDS(formats), .count = 4},
+    [CHOICE_MERGED] = {WORDS(formats), .count = 5},
     [CHOICE_RECORDS] = {WORDS(formats)},
     [CHOICE_TIMING] = {WORDS(timings)},
     [CHOICE_THEME] = {WORDS(page_themes)},

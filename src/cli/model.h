@@ -136,6 +136,10 @@ typedef struct {
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 
+/* Returns how many of the values come before value `i` from the largest on; of equal ones the first
+ * comes first. */
+int plot_rank(const double *values, int count, int i);
+
 extern const PlotKind plot_kinds[];
 extern const int plot_kind_count;
 
@@ -144,6 +148,7 @@ bool plot_sweep(const PlotRequest *request, Err *err);
 
 /* Draws the histogram of --tensor over the moments, with the cut of each method. */
 bool plot_calibration(const PlotRequest *request, Err *err);
+bool plot_objects(const PlotRequest *request, Err *err);
 
 /* Draw the race of kernels and its straggler (plot_race.c). */
 bool plot_race(const PlotRequest *request, Err *err);

@@ -45,7 +45,7 @@ typedef struct {
 #define SCALED                                                                                     \
     (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
      ON(SENSITIVITY))
-#define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO))
+#define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
 #define AS(id)       .control = 1 + ACTION_##id
 #define SAME(id, letter, argument, kind, commands, field, choices)                                 \

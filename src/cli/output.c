@@ -87,7 +87,8 @@ int output_screen_columns(void) {
 }
 
 static ReportPrinter *format_printer(const Options *options) {
-    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL, NULL};
+    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv,
+                                              NULL,        NULL,            NULL};
     ReportPrinter *print = printers[choices_find(CHOICE_RECORDS, options->format)];
     report_screen_columns = print == report_text && !options->output ? output_screen_columns() : 0;
     return print;

@@ -86,6 +86,13 @@ static bool draw_dtype(const PlotRequest *request, Err *err) {
     return ok && draw_chart(request, CHART_DTYPE, rel_l2, err);
 }
 
+int plot_rank(const double *values, int count, int i) {
+    int rank = 0;
+    for (int other = 0; other < count; other++)
+        rank += values[other] > values[i] || (values[other] == values[i] && other < i);
+    return rank;
+}
+
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
@@ -104,6 +111,8 @@ const PlotKind plot_kinds[] = {
      CHART_NETWORK, NULL},
     {"timeline", "when launches begin and end: one by one, in a graph, with copies", false,
      CHART_TIMELINE, NULL},
+    {"objects", "how many metres the mass of each true object is off, by range", false, CHART_NONE,
+     plot_objects},
     {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs", false,
      CHART_NONE, plot_calibration},
     {"race", "how four kernels fill the grid, at the moments when each is done", false, CHART_NONE,
@@ -137,11 +146,15 @@ bool cmd_plot(const Options *options, Err *err) {
     SceneModel model = {0};
     BevDtype dtype;
     BevAlign align;
+    bool fault;
     PictureFile file;
     const BevKernel *kernel = chosen_kernel(options, err);
     if (!kernel || !kind || !output_picture(options, options->output, "plot", &file, err) ||
-        !scene_model_formats(options, &dtype, &align, err))
+        !scene_model_formats(options, &dtype, &align, err) || !select_fault(options, &fault, err))
         return false;
+    if (fault && kind->draw != plot_objects)
+        return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
+                       "this chart is of the rig without fault");
     PlotRequest request = {&model, &chosen, options, kernel};
     /* A chart of one GPU shows the first. The working set is shown for every GPU. */
     unsigned usual =

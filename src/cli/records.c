@@ -29,8 +29,63 @@ static bool refuse_memory(Err *err) {
     return err_no_memory(err, "results", "choose fewer moments");
 }
 
-static bool writes_lines(const Records *records) {
-    return !strcmp(records->options->format, "jsonl");
+static bool is_format(const Records *records, const char *name) {
+    return !strcmp(records->options->format, name);
+}
+
+/* ---- JUnit XML ------------------------------------------------------------------------------- */
+
+static void print_xml(FILE *out, const char *text) {
+    static const char *const named[] = {['&'] = "&amp;", ['<'] = "&lt;", ['"'] = "&quot;"};
+    for (; *text; text++)
+        if (*text == '&' || *text == '<' || *text == '"')
+            fputs(named[(int)*text], out);
+        else
+            fputc(*text, out);
+}
+
+/* Prints why a row fails: its selection, then what failed. */
+static void print_failure(FILE *out, const json_t *row) {
+    size_t i;
+    const json_t *why;
+    fputs("  <failure message=\"", out);
+    print_xml(out, row_text(row, "kernel"));
+    fprintf(out, ", %s, %s %s\">", row_text(row, "dtype"), row_text(row, "align"),
+            row_text(row, "cache"));
+    json_array_foreach(json_object_get(row, "failures"), i, why) {
+        print_xml(out, json_string_value(why));
+        fputc('\n', out);
+    }
+    fputs("</failure>\n", out);
+}
+
+/* Begins the test case of a moment; `error` NULL: it was done. */
+static void print_case(FILE *out, const json_t *record, const char *error) {
+    fputs(" <testcase classname=\"", out);
+    print_xml(out, row_text(record, "scene"));
+    fprintf(out, "\" name=\"moment %lld\">\n",
+            (long long)json_integer_value(json_object_get(record, "moment")));
+    if (error[0]) {
+        fputs("  <error message=\"", out);
+        print_xml(out, error);
+        fputs("\"/>\n", out);
+    }
+}
+
+static bool print_junit(Records *records, Err *err) {
+    MemoryStream whole, *cases = &records->junit;
+    if (!memory_stream_close(cases, "JUnit", err))
+        return false;
+    bool ok = memory_stream_open(&whole, err);
+    if (ok)
+        fprintf(whole.stream,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"bevscope %s\" "
+                "tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"0\">\n%s</testsuite>\n",
+                records->command, records->moments, records->failing, records->broken,
+                cases->bytes);
+    free(cases->bytes);
+    *cases = (MemoryStream){0};
+    return ok && output_close(&whole, true, records->options->output, err);
 }
 
 /* ---- taking records -------------------------------------------------------------------------- */
@@ -103,10 +158,22 @@ static bool take_row(Records *records, json_t *row) {
 void records_take(Records *records, json_t *record) {
     size_t i;
     json_t *row;
+    const char *error = row_text(record, "error");
+    FILE *out = records->junit.stream;
+    int before = records->failed;
     records->moments++;
-    records->broken += row_text(record, "error")[0] != '\0';
-    json_array_foreach(json_object_get(record, "results"), i, row) records->lost |=
-        !take_row(records, row);
+    records->broken += error[0] != '\0';
+    if (out)
+        print_case(out, record, error);
+    json_array_foreach(json_object_get(record, "results"), i, row) {
+        int failed = records->failed;
+        records->lost |= !take_row(records, row);
+        if (out && records->failed > failed)
+            print_failure(out, row);
+    }
+    if (out)
+        fputs(" </testcase>\n", out);
+    records->failing += records->failed > before;
 }
 
 void records_rows(Records *records) {
@@ -125,10 +192,11 @@ void records_rows(Records *records) {
 }
 
 bool records_print(Records *records, const OutputTable *tables, int count, json_t *root, Err *err) {
-    if (!writes_lines(records))
-        return output_tables(records->options, tables, count, root, err);
-    json_decref(root);
-    return true;
+    if (records->junit.stream || is_format(records, "jsonl"))
+        json_decref(root);
+    if (records->junit.stream)
+        return print_junit(records, err);
+    return is_format(records, "jsonl") || output_tables(records->options, tables, count, root, err);
 }
 
 bool records_judge(const Records *records, Err *err) {
@@ -340,7 +408,8 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
     json_decref(run);
     if (!whole || !records->rows || !records->index || !records->done)
         return refuse_memory(err);
-    return !writes_lines(records) || open_lines(records, err);
+    return (!is_format(records, "junit") || memory_stream_open(&records->junit, err)) &&
+           (!is_format(records, "jsonl") || open_lines(records, err));
 }
 
 void records_close(Records *records) {
@@ -357,5 +426,8 @@ void records_close(Records *records) {
                              records->index};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         json_decref(owned[i]);
+    Err ignored;
+    if (records->junit.stream && memory_stream_close(&records->junit, "JUnit", &ignored))
+        free(records->junit.bytes);
     report_free(&records->row);
 }

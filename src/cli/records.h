@@ -44,8 +44,10 @@ typedef struct {
     json_t *index; /* numbers of the selections, by their keys */
     Selection *selections;
     int selection_count;
+    MemoryStream junit;    /* the test cases of --format junit */
     int shard, shards, fd; /* fd -1: no --format jsonl */
-    int moments, broken;   /* so far, and those of them that could not be done */
+    int moments; /* so far; those of them that could not be done, and that have a failure */
+    int broken, failing;
     int passed, failed, skipped; /* rows */
     bool lost;                   /* something was lost for want of memory */
     bool ended;                  /* the file says that an earlier run went to its end */
@@ -79,8 +81,8 @@ bool records_end(Records *records, Err *err);
 /* Adds the rows that are shown to records->row, which has their columns. */
 void records_rows(Records *records);
 
-/* Prints the results by --format as tables, whose first is records->row. Nothing is left to print
- * with --format jsonl. Releases `root`. */
+/* Prints the results by --format: as JUnit XML, or as tables whose first is records->row. Nothing
+ * is left to print with --format jsonl. Releases `root`. */
 bool records_print(Records *records, const OutputTable *tables, int count, json_t *root, Err *err);
 
 /* Fails where moments could not be done. */

@@ -52,7 +52,7 @@ tap_expect 1 'shard 4/4 is missing' merge shards/1.jsonl shards/2.jsonl shards/3
 tap_expect 2 'it is shard 1/4, beside shards/1.jsonl' merge shards/1.jsonl shards/1.jsonl
 
 # What shards and one process say is the same, by line and merged.
-for format in table csv json; do
+for format in table csv json junit; do
     "$BEVSCOPE" merge whole.jsonl --format $format >one 2>&1
     status=$?
     "$BEVSCOPE" merge shards/*.jsonl --format $format >four 2>&1
@@ -81,9 +81,16 @@ PY
 "$BEVSCOPE" merge shards/*.jsonl >merged 2>&1
 grep -v '^bevscope: clip077' plain | cmp - merged
 tap_ok $? 'and the table is that of verify itself'
-"$BEVSCOPE" merge shards/*.jsonl --max-abs 0.01 -f json -o report.json 2>err
-grep -q 'above the line 0.01' report.json
-tap_ok $? 'and a line of merge judges them, too'
+"$BEVSCOPE" merge shards/*.jsonl --max-abs 0.01 -f junit -o report.xml 2>err
+tap_run 'JUnit: a test case a moment, with what fails' python3 - <<'PY'
+import xml.etree.ElementTree as tree
+suite = tree.parse("report.xml").getroot()
+assert suite.tag == "testsuite" and len(suite.findall("testcase")) == int(suite.get("tests")) == 200
+failing = [case for case in suite if case.find("failure") is not None]
+assert len(failing) == int(suite.get("failures")) > 100, len(failing)
+assert "above the line 0.01" in failing[0].find("failure").text
+assert [case.get("classname") for case in suite if case.find("error") is not None] == ["clip077.json"]
+PY
 
 # bench: the same file format, and two files against each other.
 timed="bench --device cpu -q -k cpu_v3 -d fp16 --cache warm --format jsonl"

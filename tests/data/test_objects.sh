@@ -238,6 +238,9 @@ tap_refuses "boxes of a clip do not say where" "a clip" info clip --objects --ca
 tap_refuses "from 0 to 10000" "a delay below 0" info street.json --camera front --delay -1
 tap_refuses "which camera is not said" "a delay of no camera" info street.json --delay 100
 
+tap_run "the chart" "$BEVSCOPE" plot objects street.npz --camera front --yaw 3 -o chart.png
+tap_run "as SVG" "$BEVSCOPE" plot objects street.npz -o chart.svg
+
 # ---- what cannot be measured ---------------------------------------------------------------------
 "$python" -c 'import numpy as np
 d = dict(np.load("street.npz"))
@@ -257,4 +260,5 @@ tap_refuses "must be 0 to 4096" "too many" info more.npz --objects
 "$BEVSCOPE" export --bare street.json bare.npz >out 2>&1
 tap_refuses "has no true boxes" "no boxes" info bare.npz --objects
 tap_refuses "which camera is not said" "a fault of no camera" info street.npz --objects --roll 2
+tap_refuses "plot objects shows faults" "a fault on another chart" plot terms toy --camera 0 --yaw 2 -o never.png
 tap_done
