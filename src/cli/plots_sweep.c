@@ -83,7 +83,7 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     BevShape shape = rig_shape(&rig, channels);
     BevMap map = {0};
     HostProblem problem = {0};
-    bool ok = rig_check(&rig, "sweep", err) &&
+    bool ok = rig_check(&rig, "sweep", err) && scene_check_size(&shape, "sweep", err) &&
               scatter_build(&rig, like->align, UINT32_MAX, &map, err) &&
               problem_init(&problem, &shape, like->dtype, like->align, &map, err) &&
               predict_all(request, &problem.view, sweep, err);

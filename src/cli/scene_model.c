@@ -51,7 +51,8 @@ void scene_model_close(SceneModel *model) {
 
 bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
     const BevProblem *problem = &model->problem.view;
-    return workload_as_calibrated(&model->workload) && !strcmp(row->scene, model->label) &&
+    return inputs_as_calibrated(model->workload.scene, &model->workload.job) &&
+           !strcmp(row->scene, model->label) &&
            (!row->channels || row->channels == problem->shape.channels) &&
            !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
            !strcmp(row->align, bev_aligns[problem->align].name);
@@ -61,7 +62,8 @@ bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
 static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
                           const BevKernel *kernel, BevDtype dtype, CacheState cache) {
     const BevProblem *problem = &model->problem.view;
-    for (int i = 0; workload_as_calibrated(&model->workload) && i < chosen->recorded.count; i++) {
+    const bool calibrated = inputs_as_calibrated(model->workload.scene, &model->workload.job);
+    for (int i = 0; calibrated && i < chosen->recorded.count; i++) {
         const RecordedSet one = {&chosen->recorded.recordings[i], 1};
         const RecordedRow *row =
             chosen_recorded_on(one.recordings, gpu)

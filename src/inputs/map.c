@@ -9,12 +9,8 @@
 #include <string.h>
 
 static int bucket_of(int32_t length) {
-    int bucket = 0;
-    while (length > 1 && bucket < LENGTH_BUCKETS - 1) {
-        length >>= 1;
-        bucket++;
-    }
-    return bucket;
+    int bucket = 31 - __builtin_clz((unsigned)length | 1);
+    return bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
 }
 
 MapIntervals map_intervals(const BevMap *map, int64_t cells) {

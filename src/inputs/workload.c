@@ -125,14 +125,10 @@ Rig workload_rig(const Workload *workload) {
     return job_rig(&workload->job, &right);
 }
 
-bool workload_as_calibrated(const Workload *workload) {
-    return inputs_as_calibrated(workload->scene, &workload->job);
-}
-
 bool workload_as_recorded(const Workload *workload) {
     const Job *job = &workload->job;
     return !job->balance && prune_is_off(&job->prune) && !operator_is_changed(&job->sizes) &&
-           workload_as_calibrated(workload);
+           inputs_as_calibrated(workload->scene, job);
 }
 
 /* ---- maps and problems ----------------------------------------------------------------------- */

@@ -55,9 +55,7 @@ Photos workload_photos(const Workload *workload);
 /* Returns the rig with the job's errors, which maps are built of. */
 Rig workload_rig(const Workload *workload);
 
-/* workload_as_calibrated returns whether the map is that of the calibrated cameras.
- * workload_as_recorded returns whether recorded results of the scene hold for this job's map. */
-bool workload_as_calibrated(const Workload *workload);
+/* Returns whether recorded results of the scene hold for this job's map. */
 bool workload_as_recorded(const Workload *workload);
 
 /* Returns whether the scene can be pooled with `align`. A scene without a rig has a map for one

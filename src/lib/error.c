@@ -7,22 +7,13 @@
 #include <stdio.h>
 
 const char *bevpool_status_name(BevpoolStatus status) {
-#define NAME(status)                                                                               \
-    case status:                                                                                   \
-        return #status
-    switch (status) {
-        NAME(BEVPOOL_OK);
-        NAME(BEVPOOL_BAD_ARGUMENT);
-        NAME(BEVPOOL_BAD_MAP);
-        NAME(BEVPOOL_UNSUPPORTED);
-        NAME(BEVPOOL_NO_MEMORY);
-        NAME(BEVPOOL_NO_DEVICE);
-        NAME(BEVPOOL_WRONG_DEVICE);
-        NAME(BEVPOOL_WORKSPACE);
-        NAME(BEVPOOL_DEVICE_FAILED);
-    }
-#undef NAME
-    return "unknown status";
+#define NAME(status) [status] = #status
+    static const char *const names[] = {
+        NAME(BEVPOOL_OK),           NAME(BEVPOOL_BAD_ARGUMENT), NAME(BEVPOOL_BAD_MAP),
+        NAME(BEVPOOL_UNSUPPORTED),  NAME(BEVPOOL_NO_MEMORY),    NAME(BEVPOOL_NO_DEVICE),
+        NAME(BEVPOOL_WRONG_DEVICE), NAME(BEVPOOL_WORKSPACE),    NAME(BEVPOOL_DEVICE_FAILED),
+    };
+    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
 
 const char *bevpool_version(void) {

@@ -12,25 +12,12 @@
 
 /* ---- poses ----------------------------------------------------------------------------------- */
 
-static bool can_invert(const double matrix[9]) {
-    double inverse[9];
-    bool finite = true;
-    pose_invert(matrix, inverse);
-    for (int i = 0; i < 9; i++)
-        finite &= isfinite(inverse[i]) != 0;
-    return finite;
-}
-
 BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const double image[9],
                            const double bev[16], BevpoolError *error) {
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     PoseParts parts = {0};
     if (!pose || !camera)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", pose ? "camera" : "pose");
-    if (!can_invert(camera->intrinsics))
-        return lib_fail(error, BEVPOOL_BAD_MAP, "camera.intrinsics: cannot be inverted");
-    if (image && !can_invert(image))
-        return lib_fail(error, BEVPOOL_BAD_MAP, "image: cannot be inverted");
     memcpy(parts.to_ego, camera->rotation, sizeof parts.to_ego);
     memcpy(parts.position_m, camera->position_m, sizeof parts.position_m);
     memcpy(parts.intrinsics, camera->intrinsics, sizeof parts.intrinsics);
@@ -43,7 +30,9 @@ BevpoolStatus bevpool_pose(BevpoolPose *pose, const BevpoolCamera *camera, const
     for (int i = 0; i < 9; i++)
         finite &= isfinite(pose->matrix[i]) && isfinite(pose->origin_m[i % 3]);
     return finite ? lib_ok(error)
-                  : lib_fail(error, BEVPOOL_BAD_MAP, "camera: a number is not finite");
+                  : lib_fail(
+                        error, BEVPOOL_BAD_MAP,
+                        "camera.intrinsics, image or bev: singular or not finite");
 }
 
 static BevpoolStatus check_matrices(const BevpoolMatrices *m, const BevpoolPose *poses,

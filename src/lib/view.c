@@ -9,13 +9,6 @@ enum { DIMS = 4 };
 
 static const char *const dims[DIMS] = {"cameras", "channels", "rows", "columns"};
 
-static void sizes_of(const BevShape *shape, int64_t channels, int64_t sizes[DIMS]) {
-    sizes[0] = shape->cameras;
-    sizes[1] = channels;
-    sizes[2] = shape->feat_h;
-    sizes[3] = shape->feat_w;
-}
-
 int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStrides *s) {
     return 1 + (shape->cameras - 1) * s->camera + (channels - 1) * s->channel +
            (shape->feat_h - 1) * s->row + (shape->feat_w - 1) * s->column;
@@ -51,12 +44,12 @@ static BevpoolStatus check_strides(const char *name, const int64_t sizes[DIMS],
 static BevpoolStatus take_strides(BevStrides *to, const char *name, const BevShape *shape,
                                   int64_t channels, const int64_t given[DIMS],
                                   BevpoolError *error) {
-    int64_t pixels = shape->feat_h * shape->feat_w, sizes[DIMS];
+    const int64_t pixels = shape->feat_h * shape->feat_w;
+    const int64_t sizes[DIMS] = {shape->cameras, channels, shape->feat_h, shape->feat_w};
     if (!given[0] && !given[1] && !given[2] && !given[3]) {
         *to = (BevStrides){channels * pixels, pixels, shape->feat_w, 1};
         return BEVPOOL_OK;
     }
-    sizes_of(shape, channels, sizes);
     *to = (BevStrides){given[0], given[1], given[2], given[3]};
     return check_strides(name, sizes, given, error);
 }

@@ -98,7 +98,7 @@ int64_t frustum_depth_bins(const Frustum *frustum) {
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);
     if (!(bins >= 1)) /* NaN also fails this test */
         return 0;
-    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* rig_check reports INT64_MAX as an error */
+    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX fits no memory */
 }
 
 /* Returns the bin below the fractional bin d. Depths are interpolated linearly from this bin to the
@@ -247,35 +247,12 @@ static bool check_range(const Check *check, const char *path, double min, double
     return isfinite(max - min) || REFUSE(check, path, "", "range %g to %g is too wide", min, max);
 }
 
-/* Checks that the product of a tensor's or grid's sizes is below 2^31, because ranks are int32. */
-static bool check_product(const Check *check, const char *path, const int64_t *sizes, int count) {
-    int64_t product = 1;
-    for (int i = 0; i < count; i++) {
-        if (sizes[i] > INT32_MAX / product)
-            return REFUSE(check, path, "ranks are int32: use smaller sizes",
-                          "the product of the sizes is above %d", INT32_MAX);
-        product *= sizes[i];
-    }
-    return true;
-}
-
-/* Checks that nx * ny * nz is below 2^31, because cell numbers are int32 ranks. */
-static bool check_cells(const Check *check, const int64_t cells[3]) {
-    if (cells[2] <= INT32_MAX / cells[0] / cells[1])
-        return true;
-    return REFUSE(check, cells[2] > 1 ? "grid.nz" : "grid.cells",
-                  "ranks are int32: use smaller sizes",
-                  "%lld x %lld x %lld cells (nx, ny, nz): the product of the sizes is above %d",
-                  (long long)cells[0], (long long)cells[1], (long long)cells[2], INT32_MAX);
-}
-
 static bool check_grid(const Check *check, const Grid *grid) {
-    const int64_t cells[] = {grid->nx, grid->ny, grid_slices(grid)};
     return check_range(check, "grid.x_m", grid->x_min_m, grid->x_max_m) &&
            check_range(check, "grid.y_m", grid->y_min_m, grid->y_max_m) &&
            check_range(check, "grid.z_m", grid->z_min_m, grid->z_max_m) &&
            check_sizes(check, "grid.cells", grid->nx, grid->ny) &&
-           check_sizes(check, "grid.nz", grid_slices(grid), 1) && check_cells(check, cells);
+           check_sizes(check, "grid.nz", grid_slices(grid), 1);
 }
 
 /* Checks that the depths of a row ascend and are above 0. */
@@ -393,11 +370,7 @@ bool rig_check(const Rig *rig, const char *where, Err *err) {
     for (int i = 0; i < rig->camera_count; i++)
         if (!check_camera(&check, &rig->cameras[i], i))
             return false;
-    if (!check_frustum(&check, &rig->frustum) || !check_grid(&check, &rig->grid))
-        return false;
-    const BevShape shape = rig_shape(rig, 1);
-    const int64_t sizes[] = {shape.cameras, shape.depth_bins, shape.feat_h, shape.feat_w};
-    return check_product(&check, "frustum", sizes, 4);
+    return check_frustum(&check, &rig->frustum) && check_grid(&check, &rig->grid);
 }
 
 /* ---- errors in a calibration ----------------------------------------------------------------- */

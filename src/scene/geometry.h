@@ -150,7 +150,8 @@ typedef struct {
 CameraView camera_view(const Camera *camera, const Frustum *frustum);
 
 /* Checks a rig: it has a camera, finite numbers, invertible K, proper rotations, ranges that are
- * not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`. */
+ * not empty, and sizes of at least 1. Callers check the products of its sizes. Error messages start
+ * with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
 /* An error in a camera's calibration. The map is built with the error. The picture of the camera

@@ -277,7 +277,7 @@ static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
-/* Checks bev_shape: it equals the calibration's grid, and ranks can number its cells. */
+/* Checks that bev_shape equals the calibration's grid. */
 static bool check_bev_shape(const ArrayReader *reader, const int64_t cells[3], int at,
                             const BevShape *shape) {
     const int64_t slices = shape->nz ? shape->nz : 1;
@@ -290,12 +290,7 @@ static bool check_bev_shape(const ArrayReader *reader, const int64_t cells[3], i
                                          (long long)cells[0], (long long)cells[1],
                                          (long long)cells[2], (long long)grid[0],
                                          (long long)grid[1], (long long)grid[2]);
-    if (cells[0] <= INT32_MAX / cells[1] / cells[2])
-        return true;
-    return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, at > 0 ? at : 0,
-                                 "%lld x %lld x %lld cells (nz, ny, nx), must be at most %d",
-                                 (long long)cells[0], (long long)cells[1], (long long)cells[2],
-                                 INT32_MAX);
+    return true;
 }
 
 /* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). */

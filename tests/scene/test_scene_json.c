@@ -169,7 +169,8 @@ static const Edit edits[] = {
      "$.cameras[0].name...43 bytes...1 to 31"},
     {"no cameras", "'cameras': [", "'cameras': [], 'camera': [", "unknown...cameras"},
     {"too many features", "[44, 16]", "[44, 1025]", "$.frustum.features[1]...1025...1024"},
-    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]", "frustum.depth_m...range 60 to 60 is empty"},
+    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]",
+     "frustum.depth_m...range 60 to 60 is empty"},
     {"too many depth bins", "[1, 60, 0.5]", "[1, 60, 0.01]",
      "$.frustum.depth_m...5900 depth bins...at most 1024"},
     {"empty y", "[-27, 27]", "[27, 27]", "grid.y_m...range 27 to 27 is empty"},
@@ -181,8 +182,7 @@ static const Edit edits[] = {
     {"a reversed height", "[-10, 10]", "[10, -10], 'nz': 4",
      "grid.z_m...range 10 to -10 is empty or inverted"},
     {"cells beyond int32", "[200, 100]", "[4096, 4096], 'nz': 128",
-     "grid.nz...4096 x 4096 x 128 cells (nx, ny, nz): the product of the sizes is above "
-     "2147483647"},
+     "(nz, ny, nx, c: 128 x 4096 x 4096 x 40)...bytes in FP32, at most 2.147e+09"},
     {"elements beyond memory", "[200, 100]", "[2000, 2000], 'nz': 64",
      "(nz, ny, nx, c: 64 x 2000 x 2000 x 40)...4.096e+10 bytes in FP32, at most 2.147e+09"},
     {"unknown class", "'terrain'", "'terain'",
@@ -433,7 +433,7 @@ TAP_SUITE(scene_json_sizes_sizes) {
     json_t *deep = with_copies(NULL, "cameras", 32);
     json_t *frustum = json_object_get(deep, "frustum");
     json_object_set_new(frustum, "features", json_pack("[i,i]", 1024, 1024));
-    expect(deep, "2147483647", "a frustum beyond int32 ranks");
+    expect(deep, "at most 2.147e+09", "a frustum beyond int32 ranks");
 }
 
 /* The file cut off at any byte, and the rest replaced by any byte. */

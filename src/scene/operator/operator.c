@@ -11,30 +11,14 @@
 #include <string.h>
 
 const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
-    [OPERATOR_HISTOGRAM] = {.name = "histogram",
-                            .title = "Histogram",
-                            .points = "values",
-                            .cells = "bins",
-                            .bars = BARS_CELLS,
-                            .bars_title = "values of a bin"},
-    [OPERATOR_EMBEDDING_BAG] = {.name = "embedding_bag",
-                                .title = "Embedding bag",
-                                .points = "look-ups",
-                                .cells = "bags",
-                                .bars = BARS_SORTED_ROWS,
-                                .bars_title = "uses of a row, most first"},
-    [OPERATOR_VOXELIZE] = {.name = "voxelize",
-                           .title = "Voxelisation",
-                           .points = "rays",
-                           .cells = "pillars",
-                           .bars = BARS_SORTED_CELLS,
-                           .bars_title = "returns of a pillar, most first"},
-    [OPERATOR_SEGMENTS] = {.name = "segments",
-                           .title = "Segmented sum",
-                           .points = "rows",
-                           .cells = "segments",
-                           .bars = BARS_SORTED_CELLS,
-                           .bars_title = "rows of a segment, most first"},
+    [OPERATOR_HISTOGRAM] = {"histogram", "Histogram", "values", "bins", BARS_CELLS,
+                            "values of a bin"},
+    [OPERATOR_EMBEDDING_BAG] = {"embedding_bag", "Embedding bag", "look-ups", "bags",
+                                BARS_SORTED_ROWS, "uses of a row, most first"},
+    [OPERATOR_VOXELIZE] = {"voxelize", "Voxelisation", "rays", "pillars", BARS_SORTED_CELLS,
+                           "returns of a pillar, most first"},
+    [OPERATOR_SEGMENTS] = {"segments", "Segmented sum", "rows", "segments", BARS_SORTED_CELLS,
+                           "rows of a segment, most first"},
 };
 
 /* ---- checks ---------------------------------------------------------------------------------- */
