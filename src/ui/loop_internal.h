@@ -91,7 +91,7 @@ typedef struct {
     PaceMeter pace;
     SlowMeter slow;
     Cells cells;
-    DashSpots spots; /* places in the newest drawing of the terminal */
+    Spots spots; /* places in the newest drawing of the terminal */
     Pointer pointer;
     Hover hover;                         /* in the terminal, in columns and rows */
     bool term_dirty, window_dirty;       /* the screen must be drawn again */

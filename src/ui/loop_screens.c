@@ -31,7 +31,7 @@ static void end_tips(Loop *loop) {
 }
 
 static void hover_terminal(Loop *loop, const MouseReport *report) {
-    if (!hover_move(&loop->hover, &loop->spots.clicks, report->column, report->row))
+    if (!hover_move(&loop->hover, &loop->spots, report->column, report->row))
         return;
     loop->term_dirty = true;
     say_tip(loop, "");
@@ -45,7 +45,7 @@ void loop_tips(Loop *loop) {
     if (loop->window)
         sdl_window_tip(loop->window, &loop->app.state, live, now);
     if (!hover_due(&loop->hover, now) ||
-        !spots_tip(&loop->spots.clicks, loop->hover.x, loop->hover.y, &loop->app.state, live, &tip))
+        !spots_tip(&loop->spots, loop->hover.x, loop->hover.y, &loop->app.state, live, &tip))
         return;
     tip_line(&tip, text, sizeof text);
     say_tip(loop, text);
@@ -116,16 +116,18 @@ static void draw_terminal(Loop *loop) {
                    &loop->spots);
     loop->term_dirty = false;
     if (loop->hover.over) {
-        hover_move(&loop->hover, &loop->spots.clicks, loop->hover.x, loop->hover.y);
+        hover_move(&loop->hover, &loop->spots, loop->hover.x, loop->hover.y);
         const Box *box = &loop->hover.box;
         cells_underline(&loop->cells, (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h});
     }
     Image image = {.w = 0};
     int w, h;
     if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
-        pixels_compose(&loop->cells, &loop->spots, picture ? &picture->bev : NULL,
-                       &drawn, w, h, &image);
-    if (!term_draw(loop->term, &loop->cells, &image, loop->spots.bev, &err))
+        pixels_compose(&loop->cells, &loop->spots, &drawn, app_live(&loop->app), picture, w, h,
+                       &image);
+    const Box *bev = &loop->spots.bev;
+    const Area place = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
+    if (!term_draw(loop->term, &loop->cells, &image, place, &err))
         app_note_error(&loop->app, &err);
     else if (loop->app.frame && loop->app.frame->picture)
         pace_shown(&loop->pace, SCREEN_TERMINAL, loop_screens(loop), loop->app.frame->request,

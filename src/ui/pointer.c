@@ -3,82 +3,97 @@
 
 #include <math.h>
 
+/* A click may move so far, and the divider is hit so far away: in pixels, and in columns. */
+static const double SLACK = 4, WIPE_SLACK = 8, WIPE_COLUMNS = 1;
+
 /* Writes the cell coordinates under a point. Returns false outside the picture, or where something
  * floats over it. */
-static bool cell_at(const PointerPlace *place, double x, double y, Event *event) {
-    const Box *bev = &place->bev;
+static bool cell_at(const Spots *spots, double x, double y, Event *event) {
+    const Box *bev = &spots->bev;
     double right = (x - bev->x) / bev->w, down = (y - bev->y) / bev->h;
-    event->x = place->x_hi - down * (place->x_hi - place->x_lo);
-    event->y = place->y_hi - right * (place->y_hi - place->y_lo);
+    event->x = spots->x_hi - down * (spots->x_hi - spots->x_lo);
+    event->y = spots->y_hi - right * (spots->y_hi - spots->y_lo);
     return bev->w > 0 && right >= 0 && right < 1 && down >= 0 && down < 1 &&
-           !spots_over(place->spots, x, y);
+           !spots_over(spots, x, y);
 }
 
-static bool drag_time(const PointerPlace *place, double x, const State *state, Event *event) {
-    *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(place->spots, x, state)};
+static bool drag_time(const Spots *spots, double x, const State *state, Event *event) {
+    *event = (Event){.kind = EVENT_COMMAND, .command = spots_drag_time(spots, x, state)};
     return true;
 }
 
-static bool press(Pointer *pointer, double x, double y, int64_t pixel, const PointerPlace *place,
-                  const State *state, Event *event) {
-    const Command *command = spots_at(place->spots, x, y);
-    *pointer = (Pointer){.doing = POINTER_CLICK, .has_command = command != NULL, .x = x, .y = y};
+static bool press(Pointer *pointer, double x, double y, const Spots *spots, const State *state,
+                  int64_t pixel, Event *event) {
+    const Command *command = spots_at(spots, x, y);
+    bool in_terminal = pointer->in_terminal;
+    *pointer = (Pointer){.doing = POINTER_CLICK,
+                         .in_terminal = in_terminal,
+                         .has_command = command != NULL,
+                         .x = x,
+                         .y = y};
     if (command)
         pointer->command = *command;
-    pointer->on_bev = cell_at(place, x, y, event);
-    if (pointer->on_bev && fabs(x - place->wipe_x) <= place->wipe_slack)
+    pointer->on_bev = cell_at(spots, x, y, event);
+    if (pointer->on_bev && fabs(x - spots->wipe_x) <= (in_terminal ? WIPE_COLUMNS : WIPE_SLACK))
         pointer->doing = POINTER_WIPE;
-    if (spots_on_time(place->spots, x, y)) {
+    if (spots_on_time(spots, x, y)) {
         pointer->doing = POINTER_TIME;
-        return drag_time(place, x, state, event);
+        return drag_time(spots, x, state, event);
     }
-    if (place->hovers || pixel < 0)
+    if (!in_terminal || pixel < 0)
         return false;
     pointer->doing = POINTER_PIXEL;
     *event = (Event){.kind = EVENT_PIXEL, .x = (double)pixel};
     return true;
 }
 
-/* Handles a click on a cell. Without a cursor that follows the mouse, the first click puts the
- * cursor there; the next pins or releases the cell. */
-static bool click_cell(const PointerPlace *place, double x, double y, const State *state,
-                       Event *event) {
+/* Handles a click on a cell. In the terminal the first click puts the cursor there; the next pins or
+ * releases the cell. */
+static bool click_cell(const Pointer *pointer, const Spots *spots, double x, double y,
+                       const State *state, Event *event) {
     *event = (Event){.kind = EVENT_HOVER, .on = true};
-    if (!cell_at(place, x, y, event))
+    if (!cell_at(spots, x, y, event))
         return false;
     bool again = state->cursor_shown && floor(event->x) == (double)state->cursor_x &&
                  floor(event->y) == (double)state->cursor_y;
-    if (place->hovers || again) {
+    if (!pointer->in_terminal || again) {
         event->kind = EVENT_CLICK;
         event->on = false;
     }
     return true;
 }
 
-static bool release(Pointer *pointer, double x, double y, const PointerPlace *place,
-                    const State *state, const LiveData *live, Event *event) {
+static bool release(Pointer *pointer, double x, double y, const Spots *spots, const State *state,
+                    const LiveData *live, Event *event) {
     const bool clicked = pointer->doing == POINTER_CLICK;
-    const Command *command = spots_at(place->spots, x, y);
+    const Command *command = spots_at(spots, x, y);
     if (!clicked && pointer->doing != POINTER_PIXEL) {
         pointer->doing = POINTER_UP;
         return false;
     }
     pointer->doing = POINTER_UP;
     if (pointer->on_bev)
-        return click_cell(place, x, y, state, event);
+        return click_cell(pointer, spots, x, y, state, event);
     if (pointer->has_command && command && same_command(command, &pointer->command)) {
         *event = (Event){.kind = EVENT_COMMAND, .command = *command};
         return true;
     }
     *event = (Event){.kind = EVENT_NOTE, .text = pointer->answer};
     return clicked && !pointer->has_command && !command && live &&
-           spots_answer(place->spots, x, y, state, live, pointer->answer);
+           spots_answer(spots, x, y, state, live, pointer->answer);
 }
 
-static bool move(Pointer *pointer, double x, double y, int64_t pixel, const PointerPlace *place,
-                 const State *state, Event *event) {
+/* The whole grid is as wide as the wipe, whatever part of it is in view. */
+static double wipe_at(const Spots *spots, double x, const State *state) {
+    double column = spots->y_hi - (x - spots->bev.x) / spots->bev.w * (spots->y_hi - spots->y_lo);
+    return 1 - column / (double)state_slice(state).ny;
+}
+
+static bool move(Pointer *pointer, double x, double y, const Spots *spots, const State *state,
+                 int64_t pixel, Event *event) {
     const double dx = x - pointer->x, dy = y - pointer->y;
-    if (pointer->doing == POINTER_CLICK && pointer->on_bev && hypot(dx, dy) > place->slack)
+    const double slack = pointer->in_terminal ? 0 : SLACK;
+    if (pointer->doing == POINTER_CLICK && pointer->on_bev && hypot(dx, dy) > slack)
         pointer->doing = POINTER_PAN;
     if (pointer->doing <= POINTER_CLICK || (dx == 0 && dy == 0))
         return false;
@@ -89,81 +104,63 @@ static bool move(Pointer *pointer, double x, double y, int64_t pixel, const Poin
         *event = (Event){.kind = EVENT_PIXEL, .x = (double)pixel};
         return pixel >= 0;
     case POINTER_TIME:
-        return drag_time(place, x, state, event);
+        return drag_time(spots, x, state, event);
     case POINTER_PAN:
         *event = (Event){.kind = EVENT_DRAG,
-                         .x = -dy / place->bev.h * (place->x_hi - place->x_lo),
-                         .y = -dx / place->bev.w * (place->y_hi - place->y_lo)};
-        return place->bev.w > 0;
+                         .x = -dy / spots->bev.h * (spots->x_hi - spots->x_lo),
+                         .y = -dx / spots->bev.w * (spots->y_hi - spots->y_lo)};
+        return spots->bev.w > 0;
     default:
-        *event = (Event){.kind = EVENT_WIPE,
-                         .x = (x - place->wipe_from) / (place->wipe_to - place->wipe_from)};
-        return place->bev.w > 0;
+        *event = (Event){.kind = EVENT_WIPE, .x = wipe_at(spots, x, state)};
+        return spots->bev.w > 0;
     }
 }
 
-static bool hover(Pointer *pointer, double x, double y, int64_t pixel, const PointerPlace *place,
+static bool hover(Pointer *pointer, double x, double y, const Spots *spots, int64_t pixel,
                   Event *event) {
     pointer->x = x;
     pointer->y = y;
     *event = (Event){.kind = pixel >= 0 ? EVENT_PIXEL : EVENT_HOVER};
     if (pixel >= 0)
         event->x = (double)pixel;
-    else if (!cell_at(place, x, y, event))
+    else if (!cell_at(spots, x, y, event))
         event->x = event->y = -1;
-    return place->hovers;
+    return !pointer->in_terminal;
 }
 
 bool pointer_follow(Pointer *pointer, MouseKind kind, double x, double y, double steps,
-                    int64_t pixel, const PointerPlace *place, const State *state,
-                    const LiveData *live, Event *event) {
-    const Box *screen = &place->screen;
-    if (screen->w > 0 && (x < 0 || y < 0 || x >= screen->w || y >= screen->h)) {
-        pointer->doing = kind == MOUSE_MOVE ? pointer->doing : POINTER_UP;
-        return false;
-    }
+                    const Spots *spots, const State *state, const LiveData *live, Event *event) {
+    int64_t pixel = live ? spots_pixel(spots, x, y, state, &live->frame) : -1;
     switch (kind) {
     case MOUSE_PRESS:
-        return press(pointer, x, y, pixel, place, state, event);
+        return press(pointer, x, y, spots, state, pixel, event);
     case MOUSE_RELEASE:
-        return release(pointer, x, y, place, state, live, event);
+        return release(pointer, x, y, spots, state, live, event);
     case MOUSE_MOVE:
-        return move(pointer, x, y, pixel, place, state, event);
+        return move(pointer, x, y, spots, state, pixel, event);
     case MOUSE_HOVER:
-        return hover(pointer, x, y, pixel, place, event);
+        return hover(pointer, x, y, spots, pixel, event);
     case MOUSE_MENU:
-        *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(place->spots, x, y)};
+        *event = (Event){.kind = EVENT_COMMAND, .command = spots_menu(spots, x, y)};
         return true;
     case MOUSE_WHEEL:
         *event = (Event){.kind = EVENT_COMMAND};
-        if (spots_wheel(place->spots, x, y, steps, &event->command))
+        if (spots_wheel(spots, x, y, steps, &event->command))
             return true;
         *event = (Event){.kind = EVENT_WHEEL, .steps = steps};
-        return cell_at(place, x, y, event) && steps != 0;
+        return cell_at(spots, x, y, event) && steps != 0;
     }
     return false;
 }
 
-/* The whole grid is as wide as the wipe, whatever part of it is in view. A sign stands for the
- * point at its middle. */
-bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const DashSpots *spots,
+bool term_pointer_follow(Pointer *pointer, const MouseReport *report, const Spots *spots,
                          const State *state, const LiveData *live, Event *event) {
-    const Area *bev = &spots->bev;
-    double a_cell = bev->w / (spots->y_hi - spots->y_lo);
-    const PointerPlace place = {
-        .spots = &spots->clicks,
-        .screen = {0, 0, state->columns, state->rows},
-        .bev = {bev->x, bev->y, bev->w, bev->h},
-        .x_lo = spots->x_lo,
-        .x_hi = spots->x_hi,
-        .y_lo = spots->y_lo,
-        .y_hi = spots->y_hi,
-        .wipe_x = spots->has_wipe ? spots->wipe_column + 0.5 : NAN,
-        .wipe_slack = 1,
-        .wipe_from = bev->x + (spots->y_hi - (double)state->scene.ny) * a_cell,
-        .wipe_to = bev->x + spots->y_hi * a_cell,
-    };
+    bool outside = report->column >= state->columns || report->row >= state->rows;
+    pointer->in_terminal = true;
+    if (outside || report->column < 0 || report->row < 0) {
+        pointer->doing = report->kind == MOUSE_MOVE ? pointer->doing : POINTER_UP;
+        return false;
+    }
     return pointer_follow(pointer, report->kind, report->column + 0.5, report->row + 0.5,
-                          report->steps, dash_pixel_at(spots, report->column, report->row), &place,
-                          state, live, event);
+                          report->steps, spots, state, live, event);
 }

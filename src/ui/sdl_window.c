@@ -377,8 +377,6 @@ static MouseKind kind_of(const SDL_Event *event, const Pointer *pointer) {
 
 static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
-    enum { CLICK_SLACK = 4, WIPE_SLACK = 8 };
-    WindowLayout layout;
     int w, h;
     double pixels = pixel_size(window, state, &w, &h), unit = pixels / pixels_a_point(window, w);
     double steps = from->type != SDL_MOUSEWHEEL ? 0
@@ -392,26 +390,11 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
                                    : (button ? from->button.x : from->motion.x) / unit;
     double y = kind == MOUSE_WHEEL ? window->pointer.y
                                    : (button ? from->button.y : from->motion.y) / unit;
-    window_layout(state, live, w / pixels, h / pixels, &layout);
     if (from->type == SDL_MOUSEBUTTONDOWN)
         sdl_window_tip_end(window, state, live);
     if (kind == MOUSE_HOVER && look_under(window, x, y))
         present_picture(window, state, live);
-    const Box *bev = &layout.bev;
-    const PointerPlace place = {
-        .spots = &window->spots,
-        .bev = *bev,
-        .x_lo = layout.x_lo, .x_hi = layout.x_hi, .y_lo = layout.y_lo, .y_hi = layout.y_hi,
-        .wipe_x = state->compare == COMPARE_WIPE ? bev->x + state->wipe * bev->w : NAN,
-        .wipe_slack = WIPE_SLACK,
-        .wipe_from = bev->x,
-        .wipe_to = bev->x + bev->w,
-        .slack = CLICK_SLACK,
-        .hovers = true,
-    };
-    return pointer_follow(&window->pointer, kind, x, y, steps,
-                          window_pixel_at(&layout, state, &live->frame, x, y), &place, state, live,
-                          event);
+    return pointer_follow(&window->pointer, kind, x, y, steps, &window->spots, state, live, event);
 }
 
 static WindowInput window_input(const SDL_WindowEvent *event) {

@@ -10,8 +10,8 @@
 
 #include "src/base/data.h"
 #include "src/base/memory_stream.h"
+#include "src/view/window/window_image.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,104 +71,19 @@ Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers) {
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-/* Paints the cells of the raster as sharp squares. */
-static void paint_raster(Image *image, const DashSpots *spots, const BevPicture *bev,
-                         const State *state) {
-    double left = bev->image.w - spots->y_hi, step_x = (spots->y_hi - spots->y_lo) / image->w;
-    double top = bev->image.h - spots->x_hi, step_y = (spots->x_hi - spots->x_lo) / image->h;
-    size_t row_bytes = 4 * (size_t)image->w;
-    int painted = -1;
-    for (int y = 0; y < image->h; y++) {
-        int from_y = (int)floor(top + (y + 0.5) * step_y);
-        uint8_t *row = image->rgba + (size_t)y * row_bytes;
-        if (y && from_y == painted) {
-            memcpy(row, row - row_bytes, row_bytes);
-            continue;
-        }
-        painted = from_y;
-        for (int x = 0; x < image->w; x++) {
-            int from_x = (int)floor(left + (x + 0.5) * step_x);
-            bool inside =
-                from_x >= 0 && from_y >= 0 && from_x < bev->image.w && from_y < bev->image.h;
-            image_set(image, x, y,
-                      inside ? bev_picture_pixel(bev, state, from_x, from_y) : rgb_hex(0));
-        }
-    }
-}
-
-/* Paints what lies over the cells. */
-static void paint_over(Image *image, const DashSpots *spots, const State *state) {
-    const Grid *grid = &state->scene.grid;
-    double step_x = (spots->y_hi - spots->y_lo) / image->w;
-    double step_y = (spots->x_hi - spots->x_lo) / image->h;
-    double metres = step_x * (grid->y_max_m - grid->y_min_m) / fmax(grid->ny, 1);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++)
-            image_set(image, x, y,
-                      bev_picture_over(state, image_get(image, x, y),
-                                       spots->x_hi - (y + 0.5) * step_y,
-                                       spots->y_hi - (x + 0.5) * step_x, metres));
-}
-
-static bool is_sign(const Cell *cell) {
-    return cell->glyph != 0x2580 || !(cell->style.ink & INK_RGB);
-}
-
-/* Paints a sign over the picture. A sign without a background of its own hides no other pixels. */
-static void paint_sign(Image *image, const Image *signs, const Cells *cells, int x, int y) {
-    int w = image->w / cells->columns, h = image->h / cells->rows;
-    int from_w = signs->w / cells->columns, from_h = signs->h / cells->rows;
-    Ink paper = cells_at(cells, x, y)->style.paper;
-    Rgb under = ink_color(paper, cells->light, true);
-    for (int v = 0; v < h; v++)
-        for (int u = 0; u < w; u++) {
-            Rgb color = image_get(signs, x * from_w + u * from_w / w, y * from_h + v * from_h / h);
-            if (!(paper & INK_RGB) || memcmp(&color, &under, sizeof color) != 0)
-                image_set(image, x * w + u, y * h + v, color);
-        }
-}
-
-/* Paints the signs over the picture. `over`: the cells of `place`, without half blocks. */
-static bool paint_signs(Image *image, const Cells *cells, Area place, Cells *over) {
-    enum { LETTER_H = 18 }; /* of cells_image at scale 1 */
-    Image signs;
+bool pixels_compose(Cells *cells, const Spots *spots, const State *state, const LiveData *live,
+                    const Picture *picture, int cell_w, int cell_h, Image *image) {
+    enum { TEXT_H = 20 }; /* height of a character in which texts have their usual size */
+    const Box *bev = &spots->bev;
+    const Area place = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
     Err unused;
-    over->light = cells->light;
-    over->color = true;
-    for (int y = 0; y < place.h; y++)
-        for (int x = 0; x < place.w; x++) {
-            const Cell *cell = cells_at(cells, place.x + x, place.y + y);
-            if (is_sign(cell))
-                over->cells[(size_t)y * (size_t)place.w + (size_t)x] = *cell;
-        }
-    if (!cells_image(over, (double)image->h / place.h / LETTER_H, &signs, &unused))
+    if (place.w < 1 || place.h < 1 || !picture || !picture->bev.ready || cells->ascii ||
+        !cells->color || boxes_overlap(*bev, spots->over) ||
+        !window_bev_image(place.w * cell_w, place.h * cell_h, (double)cell_h / TEXT_H, state, live,
+                          picture, image, &unused))
         return false;
-    for (int y = 0; y < place.h; y++)
-        for (int x = 0; x < place.w; x++)
-            if (is_sign(cells_at(cells, place.x + x, place.y + y)))
-                paint_sign(image, &signs, over, x, y);
-    image_free(&signs);
+    cells_erase(cells, place, INK_DEFAULT);
     return true;
-}
-
-bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev,
-                    const State *state, int cell_w, int cell_h, Image *image) {
-    Area place = spots->bev;
-    Cells over = {.rows = 0};
-    Err unused;
-    if (place.w < 1 || place.h < 1 || !bev || !bev->ready || cells->ascii || !cells->color ||
-        !image_init(image, (int64_t)place.w * cell_w, (int64_t)place.h * cell_h, &unused))
-        return false;
-    paint_raster(image, spots, bev, state);
-    paint_over(image, spots, state);
-    bool ok =
-        cells_init(&over, place.w, place.h, &unused) && paint_signs(image, cells, place, &over);
-    cells_free(&over);
-    if (ok)
-        cells_erase(cells, place, INK_DEFAULT);
-    else
-        image_free(image);
-    return ok;
 }
 
 /* ---- sixel ----------------------------------------------------------------------------------- */

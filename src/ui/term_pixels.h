@@ -4,9 +4,9 @@
  * drawn. */
 #pragma once
 
-#include "src/view/bev/bev_picture.h"
+#include "src/view/bev/picture.h"
 #include "src/view/term/cells.h"
-#include "src/view/term/dash_spots.h"
+#include "src/view/panel/spots.h"
 
 typedef enum { PIXELS_AUTO, PIXELS_KITTY, PIXELS_ITERM, PIXELS_SIXEL, PIXELS_OFF } Pixels;
 
@@ -29,11 +29,10 @@ void pixels_answer(PixelAnswers *answers, int letter, const char *text);
 /* Returns how pictures are sent. AUTO: not known yet. OFF: half blocks. */
 Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 
-/* Composes the picture in the place of `spots->bev`, with cells of cell_w x cell_h pixels and the
- * signs that stand over it, and blanks its cells. Returns false where half blocks stay; nothing is
- * to be freed then. */
-bool pixels_compose(Cells *cells, const DashSpots *spots, const BevPicture *bev,
-                    const State *state, int cell_w, int cell_h, Image *image);
+/* Draws the picture as the window does, for the place of `spots->bev` with cells of cell_w x cell_h
+ * pixels, and blanks its cells. Returns false where half blocks stay; nothing is to be freed then. */
+bool pixels_compose(Cells *cells, const Spots *spots, const State *state, const LiveData *live,
+                    const Picture *picture, int cell_w, int cell_h, Image *image);
 
 /* Returns bytes (malloc'd) that show the image at `place` and leave the cursor where it was. */
 bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, size_t *length,

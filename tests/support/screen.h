@@ -11,7 +11,7 @@
 static LiveData live;
 static Picture picture;
 static Cells cells;
-static DashSpots spots; /* of the last drawing */
+static Spots spots; /* of the last drawing */
 
 /* Suites that draw. */
 #define SCREEN_SUITE(name_)      SCREEN_SUITE_(TAP_SUITE, name_)

@@ -9,7 +9,12 @@ static Pointer pointer;
 static Event event; /* of the report that was followed last */
 
 static Area spots_area(int spot) {
-    const Box *box = &spots.clicks.list[spot].box;
+    const Box *box = &spots.list[spot].box;
+    return (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h};
+}
+
+static Area bev_area(void) {
+    const Box *box = &spots.bev;
     return (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h};
 }
 
@@ -23,6 +28,12 @@ static bool follow(int kind, int column, int row, int steps) {
     const MouseReport report = {kind, column, row, steps};
     event = (Event){.kind = EVENT_TICK};
     return term_pointer_follow(&pointer, &report, &spots, &state, NULL, &event);
+}
+
+static bool chooses(int kind, int column, int row, int pixel) {
+    const MouseReport report = {kind, column, row, 0};
+    return term_pointer_follow(&pointer, &report, &spots, &state, &live, &event) &&
+           event.kind == EVENT_PIXEL && event.x == pixel;
 }
 
 static bool click(int column, int row) {
@@ -64,9 +75,9 @@ static void test_places(void) {
     for (int columns = 60; columns <= 220; columns += 40)
         for (int rows = 24; rows <= 64; rows += 10) {
             begin_drawn(columns, rows);
-            for (int i = 0; i < spots.clicks.count; i++) {
+            for (int i = 0; i < spots.count; i++) {
                 const Area at = spots_area(i);
-                const Command wanted = spots.clicks.list[i].command;
+                const Command wanted = spots.list[i].command;
                 bool hint = wanted.step == 1 && keys[wanted.action].label;
                 char text[300];
                 text_at(at.x, at.y, text, sizeof text);
@@ -93,7 +104,7 @@ static void test_places(void) {
     tap_ok(!follow(MOUSE_RELEASE, second.x, second.y, 0) && first.y == second.y,
            "pressed on one hint and released on another: neither");
     draw_after("help");
-    const Box over = spots.clicks.over;
+    const Box over = spots.over;
     int answers = 0;
     for (int y = (int)over.y; y < over.y + over.h; y++)
         for (int x = (int)over.x; x < over.x + over.w; x++)
@@ -106,7 +117,7 @@ static void test_cursor(void) {
     for (int zoom = 1; zoom <= 2; zoom++) { /* a cell takes less than a column */
         begin_drawn(120, 40);
         draw_after("zoom %d", zoom);
-        const Area bev = spots.bev;
+        const Area bev = bev_area();
         for (int row = bev.y; row < bev.y + bev.h; row += 3)
             for (int column = bev.x; column < bev.x + bev.w; column += 5) {
                 state.cursor_shown = false;
@@ -117,7 +128,7 @@ static void test_cursor(void) {
             }
     }
     tap_ok(!wrong && tried > 100, "%d clicks on the BEV: the cursor appears there", tried);
-    const Area bev = spots.bev;
+    const Area bev = bev_area();
     click(bev.x + 3, bev.y + 3);
     state_step(&state, &event);
     tap_ok(event.kind == EVENT_HOVER && !state.pinned && strstr(said(), "cell "),
@@ -134,7 +145,8 @@ static void test_drag(void) {
     double x, y, moved_x, moved_y;
     begin_drawn(120, 40);
     draw_after("zoom 4");
-    int column = spots.bev.x + spots.bev.w / 2, row = spots.bev.y + spots.bev.h / 2;
+    const Area bev = bev_area();
+    int column = bev.x + bev.w / 2, row = bev.y + bev.h / 2;
     cell_under(column, row, &x, &y);
     follow(MOUSE_PRESS, column, row, 0);
     tap_ok(!follow(MOUSE_MOVE, column, row, 0), "a move within a sign is none");
@@ -150,7 +162,8 @@ static void test_drag(void) {
 static void test_wheel(void) {
     double x, y, after_x, after_y;
     begin_drawn(120, 40);
-    int column = spots.bev.x + spots.bev.w / 3, row = spots.bev.y + spots.bev.h / 3;
+    const Area bev = bev_area();
+    int column = bev.x + bev.w / 3, row = bev.y + bev.h / 3;
     cell_under(column, row, &x, &y);
     tap_ok(follow(MOUSE_WHEEL, column, row, 1) && event.kind == EVENT_WHEEL,
            "the wheel zooms over the BEV");
@@ -168,12 +181,13 @@ static void test_wipe(void) {
     tap_need(image_init(&picture.bev.baseline, 200, 200, &err), "a second picture");
     state.compare = COMPARE_WIPE;
     draw();
-    int to = spots.bev.x + spots.bev.w * 8 / 10, row = spots.bev.y + 2, from = spots.wipe_column;
+    const Area bev = bev_area();
+    int to = bev.x + bev.w * 8 / 10, row = bev.y + 2, from = (int)spots.wipe_x;
     follow(MOUSE_PRESS, from, row, 0);
-    bool wiped = spots.has_wipe && follow(MOUSE_MOVE, to, row, 0) && event.kind == EVENT_WIPE;
+    bool wiped = follow(MOUSE_MOVE, to, row, 0) && event.kind == EVENT_WIPE;
     act();
-    tap_ok(wiped && from != to && abs(spots.wipe_column - to) <= 1,
-           "the wipe follows the mouse from column %d to %d", from, spots.wipe_column);
+    tap_ok(wiped && from != to && fabs(spots.wipe_x - to) <= 1,
+           "the wipe follows the mouse from column %d to %g", from, spots.wipe_x);
     image_free(&picture.bev.baseline);
     picture.bev.baseline = (Image){.w = 0};
 }
@@ -181,8 +195,8 @@ static void test_wipe(void) {
 static void test_rows(void) {
     int formats = 0, gpus_shown = 0, heads = 0, wrong = 0;
     begin_drawn(200, 60);
-    for (int i = 0; i < spots.clicks.count; i++) {
-        const Command *command = &spots.clicks.list[i].command;
+    for (int i = 0; i < spots.count; i++) {
+        const Command *command = &spots.list[i].command;
         const Area at = spots_area(i);
         char text[300], why[200];
         Command parsed;
@@ -217,8 +231,8 @@ static void test_time(void) {
     state.scene.moment_s = 0.5;
     state.scene.moments = 41;
     draw();
-    const Box bar = spots.clicks.time;
-    tap_need(bar.w > 10 && spots.clicks.to_s == 20, "a clip of 20 s has a time bar");
+    const Box bar = spots.time;
+    tap_need(bar.w > 10 && spots.to_s == 20, "a clip of 20 s has a time bar");
     bool pressed = follow(MOUSE_PRESS, (int)(bar.x + bar.w / 2), (int)bar.y, 0);
     state_step(&state, &event);
     tap_ok(pressed && event.command.action == ACTION_STEP && fabs(state.job.time_s - 10) < 0.5 &&
@@ -231,7 +245,7 @@ static void test_time(void) {
     tap_ok(!follow(MOUSE_RELEASE, (int)bar.x, (int)bar.y, 0), "letting go does nothing");
     state.scene.moment_s = state.scene.has_world = 0;
     draw();
-    tap_ok(spots.clicks.time.w == 0, "where nothing moves there is none");
+    tap_ok(spots.time.w == 0, "where nothing moves there is none");
 }
 
 /* Nothing, an outline at once, the tooltip 400 ms later, however often the picture is drawn. */
@@ -239,7 +253,7 @@ static void test_hover(void) {
     Hover hover = {.over = false};
     begin_drawn(120, 40);
     draw_after("all on");
-    const Spots *clicks = &spots.clicks;
+    const Spots *clicks = &spots;
     const Area row = spots_area(0), other = spots_area(1);
     tap_ok(hover_move(&hover, clicks, row.x, row.y) && hover.over && hover.box.y == row.y,
            "what the mouse comes to is outlined");
@@ -267,18 +281,18 @@ static void test_hover(void) {
 }
 
 static void test_pixel(void) {
+    static float none;
     begin_drawn(120, 40);
-    spots.camera = (Area){4, 20, 10, 4};
-    spots.squares = 2;
-    spots.first_pixel = 100;
-    spots.feat_w = 5;
-    tap_ok(follow(MOUSE_PRESS, 6, 21, 0) && event.kind == EVENT_PIXEL && event.x == 106,
-           "a press on a camera chooses its pixel");
-    tap_ok(follow(MOUSE_MOVE, 8, 22, 0) && event.kind == EVENT_PIXEL && event.x == 112,
-           "and so does a drag");
-    tap_ok(!follow(MOUSE_MOVE, 14, 22, 0) && !follow(MOUSE_MOVE, 6, 24, 0),
+    live.frame.gradients.grad_feat = &none;
+    live.frame.rig = NULL;
+    live.frame.shape = (BevShape){.cameras = 2, .feat_w = 5, .feat_h = 4};
+    spots.cameras[1] = (Box){4, 20, 10, 4};
+    tap_ok(chooses(MOUSE_PRESS, 6, 21, 26), "a press on a camera chooses its pixel");
+    tap_ok(chooses(MOUSE_MOVE, 8, 22, 32), "and so does a drag");
+    tap_ok(!chooses(MOUSE_MOVE, 14, 22, 32) && !chooses(MOUSE_MOVE, 6, 24, 32),
            "beside the camera there is none");
     tap_ok(!follow(MOUSE_RELEASE, 60, 2, 0), "released elsewhere: nothing");
+    live.frame.gradients.grad_feat = NULL;
 }
 
 static void test_random(void) {
@@ -289,8 +303,9 @@ static void test_random(void) {
     for (int i = 0; i < REPORTS; i++) {
         int column = rand() % 140 - 5, row = rand() % 50 - 5;
         if (i % 2) {
-            column = spots.bev.x + rand() % spots.bev.w;
-            row = spots.bev.y + rand() % spots.bev.h;
+            const Area bev = bev_area();
+            column = bev.x + rand() % bev.w;
+            row = bev.y + rand() % bev.h;
         } else if (i % 50 == 0)
             column = rand() - 1000;
         if (!follow(rand() % 6, column, row, rand() % 2 ? 1 : -1))

@@ -146,7 +146,7 @@ static int reddish_pixels(void) {
     window_layout(&state, &live, 1280, 860, &at);
     if (!window_image(1280, 860, 1, &state, &live, picture, &image, &err))
         return -1;
-    int names = (int)(at.strip.y + at.strip.h) - 14;
+    int names = (int)at.strip.y;
     for (int y = names; y < names + 16; y++)
         for (int x = 0; x < image.w; x++) {
             Rgb p = image_get(&image, x, y);
@@ -288,8 +288,8 @@ static void push_click(double x, double y) {
 static void test_pixel(const WindowLayout *at) {
     static float none;
     const Frustum *frustum = &live.frame.rig->frustum;
-    const Box *camera = &at->cameras[1];
-    double x = camera->x + 0.5 * camera->w, y = camera->y + 0.999 * camera->h;
+    double w = at->strip.w / live.frame.rig->camera_count; /* of a camera, and what parts them */
+    double x = at->strip.x + 1.48 * w, y = at->strip.y + at->strip.h - 2;
     live.frame.gradients.grad_feat = &none;
     push_motion(x, y);
     bool there = gives(EVENT_PIXEL);

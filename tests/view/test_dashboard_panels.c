@@ -288,20 +288,22 @@ static void begin_backward(int columns, int rows, const BevKernel *kernel) {
 }
 
 static void test_camera_place(void) {
-    const Area at = spots.camera;
-    int wrong = 0;
-    for (int y = at.y; y < at.y + at.h; y++)
-        for (int x = at.x; x < at.x + at.w; x++) {
-            int64_t pixel = dash_pixel_at(&spots, x, y);
-            step(EVENT_PIXEL, .x = (double)pixel);
-            draw();
-            wrong += cells_at(&cells, x, y)->style.ink != (INK_RGB | 0xffffff);
-        }
-    tap_ok(at.w > 20 && at.h > 3 && !wrong,
-           "each of %d x %d signs of a camera is the feature pixel there", at.w, at.h);
-    tap_ok(dash_pixel_at(&spots, at.x - 1, at.y) < 0 &&
-               dash_pixel_at(&spots, at.x, at.y + at.h) < 0,
-           "beside the camera there is none");
+    int views = 0, wrong = 0;
+    for (int i = 0; i < live.frame.shape.cameras; i++) {
+        const Box at = spots.cameras[i];
+        views += at.w > 10 && at.h > 2;
+        for (int y = (int)at.y; y < at.y + at.h - 1; y++)
+            for (int x = (int)at.x; x < at.x + at.w; x++) {
+                int64_t pixel = spots_pixel(&spots, x + 0.5, y + 0.5, &state, &live.frame);
+                step(EVENT_PIXEL, .x = (double)pixel);
+                draw();
+                const CellStyle *style = &cells_at(&cells, x, y)->style;
+                wrong += style->ink != (INK_RGB | 0xffffff) && style->paper != (INK_RGB | 0xffffff);
+            }
+    }
+    tap_ok(views && !wrong, "each sign of %d cameras is the feature pixel there (%d are not)",
+           views, wrong);
+    tap_ok(spots_pixel(&spots, 0.5, 0.5, &state, &live.frame) < 0, "beside them there is none");
 }
 
 static void test_backward(void) {

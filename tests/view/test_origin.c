@@ -29,7 +29,7 @@ static int count_digits(int *dumb) {
             if (glyph < '0' || glyph > '9')
                 continue;
             digits++;
-            if (!answered(spots_figure(&spots.clicks, x, y)) && !(*dumb)++)
+            if (!answered(spots_figure(&spots, x, y)) && !(*dumb)++)
                 tap_note("no answer: '%c' at column %d, row %d", (int)glyph, x, y);
         }
     return digits;
@@ -37,9 +37,9 @@ static int count_digits(int *dumb) {
 
 static void check_screen(const char *name) {
     int dumb = 0, digits = count_digits(&dumb);
-    tap_ok(digits > 20 && !dumb && spots.clicks.figure_count < FIGURES_MAX,
+    tap_ok(digits > 20 && !dumb && spots.figure_count < FIGURES_MAX,
            "%s: %d digits, %d without an answer, %d figures", name, digits, dumb,
-           spots.clicks.figure_count);
+           spots.figure_count);
 }
 
 SCREEN_SUITE(origin_screens) {
@@ -66,7 +66,7 @@ static void draw_panel(const Panel *panel, const PanelData *data) {
     cells_clear(&cells);
     memset(&spots, 0, sizeof spots);
     Sheet sheet = cells_sheet(&cells);
-    sheet.spots = &spots.clicks;
+    sheet.spots = &spots;
     panel_draw(&sheet, (Area){0, 0, cells.columns, cells.rows}, panel, data);
 }
 
@@ -96,7 +96,7 @@ SCREEN_SUITE(origin_heads) {
         for (int y = 0; y < 2; y++)
             if (cells_at(&cells, x, y)->glyph == (y ? 'x' : 'G')) { /* Ground truth, in box */
                 heads++;
-                told += spots_tip(&spots.clicks, x, y, &state, &live, &tip) &&
+                told += spots_tip(&spots, x, y, &state, &live, &tip) &&
                         strstr(tip.source, "the share of the mass");
             }
     tap_ok(shows("3, 1 lost"), "one of three objects has no mass in the grid");
@@ -179,9 +179,9 @@ SCREEN_SUITE(tips) {
     Tip tip;
     begin_simulated(200, 60);
     draw_after("page both");
-    for (int i = 0; i < spots.clicks.count; i++) {
-        const Box *box = &spots.clicks.list[i].box;
-        bool told = spots_tip(&spots.clicks, box->x, box->y, &state, &live, &tip);
+    for (int i = 0; i < spots.count; i++) {
+        const Box *box = &spots.list[i].box;
+        bool told = spots_tip(&spots, box->x, box->y, &state, &live, &tip);
         tip_line(&tip, line, sizeof line);
         wrong += !told || !tip.clickable || !tip.title[0] || !tip.help[0] || strlen(line) < 10;
         places++;
@@ -203,7 +203,7 @@ SCREEN_SUITE(tips) {
            "what the footprint counts: %s", footprint->text);
     tap_ok(!wrong && sources == ORIGIN_COUNT - 2 && words >= 10,
            "figures of %d topics tell their source, %d a word of the glossary", sources, words);
-    const Spots *clicks = &spots.clicks;
+    const Spots *clicks = &spots;
     for (int i = 0; i < clicks->count; i++)
         if (clicks->list[i].command.action == ACTION_DTYPE &&
             !strcmp(clicks->list[i].command.argument, "fp8")) {
@@ -233,7 +233,7 @@ static bool names(const char *name, const char *word) {
             int same = 0;
             while (same < length && cells_at(&cells, x + same, y)->glyph == (uint32_t)name[same])
                 same++;
-            if (same == length && spots_tip(&spots.clicks, x, y, &state, &live, &tip) &&
+            if (same == length && spots_tip(&spots, x, y, &state, &live, &tip) &&
                 !strcmp(tip.title, word))
                 return true;
         }

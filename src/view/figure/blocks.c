@@ -247,14 +247,49 @@ double run_block(Pen *pen, const Figure *figure, double x, double top, double w)
     return y - top;
 }
 
+/* ---- lines over the picture ------------------------------------------------------------------ */
+
+double lines_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const LiveFrame *frame = figure->frame;
+    const Photos *photos = frame->photos;
+    const unsigned truth = figure->spec->state->truth;
+    const double step = figure->ring_step_m;
+    bool side = figure->slice.slice == SLICE_SIDE;
+    bool outlines = frame->world && figure->spec->outlines;
+    char text[512] = "", rings[48] = "";
+    TextStyle head = style_heading(pen), style = style_muted(pen);
+    if (!frame->rig || (side && !outlines))
+        return 0;
+    if (step > 0)
+        snprintf(rings, sizeof rings, "rings every %g m; ", step);
+    int used = side ? 0
+                    : snprintf(text, sizeof text,
+                               "%sedges of the cameras\u2019 fields of view; ego vehicle to scale",
+                               rings);
+    if (outlines)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%soutlines of the true solids",
+                         used ? "; " : "");
+    if (!side && photos && photos->box_count && truth & TRUTH_BOXES)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "; true boxes, a line to their front");
+    if (!side && photos && photos->sweep_count && truth & TRUTH_LIDAR)
+        snprintf(text + used, sizeof text - (size_t)used, "; dots: LiDAR, %lld points",
+                 (long long)photos->sweep_count);
+    pen_text(pen, x, top + SIZE_HEADING, w, &head, "Lines");
+    return HEADING_ROW + pen_paragraph(pen, x, top + HEADING_ROW, w, &style, text);
+}
+
 /* ---- panels of the display ------------------------------------------------------------------- */
 
-double panel_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
-                   double w) {
+double panel_block(Pen *pen, const Figure *figure, const Panel *panel, const BevPicture *bev,
+                   double x, double top, double w) {
     enum { PANEL_ROW = 20, PANEL_H = 2000 };
-    const PanelData data = {
-        .state = figure->spec->state, .live = figure->spec->live, .still = true};
-    if (panel->shown && !panel->shown(&data))
+    const Picture picture = {.channel = figure->spec->picture->channel, .bev = *bev};
+    const PanelData data = {.state = figure->spec->state,
+                            .live = figure->spec->live,
+                            .picture = &picture,
+                            .still = true};
+    if (panel != &legend_panel && !panel->shown(&data))
         return 0;
     Sheet sheet = pen_sheet(pen, (Box){x, top, w, PANEL_H}, PANEL_ROW, NULL);
     int rows = panel_want(&sheet, panel, &data, sheet.columns);

@@ -28,21 +28,23 @@ static double height_with_gap(double height) {
 /* Draws the run, and how its points spread over the cells. */
 static double run_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
     double y = top + height_with_gap(run_block(pen, figure, x, top, w));
-    return y + height_with_gap(panel_block(pen, figure, &intervals_panel, x, y, w)) - top;
+    return y + height_with_gap(panel_block(pen, figure, &intervals_panel, figure->panels[0].bev, x, y, w)) - top;
 }
 
 static double table_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const BevPicture *bev = figure->panels[0].bev;
     if (!figure->spec->table)
         return 0;
-    double y = top + height_with_gap(panel_block(pen, figure, &kernels_panel, x, top, w));
-    return y + height_with_gap(panel_block(pen, figure, &accuracy_panel, x, y, w)) - top;
+    double y = top + height_with_gap(panel_block(pen, figure, &kernels_panel, bev, x, top, w));
+    return y + height_with_gap(panel_block(pen, figure, &accuracy_panel, bev, x, y, w)) - top;
 }
 
 static double side_blocks(Pen *pen, const Figure *figure, const Places *page) {
+    const BevPicture *bev = figure->panels[0].bev;
     double x = page->side_x, w = page->side_w, y = page->side_top;
-    y += height_with_gap(legend_block(pen, figure, &figure->panels[0], x, y, w));
-    y += height_with_gap(panel_block(pen, figure, &gradients_panel, x, y, w));
-    y += height_with_gap(overlay_key_block(pen, figure, x, y, w));
+    y += height_with_gap(panel_block(pen, figure, &legend_panel, bev, x, y, w));
+    y += height_with_gap(panel_block(pen, figure, &gradients_panel, bev, x, y, w));
+    y += height_with_gap(lines_block(pen, figure, x, y, w));
     y += run_blocks(pen, figure, x, y, w);
     return y + table_blocks(pen, figure, x, y, w) - BLOCK_GAP;
 }
@@ -57,14 +59,16 @@ static double below_blocks(Pen *pen, const Figure *figure, const Places *page) {
         bottoms[i] = page->side_top;
     }
     w = compare ? fmax(figure->panel_w, xs[1] - xs[0] - COMPARE_GAP) : w;
+    const BevPicture *bev = figure->panels[0].bev;
     bottoms[0] +=
-        height_with_gap(legend_block(pen, figure, &figure->panels[0], xs[0], bottoms[0], w));
-    bottoms[0] += height_with_gap(overlay_key_block(pen, figure, xs[0], bottoms[0], w));
+        height_with_gap(panel_block(pen, figure, &legend_panel, bev, xs[0], bottoms[0], w));
+    bottoms[0] += height_with_gap(lines_block(pen, figure, xs[0], bottoms[0], w));
     bottoms[1] += run_blocks(pen, figure, xs[1], bottoms[1], w);
     if (compare)
-        bottoms[2] +=
-            height_with_gap(legend_block(pen, figure, &figure->panels[2], xs[2], bottoms[2], w));
-    bottoms[2] += height_with_gap(panel_block(pen, figure, &gradients_panel, xs[2], bottoms[2], w));
+        bottoms[2] += height_with_gap(panel_block(pen, figure, &legend_panel, figure->panels[2].bev,
+                                                  xs[2], bottoms[2], w));
+    bottoms[2] +=
+        height_with_gap(panel_block(pen, figure, &gradients_panel, bev, xs[2], bottoms[2], w));
     bottoms[2] += table_blocks(pen, figure, xs[2], bottoms[2], w);
     return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
 }

@@ -74,13 +74,11 @@ void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
 /* The blocks of the side column, `w` wide, are drawn below `top`. They return their height. */
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w);
-double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
-                    double w);
-double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w);
+double lines_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double run_block(Pen *pen, const Figure *figure, double x, double top, double w);
-/* Draws a panel of the display, if it is visible. */
-double panel_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
-                   double w);
+/* Draws a panel of the display, if it is visible. `bev`: of that picture. */
+double panel_block(Pen *pen, const Figure *figure, const Panel *panel, const BevPicture *bev,
+                   double x, double top, double w);
 
 /* Draws the camera views over the whole width. */
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The probed cell and the points in it; where no cell is probed, the selection. */
+/* The probed cell and the points in it. */
 #include "src/state/live_text.h"
 #include "src/view/bev/dropped.h"
 #include "src/view/panel/panel.h"
@@ -155,66 +155,8 @@ static void readout(Lines *lines, const PanelData *data) {
         contributions(lines, data);
 }
 
-/* ---- the selection -------------------------------------------------------------------------- */
-
-/* Writes "largest error against FP64 0.021", or the reason why it is unknown. */
-static void error_text(const LiveData *live, char *text, size_t size) {
-    const KernelConfig *config = &live->job.config;
-    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
-    char number[64];
-    if (accuracy->source != SOURCE_UNKNOWN)
-        unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
-    else
-        snprintf(number, sizeof number, "n/a: %s",
-                 unknown_reason(UNKNOWN_ACCURACY, live, live_kernel(live, config->kernel),
-                                config->dtype));
-    const char *mark = live_accuracy_mark(live, config->dtype);
-    snprintf(text, size, "largest error against FP64 %s%s%s", number, mark[0] ? " " : "", mark);
-}
-
-/* The kernels that the legend of a difference calls A and B; else the kernel's idea. */
-static void idea_text(const PanelData *data, char *text, size_t size) {
-    char a[128], b[128];
-    live_side_label(data->live, false, a, sizeof a);
-    live_side_label(data->live, true, b, sizeof b);
-    if (data->state->compare == COMPARE_DIFFERENCE)
-        snprintf(text, size, "A: %s   B: %s", a, b);
-    else if (data->live->job.config.kernel)
-        snprintf(text, size, "%s", data->live->job.config.kernel->idea);
-}
-
-/* Draws the facts of the whole grid, while no cell is probed. */
-static void overview(Lines *lines, const PanelData *data) {
-    const LiveData *live = data->live;
-    const ScatterStats *stats = &live->intervals.stats;
-    char text[300] = "", number[32] = "n/a", points[32], cells[32];
-    dropped(lines, data);
-    sheet_origin(lines->sheet, ORIGIN_SETTING, NULL);
-    idea_text(data, text, sizeof text);
-    say(lines, text);
-    if (live->memory.known)
-        unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
-    snprintf(text, sizeof text, "footprint %s", number);
-    sheet_origin(lines->sheet, ORIGIN_SHAPES, NULL);
-    say(lines, text);
-    sheet_origin(lines->sheet, ORIGIN_MAP, NULL);
-    unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
-    unit_text(UNIT_COUNT, (double)stats->intervals, cells, sizeof cells);
-    snprintf(text, sizeof text, "%s points in %s %s, the fullest holds %d", points, cells,
-             live->intervals.of_pixels ? "pixels" : "cells", stats->longest);
-    say(lines, live->intervals.known ? text : "points n/a");
-    error_text(live, text, sizeof text);
-    sheet_origin(lines->sheet, ORIGIN_ERROR, NULL);
-    lines->sheet->origin.dtype = live->job.config.dtype;
-    say(lines, text);
-    say(lines, "Point at a cell to read it, click to see its rays.");
-}
-
-/* ---- the panel ------------------------------------------------------------------------------ */
-
 void cell_draw(Sheet *sheet, Area area, const PanelData *data) {
-    bool probed = data->live->probe.cell >= 0;
-    const char *title = !probed ? "Selection" : data->state->pinned ? "Pinned cell" : "Cell";
+    const char *title = data->state->pinned ? "Pinned cell" : "Cell";
     Lines lines = {sheet, sheet_title(sheet, area, title, "")};
-    (probed ? readout : overview)(&lines, data);
+    readout(&lines, data);
 }

@@ -10,8 +10,7 @@
  *      LiveDevice, in live_gpu_describe() (live_gpu.c). Sensors come from below: `sensors_unknown`
  *      (NAN, else a field reads as a measured 0) and NVML in src/run/cuda/driver.c, its tests in
  *      tests/run/test_device.sh;
- *   4. its place in an arrangement, of src/view/term/dashboard.c, src/view/window/window_side.c, or
- *      both: at most STACK_PANELS in a stack (two rows of dashboard.c have as many: raise it);
+ *   4. its place on a page of side.c: at most STACK_PANELS in a stack;
  *   5. where lessons and `show` shall name it: LessonPanel and lesson_panels
  *      (src/state/lesson_pane.h), samples/lessons/README.md, print_panel() (src/ui/loop_plain.c).
  * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of stack.c with
@@ -19,14 +18,14 @@
 #pragma once
 
 #include "src/state/live_data.h"
+#include "src/view/bev/picture.h"
 #include "src/view/panel/sheet.h"
 
 /* The data of a panel. */
 typedef struct {
     const State *state;
     const LiveData *live;
-    const Image *bev; /* the picture of the grid, a pixel a cell, for the race; NULL: none */
-    bool roomy; /* a window: a panel that has no room is left out by its stack */
+    const Picture *picture; /* the grid, a pixel a cell, and the cameras; NULL: none yet */
     bool still; /* a figure: nothing moves, so a panel takes the rows of this content */
 } PanelData;
 
@@ -39,7 +38,6 @@ typedef struct {
     OriginTopic origin; /* origin of its figures, unless the code names another */
     const char *menu;   /* what the palette shows after a click on its head; NULL: nothing */
     int fold;          /* the lowest is left out first when there is no room */
-    bool spare;        /* also left out where kernels and accuracy would not show all their rows */
     int grow;          /* the lowest is first to get more rows than `height` */
     int height;        /* rows, at least; */
     int usual; /* and where there is room; 0: what it draws there, or: */
@@ -53,8 +51,9 @@ typedef struct {
     PanelDraw name##_draw;
 #include "src/view/panel/panels.inc"
 #undef PANEL
-PanelWant gradients_want, headline_want, lesson_want, model_want, palette_want, why_want;
-PanelShown objects_shown, pipeline_shown;
+PanelWant camera_want, gradients_want, headline_want, lesson_want, model_want, palette_want;
+PanelWant why_want;
+PanelShown camera_shown, objects_shown, pipeline_shown;
 enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 4, PALETTE_HIGH = 12 }; /* rows */
 
 extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */
@@ -65,23 +64,24 @@ void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *da
 /* Returns the rows that it would like to have. */
 int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width);
 
-/* Panels above one another: those without room are left out, the others share the rows. */
+/* Draws panels above one another, at most STACK_PANELS of a list that NULL ends: those without room
+ * are left out, the others share the rows. The panel that a lesson points at stays, in a frame.
+ * `guest` takes the place of the last panels, as many as it needs; NULL: none. */
 enum { STACK_PANELS = 9 };
+void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
+                const PanelData *data);
 
-typedef struct {
-    const Panel *panels[STACK_PANELS];
-    int count;
-    Area area;
-    LessonPanel point; /* a lesson points at this panel: it stays, in a frame */
-    const Panel *guest; /* takes the place of the last panels, as many as it needs; may be NULL. */
-    Area place;         /* and is drawn here; without `draw` by the caller, after stack_draw() */
-} Stack;
+/* Draws the column beside the picture, or in place of the picture: the page that the state asks for. */
+void side_draw(Sheet *sheet, Area area, const PanelData *data);
+/* Draws what is known about the picture, beside a picture that stands alone. */
+void facts_draw(Sheet *sheet, Area area, const PanelData *data);
+/* Whether two kernels step side by side, which needs the whole of a usual screen. */
+bool steps_are_two(const PanelData *data);
 
-void stack_add(Stack *stack, const Panel *panel, const PanelData *data);
-/* Adds the panel where all its rows have room; a panel that folds late needs only its least
- * rows. */
-void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data);
-void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data);
+/* Draws all camera views in a row, names included; an operator scene has bars. Returns the rows of
+ * that strip on a screen of `w` columns. */
+void cameras_draw(Sheet *sheet, Area area, const PanelData *data);
+int cameras_rows(int w);
 
 /* Draws the page of the race, or of the straggler: all that stands between head and log. */
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data);

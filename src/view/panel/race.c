@@ -396,7 +396,7 @@ void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     char where[160];
     snprintf(where, sizeof where, "%s, %s, %s", state->scene.name,
              bev_dtypes[live->job.config.dtype].title, bev_aligns[live->job.config.align].name);
-    const RaceView view = {live->race, data->bev, where};
+    const RaceView view = {live->race, data->picture ? &data->picture->bev.image : NULL, where};
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     if (!live->race || !live->race->count)
         sheet_line(sheet, area, cell_style(INK_MUTED),

@@ -125,6 +125,9 @@ void sheet_figure(Sheet *sheet, Area area);
 /* A click into the area is the command. */
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument);
 
+/* Notes the place of a camera's view of w x h of sheet_pixels(). */
+void sheet_camera(Sheet *sheet, Area area, int w, int h, int camera);
+
 /* ---- tables --------------------------------------------------------------------------------- */
 
 /* A column is left out, the highest rank first, until the rest fits. */

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/panel/spots.h"
 
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/picture.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void spots_clear(Spots *spots) {
     if (!spots)
         return;
     spots->count = spots->figure_count = 0;
-    spots->time.w = spots->over.w = 0;
+    spots->time.w = spots->over.w = spots->bev.w = 0;
+    spots->wipe_x = NAN;
+    memset(spots->cameras, 0, sizeof spots->cameras);
 }
 
 void spots_cover(Spots *spots, Box box) {
@@ -39,6 +45,23 @@ void spots_add_figure(Spots *spots, Box box, const Origin *origin) {
 
 bool spots_over(const Spots *spots, double x, double y) {
     return inside(&spots->over, x, y);
+}
+
+int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
+                    const LiveFrame *frame) {
+    const Frustum frustum = frame_frustum(frame);
+    if (spots_over(spots, x, y) ||
+        !(frame->gradients.grad_feat || (frame->rig && state->strip == STRIP_DROPPED)))
+        return -1;
+    for (int i = 0; i < RIG_MAX_CAMERAS; i++) {
+        const Box *box = &spots->cameras[i];
+        if (inside(box, x, y))
+            return i * frame->shape.feat_h * frame->shape.feat_w +
+                   gradient_pixel(&frustum, frustum.input_w, frustum.input_h,
+                                  (int64_t)((x - box->x) / box->w * frustum.input_w),
+                                  (int64_t)((y - box->y) / box->h * frustum.input_h));
+    }
+    return -1;
 }
 
 /* Returns the figure drawn last of those under the point, which is the smallest; -1: none. */

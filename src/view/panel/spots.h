@@ -23,6 +23,10 @@ typedef struct {
     } figures[FIGURES_MAX];
     Box time;            /* the time bar; w 0: none, */
     double from_s, to_s; /* and the moments at its ends */
+    Box bev;                       /* the picture seen from above; w 0: none; */
+    double x_lo, x_hi, y_lo, y_hi; /* cells at its bottom, top, right and left edge */
+    double wipe_x;                 /* where the picture is divided; NaN: nowhere */
+    Box cameras[RIG_MAX_CAMERAS];  /* the views that are shown; w 0: not this one */
     Box over; /* the palette or the help: only what was noted after it answers there */
     int over_spots, over_figures; /* how many were noted before it */
 } Spots;
@@ -41,6 +45,11 @@ void spots_add_figure(Spots *spots, Box box, const Origin *origin);
 
 /* Whether the point lies on what floats. */
 bool spots_over(const Spots *spots, double x, double y);
+
+/* Returns the feature pixel under a point, (camera * feat_h + h) * feat_w + w, where pixels can be
+ * chosen: backward, and where dropped points are shown. -1: none. */
+int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
+                    const LiveFrame *frame);
 
 /* Returns the origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);

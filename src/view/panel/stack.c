@@ -14,14 +14,24 @@ static bool is_backward(const PanelData *data) {
     return kernel && kernel->direction == BEV_BACKWARD;
 }
 
-#define PANEL(name, origin, menu, point, fold, spare, grow, height, usual, want, shown)            \
+/* Whether a cell is under the cursor, or pinned: what is known about it has the last places. */
+static bool is_probed(const PanelData *data) {
+    return data->live->probe.cell >= 0;
+}
+
+/* Whether colours need more explanation than the picture gives. */
+static bool has_legend(const PanelData *data) {
+    const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
+    return bev && bev->ready && (bev->difference || bev->view != VIEW_COLOR);
+}
+
+#define PANEL(name, origin, menu, point, fold, grow, height, usual, want, shown)                   \
     static bool is_##name##_shown(const PanelData *data) {                                         \
         (void)data;                                                                                \
         return shown;                                                                              \
     }                                                                                              \
-    const Panel name##_panel = {PANEL_##point, ORIGIN_##origin, menu, fold,                        \
-                                spare,         grow,            height, usual,                     \
-                                want,          is_##name##_shown, name##_draw};
+    const Panel name##_panel = {PANEL_##point, ORIGIN_##origin,   menu, fold,       grow, height,  \
+                                usual,         want,              is_##name##_shown, name##_draw};
 #include "src/view/panel/panels.inc"
 #undef PANEL
 
@@ -40,11 +50,6 @@ void panel_draw(Sheet *sheet, Area area, const Panel *panel, const PanelData *da
         sheet_spot(sheet, (Area){area.x, area.y, area.w, 1}, ACTION_COMMANDS, 0, panel->menu);
 }
 
-void stack_add(Stack *stack, const Panel *panel, const PanelData *data) {
-    if (!panel->shown || panel->shown(data))
-        stack->panels[stack->count++] = panel;
-}
-
 int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, int width) {
     enum { ALL_ROWS = 200 };
     Sheet quiet = sheet_quiet(sheet);
@@ -54,21 +59,13 @@ int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, in
     return quiet.bottom;
 }
 
-void stack_add_whole(Sheet *sheet, Stack *stack, const Panel *panel, const PanelData *data) {
-    enum { LATE = 6 };
-    int room = stack->area.h;
-    if (stack->count == STACK_PANELS || (panel->shown && !panel->shown(data)))
-        return;
-    for (int i = 0; i < stack->count; i++) {
-        int want = panel_want(sheet, stack->panels[i], data, stack->area.w);
-        room -= GAP + (want > stack->panels[i]->height ? want : stack->panels[i]->height);
-        if (stack->panels[i] == panel)
-            return;
-    }
-    int want = panel_want(sheet, panel, data, stack->area.w);
-    if (!stack->count || room >= (panel->fold >= LATE ? panel->height : want))
-        stack->panels[stack->count++] = panel;
-}
+/* The panels of a place that have room. */
+typedef struct {
+    const Panel *panels[STACK_PANELS];
+    int count;
+    Area area;
+    LessonPanel point; /* a lesson points at this panel */
+} Stack;
 
 static void stack_remove(Stack *stack, int at) {
     memmove(stack->panels + at, stack->panels + at + 1,
@@ -83,12 +80,12 @@ static int least_height(const Stack *stack) {
     return height;
 }
 
-/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
 static int fold_rank(const Stack *stack, int i) {
     bool pointed = stack->point != PANEL_NONE && stack->panels[i]->point == stack->point;
     return pointed ? INT_MAX : stack->panels[i]->fold;
 }
 
+/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
 static void fold(Stack *stack) {
     while (stack->count > 1 && least_height(stack) > stack->area.h) {
         int first = 0;
@@ -97,27 +94,6 @@ static void fold(Stack *stack) {
                 first = i;
         stack_remove(stack, first);
     }
-}
-
-enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
-
-static bool is_short(Sheet *sheet, const Stack *stack, const PanelData *data,
-                     const int heights[STACK_PANELS]) {
-    for (int i = 0; i < stack->count; i++)
-        if (stack->panels[i]->grow <= GROWS_FIRST &&
-            heights[i] < panel_want(sheet, stack->panels[i], data, stack->area.w))
-            return true;
-    return false;
-}
-
-/* Takes out a panel that can be spared; false: there is none. */
-static bool spare(Stack *stack) {
-    for (int i = 0; i < stack->count; i++)
-        if (stack->panels[i]->spare && stack->count > 1 && fold_rank(stack, i) < INT_MAX) {
-            stack_remove(stack, i);
-            return true;
-        }
-    return false;
 }
 
 /* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
@@ -139,34 +115,38 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
     *gap = GAP + (roomy > 2 ? 2 : roomy);
 }
 
-/* Whether the guest has room from panel `next` on, where panel next - 1 begins `room` rows above
- * the end. */
-static bool follows_fit(const Stack *stack, const int heights[STACK_PANELS], int gap, int next,
-                        int room) {
-    return next < stack->count && room - heights[next - 1] - gap >= stack->guest->height;
+/* The rows that a guest gets: what it would like, at most half of all. */
+static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest,
+                      const PanelData *data) {
+    int want = panel_want(sheet, guest, data, stack->area.w), half = stack->area.h / 2;
+    want = want < half ? want : half;
+    return want > guest->height ? want : guest->height;
 }
 
-void stack_draw(Sheet *sheet, Stack *stack, const PanelData *data) {
-    if (!stack->count || stack->area.h < 1 || stack->area.w < 1)
+void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
+                const PanelData *data) {
+    const LessonPane *lesson = &data->state->lesson;
+    Stack stack = {.area = area, .point = lesson->open ? lesson->point : PANEL_NONE};
+    for (int i = 0; i < STACK_PANELS && panels[i]; i++)
+        if (panels[i]->shown(data))
+            stack.panels[stack.count++] = panels[i];
+    if (!stack.count || area.h < 1 || area.w < 1)
         return;
-    fold(stack);
-    int heights[STACK_PANELS], gap, y = stack->area.y;
-    share_rows(sheet, stack, data, heights, &gap);
-    while (is_short(sheet, stack, data, heights) && spare(stack))
-        share_rows(sheet, stack, data, heights, &gap);
-    const int bottom = stack->area.y + stack->area.h;
-    for (int i = 0; i < stack->count; i++) {
-        int room = bottom - y;
-        if (stack->guest && !follows_fit(stack, heights, gap, i + 1, bottom - y)) {
-            stack->place = (Area){stack->area.x, y, stack->area.w, room};
-            if (stack->guest->draw)
-                panel_draw(sheet, stack->place, stack->guest, data);
+    fold(&stack);
+    int heights[STACK_PANELS], gap, y = area.y, left = area.h;
+    share_rows(sheet, &stack, data, heights, &gap);
+    int needed = guest ? guest_rows(sheet, &stack, guest, data) : 0;
+    for (int i = 0; i < stack.count; i++) {
+        bool more = i + 1 < stack.count && left - heights[i] - gap >= needed;
+        if (guest && i && !more) {
+            panel_draw(sheet, (Area){area.x, y, area.w, left}, guest, data);
             return;
         }
-        Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
-        panel_draw(sheet, area, stack->panels[i], data);
-        if (fold_rank(stack, i) == INT_MAX)
-            sheet_frame(sheet, area);
+        Area at = {area.x, y, area.w, heights[i] < left ? heights[i] : left};
+        panel_draw(sheet, at, stack.panels[i], data);
+        if (fold_rank(&stack, i) == INT_MAX)
+            sheet_frame(sheet, at);
         y += heights[i] + gap;
+        left -= heights[i] + gap;
     }
 }

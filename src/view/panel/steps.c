@@ -13,7 +13,7 @@ static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
 }
 
-static void side_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
+static void side_steps(Sheet *sheet, Area area, const StepsView *view, int number) {
     Sheet quiet = sheet_quiet(sheet);
     int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
     StepsView shown = *view;
@@ -27,7 +27,7 @@ static void side_draw(Sheet *sheet, Area area, const StepsView *view, int number
 }
 
 /* Draws the baseline's counters at the same step. */
-static int short_side_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
+static int short_side_steps(Sheet *sheet, Area area, const StepsView *view, int number) {
     char text[400];
     int n = snprintf(text, sizeof text, "%s %s", view->steps->kernel->title,
                      number < view->steps->step_count ? "" : "(done) ");
@@ -58,11 +58,11 @@ void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (both && beside) {
         first.w = second.w = (area.w - SIDES_GAP) / 2;
         second.x += area.w - second.w;
-        side_draw(sheet, second, &other, state->step_at);
+        side_steps(sheet, second, &other, state->step_at);
     } else if (both && area.h > 2 * SIDE_LEAST_H) {
         first.h = (area.h - 1) / 2;
         second = area_below(second, first.h + 1);
-        side_draw(sheet, second, &other, state->step_at);
+        side_steps(sheet, second, &other, state->step_at);
     } else if (live->baseline_text[0]) {
         first.h--;
         sheet_text(sheet, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
@@ -70,10 +70,10 @@ void steps_draw(Sheet *sheet, Area area, const PanelData *data) {
     } else if (both) {
         Sheet quiet = sheet_quiet(sheet);
         second.h = totals_height(area);
-        second.h = short_side_draw(&quiet, second, &other, state->step_at);
+        second.h = short_side_steps(&quiet, second, &other, state->step_at);
         first.h -= second.h;
         second.y += first.h;
-        short_side_draw(sheet, second, &other, state->step_at);
+        short_side_steps(sheet, second, &other, state->step_at);
     }
-    side_draw(sheet, first, &view, state->step_at);
+    side_steps(sheet, first, &view, state->step_at);
 }

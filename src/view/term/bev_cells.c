@@ -2,7 +2,7 @@
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
-#include "src/view/term/dashboard_internal.h"
+#include "src/view/term/bev_cells.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ static Rgb pixel_at(const BevPicture *picture, const State *state, double x, dou
                             (double)state->scene.ny - x - w / 2, metres);
 }
 
-void cells_half_block(Cells *cells, int x, int y, Rgb upper, Rgb lower, bool is_signed) {
+static void put_half_block(Cells *cells, int x, int y, Rgb upper, Rgb lower, bool is_signed) {
     if (cells->color)
         cells_put(cells, x, y, 0x2580,
                   (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
@@ -125,7 +125,7 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
             double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
             Rgb upper = pixel_at(picture, state, x0, y0, sx, sy);
             Rgb lower = pixel_at(picture, state, x0, y0 + sy, sx, sy);
-            cells_half_block(cells, used.x + x, used.y + y, upper, lower, is_signed);
+            put_half_block(cells, used.x + x, used.y + y, upper, lower, is_signed);
         }
 }
 
@@ -207,6 +207,11 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
 
 /* ---- as a panel ----------------------------------------------------------------------------- */
 
+static bool bev_shown(const PanelData *data) {
+    (void)data;
+    return true;
+}
+
 static int bev_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet;
     const SceneFacts *scene = &data->state->scene;
@@ -228,50 +233,28 @@ static void edges_text(const State *state, char *text, size_t size) {
              y_max_m);
 }
 
-/* The edges in metres and the range of the colours; where both have no room, the colours. */
-static void scale_text(const DashSheet *dash, const PanelData *data, int w, char *text,
-                       size_t size) {
+/* The edges in metres or cells, and whether empty cells are filled, where that has room. */
+static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     const State *state = data->state;
-    const BevPicture *picture = &dash->picture->bev;
-    char range[96] = "", edges[96];
-    const LiveDifference *difference = &data->live->difference;
-    const bool symmetric = picture->range.lo < 0 && picture->range.logarithmic;
-    const char *unit = picture->difference ? "feature units" : views[picture->view].unit;
-    const char *kept = picture->locked        ? " (locked)"
-                       : picture->of_baseline ? " (baseline's)"
-                                              : "";
-    if (picture->difference && pooled_alike(data->live))
-        snprintf(range, sizeof range, "both by %s", data->live->stand_in->title);
-    else if (bev_picture_alike(picture) || (picture->difference && difference->known &&
-                                            !difference->cells))
-        snprintf(range, sizeof range, "both are equal");
-    else if (picture->colormap && symmetric)
-        snprintf(range, sizeof range, "orange %s, blue %s; log scale to %.2g %s%s",
-                 picture->difference ? "more" : "too large",
-                 picture->difference ? "less" : "too small", picture->range.hi, unit, kept);
-    else if (picture->colormap)
-        snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
-                 unit, kept);
-    else if (raster_fills(&picture->field, picture->filled))
-        snprintf(range, sizeof range, "empty cells interpolated");
+    const BevPicture *picture = &data->picture->bev;
     if (state->scene.has_rig)
-        edges_text(state, edges, sizeof edges);
+        edges_text(state, text, size);
     else
-        snprintf(edges, sizeof edges, "%lld x %lld cells", (long long)state->scene.nx,
+        snprintf(text, size, "%lld x %lld cells", (long long)state->scene.nx,
                  (long long)state->scene.ny);
-    snprintf(text, size, "%s%s%s", edges, range[0] ? ", " : "", range);
-    if (cells_width(text) > w && range[0])
-        snprintf(text, size, "%s", range);
+    const char *fills = ", empty cells interpolated";
+    if (raster_fills(&picture->field, picture->filled) &&
+        cells_width(text) + cells_width(fills) <= w)
+        strncat(text, fills, size - strlen(text) - 1);
 }
 
 /* The values of the cell under the cursor. Without a probed cell: what differs in a comparison, or
  * "". */
-static void probe_text(const DashSheet *dash, const PanelData *data, int w, char *text,
-                       size_t size) {
+static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
     text[0] = '\0';
-    if (!bev_picture_alike(&dash->picture->bev))
+    if (!bev_picture_alike(&data->picture->bev))
         comparison_text(data->state, data->live, text, size);
     if (probe->cell < 0 || nx <= 0)
         return;
@@ -365,38 +348,20 @@ static void draw_truth(Cells *cells, Area used, const Part *part, const PanelDat
 }
 
 /* Notes the places of cells for the mouse. */
-static void note_place(const DashSheet *dash, const PanelData *data, Area used, const Part *part) {
-    DashSpots *spots = dash->spots;
+static void note_place(Spots *spots, const PanelData *data, Area used, const Part *part) {
     const State *state = data->state;
     if (!spots)
         return;
-    spots->bev = used;
+    int divider = divider_of(used, &data->picture->bev, state, part);
+    spots->bev = (Box){used.x, used.y, used.w, used.h};
     spots->x_hi = (double)state->scene.nx - part->top;
     spots->x_lo = spots->x_hi - part->h;
     spots->y_hi = (double)state->scene.ny - part->left;
     spots->y_lo = spots->y_hi - part->w;
-    spots->wipe_column = divider_of(used, &dash->picture->bev, state, part);
-    spots->has_wipe = spots->wipe_column >= 0;
-}
-
-/* The colours of the classes, in as many rows as there are. */
-static void draw_classes(Sheet *sheet, Area area) {
-    int x = area.x, y = area.y;
-    for (int class = 0; class < CLASS_COUNT; class++) {
-        const uint8_t *c = world_classes[class].color;
-        int w = 3 + sheet_width(sheet, world_classes[class].name);
-        y += x + w > area.x + area.w;
-        x = x + w > area.x + area.w ? area.x : x;
-        if (y >= area.y + area.h)
-            return;
-        sheet_key(sheet, x, y, ink_rgb((Rgb){c[0], c[1], c[2]}), 0x25a0);
-        sheet_text(sheet, x + 2, y, w - 3, cell_style(INK_MUTED), world_classes[class].name);
-        x += w + 1;
-    }
+    spots->wipe_x = divider >= 0 ? divider + 0.5 : NAN;
 }
 
 static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const DashSheet *dash = (const DashSheet *)sheet;
     Cells *cells = sheet->surface;
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -421,32 +386,28 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);
     area = sheet_title(sheet, area, title, text);
-    if (!dash->picture || !dash->picture->bev.ready) {
-        const char *reason = state->waiting[0]                           ? state->waiting
-                             : dash->picture && dash->picture->bev.reason[0]
-                                 ? dash->picture->bev.reason
-                                 : "n/a";
+    const BevPicture *bev = data->picture ? &data->picture->bev : NULL;
+    if (!bev || !bev->ready) {
+        const char *reason = state->waiting[0]       ? state->waiting
+                             : bev && bev->reason[0] ? bev->reason
+                                                     : "computing the first picture";
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), reason);
         return;
     }
     Area picture = area;
     picture.h -= 2;
-    Area used = bev_cells_draw(cells, picture, &dash->picture->bev, state);
+    Area used = bev_cells_draw(cells, picture, bev, state);
     Part part = part_of(state);
-    note_place(dash, data, used, &part);
+    note_place(sheet->spots, data, used, &part);
     draw_truth(cells, used, &part, data);
     draw_step(cells, used, &part, data);
     draw_loss(cells, used, &part, data);
     draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
     int y = used.y + used.h;
-    if (dash->picture->bev.view == VIEW_CLASS && !difference && cells->color) {
-        draw_classes(sheet, (Area){area.x, y, area.w, 2});
-        return;
-    }
-    scale_text(dash, data, area.w, text, sizeof text);
+    scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
-    probe_text(dash, data, area.w, text, sizeof text);
+    probe_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }
@@ -458,4 +419,5 @@ const Panel bev_panel = {.origin = ORIGIN_PICTURE,
                          .grow = 1,
                          .height = 10,
                          .want = bev_want,
+                         .shown = bev_shown,
                          .draw = bev_draw};

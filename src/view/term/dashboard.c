@@ -3,194 +3,73 @@
 
 #include "src/state/live_text.h"
 #include "kernels/clean.h"
-#include "src/view/term/dashboard_internal.h"
+#include "src/view/term/bev_cells.h"
+#include "src/view/term/cells_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
+enum { GAP = 1, COLUMN_GAP = 3 };
 
-/* ---- arrangements --------------------------------------------------------------------------- */
-
-/* What is shown besides the usual panels. */
-typedef enum { USUAL, TABLES, WITH_CHART, WITH_STEPS, WITH_BITS, LARGE, BACKWARD } Shows;
-
-enum { TWO_STEPS_W = 200 };
-
-/* Which panels stand side by side on a page of a certain width. */
-typedef struct {
-    Shows shows; /* LARGE: for a projector, what is read from the back row */
-    Page page;
-    int columns; /* of the terminal, at least */
-    struct {
-        int share;                         /* of the width, in percent */
-        const Panel *panels[STACK_PANELS]; /* NULL ends */
-    } stacks[MAX_STACKS];
-} Arrangement;
-
-/* Panels that stand together. An operator scene has bars in place of cameras. */
-#define PICTURE &bev_panel, &operator_panel
-#define CAMERAS PICTURE, &camera_panel
-#define QUESTIONS &headline_panel, &why_panel, &resident_panel, &right_panel
-#define FIGURES &kernels_panel, &memory_panel
-#define CHECKS &accuracy_panel, &intervals_panel, &objects_panel, &pipeline_panel
-
-/* The first row that fits is taken; body_draw() asks default_draw() before. */
-/* clang-format off */
-static const Arrangement arrangements[] = {
-    {USUAL, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {USUAL, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &points_panel, &objects_panel,
-                                       &findings_panel}}}},
-    {TABLES, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {TABLES, PAGE_BOTH, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
-    {TABLES, PAGE_DASHBOARD, 110, {{54, {FIGURES}}, {46, {CHECKS}}}},
-    {TABLES, PAGE_DASHBOARD, 0, {{100, {FIGURES, CHECKS}}}},
-    {WITH_CHART, PAGE_BEV, 0, {{100, {CAMERAS}}}},
-    {WITH_CHART, PAGE_DASHBOARD, 0, {{100, {&headline_panel, &model_panel, &why_panel}}}},
-    {WITH_STEPS, PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel, &operator_panel}}}},
-    {WITH_STEPS, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {CAMERAS}}}},
-    {WITH_STEPS, PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
-    {WITH_BITS, PAGE_BEV, 0, {{100, {PICTURE}}}},
-    {WITH_BITS, PAGE_BOTH, PAGE_BOTH_COLUMNS, {{60, {&bits_panel, &accuracy_panel, &kernels_panel}},
-                                               {40, {PICTURE}}}},
-    {WITH_BITS, PAGE_DASHBOARD, 0, {{100, {&bits_panel, &accuracy_panel, &kernels_panel}}}},
-    {LARGE, PAGE_BEV, 0, {{100, {PICTURE}}}},
-    {LARGE, PAGE_DASHBOARD, 0, {{100, {&headline_panel, &why_panel}}}},
-    {BACKWARD, PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &operator_panel,
-                                                       &gradients_panel}}}},
-    {BACKWARD, PAGE_DASHBOARD, 0, {{100, {QUESTIONS, &gradients_panel}}}},
-};
-/* clang-format on */
-
-static Shows shows_of(const State *state) {
-    return state->bits.open                                      ? WITH_BITS
-           : state->job.steps                                    ? WITH_STEPS
-           : state->large                                        ? LARGE
-           : state->chart != CHART_NONE                          ? WITH_CHART
-           : state->all                                          ? TABLES
-           : state->job.config.kernel->direction == BEV_BACKWARD ? BACKWARD
-                                                                 : USUAL;
-}
-
-static const Arrangement *choose(const State *state, Page page, int columns) {
-    for (size_t i = 0; i < sizeof arrangements / sizeof *arrangements; i++) {
-        const Arrangement *row = &arrangements[i];
-        if (row->shows == shows_of(state) && row->page == page && columns >= row->columns)
-            return row;
-    }
-    /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
-    return choose(state, PAGE_DASHBOARD, columns);
-}
-
-static LessonPanel pointed_at(const State *state) {
-    return state->lesson.open ? state->lesson.point : PANEL_NONE;
-}
-
-/* Two kernels side by side leave no room for the BEV on a screen of usual width: Tab leads to it.
- */
-static bool two_steps(const PanelData *data, int columns) {
-    const LiveSteps *steps = data->live->frame.steps;
-    return data->state->job.steps && !data->state->bits.open && steps &&
-           steps->baseline.step_count && columns < TWO_STEPS_W;
-}
-
-/* ---- the default screen: every panel has its place, whatever it shows ------------------------ */
+/* ---- pages: every panel has its place, whatever it shows ------------------------------------- */
 
 enum {
     STRIP_FROM_ROWS = 30, /* lower areas have no camera strip */
     STRIP_FROM_W = 100,
-    RIGHT_LEAST_W = 46,   /* of the panels beside the BEV */
-    TABLES_LEAST_W = 130, /* they have tables in a second column from this width on */
-    BEV_TEXTS = 3         /* rows over and under the BEV */
+    SIDE_LEAST_W = 46, /* of the panels beside the BEV */
+    FACTS_LEAST_W = 24,
+    FACTS_LEAST_H = 6,
+    TWO_STEPS_W = 200, /* two kernels side by side leave a narrower screen no room for the BEV */
+    BEV_TEXTS = 3      /* rows over and under the BEV */
 };
 
-/* What is shown in the place of the last panels; NULL: nothing. */
-static const Panel *guest_of(const PanelData *data) {
-    static const Panel *const guests[] = {&model_panel, &gradients_panel, &objects_panel};
-    for (int i = 0; i < 3; i++)
-        if (guests[i]->shown(data))
-            return guests[i];
-    return NULL;
+/* Whether panels and BEV share the screen. Else Tab leads to the BEV. */
+static bool shares_screen(const PanelData *data, int columns) {
+    const State *state = data->state;
+    bool wide = state->bits.open || state->job.steps || state->chart != CHART_NONE || state->all;
+    return columns >= (wide ? PAGE_BOTH_COLUMNS : PAGE_SMALL_COLUMNS) &&
+           (columns >= TWO_STEPS_W || !steps_are_two(data));
 }
 
-static void column_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
-                        const PanelData *data) {
-    Stack stack = {.area = area, .point = pointed_at(data->state), .guest = guest};
-    for (int i = 0; i < STACK_PANELS && panels[i]; i++)
-        stack.panels[stack.count++] = panels[i];
-    stack_draw(sheet, &stack, data);
+/* The BEV alone, and what is known about it: beside a picture that is high, under a wide one. */
+static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
+    int want = panel_want(sheet, &bev_panel, data, area.w);
+    int w = (int)((int64_t)area.w * (area.h - BEV_TEXTS) / (want > BEV_TEXTS ? want - BEV_TEXTS : 1));
+    if (w + COLUMN_GAP + FACTS_LEAST_W <= area.w) {
+        panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
+        area.x += w + COLUMN_GAP;
+        area.w -= w + COLUMN_GAP;
+    } else {
+        int h = area.h - want - GAP >= FACTS_LEAST_H ? want : area.h;
+        panel_draw(sheet, (Area){area.x, area.y, area.w, h}, &bev_panel, data);
+        area = area_below(area, h + GAP);
+    }
+    facts_draw(sheet, area, data);
 }
 
-static void questions_draw(Sheet *sheet, Area area, const PanelData *data) {
-    static const Panel *const questions[] = {QUESTIONS, &points_panel, &findings_panel, NULL};
-    static const Panel *const tables[] = {&kernels_panel, &accuracy_panel, &memory_panel,
-                                          &intervals_panel, &pipeline_panel, NULL};
-    static const Panel *const large[] = {&headline_panel, &why_panel, NULL};
-    const Panel *guest = guest_of(data);
-    if (data->state->large) {
-        column_draw(sheet, area, large, NULL, data);
+/* The panels of `page`, on a screen of so many columns: the camera strip over all, the BEV on the
+ * left as large as its rows allow, the panels beside it. */
+static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
+    const State *state = data->state;
+    if (page == PAGE_DASHBOARD || (page == PAGE_BOTH && !shares_screen(data, columns))) {
+        side_draw(sheet, area, data);
         return;
     }
-    bool two = area.w >= TABLES_LEAST_W;
-    int w = two ? (area.w - COLUMN_GAP) / 2 : area.w;
-    Area beside = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
-    column_draw(sheet, (Area){area.x, area.y, w, area.h}, questions, two ? NULL : guest, data);
-    if (two && guest)
-        column_draw(sheet, beside, (const Panel *[]){guest, NULL}, NULL, data);
-    else if (two)
-        column_draw(sheet, beside, tables, NULL, data);
-}
-
-/* The camera strip over all, the BEV on the left as large as its rows allow, the panels beside
- * it. */
-static void default_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (area.h >= STRIP_FROM_ROWS && area.w >= STRIP_FROM_W) {
-        int rows = strip_cells_rows(area.w);
-        strip_cells_draw((DashSheet *)sheet, (Area){area.x, area.y, area.w, rows}, data);
+        int rows = cameras_rows(area.w);
+        cameras_draw(sheet, (Area){area.x, area.y, area.w, rows}, data);
         area = area_below(area, rows);
     }
-    int least = area.w / 2 > RIGHT_LEAST_W ? area.w / 2 : RIGHT_LEAST_W;
-    int most = area.w - COLUMN_GAP - least, w = 2 * (area.h - BEV_TEXTS);
-    w = w < most ? w : most;
-    panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
-    questions_draw(sheet,
-                   (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h}, data);
-}
-
-/* Whether the page has the default screen. A chart takes a narrow screen for itself. */
-static bool is_default(const State *state, Page page, int columns) {
-    Shows shows = shows_of(state);
-    bool chart = state->chart != CHART_NONE && columns < PAGE_BOTH_COLUMNS;
-    return page == PAGE_BOTH && columns >= PAGE_SMALL_COLUMNS && !chart &&
-           (shows == USUAL || shows == LARGE || shows == BACKWARD || shows == WITH_CHART);
-}
-
-/* The panels of `page`, as a screen of so many columns arranges them. */
-static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
-    if (page == PAGE_BOTH && two_steps(data, columns))
-        page = PAGE_DASHBOARD;
-    if (is_default(data->state, page, columns)) {
-        default_draw(sheet, area, data);
+    if (page == PAGE_BEV) {
+        bev_page_draw(sheet, area, data);
         return;
     }
-    const Arrangement *arrangement = choose(data->state, page, columns);
-    int count = 0, x = area.x;
-    while (count < MAX_STACKS && arrangement->stacks[count].share)
-        count++;
-    int room = area.w - COLUMN_GAP * (count - 1);
-    for (int i = 0; i < count; i++) {
-        int w = room * arrangement->stacks[i].share / 100;
-        if (i == count - 1)
-            w = area.x + area.w - x;
-        Stack stack = {.area = {x, area.y, w, area.h}, .point = pointed_at(data->state)};
-        for (int p = 0; p < STACK_PANELS && arrangement->stacks[i].panels[p]; p++) {
-            const Panel *panel = arrangement->stacks[i].panels[p];
-            stack_add(&stack, panel, data);
-        }
-        stack_draw(sheet, &stack, data);
-        x += w + COLUMN_GAP;
-    }
+    int least = area.w * (state->job.steps ? 66 : state->bits.open ? 60 : 50) / 100;
+    int most = area.w - COLUMN_GAP - (least > SIDE_LEAST_W ? least : SIDE_LEAST_W);
+    int w = 2 * (area.h - BEV_TEXTS) < most ? 2 * (area.h - BEV_TEXTS) : most;
+    panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
+    side_draw(sheet, (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h}, data);
 }
 
 /* ---- with a lesson -------------------------------------------------------------------------- */
@@ -275,56 +154,36 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     if (sheet_paragraph_rows(sheet, tall, INK_ACCENT, data->state->tip) > log)
         at.h = tall.h;
     log_draw(sheet, at, data);
-    if (pointed_at(data->state) == PANEL_LOG)
+    if (data->state->lesson.open && data->state->lesson.point == PANEL_LOG)
         sheet_frame(sheet, at);
     return used + (blank || data->state->lesson.open); /* a lesson frames what it points at */
-}
-
-static DashSheet sheet_of(Cells *cells, const Picture *picture, DashSpots *spots) {
-    DashSheet dash = {cells_sheet(cells), picture, spots};
-    dash.sheet.spots = spots ? &spots->clicks : NULL;
-    return dash;
 }
 
 /* Draws a panel alone, from the first row on. Returns its rows; 0: no panel of the body. */
 static int draw_alone(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
                       const Picture *picture) {
-    const PanelData data = {.state = state, .live = live};
-    DashSheet dash = sheet_of(cells, picture, NULL);
+    const PanelData data = {.state = state, .live = live, .picture = picture};
+    Sheet sheet = cells_sheet(cells);
     cells_clear(cells);
     const Panel *panel = point == PANEL_BEV ? &bev_panel : NULL;
     for (int i = 0; all_panels[i] && point != PANEL_NONE && !panel; i++)
         panel = all_panels[i]->point == point && point != PANEL_STRIP ? all_panels[i] : NULL;
     if (!panel)
         return 0;
-    int want = panel_want(&dash.sheet, panel, &data, cells->columns);
+    int want = panel_want(&sheet, panel, &data, cells->columns);
     int rows = want < cells->rows ? want : cells->rows;
-    panel_draw(&dash.sheet, (Area){0, 0, cells->columns, rows}, panel, &data);
+    panel_draw(&sheet, (Area){0, 0, cells->columns, rows}, panel, &data);
     return rows;
 }
 
-/* A picture that is partly hidden takes no clicks, and is drawn in half blocks. */
-static void hide_pictures(DashSpots *spots) {
-    Area *const pictures[] = {&spots->bev, &spots->camera};
-    const Box *over = &spots->clicks.over;
-    for (int i = 0; i < 2; i++) {
-        Area *area = pictures[i];
-        if (area->x < over->x + over->w && over->x < area->x + area->w &&
-            area->y < over->y + over->h && over->y < area->y + area->h)
-            area->w = 0;
-    }
-}
-
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const Picture *picture, DashSpots *spots) {
-    const PanelData data = {
-        .state = state, .live = live, .bev = picture ? &picture->bev.image : NULL};
-    DashSpots own;
-    spots = spots ? spots : &own;
-    DashSheet dash = sheet_of(cells, picture, spots);
-    Sheet *sheet = &dash.sheet;
+                    const Picture *picture, Spots *spots) {
+    const PanelData data = {.state = state, .live = live, .picture = picture};
+    Sheet on_cells = cells_sheet(cells), *sheet = &on_cells;
+    Spots own;
+    sheet->spots = spots ? spots : &own;
     cells_clear(cells);
-    *spots = (DashSpots){.clicks.count = 0};
+    spots_clear(sheet->spots);
     if (sheet->columns < 40 || sheet->rows < 10) {
         tiny_draw(sheet, &data);
         return;
@@ -342,11 +201,12 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     else
         lesson_above(sheet, body, &data);
     Area room = {area.x, area.y, area.w, area.h - bottom}; /* all above the log */
+    const Box *bev = &sheet->spots->bev;
+    const Area seen = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
     if (state->help)
-        help_float(sheet, room, spots->bev, &data);
+        help_float(sheet, room, seen, &data);
     if (state->palette.open)
-        palette_float(sheet, room, spots->bev, &data);
-    hide_pictures(spots);
+        palette_float(sheet, room, seen, &data);
 }
 
 /* ---- without a screen ----------------------------------------------------------------------- */

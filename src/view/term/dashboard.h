@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard: draws State and LiveData as Cells. Pure: the same input gives the same cells.
- *
- * Where there is no room for all panels, they are left out in this order: idea, pipeline,
- * intervals, accuracy (first down to the selected format), working set, memory model (when a chart
- * is shown). The kernels, the newest line of the log, the header and the key bar stay longest. The
- * large figures need 100 x 34. */
+ * Panels without room are left out, the least important ones first (src/view/panel/panels.inc). */
 #pragma once
 
 #include "src/view/bev/picture.h"
+#include "src/view/panel/spots.h"
 #include "src/view/term/cells.h"
-#include "src/view/term/dash_spots.h"
 
 /* Draws a whole screen at the size of `cells`; their ascii, color and light choose the look.
  * `picture` is drawn where the state's page has the BEV; it may be NULL. `spots` (may be NULL)
  * receives the places for the mouse. */
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const Picture *picture, DashSpots *spots);
+                    const Picture *picture, Spots *spots);
 
 /* The panel that a lesson calls `point` alone, as ASCII text. malloc'd; NULL: no panel of the body,
  * or no memory. */

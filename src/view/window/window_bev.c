@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws the window's BEV with its axes, wipe, probed cell and rays, and the camera strip. */
+/* Draws the window's BEV with its axes, wipe, probed cell and rays. */
 #include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_internal.h"
@@ -36,7 +36,7 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
 
 static void draw_wipe(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    double x = bev->x + view->state->wipe * bev->w;
+    double x = fmin(fmax(window_wipe_x(&view->layout, view->state), bev->x), bev->x + bev->w);
     draw_raster(view, &view->picture->bev.baseline,
                 (Box){bev->x, bev->y, x - bev->x, bev->h});
     pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_theme.halo, 0.8, 5);
@@ -177,72 +177,4 @@ void window_draw_over_bev(const WindowView *view) {
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
         axes_draw(view->pen, &view->visible, &panel, true);
-}
-
-/* ---- strip: the camera views, and the pixels that fell into the probed cell ------------------ */
-
-static void camera_name(const WindowView *view, int camera) {
-    const Box *box = &view->layout.cameras[camera];
-    bool chosen = camera == view->state->camera;
-    char text[192], faults[96];
-    TextStyle style = style_muted(view->pen);
-    style.bold = chosen;
-    if (chosen)
-        style.color = view->pen->theme->text;
-    /* A fault of the calibration is visible only in the BEV, not in the camera's own picture. */
-    if (lesson_asks(&view->state->lesson))
-        faults[0] = '\0';
-    else if (camera_faults(&view->live->job, camera, faults, sizeof faults))
-        style.color = window_fault;
-    snprintf(text, sizeof text, "%s%s", view->live->frame.rig->cameras[camera].name, faults);
-    pen_text(view->pen, box->x, box->y + box->h + 12, box->w, &style, text);
-}
-
-static void draw_camera(const WindowView *view, int camera) {
-    Box box = view->layout.cameras[camera];
-    const Picture *picture = view->picture;
-    Pen *pen = view->pen;
-    pen_fill(pen, box, pen->theme->tint, 1);
-    if (picture && camera < picture->camera_count) {
-        const Image *image = &picture->cameras[camera];
-        window_raster(pen, box, image, 0, 0, box.w / image->w, box.h / image->h);
-    }
-    if (!(view->live->job.camera_mask >> camera & 1)) { /* dirt on the lens */
-        pen_fill(pen, box, panel_theme.dirt, 0.8);
-        pen_line(pen, box.x, box.y, box.x + box.w, box.y + box.h, pen->theme->muted, 1, 1);
-        pen_line(pen, box.x, box.y + box.h, box.x + box.w, box.y, pen->theme->muted, 1, 1);
-    }
-    if (camera == view->state->camera)
-        pen_frame(pen, box, ink_color(INK_ACCENT, view->state->light, false), 1, 2);
-    camera_name(view, camera);
-    spots_add(view->spots, box, ACTION_CAMERA, 0, view->live->frame.rig->cameras[camera].name);
-}
-
-/* Marks a feature pixel. Pixels sit at linspace(0, input - 1, feat) of the pictured input. */
-static void mark_pixel(const WindowView *view, const LiveContribution *one, double share) {
-    const Frustum *frustum = &view->live->frame.rig->frustum;
-    const Box *box = &view->layout.cameras[one->camera];
-    double x = box->x + (frustum_u_px(frustum, one->w) + 0.5) / frustum->input_w * box->w;
-    double y = box->y + (frustum_v_px(frustum, one->h) + 0.5) / frustum->input_h * box->h;
-    pen_clip(view->pen, *box);
-    cairo_arc(view->pen->cr, x, y, 2.5 + 2.5 * share, 0, 2 * M_PI);
-    pen_stroke(view->pen, window_mark, 0.2 + 0.8 * share, 1.5);
-    cairo_restore(view->pen->cr);
-}
-
-void window_draw_strip(const WindowView *view) {
-    static const Panel *const no_cameras[] = {&operator_panel, NULL};
-    if (view->layout.strip.w > 0 && view->live->frame.bars) {
-        window_draw_panels(view, view->layout.strip, no_cameras);
-        return;
-    }
-    LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
-    int count = live_lit(view->live, view->state, list);
-    double heaviest = heaviest_contribution(list, count);
-    for (int i = 0; i < view->layout.camera_count; i++)
-        draw_camera(view, i);
-    for (int i = count - 1; i >= 0 && view->layout.camera_count; i--)
-        if (list[i].camera < view->layout.camera_count)
-            mark_pixel(view, &list[i], mark_strength(view, &list[i], heaviest));
-    window_mark_gradient_pixel(view);
 }

@@ -16,7 +16,7 @@ enum {
     SIDE_LEAST_H = 200, /* least height of a side column under the BEV */
     STRIP_FROM_H = 430, /* lower windows have no strip */
     TIME_BAR = 6,       /* height between header and strip */
-    CAMERA_NAME = 16,
+    STRIP_ROW = 16,
     BARS_H = 100, /* height of an operator scene's bars, in place of cameras */
     CAMERA_MAX_W = 320,
     AXIS_LEFT = 62,
@@ -27,29 +27,19 @@ double window_share(double w, double h) {
     return fmin(w / 1280, h / 720);
 }
 
-static double strip_height(const LiveFrame *frame, double w, double *camera_w) {
-    const Frustum *frustum = &frame->rig->frustum;
-    int count = frame->rig->camera_count;
-    *camera_w = fmin((w - WINDOW_GAP * (count - 1)) / count, CAMERA_MAX_W);
-    return *camera_w * frustum->input_h / frustum->input_w + CAMERA_NAME;
-}
-
+/* Places a row of names over whole rows of pictures. */
 static double place_strip(const LiveFrame *frame, double top, WindowLayout *layout) {
-    double w = layout->w - 2 * WINDOW_MARGIN, camera_w;
-    if (frame->bars && layout->h >= STRIP_FROM_H) {
-        layout->strip = (Box){WINDOW_MARGIN, top, w, BARS_H};
-        return top + BARS_H + WINDOW_GAP;
+    double w = layout->w - 2 * WINDOW_MARGIN, h = BARS_H;
+    if (layout->h < STRIP_FROM_H || (!frame->bars && !frame->rig))
+        return top;
+    if (!frame->bars) {
+        const Frustum *frustum = &frame->rig->frustum;
+        double camera_w = fmin(w / frame->rig->camera_count, CAMERA_MAX_W);
+        h = STRIP_ROW * (1 + round(camera_w * frustum->input_h / frustum->input_w / STRIP_ROW));
+        if (camera_w < 40 || h > layout->h / 3)
+            return top;
     }
-    if (!frame->rig || layout->h < STRIP_FROM_H)
-        return top;
-    double h = strip_height(frame, w, &camera_w);
-    if (camera_w < 40 || h > layout->h / 3)
-        return top;
     layout->strip = (Box){WINDOW_MARGIN, top, w, h};
-    layout->camera_count = frame->rig->camera_count;
-    for (int i = 0; i < layout->camera_count; i++)
-        layout->cameras[i] =
-            (Box){WINDOW_MARGIN + i * (camera_w + WINDOW_GAP), top, camera_w, h - CAMERA_NAME};
     return top + h + WINDOW_GAP;
 }
 
@@ -165,6 +155,24 @@ static void draw_pointer(const WindowView *view) {
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
+double window_wipe_x(const WindowLayout *at, const State *state) {
+    double left = (1 - state->wipe) * (double)state_slice(state).ny;
+    return at->bev.x + (at->y_hi - left) / (at->y_hi - at->y_lo) * at->bev.w;
+}
+
+/* Notes where the picture stands. */
+static void note_places(Spots *spots, const State *state, const WindowLayout *at) {
+    spots_clear(spots);
+    spots_add_figure(spots, at->bev, &(Origin){.topic = ORIGIN_PICTURE});
+    if (!spots)
+        return;
+    spots->bev = at->bev;
+    spots->x_lo = at->x_lo, spots->x_hi = at->x_hi;
+    spots->y_lo = at->y_lo, spots->y_hi = at->y_hi;
+    if (state->compare == COMPARE_WIPE)
+        spots->wipe_x = window_wipe_x(at, state);
+}
+
 /* The parts in drawing order. Later parts cover earlier ones. */
 static void (*const parts[])(const WindowView *view) = {
     window_draw_strip, window_draw_bev,        window_draw_over_bev, window_draw_side,
@@ -177,10 +185,7 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
     WindowView view = {
         .state = state, .live = live, .picture = picture, .spots = spots, .pen = &pen};
     window_layout(state, live, w, h, &view.layout);
-    const Origin pictures = {.topic = ORIGIN_PICTURE};
-    spots_clear(spots);
-    spots_add_figure(spots, view.layout.strip, &pictures);
-    spots_add_figure(spots, view.layout.bev, &pictures);
+    note_places(spots, state, &view.layout);
     prepare_view(&view);
     pen_init(&pen, cr, view.visible.theme, NULL);
     pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
@@ -207,4 +212,22 @@ bool window_image(int w, int h, double scale, const State *state, const LiveData
     cairo_scale(cr, scale, scale);
     return pen_finish(
         cr, window_paint(cr, w / scale, h / scale, state, live, picture, NULL, NULL, err), image);
+}
+
+bool window_bev_image(int w, int h, double scale, const State *state, const LiveData *live,
+                      const Picture *picture, Image *image, Err *err) {
+    Pen pen;
+    WindowView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
+    const Box whole = {0, 0, w / scale, h / scale};
+    cairo_t *cr = pen_begin(image, w, h, err);
+    if (!cr)
+        return false;
+    cairo_scale(cr, scale, scale);
+    place_bev(state, &live->frame, whole, &view.layout);
+    view.layout.bev = whole;
+    prepare_view(&view);
+    pen_init(&pen, cr, view.visible.theme, NULL);
+    window_draw_bev(&view);
+    window_draw_over_bev(&view);
+    return pen_finish(cr, !pen.failed && pen_status(cairo_status(cr), "picture", err), image);
 }

@@ -11,8 +11,6 @@
 typedef struct {
     double w, h;
     Box header, time, strip, bev, side, log, keys; /* w == 0: there is no room for it */
-    int camera_count;
-    Box cameras[RIG_MAX_CAMERAS];
     double x_lo, x_hi, y_lo, y_hi; /* visible cells: at the bottom, top, right and left of `bev` */
 } WindowLayout;
 
@@ -25,11 +23,6 @@ double window_share(double w, double h);
 void window_layout(const State *state, const LiveData *live, double w, double h,
                    WindowLayout *layout);
 
-/* Returns the feature pixel under a point in units, (camera * feat_h + h) * feat_w + w. Only
- * backward has such pixels. -1: there is no pixel, or no gradient. */
-int64_t window_pixel_at(const WindowLayout *layout, const State *state, const LiveFrame *frame,
-                        double px, double py);
-
 /* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. `spots`
  * receives the places that react to a click; it may be NULL. Returns false on an error, or when
  * `give_up` was set, which leaves `err` unchanged. */
@@ -39,6 +32,11 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 /* Draws the picture into an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const Picture *picture, Image *image, Err *err);
+
+/* Draws only the BEV, with all that lies over it, into an Image of w x h pixels: for terminals that
+ * show pictures. */
+bool window_bev_image(int w, int h, double scale, const State *state, const LiveData *live,
+                      const Picture *picture, Image *image, Err *err);
 
 /* Return the place of a tooltip in a picture of w x h units, and draw the tooltip there. */
 Box window_tip_place(Pen *pen, const Tip *tip, double w, double h);

@@ -11,7 +11,6 @@ enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 2
 extern const Rgb
     window_mark; /* marks the probed cell and its pixels; differs from every class's colour and
                     every colour map */
-extern const Rgb window_fault; /* colour of errors, and of the user's faults */
 
 typedef struct {
     const State *state;
@@ -36,6 +35,9 @@ void window_raster(Pen *pen, Box box, const Image *image, double left, double to
 /* Computes the position of a cell coordinate in the BEV box. */
 void window_point(const WindowView *view, double x, double y, double *px, double *py);
 
+/* Computes where the wipe divides the picture; beyond its edges where a zoom hides the divider. */
+double window_wipe_x(const WindowLayout *layout, const State *state);
+
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 void window_draw_header(const WindowView *view);
@@ -53,9 +55,3 @@ void window_draw_chart_over(const WindowView *view);
 
 /* Draws the page of the race, where the state shows it. */
 void window_draw_race(const WindowView *view);
-
-/* Backward: draws a frame around the chosen feature pixel. */
-void window_mark_gradient_pixel(const WindowView *view);
-
-/* Draws the panels below each other. `panels` ends with NULL. */
-void window_draw_panels(const WindowView *view, Box box, const Panel *const *panels);

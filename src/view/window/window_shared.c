@@ -3,7 +3,6 @@
 #include "src/view/window/window_internal.h"
 
 const Rgb window_mark = {255, 196, 0};
-const Rgb window_fault = {214, 64, 64};
 
 void window_point(const WindowView *view, double x, double y, double *px, double *py) {
     const WindowLayout *at = &view->layout;

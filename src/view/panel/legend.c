@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The meaning of the picture's colours: classes, a colour bar, or components; and a note. */
+#include "src/state/live_text.h"
+#include "src/view/draw/ticks.h"
+#include "src/view/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void say(Sheet *sheet, Area *area, Ink ink, const char *text) {
+    if (area->h > 0)
+        *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
+}
+
+/* A square of a colour, and what it means. */
+static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
+    if (area->h < 1)
+        return;
+    sheet_key(sheet, area->x, area->y, ink_rgb(color), 0x25a0);
+    sheet_text(sheet, area->x + 2, area->y, area->w - 2, cell_style(INK_TEXT), text);
+    *area = area_below(*area, 1);
+}
+
+/* The colours of the classes, in as many rows as there are. */
+static void draw_classes(Sheet *sheet, Area *area) {
+    int x = area->x, end = area->x + area->w;
+    for (int class = 0; class < CLASS_COUNT; class++) {
+        const uint8_t *c = world_classes[class].color;
+        int w = 3 + sheet_width(sheet, world_classes[class].name);
+        if (x + w > end && x > area->x) {
+            *area = area_below(*area, 1);
+            x = area->x;
+        }
+        if (area->h < 1)
+            return;
+        sheet_key(sheet, x, area->y, ink_rgb((Rgb){c[0], c[1], c[2]}), 0x25a0);
+        sheet_text(sheet, x + 2, area->y, w - 3, cell_style(INK_MUTED), world_classes[class].name);
+        x += w + 1;
+    }
+    *area = area_below(*area, 1);
+}
+
+/* ---- colour bar ------------------------------------------------------------------------------ */
+
+/* A bar of colours. Without a map they go from the background to white, by strength. */
+static void draw_bar(Sheet *sheet, Area *area, const Colormap *map) {
+    Image bar;
+    Err ignored; /* without memory the place stays empty */
+    int w, h;
+    sheet_pixels(sheet, (Area){area->x, area->y, area->w, 1}, &w, &h);
+    if (area->h < 1 || w < 1 || !image_init(&bar, w, h, &ignored))
+        return;
+    for (int i = 0; i < w * h; i++) {
+        double t = (i % w + 0.5) / w;
+        Rgb strong = rgb_blend(panel_theme.background, panel_theme.line, decode_strength(t));
+        image_set(&bar, i % w, i / w, map ? colormap_at(map, t) : strong);
+    }
+    sheet_picture(sheet, (Area){area->x, area->y, area->w, 1}, &bar);
+    image_free(&bar);
+    *area = area_below(*area, 1);
+}
+
+/* Exact numbers at the two ends, round ones between them where there is room. */
+static void draw_labels(Sheet *sheet, Area *area, const ValueRange *range) {
+    enum { EACH_W = 10 };
+    CellStyle style = cell_style(INK_MUTED);
+    char lo[24], hi[24];
+    Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, area->w / EACH_W);
+    snprintf(lo, sizeof lo, "%s%.3g", range->below ? "< " : "", range->lo);
+    snprintf(hi, sizeof hi, "%.3g%s", range->hi, range->above ? " <" : "");
+    int free_from = area->x + sheet_text(sheet, area->x, area->y, area->w, style, lo) + 1;
+    int end = area->x + area->w - sheet_width(sheet, hi);
+    sheet_right(sheet, area->x, area->y, area->w, style, hi);
+    for (int i = 0; i < ticks.count && !ticks.exponent; i++) {
+        int w = sheet_width(sheet, ticks.label[i]);
+        int x = area->x + (int)lround(range_position(range, ticks.at[i]) * area->w) - w / 2;
+        if (x < free_from || x + w >= end)
+            continue;
+        sheet_text(sheet, x, area->y, w, style, ticks.label[i]);
+        free_from = x + w + 1;
+    }
+    *area = area_below(*area, 1);
+}
+
+/* Returns the cell with the largest value, or -1. */
+static int64_t largest_cell(const CellField *field) {
+    int64_t largest = -1;
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        if (field->state[cell] == CELL_VALUE && field->value[cell] != 0 &&
+            (largest < 0 || fabsf(field->value[cell]) > fabsf(field->value[largest])))
+            largest = cell;
+    return largest;
+}
+
+static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
+    const BevPicture *bev = &data->picture->bev;
+    const ValueRange *range = &bev->range;
+    const CellField *field = &bev->field;
+    const bool both_signs = range->lo < 0 && range->logarithmic;
+    char text[192];
+    draw_bar(sheet, area, bev->colormap);
+    if (area->h > 0 && range->hi > range->lo)
+        draw_labels(sheet, area, range);
+    snprintf(text, sizeof text, "%s%s%s", views[field->view].unit,
+             both_signs && bev->difference ? ", logarithmic; orange: more, blue: less"
+             : both_signs                  ? ", logarithmic; orange: too large, blue: too small"
+             : range->logarithmic          ? ", logarithmic"
+                                           : "",
+             bev->locked        ? " (range locked)"
+             : bev->of_baseline ? " (the baseline's range)"
+                                : "");
+    if (bev->difference && pooled_alike(data->live))
+        snprintf(text, sizeof text, "both by %s", data->live->stand_in->title);
+    else if (!(range->hi > range->lo))
+        snprintf(text, sizeof text,
+                 bev->difference     ? "both are equal"
+                 : isnan(range->lo) ? "no cell has a value"
+                                    : "every cell is %.3g",
+                 range->lo);
+    say(sheet, area, INK_MUTED, text);
+    int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
+    if (cell < 0)
+        return;
+    snprintf(text, sizeof text, "largest %.3g, cell %s", field->value[cell],
+             state_cell_place(data->state, cell).text);
+    say(sheet, area, INK_MUTED, text);
+}
+
+/* ---- colour views ---------------------------------------------------------------------------- */
+
+static void draw_strength(Sheet *sheet, Area *area, const CellField *field) {
+    char text[96];
+    draw_bar(sheet, area, NULL);
+    snprintf(text, sizeof text, "brightness: accumulated depth weight, 0 to %.2g and more",
+             field->full_mass);
+    if (isfinite(field->full_mass))
+        say(sheet, area, INK_MUTED, text);
+}
+
+static void draw_components(Sheet *sheet, Area *area, const CellField *field, bool channels) {
+    static const Rgb inks[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
+    for (int k = 0; k < 3; k++) {
+        char text[96];
+        const double share = 100 * field->explained[k];
+        if (channels)
+            snprintf(text, sizeof text, "channel %lld: %.3g to %.3g",
+                     (long long)field->rgb.channel[k], field->rgb.lo[k], field->rgb.hi[k]);
+        else
+            snprintf(text, sizeof text,
+                     isnan(share) ? "component %d" : "component %d: %.1f %% of the variance", k + 1,
+                     share);
+        say_key(sheet, area, inks[k], text);
+    }
+}
+
+void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const BevPicture *bev = &data->picture->bev;
+    const CellField *field = &bev->field;
+    const ViewInfo *view = &views[field->view];
+    char title[64], text[128];
+    snprintf(title, sizeof title, "%s", bev->difference ? "Difference A \u2212 B" : view->title);
+    if (bev->view == VIEW_CHANNEL && !bev->difference)
+        snprintf(title, sizeof title, "Channel %lld", (long long)data->picture->channel);
+    area = sheet_title(sheet, area, title, "");
+    say(sheet, &area, INK_TEXT,
+        !bev->difference               ? view->idea
+        : field->view == VIEW_POINTS ? "points in A less points in B"
+                                     : "signed, of the channel that differs most");
+    if (view->legend == LEGEND_CLASSES)
+        draw_classes(sheet, &area);
+    else if (view->legend == LEGEND_BAR)
+        draw_scale(sheet, &area, data);
+    else if (view->legend != LEGEND_BRIGHTNESS)
+        draw_components(sheet, &area, field, view->legend == LEGEND_CHANNELS);
+    if (isfinite(field->full_mass)) {
+        sheet_origin(sheet, ORIGIN_MASS, NULL);
+        draw_strength(sheet, &area, field);
+    }
+    if (raster_fills(field, bev->filled))
+        say(sheet, &area, INK_MUTED,
+            field->view == VIEW_CLASS ? "dimmer: empty cells, as the nearest"
+            : field->color            ? "dimmer: empty cells, the mean around them"
+                                      : "dimmer: empty cells, interpolated");
+    snprintf(text, sizeof text, "cells that are not a number: %lld, infinite: %lld",
+             (long long)field->nan_cells, (long long)field->inf_cells);
+    if (field->nan_cells || field->inf_cells)
+        say_key(sheet, &area, panel_theme.bad, text);
+}

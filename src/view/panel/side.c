@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The column beside the picture, in terminal and window alike: which panels stand there. */
+#include "src/view/panel/panel.h"
+
+/* The fixed places: those above stay, whatever the last ones show. */
+static const Panel *const questions[] = {&headline_panel, &why_panel,    &resident_panel,
+                                         &right_panel,    &points_panel, &findings_panel,
+                                         NULL};
+static const Panel *const large[] = {&headline_panel, &why_panel, &resident_panel, &right_panel,
+                                     NULL};
+
+/* Other pages of the column. */
+static const Panel *const tables[] = {&kernels_panel,   &accuracy_panel, &memory_panel,
+                                      &intervals_panel, &objects_panel,  &pipeline_panel,
+                                      NULL};
+static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
+static const Panel *const with_steps[] = {&steps_panel, NULL};
+
+/* The facts about a picture that stands alone. */
+static const Panel *const facts[] = {&operator_panel,  &camera_panel, &cell_panel,
+                                     &gradients_panel, &legend_panel, NULL};
+
+enum { COLUMN_GAP = 3, TWO_COLUMNS_W = 130, TWO_IN_PIXELS_W = 100 };
+
+bool steps_are_two(const PanelData *data) {
+    const LiveSteps *steps = data->live->frame.steps;
+    return data->state->job.steps && !data->state->bits.open && steps &&
+           steps->baseline.step_count;
+}
+
+/* What is shown in the last places; NULL: their own panels. */
+static const Panel *guest_of(const PanelData *data) {
+    static const Panel *const guests[] = {&cell_panel,    &model_panel,  &gradients_panel,
+                                          &objects_panel, &legend_panel, NULL};
+    for (int i = 0; guests[i]; i++)
+        if (guests[i]->shown(data))
+            return guests[i];
+    return NULL;
+}
+
+/* A lesson, then what is open beside it, then the panel that it points at. */
+static void lesson_column(Sheet *sheet, Area area, const PanelData *data) {
+    const Panel *list[STACK_PANELS] = {&lesson_panel, &bits_panel, &model_panel};
+    int count = 3;
+    for (int i = 0; tables[i]; i++)
+        if (data->state->lesson.point != PANEL_NONE &&
+            tables[i]->point == data->state->lesson.point)
+            list[count++] = tables[i];
+    stack_draw(sheet, area, list, NULL, data);
+}
+
+void side_draw(Sheet *sheet, Area area, const PanelData *data) {
+    const State *state = data->state;
+    const bool chart = state->chart != CHART_NONE;
+    if (sheet->pixels && state->lesson.open) {
+        lesson_column(sheet, area, data);
+        return;
+    }
+    const Panel *const *page = state->bits.open                         ? with_bits
+                               : state->job.steps                       ? with_steps
+                               : state->large                           ? large
+                               : state->all && !chart                   ? tables
+                                                                        : questions;
+    const Panel *guest = page == questions ? guest_of(data) : NULL;
+    bool two = area.w >= (sheet->pixels ? TWO_IN_PIXELS_W : TWO_COLUMNS_W) && page == questions;
+    int w = two ? (area.w - COLUMN_GAP) / 2 : area.w;
+    Area beside = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
+    const Panel *const alone[] = {guest, NULL};
+    stack_draw(sheet, (Area){area.x, area.y, w, area.h}, page, two ? NULL : guest, data);
+    if (two)
+        stack_draw(sheet, beside, guest ? alone : tables, NULL, data);
+}
+
+void facts_draw(Sheet *sheet, Area area, const PanelData *data) {
+    stack_draw(sheet, area, facts, NULL, data);
+}
