@@ -114,7 +114,6 @@ void timed_kernel_done(TimedKernel *timed) {
         live->least_us = live->least_us > 0 ? fmin(live->least_us, median_us) : median_us;
         live->most_us = fmax(live->most_us, median_us);
     }
-    live_remember(live, median_us, clock_ms() / 60e3);
 }
 
 /* Beside pictures the clock counts the pictures' time as well. The time in which the launch's

@@ -196,30 +196,6 @@ int live_lit(const LiveData *live, const State *state,
     return count;
 }
 
-static void halve_history(LiveKernel *row) {
-    for (int i = 0; 2 * i < row->history_count; i++) {
-        row->history_us[i] = row->history_us[2 * i];
-        row->history_min[i] = row->history_min[2 * i];
-    }
-    row->history_count = (row->history_count + 1) / 2;
-    row->history_step *= 2;
-}
-
-/* Adds a median. It keeps the last place of the history until the next one that is kept. */
-void live_remember(LiveKernel *row, double median_us, double minute) {
-    if (row->history_left > 0 && row->history_count) {
-        row->history_count--;
-        row->history_left--;
-    } else {
-        if (row->history_count == LIVE_HISTORY)
-            halve_history(row);
-        row->history_step += !row->history_step;
-        row->history_left = row->history_step - 1;
-    }
-    row->history_min[row->history_count] = (float)minute;
-    row->history_us[row->history_count++] = (float)median_us;
-}
-
 Slice live_slice(const LiveFrame *frame, int slice) {
     const BevShape flat = {.nx = frame->nx, .ny = frame->ny};
     return slice_of(frame->shape.nz > 1 ? &frame->shape : &flat, slice);

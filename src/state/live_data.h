@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
  * engine fills it, and views only read it. A script measures nothing (engine_script.c). `device` is
- * made anew for each frame; live_remember() keeps the history. Every figure names its source. An
+ * made anew for each frame. Every figure names its source. An
  * unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure of an earlier selection may
  * stay, marked stale. */
 #pragma once
@@ -13,7 +13,7 @@
 #include "src/cachesim/steps_lanes.h"
 #include "src/state/state.h"
 
-enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_MAX_CONTRIBUTIONS = 512 };
+enum { LIVE_MAX_KERNELS = 32, LIVE_MAX_CONTRIBUTIONS = 512 };
 
 typedef struct {
     char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
@@ -79,10 +79,6 @@ typedef struct {
     char recorded_on[96];           /* SOURCE_RECORDED: the machine and date, "NVIDIA H200 ..." */
     char recorded_file[48];         /* in samples/recorded/ */
     Reading ceiling_gb_s;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
-    float history_us[LIVE_HISTORY]; /* medians, oldest first; the last one is the newest, */
-    float history_min[LIVE_HISTORY]; /* and the minute of the program when it was measured */
-    int history_count;
-    int history_step, history_left; /* one of so many medians is kept; medians until the next */
 } LiveKernel;
 
 /* The speed-up: how many times as long as the selection the baseline takes. A measured one is the
@@ -319,6 +315,3 @@ void live_forget_accuracy(LiveData *live);
 /* Returns the figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
 
-/* Appends a median, measured at that minute, to the history. In a full history every second median
- * is removed. From then on only half as many are kept, so that the first one stays. */
-void live_remember(LiveKernel *row, double median_us, double minute);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of the live display: their units, their history, what is unknown. */
+/* Figures of the live display: their units, what is unknown. */
 #include "src/base/units.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/live_text.h"
@@ -45,21 +45,6 @@ TAP_SUITE(live_data_live) {
     tap_ok(none.footprint_bytes.source == SOURCE_UNKNOWN &&
                none.latency_us.source == SOURCE_UNKNOWN && none.max_abs.source == SOURCE_UNKNOWN,
            "fresh figures are unknown");
-    static LiveKernel kernel;
-    bool newest = true;
-    for (int i = 0; i < 30 * LIVE_HISTORY; i++) { /* at one a second, an hour */
-        live_remember(&kernel, i, i / 60.0);
-        newest &= kernel.history_us[kernel.history_count - 1] == i;
-    }
-    const int count = kernel.history_count;
-    double longest = 0;
-    for (int i = 1; i < count; i++)
-        longest = fmax(longest, kernel.history_us[i] - kernel.history_us[i - 1]);
-    tap_ok(newest && count > LIVE_HISTORY / 2 && count <= LIVE_HISTORY &&
-               kernel.history_us[0] == 0 && longest <= 48 &&
-               kernel.history_min[count - 1] == (float)((30 * LIVE_HISTORY - 1) / 60.0),
-           "an hour's history reaches from the first to the newest, with gaps of up to %g s",
-           longest);
     int32_t starts[] = {0, 1, 3}, lengths[] = {1, 2, 5}, cells[8] = {0, 4, 4, 9, 9, 9, 9, 9};
     BevMap map = {.points = 8,
                   .intervals = 3,

@@ -250,7 +250,6 @@ static void test_ladder(void) {
     int side = (int)window_layout_of(W, H).side.x;
     LiveKernel *baseline = (LiveKernel *)live_kernel(&live, live.job.baseline.kernel);
     LiveKernel kept = *baseline;
-    baseline->history_count = 0;
     Image fast = window_of(W, H);
     baseline->median_us.value *= 1.5;
     Image slow = window_of(W, H);

@@ -288,10 +288,10 @@ static void begin_backward(int columns, int rows, const BevKernel *kernel) {
 }
 
 static void test_camera_place(void) {
-    int views = 0, wrong = 0;
+    int seen = 0, wrong = 0;
     for (int i = 0; i < live.frame.shape.cameras; i++) {
         const Box at = spots.cameras[i];
-        views += at.w > 10 && at.h > 2;
+        seen += at.w > 10 && at.h > 2;
         for (int y = (int)at.y; y < at.y + at.h - 1; y++)
             for (int x = (int)at.x; x < at.x + at.w; x++) {
                 int64_t pixel = spots_pixel(&spots, x + 0.5, y + 0.5, &state, &live.frame);
@@ -301,8 +301,8 @@ static void test_camera_place(void) {
                 wrong += style->ink != (INK_RGB | 0xffffff) && style->paper != (INK_RGB | 0xffffff);
             }
     }
-    tap_ok(views && !wrong, "each sign of %d cameras is the feature pixel there (%d are not)",
-           views, wrong);
+    tap_ok(seen && !wrong, "each sign of %d cameras is the feature pixel there (%d are not)",
+           seen, wrong);
     tap_ok(spots_pixel(&spots, 0.5, 0.5, &state, &live.frame) < 0, "beside them there is none");
 }
 

@@ -82,7 +82,7 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
     if (panel->bev->difference)
         comparison_text(figure->spec->state, figure->spec->live, label, sizeof label);
     snprintf(text, sizeof text, "%s   %s", panel->letter, label);
-    pen_text(pen, panel->box.x, panel->box.y - figure->band - TICK_SPACE - 8,
+    pen_text(pen, panel->box.x, panel->box.y - TICK_SPACE - 8,
              fmax(panel->box.w, 100), &style, text);
 }
 
@@ -90,12 +90,12 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* Places the panels in a row from the left. Only the first has numbers on its upright x axis. */
 static double place_panels(Figure *figure, double top) {
-    double x = MARGIN + axes_left(figure, true);
-    double gap = COMPARE_GAP + axes_left(figure, false);
+    double x = MARGIN + axes_left(true);
+    double gap = COMPARE_GAP + axes_left(false);
     double slot = figure->panel_count > 1 ? fmax(figure->panel_w, SLOT_MIN) : figure->panel_w;
     for (int i = 0; i < figure->panel_count; i++, x += slot + gap)
         figure->panels[i].box = (Box){x, top, figure->panel_w, figure->panel_h};
-    return x - gap + figure->band + TICK_SPACE;
+    return x - gap + TICK_SPACE;
 }
 
 static void arrange_page(Pen *pen, Figure *figure, Places *page) {
@@ -113,11 +113,11 @@ static void arrange_page(Pen *pen, Figure *figure, Places *page) {
     page->strip_top = MARGIN + height_with_gap(header_block(pen, figure, MARGIN, MARGIN, w));
     double strip_h = height_with_gap(strip_block(pen, figure, MARGIN, page->strip_top, w));
     page->panels_top =
-        page->strip_top + strip_h + figure->band + TICK_SPACE + (compare ? PANEL_TITLE : 0);
+        page->strip_top + strip_h + TICK_SPACE + (compare ? PANEL_TITLE : 0);
     page->panels_top = ceil(page->panels_top);
     place_panels(figure, page->panels_top);
-    double bottom = page->panels_top + figure->panel_h + axes_bottom(figure);
-    page->side_top = page->blocks_below ? bottom + BLOCK_GAP : page->panels_top - figure->band;
+    double bottom = page->panels_top + figure->panel_h + axes_bottom();
+    page->side_top = page->blocks_below ? bottom + BLOCK_GAP : page->panels_top;
     double blocks =
         page->blocks_below ? below_blocks(pen, figure, page) : side_blocks(pen, figure, page);
     page->h = ceil(fmax(bottom, blocks) + MARGIN);
@@ -134,7 +134,8 @@ static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
                     panel->baseline ? &panel->bev->baseline : &panel->bev->image);
         loss_draw(pen, figure, panel, true);
         overlay_draw(pen, figure, panel);
-        band_draw(pen, figure, panel);
+        if (figure->panel_count == 1)
+            names_draw(pen, figure, panel);
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         axes_draw(pen, figure, panel, i == 0);
     }

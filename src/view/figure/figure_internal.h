@@ -22,7 +22,6 @@ typedef struct {
     Slice slice;
     Grid grid; /* grid of the rig in metres; without a rig, in cells */
     double panel_w, panel_h;
-    double band;        /* width of the band that names the cameras; 0: none */
     double ring_step_m; /* 0: no rings */
     int stretch;        /* how many times larger heights are drawn (slice.h) */
     int panel_count;
@@ -53,8 +52,8 @@ double panel_ring_step(const Figure *figure);
 /* ---- parts: with pen->measuring they only measure ------------------------------------------- */
 
 /* Return the space of the axes to the left of a panel, and below it. */
-double axes_left(const Figure *figure, bool labelled);
-double axes_bottom(const Figure *figure);
+double axes_left(bool labelled);
+double axes_bottom(void);
 void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled);
 
 extern const Rgb truth_lidar; /* colour of the LiDAR dots */
@@ -69,8 +68,8 @@ void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],
                     double direction[2]);
 
-/* Draws the band around the panel that shows the coverage of each camera. */
-void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
+/* Writes each camera's name where the middle of its field of view leaves the panel. */
+void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
 /* The blocks of the side column, `w` wide, are drawn below `top`. They return their height. */
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w);

@@ -85,6 +85,32 @@ static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePane
         }
 }
 
+/* Returns how far one can go from `at` by `step` until lo or hi: a multiple of the step. */
+static double reach(double at, double step, double lo, double hi) {
+    return step > 0 ? (hi - at) / step : step < 0 ? (lo - at) / step : INFINITY;
+}
+
+void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const Rig *rig = figure->frame->rig;
+    const Box box = panel->box;
+    const double edge = 1.2 * SIZE_SMALL; /* within it, and within the numbers of the rings */
+    TextStyle style = style_over(SIZE_SMALL, ALIGN_CENTER);
+    style.bold = true;
+    for (int c = 0; rig && figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
+        double at[2], direction[2], x, y, to_x, to_y;
+        if (!overlay_column(figure, c, (rig->frustum.input_w - 1) / 2.0, at, direction))
+            continue;
+        double half = pen_text_width(pen, &style, rig->cameras[c].name) / 2 + 4;
+        panel_point(figure, panel, at[0], at[1], &x, &y);
+        panel_point(figure, panel, at[0] + direction[0], at[1] + direction[1], &to_x, &to_y);
+        double far = fmin(reach(x, to_x - x, box.x + half, box.x + box.w - half),
+                          reach(y, to_y - y, box.y + edge, box.y + box.h - edge));
+        if (far > 0 && isfinite(far) && 2 * half < box.w)
+            pen_text(pen, x + far * (to_x - x), y + far * (to_y - y) + 0.35 * SIZE_SMALL, 2 * half,
+                     &style, rig->cameras[c].name);
+    }
+}
+
 /* Draws each outline with its own stroke and plain corners. One path of all takes twice as long. */
 /* Draws buildings dimmer than what stands on the street. */
 static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {

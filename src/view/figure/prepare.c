@@ -7,7 +7,6 @@
 
 /* The space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
 enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
-enum { BAND_WIDTH = 24 };
 
 Figure figure_of(const FigureSpec *spec) {
     const LiveFrame *frame = &spec->live->frame;
@@ -49,7 +48,6 @@ static void size_panels(Figure *figure) {
     figure->panel_w = fmax(round(units * w_m), 1);
     figure->panel_h = fmax(round(units * h_m * figure->stretch), 1);
     bool above = figure->frame->rig && figure->slice.slice != SLICE_SIDE;
-    figure->band = above && !compare ? BAND_WIDTH : 0;
     figure->ring_step_m = above ? panel_ring_step(figure) : 0;
 }
 

@@ -30,7 +30,7 @@ static const Column columns[COL_COUNT] = {
 static const struct {
     const char *text;
     Ink ink;
-} verdicts[] = {[LIVE_UNKNOWN] = {"n/a", INK_MUTED},
+} verdicts[] = {[LIVE_UNKNOWN] = {"", INK_MUTED},
                 [LIVE_PASS] = {"pass", INK_GOOD},
                 [LIVE_FAIL] = {"FAIL", INK_BAD},
                 [LIVE_SKIP] = {"skip", INK_MUTED}};
@@ -56,14 +56,14 @@ static void tolerance_cell(Table *table, LiveVerdict verdict) {
 static void error_cell(Table *table, int column, double value) {
     char text[32];
     unit_text(UNIT_ERROR, value, text, sizeof text);
-    table_cell(table, column, text);
+    table_cell(table, column, isnan(value) ? "" : text);
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
     char text[48];
     error_cell(table, COL_MAX, accuracy->max_abs);
     error_cell(table, COL_REL, accuracy->rel_l2);
-    snprintf(text, sizeof text, isfinite(accuracy->cosine) ? "%.6f" : "n/a", accuracy->cosine);
+    snprintf(text, sizeof text, isfinite(accuracy->cosine) ? "%.6f" : "", accuracy->cosine);
     table_cell(table, COL_COSINE, text);
     snprintf(text, sizeof text, "%lld",
              (long long)(accuracy->nan_count + accuracy->inf_count + accuracy->left_out));
@@ -120,54 +120,6 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
     table->y++;
 }
 
-/* ---- formats without figures ----------------------------------------------------------------- */
-
-/* Returns the formats that share a row with `dtype`, as a mask: those that lack figures for the
- * same reason, but the selected one, has a row of its own. */
-static unsigned row_of(const PanelData *data, int dtype) {
-    const char *reason = reason_of(data, (BevDtype)dtype);
-    int selected = (int)data->state->job.config.dtype;
-    unsigned row = 1u << dtype;
-    for (int i = 0; reason && dtype != selected && i < BEV_DTYPE_COUNT; i++) {
-        const char *other = i == selected ? NULL : reason_of(data, (BevDtype)i);
-        row |= other && !strcmp(reason, other) ? 1u << i : 0;
-    }
-    return row;
-}
-
-/* Finds the rows from the first format on, each as its mask; returns how many. */
-static int rows_of(const PanelData *data, unsigned rows[BEV_DTYPE_COUNT]) {
-    unsigned done = 0;
-    int count = 0;
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        if (done >> i & 1)
-            continue;
-        rows[count] = row_of(data, i);
-        done |= rows[count++];
-    }
-    return count;
-}
-
-/* Draws "FP32 BF16 FP8 waits for its turn", or "6 other formats ..." where that is too long. */
-static void draw_folded(Table *table, Area area, const PanelData *data, unsigned row) {
-    char names[96] = "", text[160];
-    const char *reason = NULL;
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        size_t used = strlen(names);
-        if (!(row >> i & 1))
-            continue;
-        reason = reason_of(data, (BevDtype)i);
-        table->sheet->origin.dtype = (BevDtype)i;
-        snprintf(names + used, sizeof names - used, "%s%s", used ? " " : "", bev_dtypes[i].title);
-    }
-    snprintf(text, sizeof text, "%s  %s", names, reason);
-    if (sheet_width(table->sheet, text) > area.w)
-        snprintf(text, sizeof text, "%d other formats  %s", __builtin_popcount(row), reason);
-    sheet_spot(table->sheet, (Area){area.x, table->y, area.w, 1}, ACTION_COMMANDS, 0, "dtype ");
-    sheet_text(table->sheet, area.x, table->y, area.w, cell_style(INK_MUTED), text);
-    table->y++;
-}
-
 /* Writes ", ~ stale, * of t 1.50 to 3.20 s": what the marks of the rows mean, as far as there are
  * any. */
 static void marks_text(const PanelData *data, char *text, size_t size) {
@@ -218,16 +170,10 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (backward)
         shown[COL_WORST].title = "worst in";
     table_begin(&table, sheet, area, shown, COL_COUNT, NULL);
-    unsigned rows[BEV_DTYPE_COUNT];
-    int count = rows_of(data, rows), selected = 0;
-    while (selected < count && rows[selected] != 1u << config->dtype)
-        selected++;
     /* Where not all rows fit: those around the selected one. */
-    int room = area.h - 1 < count ? area.h - 1 : count, first = selected - room / 2;
-    first = first > count - room ? count - room : first < 0 ? 0 : first;
+    int room = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
+    int first = (int)config->dtype - room / 2;
+    first = first > BEV_DTYPE_COUNT - room ? BEV_DTYPE_COUNT - room : first < 0 ? 0 : first;
     for (int i = first; i < first + room; i++)
-        if (rows[i] & (rows[i] - 1))
-            draw_folded(&table, area, data, rows[i]);
-        else
-            draw_row(&table, area, data, (BevDtype)__builtin_ctz(rows[i]));
+        draw_row(&table, area, data, (BevDtype)i);
 }

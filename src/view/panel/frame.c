@@ -98,7 +98,7 @@ static Piece stand_in_piece(const LiveData *live, const KernelConfig *config, bo
     return piece;
 }
 
-static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
+void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     const LiveData *live = data->live;
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
@@ -113,60 +113,40 @@ static void draw_first(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(right[2].text, sizeof right[2].text, "%.0f fps", live->fps.value);
     Piece left[CHIPS + 2] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)}};
     chips_of(data, left + 1);
-    left[CHIPS + 1] = stand_in_piece(live, &state->job.config, false);
+    left[CHIPS + 1] = stand_in_piece(live, &live->job.config, sheet->pixels);
     if (!left[CHIPS + 1].text[0] && live->busy)
         snprintf(left[CHIPS + 1].text, sizeof left[CHIPS + 1].text, "working");
     ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);
 }
 
-void title_draw(Sheet *sheet, Area area, const PanelData *data) {
-    const SceneFacts *scene = &data->state->scene;
-    const LiveData *live = data->live;
-    Piece left = {.style = cell_bold(INK_TITLE)}, time = {.style = cell_style(INK_TEXT)};
-    snprintf(left.text, sizeof left.text, "%s",
-             scene->title[0]  ? scene->title
-             : scene->name[0] ? scene->name
-                              : "bevscope");
-    if (sheet_width(sheet, left.text) > 2 * area.w / 5) /* a chip names the scene */
-        snprintf(left.text, sizeof left.text, "bevscope");
-    live_time_text(live, scene, time.text, sizeof time.text);
-    Piece right[CHIPS + 3];
-    chips_of(data, right);
-    right[CHIPS] = stand_in_piece(live, &live->job.config, true);
-    right[CHIPS + 1] = time;
-    right[CHIPS + 2] = (Piece){.style = time.style, .origin = ORIGIN_PIPELINE};
-    if (live->fps.source)
-        snprintf(right[CHIPS + 2].text, sizeof right[CHIPS + 2].text, "%.0f frames/s",
-                 live->fps.value);
-    ends_draw(sheet, area, &left, 1, right, CHIPS + 3, area.w * 7 / 10);
-}
-
-/* Returns the reading in that format, or `unknown`. */
-static Piece reading_piece(const Reading *reading, const char *format, const char *unknown) {
+/* Returns the reading in that format; an unknown one has no piece. */
+static Piece reading_piece(const Reading *reading, const char *format) {
     Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
-    snprintf(piece.text, sizeof piece.text, reading->source ? format : unknown, reading->value);
+    if (reading->source)
+        snprintf(piece.text, sizeof piece.text, format, reading->value);
     return piece;
 }
 
 static Piece text_piece(const char *label, const char *text) {
     Piece piece = {.style = cell_style(INK_MUTED), .origin = ORIGIN_DEVICE};
-    snprintf(piece.text, sizeof piece.text, "%s%s", label, text[0] ? text : "n/a");
+    if (text[0])
+        snprintf(piece.text, sizeof piece.text, "%s%s", label, text);
     return piece;
 }
 
-/* Unknown figures of a GPU are named as such; a CPU has none of these figures. */
+/* The figures of a GPU; a CPU has none of these. */
 static int draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
     Piece pieces[] = {
         text_piece("", device->name),
-        reading_piece(&device->clock_mhz, "%.0f MHz", "clock n/a"),
-        reading_piece(&device->temperature_c, "%.0f\u00b0C", "temperature n/a"),
-        reading_piece(&device->power_w, "%.0f W", "power n/a"),
+        reading_piece(&device->clock_mhz, "%.0f MHz"),
+        reading_piece(&device->temperature_c, "%.0f\u00b0C"),
+        reading_piece(&device->power_w, "%.0f W"),
         text_piece("throttle ", device->throttle),
         text_piece("driver ", device->driver),
-        reading_piece(&device->memory_clock_mhz, "memory clock %.0f MHz", "memory clock n/a"),
-        reading_piece(&gib, "memory %.0f GiB", "memory n/a"),
+        reading_piece(&device->memory_clock_mhz, "memory clock %.0f MHz"),
+        reading_piece(&gib, "memory %.0f GiB"),
         text_piece("CUDA ", device->cuda),
     };
     int count = sizeof pieces / sizeof *pieces;
@@ -191,7 +171,7 @@ void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
 enum { TIME_BAR_W = 24, WIDE = 100 };
 
 int header_draw(Sheet *sheet, Area area, const PanelData *data) {
-    draw_first(sheet, area, data);
+    title_draw(sheet, area, data);
     area.y++;
     const TimeSpan span = live_time_span(data->live, data->state);
     Area bar = {area.x + area.w - TIME_BAR_W, area.y, TIME_BAR_W, 1};

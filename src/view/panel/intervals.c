@@ -89,41 +89,27 @@ static CellStyle longest_style(double times) {
     return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);
 }
 
-/* Draws the pixel with the most points. */
-static void draw_busiest(Sheet *sheet, Area area, const PanelData *data) {
-    const ScatterStats *stats = &data->live->intervals.stats;
+/* Draws the longest interval, or backward the pixel with the most points; in a short form where the
+ * long one does not fit. */
+static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
+    const MapIntervals *intervals = &data->live->intervals;
+    const ScatterStats *stats = &intervals->stats;
     const BevShape *shape = &data->live->frame.shape;
-    int64_t pixels = shape->feat_h * shape->feat_w;
     const SceneFacts *scene = &data->state->scene;
-    char text[160];
+    const int64_t pixels = shape->feat_h * shape->feat_w;
+    char text[160], where[64];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     int64_t camera = pixels ? stats->longest_cell / pixels : 0;
-    if (!pixels)
-        return;
-    snprintf(text, sizeof text, "longest %d points, %.1f x the median (%s %lld, %lld)",
-             stats->longest, times, camera < scene->camera_count ? scene->cameras[camera] : "pixel",
-             (long long)(stats->longest_cell % shape->feat_w),
-             (long long)(stats->longest_cell % pixels / shape->feat_w));
+    snprintf(where, sizeof where, "cell %s", state_cell_place(data->state, stats->longest_cell).text);
+    if (intervals->of_pixels && pixels)
+        snprintf(where, sizeof where, "%s %lld, %lld",
+                 camera < scene->camera_count ? scene->cameras[camera] : "pixel",
+                 (long long)(stats->longest_cell % shape->feat_w),
+                 (long long)(stats->longest_cell % pixels / shape->feat_w));
+    snprintf(text, sizeof text, "longest %s %d points, %.3g x the median (%s)",
+             intervals->of_pixels ? "list" : "interval", stats->longest, times, where);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "longest %d, %.1f x the median", stats->longest, times);
-    sheet_line(sheet, area, longest_style(times), text);
-}
-
-/* Draws the longest interval, which V4 cuts on a GPU; in a short form where the long one does not
- * fit. */
-static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
-    const ScatterStats *stats = &data->live->intervals.stats;
-    char text[160];
-    double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
-    bool cut = data->state->job.config.kernel->where == BEV_CUDA;
-    snprintf(text, sizeof text, "longest interval %d points, %.0f x the median (cell %s)%s",
-             stats->longest, times, state_cell_place(data->state, stats->longest_cell).text,
-             cut ? "; V4 cuts it" : "");
-    if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "longest %d, %.0f x the median%s", stats->longest, times,
-                 cut ? ": why V4 cuts" : "");
-    if (times < 1.5)
-        snprintf(text, sizeof text, "longest %d, about the median", stats->longest);
+        snprintf(text, sizeof text, "longest %d, %.3g x the median", stats->longest, times);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
     sheet_line(sheet, area, longest_style(times), text);
@@ -154,7 +140,7 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
     area = sheet_title(sheet, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
         sheet_line(sheet, area, cell_style(INK_MUTED),
-                   intervals->known ? scatter_empty(pruned) : "n/a");
+                   intervals->known ? scatter_empty(pruned) : "the counts follow");
         return;
     }
     draw_summary(sheet, area, intervals, data->live->frame.shape.nz);
@@ -168,5 +154,5 @@ void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {
             draw_bucket(sheet, line, intervals, bucket, group);
     }
     if (area.h >= 2)
-        (intervals->of_pixels ? draw_busiest : draw_longest)(sheet, line, data);
+        draw_longest(sheet, line, data);
 }

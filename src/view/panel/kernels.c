@@ -9,8 +9,8 @@
 
 /* clang-format off */
 enum {
-    COL_NUMBER, COL_KERNEL, COL_MEDIAN, COL_MARK, COL_SPEEDUP, COL_BAR, COL_P95, COL_P99, COL_TREND,
-    COL_GBPS, COL_CEILING, COL_REGISTERS, COL_OCCUPANCY, COL_BITS, COL_COUNT
+    COL_NUMBER, COL_KERNEL, COL_MEDIAN, COL_MARK, COL_SPEEDUP, COL_BAR, COL_P95, COL_P99, COL_GBPS,
+    COL_CEILING, COL_REGISTERS, COL_OCCUPANCY, COL_BITS, COL_COUNT
 };
 /* clang-format on */
 
@@ -21,9 +21,9 @@ static const Column columns[COL_COUNT] = {
     [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
     [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"bars: median", 14, 2, true},
     [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
-    [COL_TREND] = {"trend", 7, 6, true},       [COL_GBPS] = {"GB/s", 6, 3, false},
-    [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},
-    [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
+    [COL_GBPS] = {"GB/s", 6, 3, false},        [COL_CEILING] = {"ceiling", 7, 6, false},
+    [COL_REGISTERS] = {"regs", 4, 7, false},   [COL_OCCUPANCY] = {"occ%", 4, 9, false},
+    [COL_BITS] = {"bits", 5, 8, true},
 };
 
 /* Figures that are no latency. */
@@ -41,16 +41,18 @@ static Ink row_ink(const PanelData *data, const LiveKernel *row) {
     return row->skipped ? INK_MUTED : INK_TEXT;
 }
 
+/* A figure that is unknown leaves its cell blank. */
 static void cell_reading(Table *table, int column, Unit unit, const Reading *reading) {
-    char text[32];
-    reading_text(unit, reading, text, sizeof text);
+    char text[32] = "";
+    if (reading->source)
+        reading_text(unit, reading, text, sizeof text);
     table_cell(table, column, text);
 }
 
 /* A number whose unit stands above the column. */
 static void cell_number(Table *table, int column, const char *format, double value) {
     char text[32];
-    snprintf(text, sizeof text, isfinite(value) ? format : "n/a", value);
+    snprintf(text, sizeof text, isfinite(value) ? format : "", value);
     table_cell(table, column, text);
 }
 
@@ -87,9 +89,9 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     Reading speedup = live_speedup(live, row);
     speedup_text(&speedup, number, unit);
     /* The mark has its own place, so that the figures stay below one another. */
-    snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",
-             speedup.source && reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
-    table_cell(table, COL_SPEEDUP, text);
+    snprintf(text, sizeof text, "%s\u00d7%s", number,
+             reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
+    table_cell(table, COL_SPEEDUP, speedup.source ? text : "");
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);
@@ -100,9 +102,6 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     cell_number(table, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
         draw_bar(table, median, ladder);
-    if (table_has(table, COL_TREND))
-        sheet_sparkline(table->sheet, table->x[COL_TREND], table->y, columns[COL_TREND].width,
-                        row->history_us, row->history_count, table->style.ink);
 }
 
 static void draw_row(Table *table, Area area, const PanelData *data, const Ladder *ladder,
@@ -199,7 +198,7 @@ void kernels_draw(Sheet *sheet, Area area, const PanelData *data) {
     int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - HEADS, shown);
     draw_title(sheet, &area, data, &ladder, rows);
     if (!ladder.count) {
-        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
+        sheet_line(sheet, area, cell_style(INK_MUTED), "the kernels follow");
         return;
     }
     Table table;

@@ -180,7 +180,7 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
     area = sheet_title(sheet, area, "Bytes of a launch", model_whose(data->live));
     if (!memory->known) {
-        sheet_line(sheet, area, cell_style(INK_MUTED), "n/a");
+        sheet_line(sheet, area, cell_style(INK_MUTED), "the bytes follow");
         return;
     }
     Segment footprint[TENSORS], gather[TENSORS];

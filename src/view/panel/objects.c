@@ -44,7 +44,7 @@ static const Column columns[COLUMNS] = {
 
 static void draw_metres(Table *table, int column, const char *format, double m) {
     char text[32];
-    snprintf(text, sizeof text, isfinite(m) ? format : "n/a", m);
+    snprintf(text, sizeof text, isfinite(m) ? format : "", m);
     table_cell(table, column, text);
 }
 

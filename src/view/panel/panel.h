@@ -94,7 +94,8 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state);
 void caption_draw(Sheet *sheet, Area area, const State *state);
 /* Draws the moment that is shown, between the first and the last. */
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data);
-void title_draw(Sheet *sheet, Area area, const PanelData *data); /* the window's header, one row */
+/* Draws its first row: the selection as chips, and the time. The window has this row alone. */
+void title_draw(Sheet *sheet, Area area, const PanelData *data);
 
 /* ---- what floats over the panels ------------------------------------------------------------- */
 

@@ -205,27 +205,6 @@ void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink i
         sheet->back->bars(sheet, area, heights, count, ink);
 }
 
-void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int count, Ink ink) {
-    enum { MOST = 64, LEVELS = 8 };
-    double heights[MOST], lo = INFINITY, hi = 0;
-    w = min_int(w, MOST);
-    if (count > w) {
-        values += count - w;
-        count = w;
-    }
-    for (int i = 0; i < count; i++) {
-        lo = fmin(lo, values[i]);
-        hi = fmax(hi, values[i]);
-    }
-    /* A scale of at least a quarter of the largest value: noise of a few percent must look flat. */
-    double span = fmax(hi - lo, 0.25 * hi);
-    for (int i = 0; i < count; i++) {
-        double level = span > 0 ? floor((values[i] - lo) / span * 7.999) : 0;
-        heights[i] = (fmin(level, LEVELS - 1) + 1) / LEVELS;
-    }
-    sheet_bars(sheet, (Area){x + w - count, y, count, 1}, heights, count, ink);
-}
-
 void sheet_frame(Sheet *sheet, Area area) {
     if (!sheet->quiet)
         sheet->back->frame(sheet, area);

@@ -103,8 +103,6 @@ void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, In
 /* A bar from one moment to another, filled up to `at_s`, that the mouse drags. */
 void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s);
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
-/* The newest `w` values as a curve of bars, the oldest on the left. */
-void sheet_sparkline(Sheet *sheet, int x, int y, int w, const float *values, int count, Ink ink);
 void sheet_frame(Sheet *sheet, Area area);
 /* A box that floats over the drawing so far. Returns the area for a title and a text in it. */
 Area sheet_float(Sheet *sheet, Area area);

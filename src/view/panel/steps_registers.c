@@ -173,16 +173,8 @@ static void put_value(Sheet *sheet, Area row, int x, int w, CellStyle style, con
     sheet_right(sheet, row.x + x, row.y, w, style, text + strspn(text, " "));
 }
 
-/* Columns of a row behind the matrix; close to each other where pixels let them. */
-typedef struct {
-    int features, feature_w, sums, sum_w;
-} MatrixColumns;
-
-static MatrixColumns matrix_columns(const Rows *rows) {
-    const MatrixColumns wide = {5 + MATRIX + 3, 9, 5 + MATRIX + 24, 17},
-                        close = {5 + MATRIX + 2, 8, 5 + MATRIX + 20, 14};
-    return rows->sheet->pixels && rows->area.w < wide.sums + 2 * wide.sum_w ? close : wide;
-}
+/* Columns of a row behind the matrix. */
+enum { FEATURES_X = 5 + MATRIX + 3, FEATURE_W = 9, SUMS_X = 5 + MATRIX + 24, PRODUCT_W = 17 };
 
 /* Draws one sum of the product, under the place of its cell. */
 static void matrix_sum(Sheet *sheet, Area row, int x, int w, const StepsView *view, int32_t cell,
@@ -217,16 +209,15 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
                                                                        : INK_DEPTH);
         sheet_sign(sheet, row.x + 5 + k, row.y, glyph, style);
     }
-    MatrixColumns at = matrix_columns(rows);
-    if (row.w < at.sums)
+    if (row.w < SUMS_X)
         return;
-    sheet_text(sheet, row.x + at.features - 2, row.y, 1, cell_style(INK_FEATURES), "x");
-    sheet_text(sheet, row.x + at.sums - 2 + sheet->pixels, row.y, 1, cell_style(INK_MUTED), "=");
+    sheet_text(sheet, row.x + FEATURES_X - 2, row.y, 1, cell_style(INK_FEATURES), "x");
+    sheet_text(sheet, row.x + SUMS_X - 2, row.y, 1, cell_style(INK_MUTED), "=");
     for (int k = 0; k < 2; k++) {
         number_text(product->features[2 * line + k], number, sizeof number);
-        put_value(sheet, row, at.features + at.feature_w * k, 8, cell_style(INK_FEATURES), number);
-        matrix_sum(sheet, row, at.sums + at.sum_w * k, at.sum_w, view, product->cells[2 * line + k],
-                   product->sums[2 * line + k]);
+        put_value(sheet, row, FEATURES_X + FEATURE_W * k, 8, cell_style(INK_FEATURES), number);
+        matrix_sum(sheet, row, SUMS_X + PRODUCT_W * k, PRODUCT_W, view,
+                   product->cells[2 * line + k], product->sums[2 * line + k]);
     }
 }
 
@@ -376,25 +367,6 @@ static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
     sum_rows(rows, view, step, lanes, true);
 }
 
-/* The sums once more as bars, below the lanes, where these are exact. */
-static void sum_bars(Rows *rows, const LaneRegisters lanes[STEP_LANES]) {
-    enum { HIGH = 2 };
-    double heights[STEP_LANES], most = 0;
-    for (int i = 0; i < STEP_LANES; i++) {
-        heights[i] = isfinite(lanes[i].sum) ? (double)lanes[i].sum : 0;
-        most = fmax(most, fabs(heights[i]));
-    }
-    for (int i = 0; i < STEP_LANES && most > 0; i++)
-        heights[i] /= most;
-    if (!rows->sheet->pixels || !(most > 0) || rows_left(rows) < SUM_ROWS + HIGH)
-        return;
-    Area row = rows_next(rows);
-    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), "as bars");
-    sheet_bars(rows->sheet, (Area){row.x + LABEL_W, row.y, STEP_LANES, HIGH}, heights, STEP_LANES,
-               INK_OUTPUT);
-    rows_next(rows);
-}
-
 void register_rows(Rows *rows, const StepsView *view, int number) {
     const Step *step = &view->steps->steps[number];
     LaneRegisters lanes[STEP_LANES];
@@ -405,7 +377,6 @@ void register_rows(Rows *rows, const StepsView *view, int number) {
     if (!own)
         return;
     steps_lanes(view->steps, &values, number, lanes);
-    sum_bars(rows, lanes);
     int columns = rows->area.w / TABLE_W;
     int height = columns ? 1 + (STEP_LANES + columns - 1) / columns : STEP_LANES;
     bool table = view->table && columns > 1 && rows_left(rows) > height;
