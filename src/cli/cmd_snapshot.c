@@ -535,14 +535,16 @@ static bool draw(Snapshot *snapshot, Err *err) {
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
                        .picture = picture,
-                       .title = options->title ? options->title : snapshot->title,
+                       .scene = snapshot->title,
+                       .title = options->title,
                        .subtitle = options->backward ? snapshot->subtitle : NULL,
                        .outlines = !options->no_outlines,
                        .table = options->table};
     bool ok = picture != NULL;
     if (ok && options->compare) {
         state->compare = COMPARE_DIFFERENCE;
-        ok = bev_picture_render(&difference, NULL, state, &snapshot->live.frame, NULL, err);
+        ok = bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL,
+                                err);
         spec.difference = &difference;
     }
     ok = ok && write_figure(options, &spec, err);

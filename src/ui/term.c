@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal through ncurses, which knows the type of the terminal and sends only changes.
- * ncurses writes to a file descriptor of its own. When the program is to end while the terminal
+/* The terminal. ncurses knows its type and reads its keys; term_direct.c writes the cells that have
+ * changed. Both write to a file descriptor of their own. When the program is to end while the terminal
  * does not read, rescue.c puts /dev/null there. The bytes that reset the terminal are prepared
  * once. rescue_restore writes them, whatever ends the display. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
@@ -41,9 +41,8 @@ struct Term {
     bool xterm;  /* understands the modes of xterm, */
     bool mouse;  /* mouse reports are switched on, */
     bool moves;  /* reports of moves, too */
-    int colors;  /* 0: none, or none wanted */
-    bool direct; /* colours of 24 bits: cells are not drawn by ncurses */
-    Cells shown; /* the screen as ncurses knows it; no cells: unknown */
+    int colors;  /* 0: none, or none wanted; TRUE_COLORS: of 24 bits */
+    Cells shown; /* what the screen shows; no cells: unknown */
     Pixels pixels;    /* how pictures are sent */
     Image image;      /* the picture on the screen; w 0: none, */
     Area place;       /* and where */
@@ -265,7 +264,8 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
     /* The Linux console has kmous, but neither an alternate screen nor these modes. */
     term->xterm = (has("XM") || has("kmous")) && has("smcup");
     term->mouse = mouse && term->xterm;
-    term->direct = term->xterm && term->colors >= 256 && direct_wanted();
+    if (term->xterm && term->colors >= 256 && direct_wanted())
+        term->colors = TRUE_COLORS;
     term->pixels = PIXELS_OFF;
     if (!start_ncurses(term)) {
         capture_end(&term->capture);
@@ -274,9 +274,6 @@ bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err)
     }
     term_resized(term);
     leave_ncurses();
-    if (term->colors)
-        start_color();
-    leaveok(stdscr, TRUE);
     term_keys_open(&term->keys);
     take_over_terminal(term);
     ask_for_pixels(term, pixels);
@@ -316,9 +313,9 @@ void term_resume(Term *term) {
 }
 
 void term_redraw(Term *term) {
+    send_mode(term, term->pixels == PIXELS_KITTY && term->image.w, pixels_remove);
     cells_free(&term->shown);
-    image_free(&term->image); /* clearing the screen removes it */
-    clearok(curscr, TRUE);
+    image_free(&term->image); /* all cells are written: that removes other pictures */
 }
 
 void term_suspend(Term *term) {
@@ -349,44 +346,6 @@ void term_resized(Term *term) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* Returns the number of an ink's colour. The theme sets its own background, because few terminals
- * tell whether theirs is light. */
-static int color_number(const Term *term, Ink ink, bool light, bool paper) {
-    Rgb color = ink_color(ink, light, paper);
-    bool picture = ink & INK_RGB && term->colors >= 256;
-    int tensor = term->colors <= 16 ? palette_tensor(ink, light) : -1;
-    if (tensor >= 0)
-        return tensor;
-    return palette_nearest(picture ? palette_vivid(color) : color, term->colors);
-}
-
-/* Returns the colour pair of ink and paper. Eight colours have no greys: an ink that would get the
- * colour of the background gets another one. */
-static int pair_of(const Term *term, const CellStyle *style, bool light) {
-    enum { BLUE = 4, CYAN = 6 };
-    if (!term->colors)
-        return 0;
-    int ink = color_number(term, style->ink, light, false);
-    int paper = color_number(term, style->paper, light, true);
-    bool band = style->paper == INK_SELECTED || style->paper == INK_KEY;
-    if (band && paper == color_number(term, INK_DEFAULT, light, true))
-        paper = light ? CYAN : BLUE;
-    if (ink == paper && !(style->ink & INK_RGB))
-        ink = color_number(term, INK_TEXT, light, false);
-    return alloc_pair(ink, paper);
-}
-
-static cchar_t curses_cell(const Term *term, const Cell *cell, bool light) {
-    const wchar_t text[2] = {(wchar_t)cell->glyph};
-    unsigned look = cell->style.attributes;
-    attr_t attributes = (look & CELL_BOLD ? WA_BOLD : 0) | (look & CELL_REVERSE ? WA_REVERSE : 0) |
-                        (look & CELL_UNDERLINE ? WA_UNDERLINE : 0);
-    int pair = pair_of(term, &cell->style, light);
-    cchar_t made;
-    setcchar(&made, text, attributes, 0, &pair);
-    return made;
-}
-
 /* Begins with an empty screen, and sets *everything, where the old one does not fit `cells`. */
 static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, Err *err) {
     Cells *shown = &term->shown;
@@ -395,13 +354,9 @@ static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, E
     if (!*everything)
         return true;
     cells_free(shown);
-    if (!cells_init(shown, cells->columns, cells->rows, err))
-        return false;
+    bool ok = cells_init(shown, cells->columns, cells->rows, err);
     shown->light = cells->light;
-    const cchar_t page = curses_cell(term, &(Cell){.glyph = ' '}, cells->light);
-    wbkgrndset(stdscr, &page);
-    werase(stdscr);
-    return true;
+    return ok;
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */
@@ -459,23 +414,6 @@ static bool send_image(Term *term, Image *image, Area place, Err *err) {
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-/* Hands ncurses the cells that have changed. Returns whether there are any. */
-static bool put_cells(Term *term, const Cells *cells, bool everything) {
-    bool changed = false;
-    for (int y = 0; y < cells->rows; y++)
-        for (int x = 0; x < cells->columns; x++) {
-            Cell *shown = &term->shown.cells[(size_t)y * (size_t)cells->columns + (size_t)x];
-            const Cell *cell = cells_at(cells, x, y);
-            if (!everything && cells_alike(shown, cell))
-                continue;
-            *shown = *cell;
-            const cchar_t made = curses_cell(term, cell, cells->light);
-            mvwadd_wchnstr(stdscr, y, x, &made, 1);
-            changed = true;
-        }
-    return changed;
-}
-
 bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *err) {
     bool everything, removed = remove_image(term, image, place), ok = true;
     if (!clear_if_unknown(term, cells, &everything, err)) {
@@ -484,25 +422,19 @@ bool term_draw(Term *term, const Cells *cells, Image *image, Area place, Err *er
     }
     char *written = NULL;
     size_t length = 0;
-    if (term->direct && !direct_bytes(cells, &term->shown, everything, &written, &length, err)) {
+    if (!direct_bytes(cells, &term->shown, everything, term->colors, &written, &length, err)) {
         cells_free(&term->shown);
         image_free(image);
         return false;
     }
-    bool changed = term->direct ? length > 0 : put_cells(term, cells, everything);
-    bool fresh = !same_image(&term->image, image);
-    if (!term->direct)
-        wnoutrefresh(stdscr);
-    send_mode(term, changed || fresh || removed, drawing_begins);
+    bool fresh = !same_image(&term->image, image), changed = length || fresh || removed;
+    send_mode(term, changed, drawing_begins);
     send_mode(term, removed, pixels_remove);
-    if (term->direct)
-        data_write_all(fileno(term->out), written, length);
-    else
-        doupdate();
+    data_write_all(fileno(term->out), written, length);
     free(written);
     if (fresh && image->w)
         ok = send_image(term, image, place, err);
-    send_mode(term, changed || fresh || removed, drawing_ends);
+    send_mode(term, changed, drawing_ends);
     image_free(image);
     return ok;
 }

@@ -14,12 +14,6 @@ static const Rgb system_colors[16] = {
     {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255},
 };
 
-/* Returns the distance of two colours, weighted like the eye's sensitivity: green counts most. */
-static int color_distance(Rgb a, Rgb b) {
-    int r = a.r - b.r, g = a.g - b.g, blue = a.b - b.b;
-    return 3 * r * r + 6 * g * g + blue * blue;
-}
-
 /* Returns the highest step of the cube, except the last, that is not above a level. */
 static int step_below(uint8_t level) {
     int step = 0;
@@ -64,7 +58,7 @@ int palette_nearest(Rgb color, int colors) {
         return nearest_256(color);
     int best = 0, count = colors < 16 ? 8 : 16;
     for (int i = 1; i < count; i++)
-        if (color_distance(color, system_colors[i]) < color_distance(color, system_colors[best]))
+        if (pale_distance(color, system_colors[i]) < pale_distance(color, system_colors[best]))
             best = i;
     return best;
 }
@@ -94,4 +88,24 @@ Rgb palette_vivid(Rgb color) {
     int grey = luma(color);
     return (Rgb){away_from_grey(color.r, grey), away_from_grey(color.g, grey),
                  away_from_grey(color.b, grey)};
+}
+
+static int number_of(Ink ink, int colors, bool light, bool paper) {
+    Rgb color = ink_color(ink, light, paper);
+    int tensor = colors <= 16 ? palette_tensor(ink, light) : -1;
+    if (tensor >= 0)
+        return tensor;
+    return palette_nearest(ink & INK_RGB && colors > 16 ? palette_vivid(color) : color, colors);
+}
+
+/* Eight colours have no greys: an ink that would get the colour of its paper gets another one. */
+void palette_pair(const CellStyle *style, int colors, bool light, int *ink, int *paper) {
+    enum { BLUE = 4, CYAN = 6 };
+    bool band = style->paper == INK_SELECTED || style->paper == INK_KEY;
+    *ink = number_of(style->ink, colors, light, false);
+    *paper = number_of(style->paper, colors, light, true);
+    if (band && *paper == number_of(INK_DEFAULT, colors, light, true))
+        *paper = light ? CYAN : BLUE;
+    if (*ink == *paper && !(style->ink & INK_RGB))
+        *ink = number_of(INK_TEXT, colors, light, false);
 }

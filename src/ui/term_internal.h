@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* ---- term_colors.c, term_direct.c: how cells are written ------------------------------------- */
+
 /* Returns the number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
 
@@ -25,17 +27,19 @@ int palette_tensor(Ink ink, bool light);
 /* Returns the colour with 1.5 times its saturation: pictures keep their hues in few colours. */
 Rgb palette_vivid(Rgb color);
 
-/* ---- term_direct.c --------------------------------------------------------------------------- */
+/* Chooses the numbers of a style's two colours, of at most 256. The theme sets its own background,
+ * because few terminals tell whether theirs is light. */
+void palette_pair(const CellStyle *style, int colors, bool light, int *ink, int *paper);
+
+enum { TRUE_COLORS = 1 << 24 };
 
 /* Whether the terminal says that it has colours of 24 bits. */
 bool direct_wanted(void);
 
-/* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, and takes
- * those over. Length 0: no cell differs. */
-bool direct_bytes(const Cells *cells, Cells *shown, bool everything, char **bytes, size_t *length,
-                  Err *err);
-
-bool cells_alike(const Cell *a, const Cell *b);
+/* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, in so many
+ * colours, and takes those over. 0: no colours. Length 0: no cell differs. */
+bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
+                  size_t *length, Err *err);
 
 /* ---- term_capture.c -------------------------------------------------------------------------- */
 

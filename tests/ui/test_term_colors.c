@@ -57,11 +57,11 @@ TAP_SUITE(term_colors_direct) {
     tap_need(cells_init(&cells, 4, 2, &err) && cells_init(&shown_before, 4, 2, &err),
              "two screens");
     cells_put(&cells, 1, 1, 0x2580, (CellStyle){INK_RGB | 0x0a141e, INK_RGB | 0x28323c, 0});
-    bool ok = direct_bytes(&cells, &shown_before, false, &bytes, &length, &err);
+    bool ok = direct_bytes(&cells, &shown_before, false, TRUE_COLORS, &bytes, &length, &err);
     tap_ok(ok && !strcmp(bytes, "\033[2;2H\033[0;38;2;10;20;30;48;2;40;50;60m\u2580\033[0m"),
            "one cell has changed: its place, its two colours, its sign");
     free(bytes);
-    ok = direct_bytes(&cells, &shown_before, false, &bytes, &length, &err);
+    ok = direct_bytes(&cells, &shown_before, false, TRUE_COLORS, &bytes, &length, &err);
     tap_ok(ok && !length, "and then none");
     free(bytes);
     cells_free(&cells);
@@ -78,6 +78,9 @@ TAP_SUITE(term_colors_few) {
     tap_ok(inside, "8 and 16 colours suffice where there are no more");
     tap_ok(palette_nearest(rgb(20, 24, 30), 8) == 0 && palette_nearest(rgb(251, 251, 249), 8) == 7,
            "the papers of both themes are black and white there");
+    int ink, paper;
+    palette_pair(&(CellStyle){.ink = INK_MUTED}, 8, false, &ink, &paper);
+    tap_ok(ink == 7 && paper == 0, "grey text is white on black there, and not yellow");
 }
 
 TAP_SUITE(term_colors_tensors) {

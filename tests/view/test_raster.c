@@ -107,7 +107,7 @@ static double centre_of(ViewKind view, bool fill, const int cells[3]) {
     for (int k = 0; k < 3; k++)
         state[cells[k]] = CELL_VALUE, value[cells[k]] = 1;
     CellField field = {.view = view, .nx = SIDE, .ny = SIDE, .state = state, .value = value};
-    RasterStyle style = {colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, fill};
+    RasterStyle style = {colormap_find("viridis"), (ValueRange){.lo = 0, .hi = 1}, fill, false};
     Image image;
     Err err = {0};
     need(raster_render(&field, &style, &image, &err), &err);
@@ -154,7 +154,7 @@ TAP_SUITE(raster_street) {
     CellField field;
     Image image;
     int street = 0, seen = 0;
-    RasterStyle style = {NULL, (ValueRange){0}, true};
+    RasterStyle style = {NULL, (ValueRange){0}, true, false};
     need(decode_view(VIEW_COLOR, &content, &field, &err) &&
              raster_render(&field, &style, &image, &err),
          &err);

@@ -209,7 +209,7 @@ Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double p
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    const RasterStyle style = {next->colormap, next->range, next->filled};
+    const RasterStyle style = {next->colormap, next->range, next->filled, next->light};
     return raster_render(&next->field, &style, &next->image, err) &&
            (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }
@@ -229,6 +229,7 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
     BevPicture next = {.view = (ViewKind)state->view,
                        .slice = state->job.slice,
                        .chosen = frame->shape.nz > 1,
+                       .light = previous && previous->light,
                        .difference = state->compare == COMPARE_DIFFERENCE,
                        .filled = bev_picture_fills(state)};
     BevContent content = content_of(state, frame, false);

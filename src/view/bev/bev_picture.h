@@ -23,13 +23,14 @@ typedef struct {
     ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
     bool of_baseline;         /* `range` is that of the pinned baseline */
+    bool light;               /* for paper, as a figure of a light page has it */
     bool locked;              /* `range` was kept from an earlier picture */
     uint64_t other_content;   /* the frame's baseline_content that `other` was decoded from */
     int64_t other_channel;    /* the channel that `other` was decoded from */
 } BevPicture;
 
-/* Makes a new picture. `previous` (may be NULL) gives a locked range, and the decoded baseline
- * where that has not changed. Without anything to show: ready = false, with a reason. Returns
+/* Makes a new picture. `previous` (may be NULL) gives a locked range, the background, and the decoded
+ * baseline where that has not changed. Without anything to show: ready = false, with a reason. Returns
  * false, with nothing to free, without memory, or when `give_up` was set, which leaves `err` as it
  * is. */
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,

@@ -118,14 +118,19 @@ static bool fills_with_nearest(const CellField *field) {
     return field->view == VIEW_CLASS || field->view == VIEW_ERROR;
 }
 
+static Rgb ground_of(const RasterStyle *style) {
+    return panel_themes[style->light].background;
+}
+
 static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
     if (field->state[cell] == CELL_EMPTY)
-        return panel_theme.background;
+        return ground_of(style);
     if (field->state[cell] != CELL_VALUE)
         return panel_theme.bad;
     if (field->color)
-        return rgb_blend(panel_theme.background, field->color[cell], field->value[cell]);
-    return colormap_at(style->colormap, range_position(&style->range, field->value[cell]));
+        return rgb_blend(ground_of(style), field->color[cell], field->value[cell]);
+    return colormap_on(style->colormap, range_position(&style->range, field->value[cell]),
+                       style->light);
 }
 
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
@@ -163,7 +168,7 @@ static float mass_of(const CellField *field, int64_t cell) {
 
 static Around alone(const CellField *field, const RasterStyle *style, int64_t cell) {
     float mass = mass_of(field, cell);
-    Rgb color = !(mass > 0)    ? panel_theme.background
+    Rgb color = !(mass > 0)    ? ground_of(style)
                 : field->color ? field->color[cell]
                                : cell_color(field, style, cell);
     return (Around){{mass * color.r, mass * color.g, mass * color.b, mass, mass > 0}};
@@ -212,17 +217,18 @@ static Rgb mean_color(const Around *around) {
 
 /* Brightness is the mean mass of the cells around. A cell of less than that takes as much of their
  * mean colour. */
-static Rgb smooth_color(const CellField *field, const Around *around, int64_t cell) {
+static Rgb smooth_color(const CellField *field, const RasterStyle *style, const Around *around,
+                        int64_t cell) {
     float mass = around->of[MASS] / around->of[CELLS], own = mass_of(field, cell);
     Rgb color = mean_color(around);
     if (own > 0)
         color = rgb_mix(color, field->color[cell], own / mass);
-    return rgb_blend(panel_theme.background, color, sqrt(mass));
+    return rgb_blend(ground_of(style), color, sqrt(mass));
 }
 
 static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64_t column,
                          int64_t row) {
-    Rgb color = panel_theme.background;
+    Rgb color = ground_of(style);
     float best = 0;
     for (int64_t y = row - REACH; y <= row + REACH; y++)
         for (int64_t x = column - REACH; x <= column + REACH; x++) {
@@ -246,10 +252,10 @@ static Rgb pixel_color(const CellField *field, const RasterStyle *style, const A
         return cell_color(field, style, cell);
     const Around around = sum_around(field, rows, column, row);
     if (empty && !surrounded(&around))
-        return panel_theme.background;
+        return ground_of(style);
     if (smooth)
-        return smooth_color(field, &around, cell);
-    return rgb_mix(panel_theme.background,
+        return smooth_color(field, style, &around, cell);
+    return rgb_mix(ground_of(style),
                    fills_with_nearest(field) ? nearest_color(field, style, column, row)
                                              : mean_color(&around),
                    dim);

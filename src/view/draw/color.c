@@ -81,6 +81,13 @@ Rgb colormap_at(const Colormap *map, double t) {
     return rgb_hex(map->entries[(int)entry]);
 }
 
+Rgb colormap_on(const Colormap *map, double t, bool light) {
+    static const Rgb ends[] = {{11, 79, 158}, {163, 71, 0}};
+    if (!light || map->entries != signed_rgb)
+        return colormap_at(map, t);
+    return rgb_mix(panel_themes[1].background, ends[t > 0.5], fabs(2 * t - 1));
+}
+
 /* ---- themes --------------------------------------------------------------------------------- */
 
 const char *const figure_themes[THEME_COUNT] = {"light", "dark"};
@@ -95,7 +102,9 @@ const Theme themes[THEME_COUNT] = {
                      {36, 42, 51},    {128, 164, 212}},
 };
 
-/*                              background    line             halo          bad */
-const PanelTheme panel_theme = {{20, 23, 28}, {255, 255, 255}, {10, 12, 15},
-                                {255, 0, 255}, {255, 95, 210},  {60, 48, 36}};
+/*                                 background       line             halo          bad */
+const PanelTheme panel_themes[2] = {{{20, 23, 28},    {255, 255, 255}, {10, 12, 15}, {255, 0, 255},
+                                     {255, 95, 210},  {60, 48, 36}},
+                                    {{250, 250, 248}, {26, 29, 33},    {255, 255, 255}, {255, 0, 255},
+                                     {200, 20, 150},  {60, 48, 36}}};
 /* clang-format on */

@@ -47,6 +47,9 @@ const Colormap *colormap_find(const char *name);
 /* The colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN. */
 Rgb colormap_at(const Colormap *map, double t);
 
+/* The same on a light BEV, where the zero of signed values is light. */
+Rgb colormap_on(const Colormap *map, double t, bool light);
+
 /* ---- themes and type sizes ------------------------------------------------------------------ */
 
 typedef enum { THEME_LIGHT, THEME_DARK, THEME_COUNT } FigureTheme;
@@ -59,15 +62,17 @@ typedef struct {
 
 extern const Theme themes[THEME_COUNT];
 
-/* The BEV does not follow the page's theme: colours and maps from dark to bright are read on a dark
- * background. The zero of signed values is that background. */
+/* On screens the BEV does not follow the page's theme: colours and maps from dark to bright are read on
+ * a dark background. The zero of signed values is that background. Light pages of paper have a light
+ * BEV: ink is dear there. */
 typedef struct {
     Rgb background, line, halo, bad;
     Rgb mark; /* of the probed cell and its pixels: unlike every class's colour */
     Rgb dirt; /* over a camera that drops out */
 } PanelTheme;
 
-extern const PanelTheme panel_theme;
+extern const PanelTheme panel_themes[2]; /* dark, light */
+#define panel_theme panel_themes[0]
 
 enum {
     SIZE_TITLE = 26,

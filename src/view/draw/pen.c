@@ -198,12 +198,12 @@ TextStyle style_strong(const Pen *pen) {
     return (TextStyle){.size = SIZE_SMALL, .bold = true, .color = pen->theme->text};
 }
 
-TextStyle style_over(double size, TextAlign align) {
+TextStyle style_over(const PanelTheme *theme, double size, TextAlign align) {
     return (TextStyle){.size = size,
-                       .color = panel_theme.line,
+                       .color = theme->line,
                        .align = align,
                        .outlined = true,
-                       .rim = panel_theme.halo};
+                       .rim = theme->halo};
 }
 
 TextStyle aligned(TextStyle style, TextAlign align) {

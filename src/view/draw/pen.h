@@ -110,6 +110,6 @@ TextStyle style_muted(const Pen *pen);
 TextStyle style_heading(const Pen *pen);
 TextStyle style_strong(const Pen *pen); /* small, bold, in the text's colour */
 TextStyle aligned(TextStyle style, TextAlign align);
-TextStyle style_over(double size, TextAlign align); /* on the BEV: with a rim */
+TextStyle style_over(const PanelTheme *theme, double size, TextAlign align); /* on the BEV */
 
 bool boxes_overlap(Box a, Box b);

@@ -30,15 +30,46 @@ static void describe_figure(const Figure *figure, char *text, size_t size) {
                  channel, slice, slice[0] ? ", " : "", a);
 }
 
+/* The result, as the title: what differs, which pixels feed a loss, or how long pooling takes. */
+static void result_text(const Figure *figure, char *text, size_t size) {
+    const LiveData *live = figure->spec->live;
+    const LiveFrame *frame = figure->frame;
+    const KernelConfig *config = &live->job.config;
+    const LiveKernel *row = live_kernel(live, config->kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    char label[128], result[160], points[32], us[32], error[32];
+    kernel_config_label(config, label, sizeof label);
+    unit_text(UNIT_COUNT, (double)live->intervals.stats.points, points, sizeof points);
+    if (figure->spec->difference)
+        comparison_text(figure->spec->state, live, result, sizeof result);
+    else if (frame->gradients.grad_feat) {
+        snprintf(text, size, "%lld of %lld pixels feed the loss",
+                 (long long)gradient_count(&frame->shape, frame->gradients.grad_feat),
+                 (long long)(frame->shape.cameras * frame->shape.feat_h * frame->shape.feat_w));
+        return;
+    } else if (row && row->median_us.source) {
+        figure_text(UNIT_US, row->median_us.value, us, sizeof us);
+        snprintf(result, sizeof result, "%s points in %s", points, us);
+    } else
+        snprintf(result, sizeof result, "%s points", points);
+    size_t used = (size_t)snprintf(text, size, "%s: %s", label, result);
+    unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
+    if (!figure->spec->difference && accuracy->source && isfinite(accuracy->max_abs) && used < size)
+        snprintf(text + used, size - used, ", largest error %s", error);
+}
+
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const FigureSpec *spec = figure->spec;
     TextStyle title = {.size = SIZE_TITLE, .bold = true, .color = pen->theme->text};
     TextStyle subtitle = {.size = SIZE_HEADING, .color = pen->theme->muted};
-    char text[384];
-    describe_figure(figure, text, sizeof text);
-    pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title);
+    char result[384], what[384], text[640];
+    result_text(figure, result, sizeof result);
+    describe_figure(figure, what, sizeof what);
+    snprintf(text, sizeof text, "%s%s%s", spec->title ? "" : spec->scene,
+             spec->title ? "" : ": ", spec->subtitle ? spec->subtitle : what);
+    pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title ? spec->title : result);
     double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
-    pen_text(pen, x, second, w, &subtitle, spec->subtitle ? spec->subtitle : text);
+    pen_text(pen, x, second, w, &subtitle, text);
     return second + 6 - top;
 }
 

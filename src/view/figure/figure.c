@@ -163,7 +163,7 @@ static PageSpec compose_page(const FigureSpec *spec, Composition *composition) {
     pen_close(&pen);
     return (PageSpec){composition->page.w, composition->page.h, spec->scale,
                       spec->state->light ? THEME_LIGHT : THEME_DARK, draw_composition, composition,
-                      spec->title};
+                      spec->title ? spec->title : spec->scene};
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {

@@ -13,7 +13,8 @@ typedef struct {
     const LiveData *live;
     const Picture *picture;       /* with `bev.baseline`: A and B, side by side */
     const BevPicture *difference; /* A - B; NULL: nothing is compared */
-    const char *title;            /* title of the scene */
+    const char *scene;            /* its title */
+    const char *title;            /* NULL: the result */
     const char *subtitle;         /* NULL: made from the view and its kernel */
     bool outlines;                /* draws footprints of the true solids */
     bool table;                   /* draws the panels of all kernels and of the accuracy */

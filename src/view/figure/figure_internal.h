@@ -19,6 +19,7 @@ typedef struct {
     const FigureSpec *spec;
     const LiveFrame *frame; /* frame of spec->live */
     const Theme *theme;
+    const PanelTheme *over; /* of the lines over the picture */
     Slice slice;
     Grid grid; /* grid of the rig in metres; without a rig, in cells */
     double panel_w, panel_h;

@@ -17,11 +17,11 @@ static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t plac
     return (Box){x0, y0, x1 - x0, y1 - y0};
 }
 
-static void draw_ring(Pen *pen, double x, double y, double radius) {
+static void draw_ring(Pen *pen, const Figure *figure, double x, double y, double radius) {
     for (int rim = 1; rim >= 0; rim--) {
         cairo_new_sub_path(pen->cr);
         cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
-        pen_stroke(pen, rim ? panel_theme.halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
+        pen_stroke(pen, rim ? figure->over->halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
     }
 }
 
@@ -52,10 +52,10 @@ void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool st
         return;
     pen_clip(pen, panel->box);
     if (strong)
-        fill_cells(pen, figure, panel, RIM, panel_theme.halo, 1);
+        fill_cells(pen, figure, panel, RIM, figure->over->halo, 1);
     Box all = fill_cells(pen, figure, panel, 0, gradient_light, strong ? 1 : 0.55);
     if (strong && all.w > 0 && all.w < FINDER && all.h < FINDER)
-        draw_ring(pen, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
+        draw_ring(pen, figure, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
     cairo_restore(pen->cr);
 }
 

@@ -23,7 +23,7 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
     char number[24], text[32];
     ticks_number(radius_m, decimals, number, sizeof number);
     snprintf(text, sizeof text, "%s m", number);
-    TextStyle style = style_over(SIZE_SMALL, ALIGN_CENTER);
+    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
     for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
         double angle = bearings_deg[i] * M_PI / 180, px, py;
         panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
@@ -50,7 +50,7 @@ static void draw_rings(Pen *pen, const Figure *figure, const FigurePanel *panel,
         }
         cairo_new_sub_path(pen->cr);
         cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
-        pen_stroke(pen, panel_theme.line, 0.28, 1);
+        pen_stroke(pen, figure->over->line, 0.28, 1);
     }
 }
 
@@ -81,7 +81,7 @@ static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePane
             panel_point(figure, panel, at[0], at[1], &x0, &y0);
             panel_point(figure, panel, at[0] + reach_m * direction[0],
                         at[1] + reach_m * direction[1], &x1, &y1);
-            pen_line(pen, x0, y0, x1, y1, panel_theme.line, 0.22, 1);
+            pen_line(pen, x0, y0, x1, y1, figure->over->line, 0.22, 1);
         }
 }
 
@@ -94,7 +94,7 @@ void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const Rig *rig = figure->frame->rig;
     const Box box = panel->box;
     const double edge = 1.2 * SIZE_SMALL; /* within it, and within the numbers of the rings */
-    TextStyle style = style_over(SIZE_SMALL, ALIGN_CENTER);
+    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
     style.bold = true;
     for (int c = 0; rig && figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
         double at[2], direction[2], x, y, to_x, to_y;
@@ -128,7 +128,7 @@ static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *pan
         }
         cairo_close_path(pen->cr);
         bool building = world->solids[solid].class == CLASS_BUILDING;
-        pen_stroke(pen, panel_theme.line, building ? 0.3 : 0.75, 1);
+        pen_stroke(pen, figure->over->line, building ? 0.3 : 0.75, 1);
     }
     cairo_restore(pen->cr);
 }
@@ -156,14 +156,14 @@ static void draw_ego_body(Pen *pen, const Figure *figure, const FigurePanel *pan
     bool solid = x1 - x0 < SOLID_BELOW_PX;
     rounded_path(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
     if (solid) {
-        pen_color(pen, panel_theme.halo, 0.55);
+        pen_color(pen, figure->over->halo, 0.55);
         cairo_fill_preserve(pen->cr);
     }
-    pen_stroke(pen, panel_theme.line, 1, 1.5);
+    pen_stroke(pen, figure->over->line, 1, 1.5);
     if (solid)
-        pen_fill(pen, screen, panel_theme.line, 0.9);
+        pen_fill(pen, screen, figure->over->line, 0.9);
     else
-        pen_frame(pen, screen, panel_theme.line, 1, 1.5);
+        pen_frame(pen, screen, figure->over->line, 1, 1.5);
 }
 
 /* Draws an arrow that points forward from the bonnet. */
@@ -171,16 +171,16 @@ static void draw_front_arrow(Pen *pen, const Figure *figure, const FigurePanel *
     double px, py;
     panel_point(figure, panel, ego_front_m, 0, &px, &py);
     double tip = py - 26, head = 9, half = 5;
-    pen_line(pen, px, py - 3, px, tip + head, panel_theme.halo, 0.7, 5);
-    pen_line(pen, px, py - 3, px, tip + head, panel_theme.line, 1, 2);
+    pen_line(pen, px, py - 3, px, tip + head, figure->over->halo, 0.7, 5);
+    pen_line(pen, px, py - 3, px, tip + head, figure->over->line, 1, 2);
     cairo_move_to(pen->cr, px, tip);
     cairo_line_to(pen->cr, px - half, tip + head);
     cairo_line_to(pen->cr, px + half, tip + head);
     cairo_close_path(pen->cr);
-    pen_color(pen, panel_theme.halo, 0.7);
+    pen_color(pen, figure->over->halo, 0.7);
     cairo_set_line_width(pen->cr, 3);
     cairo_stroke_preserve(pen->cr);
-    pen_color(pen, panel_theme.line, 1);
+    pen_color(pen, figure->over->line, 1);
     cairo_fill(pen->cr);
 }
 
@@ -201,7 +201,7 @@ static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel
         double foot = world->solids[solid].z_m, top = foot + world->solids[solid].size_m[2];
         panel_point(figure, panel, top, hi, &x0, &y0);
         panel_point(figure, panel, foot, lo, &x1, &y1);
-        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_theme.line, 0.6, 1);
+        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, figure->over->line, 0.6, 1);
     }
 }
 

@@ -18,6 +18,7 @@ Figure figure_of(const FigureSpec *spec) {
     return (Figure){.spec = spec,
                     .frame = frame,
                     .theme = &themes[spec->state->light ? THEME_LIGHT : THEME_DARK],
+                    .over = &panel_themes[spec->picture && spec->picture->bev.light],
                     .slice = slice,
                     .grid = grid,
                     .stretch = slice_stretch(&slice, &grid)};

@@ -23,7 +23,7 @@ static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, c
     move_pen_to(pen, figure, panel, center[0], center[1], false);
     move_pen_to(pen, figure, panel, (corners[0][0] + corners[3][0]) / 2,
                 (corners[0][1] + corners[3][1]) / 2, true);
-    pen_stroke(pen, panel_theme.line, 0.75, 1);
+    pen_stroke(pen, figure->over->line, 0.75, 1);
 }
 
 /* Draws the dots as squares of whole pixels, which are fast in cairo. */

@@ -29,7 +29,9 @@ static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, i
             break;
         width = width > w ? w : width; /* a scene's title may be cut */
         sheet_origin(sheet, pieces[i].origin ? pieces[i].origin : ORIGIN_SETTING, NULL);
-        sheet_text(sheet, x + used + indent, y, width, pieces[i].style, pieces[i].text);
+        CellStyle style = pieces[i].style;
+        style.paper = pieces[i].menu && sheet->color ? INK_KEY : INK_DEFAULT;
+        sheet_text(sheet, x + used + indent, y, width, style, pieces[i].text);
         if (pieces[i].menu)
             sheet_spot(sheet, (Area){x + used + indent, y, width, 1}, ACTION_COMMANDS, 0,
                        pieces[i].menu);

@@ -186,21 +186,23 @@ static Message message_of(const PanelData *data) {
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-enum { LARGE_TIMES = 2, PIXEL_ROWS = LARGE_TIMES + 2, CELL_ROWS = 3 };
+enum { NUMBER_ROWS = 3, PIXEL_ROWS = NUMBER_ROWS + 1, CELL_ROWS = 3 };
 
 int headline_want(Sheet *sheet, const PanelData *data, int width) {
     (void)data, (void)width;
     return sheet->pixels ? PIXEL_ROWS : CELL_ROWS;
 }
 
-/* In a font of twice the size where that has room. */
-static void draw_sentence(Sheet *sheet, Area area, const Message *message) {
-    Sheet large = sheet_magnified(sheet, area, LARGE_TIMES);
-    CellStyle style = cell_bold(message->ink);
-    if (sheet_width(&large, message->sentence) <= large.columns)
-        sheet_text(&large, 0, 0, large.columns, style, message->sentence);
-    else
-        sheet_text(sheet, area.x, area.y + 1, area.w, style, message->sentence);
+/* Draws the number over three rows of a screen of pixels. Returns the columns that it takes. */
+static int draw_pixel_number(Sheet *sheet, Area area, const Message *message) {
+    char text[24];
+    Sheet large = sheet_magnified(sheet, area, NUMBER_ROWS);
+    snprintf(text, sizeof text, "%s\u00d7", message->number);
+    int width = NUMBER_ROWS * sheet_width(&large, text) + 2;
+    if (!message->number[0] || 3 * width > area.w)
+        return 0;
+    sheet_text(&large, 0, 0, large.columns, cell_bold(message->ink), text);
+    return width;
 }
 
 /* Draws the number in large glyphs. Returns the columns that it takes. */
@@ -208,7 +210,9 @@ static int draw_number(Sheet *sheet, Area area, const Message *message) {
     int zoom = area.h >= big_rows(4) ? 4 : area.h >= big_rows(2) ? 2 : 1;
     CellStyle style = cell_bold(message->ink);
     int width = big_text(NULL, 0, 0, zoom, message->number, style);
-    if (!message->number[0] || sheet->ascii || sheet->pixels ||
+    if (sheet->pixels)
+        return draw_pixel_number(sheet, area, message);
+    if (!message->number[0] || sheet->ascii ||
         area.w < width + 4 + sheet_width(sheet, message->sentence))
         return 0;
     sheet_figure(sheet, (Area){area.x, area.y, width + 2, big_rows(zoom)});
@@ -217,22 +221,34 @@ static int draw_number(Sheet *sheet, Area area, const Message *message) {
     return width + 4;
 }
 
+/* Draws the sentence in the largest font of two rows that has room. Returns its rows. */
+static int draw_sentence(Sheet *sheet, Area area, const Message *message) {
+    static const double sizes[] = {2, 1.7, 1.4, 1.2};
+    CellStyle style = cell_bold(message->ink);
+    for (size_t i = 0; sheet->pixels && i < sizeof sizes / sizeof *sizes; i++) {
+        Sheet large = sheet_magnified(sheet, area, sizes[i]);
+        if (sheet_width(&large, message->sentence) * 9 / 8 > large.columns) /* bold is wider */
+            continue;
+        large.top += (2 - sizes[i]) * sheet->row_h;
+        sheet_text(&large, 0, 0, large.columns, style, message->sentence);
+        return 2;
+    }
+    sheet_line(sheet, area_below(area, sheet->pixels), style, message->sentence);
+    return 1 + sheet->pixels;
+}
+
 void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Message message = message_of(data);
     const int used = draw_number(sheet, area, &message);
-    Area line = {area.x + used, area.y, area.w - used, 1};
-    if (sheet->pixels) {
-        draw_sentence(sheet, (Area){area.x, area.y, area.w, LARGE_TIMES}, &message);
-        line.y += LARGE_TIMES;
-    } else {
-        sheet_line(sheet, line, cell_bold(message.ink), message.sentence);
-        line.y++;
-    }
+    Area line = {area.x + used, area.y, area.w - used, area.h};
+    line = area_below(line, draw_sentence(sheet, line, &message));
     sheet_origin(sheet, ORIGIN_ERROR, NULL);
     sheet->origin.dtype = data->state->job.config.dtype;
     sheet_figures(sheet, line, INK_TEXT, message.sums);
     sheet_origin(sheet, ORIGIN_SPEEDUP, NULL);
-    line.y++;
-    if (line.y < area.y + area.h)
+    line = area_below(line, 1);
+    if (sheet->pixels)
+        line = (Area){area.x, line.y, area.w, line.h};
+    if (line.h > 0)
         sheet_figures(sheet, line, INK_TEXT, message.source);
 }

@@ -43,7 +43,7 @@ static void draw_classes(Sheet *sheet, Area *area) {
 /* ---- colour bar ------------------------------------------------------------------------------ */
 
 /* A bar of colours. Without a map they go from the background to white, by strength. */
-static void draw_bar(Sheet *sheet, Area *area, const Colormap *map) {
+static void draw_bar(Sheet *sheet, Area *area, const Colormap *map, bool light) {
     Image bar;
     Err ignored; /* without memory the place stays empty */
     int w, h;
@@ -52,8 +52,9 @@ static void draw_bar(Sheet *sheet, Area *area, const Colormap *map) {
         return;
     for (int i = 0; i < w * h; i++) {
         double t = (i % w + 0.5) / w;
-        Rgb strong = rgb_blend(panel_theme.background, panel_theme.line, decode_strength(t));
-        image_set(&bar, i % w, i / w, map ? colormap_at(map, t) : strong);
+        const PanelTheme *theme = &panel_themes[light];
+        Rgb strong = rgb_blend(theme->background, theme->line, decode_strength(t));
+        image_set(&bar, i % w, i / w, map ? colormap_on(map, t, light) : strong);
     }
     sheet_picture(sheet, (Area){area->x, area->y, area->w, 1}, &bar);
     image_free(&bar);
@@ -98,7 +99,7 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
     const CellField *field = &bev->field;
     const bool both_signs = range->lo < 0 && range->logarithmic;
     char text[192];
-    draw_bar(sheet, area, bev->colormap);
+    draw_bar(sheet, area, bev->colormap, bev->light);
     if (area->h > 0 && range->hi > range->lo)
         draw_labels(sheet, area, range);
     snprintf(text, sizeof text, "%s%s%s", views[field->view].unit,
@@ -128,10 +129,10 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
 
 /* ---- colour views ---------------------------------------------------------------------------- */
 
-static void draw_strength(Sheet *sheet, Area *area, const CellField *field) {
+static void draw_strength(Sheet *sheet, Area *area, const CellField *field, bool light) {
     char text[96];
-    draw_bar(sheet, area, NULL);
-    snprintf(text, sizeof text, "brightness: accumulated depth weight, 0 to %.2g and more",
+    draw_bar(sheet, area, NULL, light);
+    snprintf(text, sizeof text, "strength: accumulated depth weight, 0 to %.2g and more",
              field->full_mass);
     if (isfinite(field->full_mass))
         say(sheet, area, INK_MUTED, text);
@@ -174,13 +175,13 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_components(sheet, &area, field, view->legend == LEGEND_CHANNELS);
     if (isfinite(field->full_mass)) {
         sheet_origin(sheet, ORIGIN_MASS, NULL);
-        draw_strength(sheet, &area, field);
+        draw_strength(sheet, &area, field, bev->light);
     }
     if (raster_fills(field, bev->filled))
         say(sheet, &area, INK_MUTED,
-            field->view == VIEW_CLASS ? "dimmer: empty cells, as the nearest"
-            : field->color            ? "dimmer: empty cells, the mean around them"
-                                      : "dimmer: empty cells, interpolated");
+            field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
+            : field->color            ? "fainter: empty cells, the mean around them"
+                                      : "fainter: empty cells, interpolated");
     snprintf(text, sizeof text, "cells that are not a number: %lld, infinite: %lld",
              (long long)field->nan_cells, (long long)field->inf_cells);
     if (field->nan_cells || field->inf_cells)

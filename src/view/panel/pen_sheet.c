@@ -42,9 +42,8 @@ static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign a
     TextStyle look = aligned(style_of(sheet, style), align);
     Box box = sheet_box(sheet, (Area){x, y, w, 1});
     double room = box.w + 0.9 * sheet->column_w; /* bold digits are wider than a column */
-    TextStyle plain = style_of(sheet, cell_style(INK_TEXT));
-    if (look.bold && pen_text_width(pen_of(sheet), &plain, text) <= box.w)
-        room = INFINITY; /* its width fitted */
+    if (look.bold && pen_text_width(pen_of(sheet), &look, text) > room)
+        look.bold = false; /* its width was that of plain text */
     bool paper = style.paper != INK_DEFAULT || style.attributes & CELL_REVERSE;
     if (w <= 0)
         return 0;

@@ -16,14 +16,14 @@ Sheet sheet_quiet(const Sheet *sheet) {
     return quiet;
 }
 
-Sheet sheet_magnified(const Sheet *sheet, Area area, int times) {
+Sheet sheet_magnified(const Sheet *sheet, Area area, double times) {
     Sheet large = *sheet;
     large.left += area.x * sheet->column_w;
     large.top += area.y * sheet->row_h;
     large.column_w *= times;
     large.row_h *= times;
-    large.columns = area.w / times;
-    large.rows = area.h / times;
+    large.columns = (int)(area.w / times);
+    large.rows = (int)(area.h / times);
     return large;
 }
 

@@ -55,7 +55,7 @@ struct Sheet {
 };
 
 /* A sheet over the area whose cells are `times` as large; of pixels only. */
-Sheet sheet_magnified(const Sheet *sheet, Area area, int times);
+Sheet sheet_magnified(const Sheet *sheet, Area area, double times);
 
 /* A quiet sheet: only finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);

@@ -118,7 +118,7 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
 /* ---- the screen ----------------------------------------------------------------------------- */
 
 static int log_height(int rows) {
-    return rows >= 54 ? 3 : rows >= 30 ? 2 : 1;
+    return rows >= 30 ? 2 : 1;
 }
 
 /* A screen that is too small for more than one fact. */
@@ -136,27 +136,22 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
     return header_draw(sheet, area, data) + (data->state->lesson.open && area.h >= 22);
 }
 
-/* The help lists all keys: on small screens it takes the row of the key bar. */
+/* The help lists all keys: it takes the row of the key bar. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
-    int log = log_height(sheet->rows), blank = sheet->rows >= 60;
-    int bar = !data->state->help || blank;
-    int last = area.y + area.h - 1;
+    const LessonPane *lesson = &data->state->lesson;
+    int log = log_height(sheet->rows), bar = !data->state->help, last = area.y + area.h - 1;
+    Area at = {area.x, last + 1 - bar - log, area.w, log};
     if (data->state->caption[0]) {
-        int rows = log + blank + 1;
-        caption_draw(sheet, (Area){area.x, last - rows + 1, area.w, rows}, data->state);
-        return rows + blank;
+        at.h += bar;
+        caption_draw(sheet, at, data->state);
+        return at.h;
     }
     if (bar)
         key_bar_draw(sheet, (Area){area.x, last, area.w, 1}, data->state);
-    int used = bar + blank + log;
-    Area at = {area.x, area.y + area.h - used, area.w, log};
-    Area tall = {at.x, at.y, at.w, log + blank}; /* a long tip takes the blank row as well */
-    if (sheet_paragraph_rows(sheet, tall, INK_ACCENT, data->state->tip) > log)
-        at.h = tall.h;
     log_draw(sheet, at, data);
-    if (data->state->lesson.open && data->state->lesson.point == PANEL_LOG)
+    if (lesson->open && lesson->point == PANEL_LOG)
         sheet_frame(sheet, at);
-    return used + (blank || data->state->lesson.open); /* a lesson frames what it points at */
+    return log + bar + lesson->open; /* a lesson frames what it points at */
 }
 
 /* Draws a panel alone, from the first row on. Returns its rows; 0: no panel of the body. */

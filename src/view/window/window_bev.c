@@ -29,7 +29,7 @@ static void wipe_label(const WindowView *view, double x, double room, TextAlign 
     if (room < LEAST_ROOM)
         return;
     live_side_label(view->live, baseline, text, sizeof text);
-    TextStyle style = style_over(SIZE_BODY, align);
+    TextStyle style = style_over(&panel_theme, SIZE_BODY, align);
     style.bold = true;
     pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
 }
@@ -59,7 +59,7 @@ static void draw_corner(const WindowView *view) {
     else
         comparison_text(view->state, view->live, text, sizeof text);
     slice_describe(&view->whole.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
-    TextStyle style = style_over(SIZE_BODY, ALIGN_LEFT);
+    TextStyle style = style_over(&panel_theme, SIZE_BODY, ALIGN_LEFT);
     style.bold = true;
     double top = bev->y + SIZE_BODY + 12;
     pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
