@@ -11,6 +11,7 @@
 
 static const PlotType wide_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL};
 static const PlotType boxed_type = {SIZE_HEADING, 12, 11};
+static const PlotType cells_type = {14, 14, 14}; /* as wide as characters */
 static const PlotType column_type = {13, 10.5, 10}; /* 7.5 pt and more */
 
 PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color) {
@@ -115,21 +116,28 @@ double plot_y(const PlotAxis *axis, Box box, double value) {
 }
 
 double plot_axis_height(const PlotFrame *frame) {
-    return frame->type->small + frame->type->body + 20;
+    return frame->cells ? CELL_H : frame->type->small + frame->type->body + 20;
 }
 
 void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box, Box whole) {
     Pen *pen = frame->pen;
     Ticks ticks = ticks_of(axis->log, axis->lo, axis->hi, (int)fmax(fmin(box.w / 50, 10), 4));
     TextStyle style = aligned(plot_muted(frame), ALIGN_CENTER);
-    char title[160], multiplier[48];
+    char title[160], multiplier[48], label[48];
+    const double baseline = box.y + box.h + (frame->cells ? 0 : 7) + style.size;
     for (int i = 0; i < ticks.count; i++) {
         double x = plot_x(axis, box, ticks.at[i]);
-        pen_line(pen, x, box.y, x, box.y + box.h + 4, pen->theme->rule, 0.7, 1);
-        double half = pen_text_width(pen, &style, ticks.label[i]) / 2;
+        bool unit = frame->cells && axis->unit && i == ticks.count - 1;
+        snprintf(label, sizeof label, "%s%s%s", ticks.label[i], unit ? " " : "",
+                 unit ? axis->unit : "");
+        if (!frame->cells)
+            pen_line(pen, x, box.y, x, box.y + box.h + 4, pen->theme->rule, 0.7, 1);
+        double half = pen_text_width(pen, &style, label) / 2;
         x = fmax(fmin(x, whole.x + whole.w - half), whole.x + half);
-        pen_text(pen, x, box.y + box.h + 7 + style.size, 90, &style, ticks.label[i]);
+        pen_text(pen, x, baseline, 120, &style, label);
     }
+    if (frame->cells)
+        return;
     ticks_multiplier(ticks.exponent, multiplier, sizeof multiplier);
     snprintf(title, sizeof title, "%s %s", axis->title, multiplier);
     style = aligned(plot_body(frame), ALIGN_CENTER);
@@ -207,25 +215,25 @@ static int place_marks(const PlotFrame *frame, const ChartSpec *spec, double x, 
         if (places[i].x + label_w > right)
             places[i].x = fmax(at[i] - MARK_GAP - label_w, x);
     }
-    int rows = find_rows(spec, at, false, places);
+    int rows = find_rows(spec, at, frame->cells, places);
     return rows > (w < ROWS_W ? NARROW_ROWS : MOST_ROWS) ? find_rows(spec, at, true, places) : rows;
 }
 
 static double mark_step(const PlotFrame *frame) {
-    return frame->type->small + 5;
+    return frame->cells ? CELL_H : frame->type->small + 5;
 }
 
 double plot_mark_band(const PlotFrame *frame, const ChartSpec *spec, double x, double w,
                       double right) {
     MarkPlace places[MARKS];
     int rows = place_marks(frame, spec, x, w, right, places);
-    return rows ? rows * mark_step(frame) + 6 : 0;
+    return rows ? rows * mark_step(frame) + (frame->cells ? 0 : 6) : 0;
 }
 
 void plot_draw_marks(const PlotFrame *frame, const ChartSpec *spec, Box chart, double right) {
     MarkPlace places[MARKS];
     int rows = place_marks(frame, spec, chart.x, chart.w, right, places);
-    double band = chart.y - rows * mark_step(frame) - 6;
+    double band = chart.y - rows * mark_step(frame) - (frame->cells ? 0 : 6);
     for (int i = 0; i < spec->mark_count && i < MARKS; i++) {
         if (places[i].row < 0)
             continue;
@@ -354,7 +362,11 @@ static void draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
 }
 
 void plot_draw(Pen *pen, Box box, const ChartSpec *spec, const char *aside) {
-    draw(&(PlotFrame){pen, spec->theme, &boxed_type, true, aside}, box, spec);
+    draw(&(PlotFrame){pen, spec->theme, &boxed_type, true, aside, false}, box, spec);
+}
+
+void plot_cells(Pen *pen, Box box, const ChartSpec *spec) {
+    plot_lines_draw(&(PlotFrame){pen, spec->theme, &cells_type, true, NULL, true}, box, spec);
 }
 
 /* A page: as wide as asked for, as high as its contents. */
@@ -379,7 +391,7 @@ static PlotPage plot_page(const ChartSpec *spec, double w) {
     }
     Pen pen;
     pen_open_measuring(&pen, &themes[spec->theme]);
-    const PlotFrame frame = {&pen, spec->theme, page.type, false, NULL};
+    const PlotFrame frame = {&pen, spec->theme, page.type, false, NULL, false};
     Box box = page_box(&page);
     double h = plot_head(&frame, box, spec) - box.y + plot_keys(&frame, spec, box, 0);
     h += plot_axis_height(&frame) + plot_note_height(&frame, box.w, spec->note);
@@ -392,7 +404,8 @@ static PlotPage plot_page(const ChartSpec *spec, double w) {
 
 static void draw_page(Pen *pen, const void *context) {
     const PlotPage *page = context;
-    draw(&(PlotFrame){pen, page->spec->theme, page->type, false, NULL}, page_box(page), page->spec);
+    draw(&(PlotFrame){pen, page->spec->theme, page->type, false, NULL, false}, page_box(page),
+         page->spec);
 }
 
 static PageSpec page_of(const PlotPage *page, double scale) {

@@ -16,7 +16,10 @@ typedef struct {
     const PlotType *type;
     bool boxed;        /* on a larger page: where room is short, the note goes */
     const char *aside; /* muted words at the right of the title; NULL: none */
+    bool cells;        /* texts are characters, CELL_H high */
 } PlotFrame;
+
+enum { CELL_H = 16 };
 
 /* The two kinds of charts, drawn into a box. */
 void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec);

@@ -63,8 +63,15 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     double x, y;
     for (int i = 0; i < series->count; i++)
-        if (point_of(spec, box, series, i, &x, &y) && y >= box.y - 1 && y <= box.y + box.h + 1)
-            plot_dot(frame, x, y, DOT, color_of(frame, spec, series), series->faint);
+        if (point_of(spec, box, series, i, &x, &y) && y >= box.y - 1 && y <= box.y + box.h + 1) {
+            TextStyle sign = {.color = color_of(frame, spec, series), .align = ALIGN_CENTER};
+            sign.size = frame->type->body;
+            if (frame->cells)
+                pen_text(frame->pen, x, y + 0.35 * sign.size, box.w, &sign,
+                         series->faint ? "\u25cb" : "\u25cf");
+            else
+                plot_dot(frame, x, y, DOT, sign.color, series->faint);
+        }
 }
 
 /* Strong ones last, so that nothing covers them. */
@@ -271,7 +278,7 @@ static Ends choose_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart
 
 static void draw_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart, Ends *ends) {
     double edge = ends->left ? chart.x : chart.x + chart.w, away = ends->left ? -1 : 1;
-    part_ends(spec, frame->type->small + 2, chart, ends);
+    part_ends(spec, frame->cells ? CELL_H : frame->type->small + 2, chart, ends);
     for (int i = 0; i < ends->count; i++) {
         const End *end = &ends->list[i];
         const PlotSeries *series = &spec->series[end->series];
@@ -341,9 +348,12 @@ static void draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box chart,
     char title[160], multiplier[48];
     for (int i = 0; i < ticks->count; i++) {
         double y = plot_y(axis, chart, ticks->at[i]);
-        pen_line(pen, chart.x, y, chart.x + chart.w, y, pen->theme->rule, 0.7, 1);
+        if (!frame->cells)
+            pen_line(pen, chart.x, y, chart.x + chart.w, y, pen->theme->rule, 0.7, 1);
         pen_text(pen, x, y + 0.35 * style.size, 80, &style, ticks->label[i]);
     }
+    if (frame->cells)
+        return;
     ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
     snprintf(title, sizeof title, "%s %s", axis->title, multiplier);
     style = aligned(plot_body(frame), right ? ALIGN_RIGHT : ALIGN_LEFT);
@@ -351,11 +361,11 @@ static void draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box chart,
 }
 
 void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
-    double top = plot_head(frame, box, spec);
-    top += plot_keys(frame, spec, box, top);
+    double top = frame->cells ? box.y : plot_head(frame, box, spec);
+    top += frame->cells ? 0 : plot_keys(frame, spec, box, top);
     double title_y = top + frame->type->body, below = plot_axis_height(frame);
     double note_h = plot_note_height(frame, box.w, spec->note);
-    top = title_y + 14;
+    top = frame->cells ? top : title_y + 14;
     double room = box.y + box.h - top - below;
     Ticks ticks = y_ticks(&spec->y, room);
     double labels_w = labels_width(frame, &ticks);
@@ -364,7 +374,8 @@ void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     chart.w -= labels_w + fmax(ends.w, 10);
     chart.x += ends.left ? ends.w : labels_w;
     double band = plot_mark_band(frame, spec, chart.x, chart.w, box.x + box.w);
-    bool has_note = !frame->boxed || room - band - note_h >= CHART_LEAST_H;
+    bool has_note =
+        !frame->cells && (!frame->boxed || room - band - note_h >= CHART_LEAST_H);
     chart.y += band;
     chart.h -= band + (has_note ? note_h : 0);
     if (chart.h < 20 || chart.w < 40)

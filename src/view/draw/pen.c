@@ -219,7 +219,7 @@ void pen_color(Pen *pen, Rgb color, double alpha) {
 
 void pen_stroke(Pen *pen, Rgb color, double alpha, double width) {
     pen_color(pen, color, alpha);
-    cairo_set_line_width(pen->cr, width);
+    cairo_set_line_width(pen->cr, fmax(width, pen->least_width));
     cairo_stroke(pen->cr);
 }
 

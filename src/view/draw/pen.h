@@ -50,6 +50,7 @@ typedef struct {
     const Theme *theme;
     FigureLayout *layout; /* notes texts; may be NULL */
     bool texts_apart;     /* texts are noted in the layout, and not drawn */
+    double least_width;   /* of a stroke */
     bool measuring;       /* find out sizes only: nothing is drawn or noted */
     bool failed;          /* there was no memory for a picture; `err` says so */
     Err err;

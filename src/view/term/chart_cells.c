@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/term/chart_cells.h"
 
-#include "src/view/draw/ticks.h"
+#include "src/view/draw/pen.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { LABEL_W = 6, AXIS_ROWS = 2, USUAL_LINES = 8 };
+enum { USUAL_LINES = 10 };
 
 /* Textures of the parts for screens without colour. */
 static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0x2588};
-
-/* ---- lines of dots -------------------------------------------------------------------------- */
-
-enum { CANVAS_MAX_W = 200, CANVAS_MAX_H = 40 };
-
-/* Two by four dots a cell. A cell has one ink: that of the last line. */
-typedef struct {
-    int w, h; /* in cells; larger areas are cut */
-    uint8_t dots[CANVAS_MAX_H][CANVAS_MAX_W];
-    Ink inks[CANVAS_MAX_H][CANVAS_MAX_W];
-} Canvas;
-
-static void canvas_dot(Canvas *canvas, int x, int y, Ink ink) {
-    if (x < 0 || y < 0 || x >= canvas->w * BRAILLE_W || y >= canvas->h * BRAILLE_H)
-        return;
-    uint8_t *dots = &canvas->dots[y / BRAILLE_H][x / BRAILLE_W];
-    Ink *owner = &canvas->inks[y / BRAILLE_H][x / BRAILLE_W];
-    *dots = (uint8_t)((*owner == ink ? *dots : 0) | braille_bits[y % BRAILLE_H][x % BRAILLE_W]);
-    *owner = ink;
-}
-
-/* A straight line between two points; 0 to 1 from the left and from below. Parts outside are left
- * out. Of a dashed line two dots of four are drawn. */
-static void canvas_line(Canvas *canvas, double x0, double y0, double x1, double y1, bool dashed,
-                        Ink ink) {
-    double w = canvas->w * BRAILLE_W - 1, h = canvas->h * BRAILLE_H - 1;
-    double dx = (x1 - x0) * w, dy = (y1 - y0) * h;
-    int steps = (int)fmin(ceil(fmax(fmax(fabs(dx), fabs(dy)), 1)), 1e5);
-    for (int i = 0; i <= steps; i++) {
-        double at = (double)i / steps;
-        if (!dashed || i % 4 < 2)
-            canvas_dot(canvas, (int)lround(x0 * w + at * dx), (int)lround((1 - y0) * h - at * dy),
-                       ink);
-    }
-}
-
-static bool canvas_has(const Canvas *canvas, int column, int row) {
-    return column >= 0 && row >= 0 && column < canvas->w && row < canvas->h &&
-           canvas->dots[row][column];
-}
 
 /* Spaces within texts count as drawn. */
 static bool is_blank(const Cells *cells, Area row) {
@@ -60,13 +21,89 @@ static bool is_blank(const Cells *cells, Area row) {
     return true;
 }
 
-/* Puts the cells with dots where nothing stands yet. */
-static void canvas_put(const Canvas *canvas, Cells *cells, int x, int y) {
-    for (int row = 0; row < canvas->h; row++)
-        for (int column = 0; column < canvas->w; column++)
-            if (canvas->dots[row][column] && is_blank(cells, (Area){x + column, y + row, 1, 1}))
-                cells_put(cells, x + column, y + row, BRAILLE + canvas->dots[row][column],
-                          cell_style(canvas->inks[row][column]));
+/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters --------- */
+
+enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT }; /* of a character, in units */
+
+/* Puts a text into the row that it is in, where nothing stands. */
+static void put_text(Cells *cells, Area area, const FigureText *text) {
+    int w = cells_width(text->text), column = (int)floor(text->x / UNIT_W);
+    if (text->style.align == ALIGN_RIGHT)
+        column = (int)ceil((text->x + text->w) / UNIT_W) - w;
+    else if (text->style.align == ALIGN_CENTER)
+        column = (int)lround((text->x + text->w / 2) / UNIT_W - w / 2.0);
+    column = column + w > area.w ? area.w - w : column;
+    Area row = {area.x + column, area.y + (int)((text->y + text->h / 2) / UNIT_H), w, 1};
+    CellStyle style = cell_style(ink_rgb(text->style.color));
+    style.attributes = text->style.bold ? CELL_BOLD : 0;
+    if (column >= 0 && row.y < area.y + area.h && is_blank(cells, row))
+        cells_text(cells, row.x, row.y, w, style, text->text);
+}
+
+/* Puts the pixels that differ from the page as dots, where nothing stands. A cell has one ink: that of
+ * its last dot. */
+static void put_dots(Cells *cells, Area area, const Image *image, Rgb page) {
+    for (int y = 0; y < area.h; y++)
+        for (int x = 0; x < area.w; x++) {
+            uint32_t glyph = BRAILLE;
+            Ink ink = INK_TEXT;
+            for (int dot = 0; dot < BRAILLE_W * BRAILLE_H; dot++) {
+                int column = dot % BRAILLE_W, row = dot / BRAILLE_W;
+                Rgb color = image_get(image, x * BRAILLE_W + column, y * BRAILLE_H + row);
+                if (!memcmp(&color, &page, sizeof page))
+                    continue;
+                glyph |= braille_bits[row][column];
+                ink = ink_rgb(color);
+            }
+            if (glyph != BRAILLE && is_blank(cells, (Area){area.x + x, area.y + y, 1, 1}))
+                cells_put(cells, area.x + x, area.y + y, glyph, cell_style(ink));
+        }
+}
+
+/* Without colour no two lines can be told apart: then the strong line of many stands alone. */
+static int list_series(const Cells *cells, const ChartSpec *spec, PlotSeries *list) {
+    bool strong = false;
+    int count = 0;
+    for (int i = 0; i < spec->series_count; i++)
+        strong |= spec->series[i].strong;
+    for (int i = 0; i < spec->series_count; i++) {
+        const PlotSeries *one = &spec->series[i];
+        if (cells->color || one->dots || !one->peer || one->strong || !strong)
+            list[count++] = *one;
+    }
+    return count;
+}
+
+static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
+    Cells *cells = sheet->surface;
+    ChartSpec shown = *spec;
+    PlotSeries *list = malloc((size_t)spec->series_count * sizeof *list);
+    FigureLayout layout = {.w = area.w * UNIT_W, .h = area.h * UNIT_H};
+    Image image = {.w = 0};
+    Err ignored; /* without memory the place stays empty */
+    Pen pen;
+    cairo_t *cr = list && area.w > 0 && area.h > 0
+                      ? pen_begin(&image, area.w * BRAILLE_W, area.h * BRAILLE_H, &ignored)
+                      : NULL;
+    if (cr) {
+        shown.series = list;
+        shown.series_count = list_series(cells, spec, list);
+        cairo_scale(cr, 1.0 / DOT, 1.0 / DOT);
+        cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+        pen_init(&pen, cr, &themes[spec->theme], &layout);
+        pen.texts_apart = true;
+        pen.least_width = DOT;
+        pen_fill(&pen, (Box){0, 0, layout.w, layout.h}, pen.theme->page, 1);
+        plot_cells(&pen, (Box){0, 0, layout.w, layout.h}, &shown);
+        pen_finish(cr, true, &image);
+        for (size_t i = 0; i < layout.count; i++)
+            if (layout.texts[i].text[0])
+                put_text(cells, area, &layout.texts[i]);
+        put_dots(cells, area, &image, themes[spec->theme].page);
+    }
+    image_free(&image);
+    figure_layout_free(&layout);
+    free(list);
 }
 
 /* ---- legend --------------------------------------------------------------------------------- */
@@ -80,283 +117,6 @@ static int legend_entry(Cells *cells, Area row, int x, uint32_t glyph, CellStyle
     cells_put(cells, x, row.y, glyph, style);
     cells_text(cells, x + 2, row.y, w, cell_style(INK_TEXT), name);
     return x + 2 + w + 2;
-}
-
-/* ---- lines: whose is it --------------------------------------------------------------------- */
-
-static bool has_strong(const ChartSpec *spec) {
-    for (int i = 0; i < spec->series_count; i++)
-        if (spec->series[i].strong)
-            return true;
-    return false;
-}
-
-/* Without colour no two lines can be told apart: then the strong line of many stands alone. */
-static bool is_hidden(const Cells *cells, const ChartSpec *spec, const PlotSeries *series) {
-    return !cells->color && !series->dots && series->peer && !series->strong && has_strong(spec);
-}
-
-/* The strong line and the baseline have the same inks everywhere on the screen. */
-static Ink series_ink(const ChartSpec *spec, const PlotSeries *series) {
-    if (series->strong || series->baseline)
-        return series->strong ? INK_ACCENT : INK_BASELINE;
-    return chart_is_muted(spec, series) ? INK_MUTED : plot_inks[series->color % PLOT_COLORS];
-}
-
-/* Drawing order: later series cover earlier ones. */
-static int series_rank(const PlotSeries *series) {
-    return series->strong ? 2 : series->baseline ? 1 : 0;
-}
-enum { SERIES_RANKS = 3 };
-
-/* ---- lines: axes ---------------------------------------------------------------------------- */
-
-/* "0.1", "90 %", "10k": short, and with the unit where that has room. */
-static void tick_text(double value, const char *unit, int w, char *text, size_t size) {
-    char number[24];
-    value += 0.0; /* no "-0" */
-    snprintf(number, sizeof number, value < 1000 ? "%g" : "%gk",
-             value < 1000 ? value : value / 1000);
-    snprintf(text, size, "%s %s", number, unit ? unit : "");
-    if (!unit || cells_width(text) > w)
-        snprintf(text, size, "%s", number);
-}
-
-/* Where the label of a value of the x axis stands: centred, within the row. */
-static Area x_label(Area row, const PlotAxis *axis, double value, const char *text) {
-    int w = cells_width(text), x = row.x + (int)lround(chart_along(axis, value) * (row.w - 1));
-    x -= w / 2;
-    x = x < row.x ? row.x : x + w > row.x + row.w ? row.x + row.w - w : x;
-    return (Area){x, row.y, w, 1};
-}
-
-/* Labels under the chart, the last one with the unit. Evenly spaced: where one has no room beside
- * another, all are farther apart. */
-static void draw_x_ticks(Cells *cells, Area row, const PlotAxis *axis) {
-    Area places[TICKS_MAX];
-    char text[TICKS_MAX][48];
-    Ticks ticks = {.count = 0};
-    bool fits = false;
-    for (int target = row.w / 8 > 1 ? row.w / 8 : 1; target >= 1 && !fits; target--) {
-        ticks = ticks_of(axis->log, axis->lo, axis->hi, target);
-        fits = true;
-        for (int i = 0; i < ticks.count; i++) {
-            tick_text(ticks.at[i], i == ticks.count - 1 ? axis->unit : NULL, row.w, text[i],
-                      sizeof *text);
-            places[i] = x_label(row, axis, ticks.at[i], text[i]);
-            fits = fits && (!i || places[i].x > places[i - 1].x + places[i - 1].w);
-        }
-    }
-    for (int i = 0; i < ticks.count && fits; i++)
-        cells_text(cells, places[i].x, row.y, places[i].w, cell_style(INK_MUTED), text[i]);
-}
-
-static int row_of(Area chart, const PlotAxis *axis, double value) {
-    return chart.y + (int)lround((1 - chart_along(axis, value)) * (chart.h - 1));
-}
-
-/* Labels left of the chart, or right of it, evenly spaced and at least two rows apart. */
-static void draw_y_ticks(Cells *cells, Area chart, const PlotAxis *axis, bool right) {
-    Ticks ticks = {.count = 0};
-    bool fits = false;
-    char text[48];
-    for (int target = chart.h > 4 ? (chart.h + 1) / 2 : 2; target >= 1 && !fits; target--) {
-        ticks = ticks_of(axis->log, axis->lo, axis->hi, target);
-        fits = true;
-        for (int i = 1; i < ticks.count; i++)
-            fits =
-                fits && row_of(chart, axis, ticks.at[i - 1]) > row_of(chart, axis, ticks.at[i]) + 1;
-    }
-    for (int i = 0; i < ticks.count && fits; i++) {
-        tick_text(ticks.at[i], axis->unit, LABEL_W - 1, text, sizeof text);
-        int y = row_of(chart, axis, ticks.at[i]);
-        if (right)
-            cells_text(cells, chart.x + chart.w + 1, y, LABEL_W - 1, cell_style(INK_MUTED), text);
-        else
-            cells_text_right(cells, chart.x - LABEL_W, y, LABEL_W - 1, cell_style(INK_MUTED), text);
-    }
-}
-
-/* ---- lines ---------------------------------------------------------------------------------- */
-
-static void draw_line(Canvas *canvas, const ChartSpec *spec, const PlotSeries *series) {
-    double x0 = NAN, y0 = NAN;
-    for (int i = 0; i < series->count; i++) {
-        double x = chart_along(&spec->x, series->x[i]), y = chart_along(&spec->y, series->y[i]);
-        if (isfinite(x + y + x0 + y0))
-            canvas_line(canvas, x0, y0, x, y, series->faint, series_ink(spec, series));
-        x0 = x, y0 = y;
-    }
-}
-
-static void draw_dots(Cells *cells, Area chart, const ChartSpec *spec, const PlotSeries *series) {
-    for (int i = 0; i < series->count; i++) {
-        if (!chart_on_axis(&spec->x, series->x[i]) || !chart_on_axis(&spec->y, series->y[i]))
-            continue;
-        int x = chart.x + (int)lround(chart_along(&spec->x, series->x[i]) * (chart.w - 1));
-        int y = chart.y + (int)lround((1 - chart_along(&spec->y, series->y[i])) * (chart.h - 1));
-        if (cells_at(cells, x, y)->glyph == ' ')
-            cells_put(cells, x, y, 0x25cf, cell_bold(series_ink(spec, series)));
-    }
-}
-
-/* A foot below the chart for every mark; a line up and the label for the strong ones. */
-static void draw_marks(Cells *cells, Area chart, const ChartSpec *spec, const Canvas *canvas) {
-    int foot = chart.y + chart.h;
-    for (int strong = 1; strong >= 0; strong--)
-        for (int i = 0; i < spec->mark_count; i++) {
-            const PlotMark *mark = &spec->marks[i];
-            if (mark->strong != strong || !chart_on_axis(&spec->x, mark->x))
-                continue;
-            int column = (int)lround(chart_along(&spec->x, mark->x) * (chart.w - 1));
-            if (cells_at(cells, chart.x + column, foot)->glyph != ' ')
-                continue;
-            cells_put(cells, chart.x + column, foot, 0x25b2,
-                      strong ? cell_bold(INK_TITLE) : cell_style(INK_MUTED));
-            for (int row = 0; row < chart.h && strong; row++)
-                if (!canvas_has(canvas, column, row) &&
-                    is_blank(cells, (Area){chart.x + column, chart.y + row, 1, 1}))
-                    cells_put(cells, chart.x + column, chart.y + row, 0x250a,
-                              cell_style(INK_MUTED));
-        }
-}
-
-/* The labels of strong marks, in the first row where they cover nothing. */
-static void draw_mark_labels(Cells *cells, Area chart, const ChartSpec *spec) {
-    for (int i = 0; i < spec->mark_count; i++) {
-        const PlotMark *mark = &spec->marks[i];
-        int w = cells_width(mark->label);
-        if (!mark->strong || !chart_on_axis(&spec->x, mark->x))
-            continue;
-        int x = chart.x + (int)lround(chart_along(&spec->x, mark->x) * (chart.w - 1));
-        x = x + 2 + w <= chart.x + chart.w ? x + 2 : x - 1 - w;
-        for (int row = 0; row < chart.h; row++)
-            if (x >= chart.x && is_blank(cells, (Area){x - 1, chart.y + row, w + 2, 1})) {
-                cells_text(cells, x, chart.y + row, w, cell_style(INK_TITLE), mark->label);
-                break;
-            }
-    }
-}
-
-/* ---- lines: names ---------------------------------------------------------------------------- */
-
-/* The point of a line at the left or right edge, as a value; NaN: it does not reach the edge. */
-static double edge_value(const ChartSpec *spec, const PlotSeries *series, bool left) {
-    for (int i = 0; i < series->count && !series->dots; i++) {
-        int at = left ? i : series->count - 1 - i;
-        if (chart_on_axis(&spec->x, series->x[at]) && isfinite(series->y[at]))
-            return fabs(chart_along(&spec->x, series->x[at]) - !left) < 0.02 ? series->y[at] : NAN;
-    }
-    return NAN;
-}
-
-/* Whether lines are farther apart at the left edge, so that their names stand there. */
-static bool names_left(const ChartSpec *spec) {
-    double lo[2] = {INFINITY, INFINITY}, hi[2] = {0, 0};
-    for (int i = 0; i < spec->series_count; i++)
-        for (int left = 0; left < 2; left++) {
-            double y = edge_value(spec, &spec->series[i], left);
-            if (!isnan(y)) {
-                lo[left] = fmin(lo[left], chart_along(&spec->y, y));
-                hi[left] = fmax(hi[left], chart_along(&spec->y, y));
-            }
-        }
-    return hi[1] - lo[1] > 1.5 * (hi[0] - lo[0]);
-}
-
-static int names_width(const Cells *cells, const ChartSpec *spec, int most) {
-    int widest = 0;
-    for (int i = 0; i < spec->series_count; i++) {
-        const PlotSeries *series = &spec->series[i];
-        int w = series->dots || is_hidden(cells, spec, series) ? 0 : cells_width(series->name) + 1;
-        widest = w > widest && w <= most ? w : widest;
-    }
-    return widest;
-}
-
-/* Beside the ends of lines, the strong one first; a name moves up to two rows to be free. A name
- * that is too long is left out. */
-static void draw_end_name(Cells *cells, Area names, Area chart, const ChartSpec *spec,
-                          const PlotSeries *series, bool left) {
-    static const int moves[] = {0, -1, 1, -2, 2};
-    double value = edge_value(spec, series, left);
-    if (isnan(value) || !chart_on_axis(&spec->y, value) || cells_width(series->name) > names.w)
-        return;
-    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
-        Area row = {names.x, row_of(chart, &spec->y, value) + moves[i], names.w, 1};
-        if (row.y < chart.y || row.y >= chart.y + chart.h || !is_blank(cells, row))
-            continue;
-        CellStyle style = cell_style(series_ink(spec, series));
-        style.attributes = series->strong ? CELL_BOLD : 0;
-        if (left)
-            cells_text_right(cells, row.x, row.y, row.w, style, series->name);
-        else
-            cells_text(cells, row.x, row.y, row.w, style, series->name);
-        return;
-    }
-}
-
-/* Beside a dot, where nothing stands. */
-static void draw_dot_name(Cells *cells, Area chart, const ChartSpec *spec,
-                          const PlotSeries *series) {
-    if (series->count != 1 || !chart_on_axis(&spec->x, series->x[0]) ||
-        !chart_on_axis(&spec->y, series->y[0]))
-        return;
-    int w = cells_width(series->name), y = row_of(chart, &spec->y, series->y[0]);
-    int dot = chart.x + (int)lround(chart_along(&spec->x, series->x[0]) * (chart.w - 1));
-    const Area places[] = {
-        {dot + 2, y, w, 1}, {dot - 1 - w, y, w, 1}, {dot + 1, y - 1, w, 1}, {dot + 1, y + 1, w, 1}};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (places[i].x >= chart.x && places[i].x + w <= chart.x + chart.w &&
-            places[i].y >= chart.y && places[i].y < chart.y + chart.h &&
-            is_blank(cells, places[i])) {
-            cells_text(cells, places[i].x, places[i].y, w, cell_style(series_ink(spec, series)),
-                       series->name);
-            return;
-        }
-}
-
-static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
-    Cells *cells = sheet->surface;
-    int names_w = names_width(cells, spec, area.w / 3);
-    bool left = names_left(spec);
-    Area chart = {area.x + (left ? names_w : LABEL_W), area.y, area.w - LABEL_W - names_w,
-                  area.h - AXIS_ROWS};
-    Area names = {left ? area.x : chart.x + chart.w + 1, area.y, names_w - 1, chart.h};
-    Area foot = {chart.x, chart.y + chart.h, chart.w, 1};
-    Canvas canvas = {.w = chart.w < CANVAS_MAX_W ? chart.w : CANVAS_MAX_W,
-                     .h = chart.h < CANVAS_MAX_H ? chart.h : CANVAS_MAX_H};
-    if (chart.w < 1 || chart.h < 1)
-        return;
-    for (int rank = 0; rank < SERIES_RANKS; rank++)
-        for (int i = 0; i < spec->series_count; i++) {
-            const PlotSeries *series = &spec->series[i];
-            if (!series->dots && series_rank(series) == rank && !is_hidden(cells, spec, series))
-                draw_line(&canvas, spec, series);
-        }
-    for (int rank = SERIES_RANKS - 1; rank >= 0; rank--)
-        for (int i = 0; i < spec->series_count; i++)
-            if (spec->series[i].dots && series_rank(&spec->series[i]) == rank)
-                draw_dots(cells, chart, spec, &spec->series[i]);
-    for (int rank = SERIES_RANKS - 1; rank >= 0; rank--)
-        for (int i = 0; i < spec->series_count; i++) {
-            const PlotSeries *series = &spec->series[i];
-            if (series_rank(series) != rank || is_hidden(cells, spec, series))
-                continue;
-            if (series->dots)
-                draw_dot_name(cells, chart, spec, series);
-            else
-                draw_end_name(cells, names, chart, spec, series, left);
-        }
-    draw_mark_labels(cells, chart, spec);
-    canvas_put(&canvas, cells, chart.x, chart.y);
-    draw_y_ticks(cells, chart, &spec->y, left);
-    draw_marks(cells, chart, spec, &canvas);
-    for (int x = foot.x; x < foot.x + foot.w; x++)
-        if (cells_at(cells, x, foot.y)->glyph == ' ')
-            cells_put(cells, x, foot.y, 0x2500, cell_style(INK_RULE));
-    foot.y++;
-    draw_x_ticks(cells, foot, &spec->x);
 }
 
 /* ---- bars ----------------------------------------------------------------------------------- */
@@ -543,7 +303,7 @@ static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
 }
 
 int chart_cells_want(const ChartSpec *spec) {
-    return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES + AXIS_ROWS);
+    return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES);
 }
 
 void chart_cells_draw(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
