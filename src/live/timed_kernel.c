@@ -110,6 +110,7 @@ void timed_kernel_done(TimedKernel *timed) {
     LiveKernel *live = &timed->live;
     double median_us = live->median_us.value;
     timed->done_ms = clock_ms();
+    live->turns++;
     if (!timed->disturbed) {
         live->least_us = live->least_us > 0 ? fmin(live->least_us, median_us) : median_us;
         live->most_us = fmax(live->most_us, median_us);

@@ -51,7 +51,7 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy);
 
-/* Notes the time. */
+/* Notes the time, and that the kernel had its turn. */
 void timed_kernel_done(TimedKernel *timed);
 
 /* Whether it has a median of this problem. */

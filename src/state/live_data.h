@@ -63,6 +63,7 @@ typedef struct {
     bool being_timed;    /* the kernel is timed at the moment */
     Reading median_us, p95_us, p99_us;
     double least_us, most_us;   /* of the measured medians of this problem so far; 0: none */
+    int turns;                  /* series of launches that were timed so far */
     bool unsettled;             /* the samples drifted: do not quote the figure */
     TimingProtocol protocol;    /* how a measured figure was timed */
     bool beside_pictures;       /* a series was timed while pictures used cores */

@@ -179,8 +179,8 @@ ENGINE_SUITE(engine_background_background, true, TOY) {
 static int least_turns(const LiveData *live) {
     int least = INT_MAX;
     for (int i = 0; i < live->kernel_count; i++)
-        if (!live->kernels[i].skipped && live->kernels[i].history_count < least)
-            least = live->kernels[i].history_count;
+        if (!live->kernels[i].skipped && live->kernels[i].turns < least)
+            least = live->kernels[i].turns;
     return least;
 }
 
