@@ -105,6 +105,12 @@ static void take_gradients(Engine *engine, BackgroundJob *job, bool idle) {
         engine_render_again(engine, engine->quality);
 }
 
+/* Whether the error of an earlier moment stays: it is the larger one, and no gate fails now. */
+static bool keeps_error(const LiveAccuracy *shown, const LiveAccuracy *made) {
+    return shown->source && shown->other_moment && shown->max_abs > made->max_abs &&
+           made->gate_a != LIVE_FAIL && made->gate_b != LIVE_FAIL && made->gate_c != LIVE_FAIL;
+}
+
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->tag != engine->accuracy_tag)
         return;
@@ -113,7 +119,11 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
         engine_report_error(engine, &job->err);
         job->accuracy = live_unjudged(job->accuracy.time_s);
     }
-    engine->now.live.accuracy[job->config.dtype] = job->accuracy;
+    LiveAccuracy *shown = &engine->now.live.accuracy[job->config.dtype];
+    if (keeps_error(shown, &job->accuracy))
+        shown->stale = false;
+    else
+        *shown = job->accuracy;
     frame_inputs_hold(&engine->judged, &job->inputs); /* with all rays */
 }
 

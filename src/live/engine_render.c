@@ -49,12 +49,14 @@ void engine_note(Engine *engine, const Err *err) {
 
 /* ---- what a new frame means for the figures -------------------------------------------------- */
 
-static void mark_stale(Engine *engine) {
+static void mark_stale(Engine *engine, bool other_moment) {
     engine->accuracy_tag++;
     engine->checked = 0;
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        engine->now.live.accuracy[dtype].stale =
-            engine->now.live.accuracy[dtype].source != SOURCE_UNKNOWN;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        LiveAccuracy *accuracy = &engine->now.live.accuracy[dtype];
+        accuracy->other_moment = other_moment && (!accuracy->stale || accuracy->other_moment);
+        accuracy->stale = accuracy->source != SOURCE_UNKNOWN;
+    }
     engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
 }
 
@@ -83,16 +85,17 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
  * frame has new values: the accuracy is then a moment old, and not stale unless channels,
  * temperature, outlier or scales changed. A script checks each moment. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
-                             const KernelConfig *config) {
+                             const KernelConfig *config, bool *other_moment) {
+    *other_moment = false;
     SeenFeatures *now = inputs->features, *before = engine->shown.features;
     if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
         !before)
         return true;
+    *other_moment = now->shape.channels == before->shape.channels &&
+                    now->temperature == before->temperature && now->outlier == before->outlier &&
+                    now->scales == before->scales && now->scales_scene == before->scales_scene;
     return now != before &&
-           (!engine->now.state.playing || engine->options.script ||
-            now->shape.channels != before->shape.channels ||
-            now->temperature != before->temperature || now->outlier != before->outlier ||
-            now->scales != before->scales || now->scales_scene != before->scales_scene);
+           (!engine->now.state.playing || engine->options.script || !*other_moment);
 }
 
 /* Its changes from now on are looked at in engine_idle.c; a scene without a regular file, such as a
@@ -115,8 +118,9 @@ static void notice_changes(Engine *engine) {
         before->kernel && (before->kernel != config->kernel || before->align != config->align);
     if (inputs->scene != engine->shown.scene || other_kernel)
         live_forget_accuracy(&engine->now.live);
-    if (has_other_values(engine, inputs, config))
-        mark_stale(engine);
+    bool other_moment;
+    if (has_other_values(engine, inputs, config, &other_moment))
+        mark_stale(engine, other_moment && !engine->options.script);
     if (engine->measure)
         measure_aim(engine->measure, inputs, &engine->now.state.job, &engine->now.live);
     if (engine->background)

@@ -80,6 +80,8 @@ unsigned control_choose(State *state, const Command *command) {
     const KeyRow *row = &keys[command->action];
     ValueName values[VALUES_MAX];
     unsigned changed = SET(*(int *)((char *)state + row->field), command->place);
+    if (command->action == ACTION_CHART && command->place)
+        state->all = false; /* a chart has the tables' place */
     row->list(state, values);
     return tell_value(state, row, values[command->place].help) | changed;
 }

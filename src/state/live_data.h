@@ -116,6 +116,7 @@ typedef struct {
     int64_t worst_cell;                     /* -1: none */
     const char *output; /* backward: which gradient was judged, static text; else NULL */
     double time_s;      /* the moment of the world or clip that was judged */
+    bool other_moment;  /* stale only because another moment is shown: the larger error stays */
 } LiveAccuracy;
 
 /* clang-format off */

@@ -23,7 +23,8 @@ static void reason_text(const PredictedKernel *predicted, const Prediction *pred
     else if (term == TERM_L2 && access->sums != BEV_SUMS_OWNED)
         snprintf(text, size, "%s: additions", limit_names[term]);
     else
-        snprintf(text, size, "%s", limit_names[term]);
+        snprintf(text, size, "%s%s", predicted->kernel->is_default ? "long cells cut: " : "",
+                 limit_names[term]);
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -104,6 +105,15 @@ static FigureSource source_of(const Story *story, const State *state, const Live
                : SOURCE_UNKNOWN;
 }
 
+/* Whether the article's time is that of another form of the kernel: on the A6000 it is V3's for small
+ * L2s, where the model may choose the one for large L2s. */
+static bool takes_other_form(const State *state, const LiveData *live, const BevKernel *kernel) {
+    const MemoryModel *model = live->model;
+    const Gpu gpu = state_gpu(state);
+    return model && kernel->large_l2 && !strcmp(gpu.name, "a6000") &&
+           model_v3_choice(&model->formats[model->dtype], &gpu).kernel == kernel->large_l2;
+}
+
 /* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
 static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
                      const LiveData *live) {
@@ -112,6 +122,7 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
     const KernelConfig *config = &live->job.config;
     const Reading *published = row ? &row->published_us[state->gpu] : NULL;
     bar->published_us = published && published->source ? published->value : NAN;
+    bar->other_form = takes_other_form(state, live, bar->kernel);
     bar->us = time_from(source, state, live, bar->kernel);
     if (!(bar->kernel->dtypes >> config->dtype & 1))
         snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
@@ -184,7 +195,9 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
             story->estimate |= one && one->estimate;
         }
         if (story->estimate && !story->other_config)
-            snprintf(config, sizeof config, ", first estimate");
+            snprintf(config, sizeof config, gpu_edit_any(&state->edit)
+                                                ? ", first estimate: not of this L2 yet"
+                                                : ", first estimate");
     }
     snprintf(story->from, sizeof story->from, "%s%s%s",
              story->source == SOURCE_MODEL      ? "model of "

@@ -343,7 +343,7 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
         sum += touched[i];
     }
     int used = snprintf(bar->text, sizeof bar->text, "%.0f %% %s", 100 * sum / l2,
-                        sum <= l2 ? "fits" : "larger than the L2");
+                        sum <= l2 ? "smaller" : "larger than the L2");
     if (bar->tick > WORKING_SET_MOST)
         used += snprintf(bar->text + used, sizeof bar->text - (size_t)used, ", gathers %.0f %%",
                          bar->tick);
@@ -370,10 +370,12 @@ static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]
     int fits = 0;
     for (int gpu = 0; gpu < input->model->gpu_count; gpu++)
         fits += bytes <= l2_bytes(input, gpu);
+    char size[32];
+    unit_text(UNIT_BYTES, bytes, size, sizeof size);
     snprintf(title, TEXT,
-             input->room == ROOM_LOW ? "%.1f MiB fit %d of %d L2s"
-                                     : "The working set of %.1f MiB fits the L2 of %d of %d GPUs",
-             bytes / MIB, fits, input->model->gpu_count);
+             input->room == ROOM_LOW ? "%s: as large as %d of %d L2s, or less"
+                                     : "The footprint of %s is no larger than the L2 of %d of %d GPUs",
+             size, fits, input->model->gpu_count);
 }
 
 static void fill_working_set(ChartData *data) {
@@ -398,10 +400,14 @@ static void fill_working_set(ChartData *data) {
             most = fmax(most, chart_bar_end(spec, &data->bars[count++]));
         }
     for (int i = 0; i < ARRAYS; i++) {
-        snprintf(data->labels[MODEL_GPUS + i], TEXT, "%s %.2g MiB", arrays[i], touched[i] / MIB);
+        char size[32];
+        unit_text(UNIT_BYTES, touched[i], size, sizeof size);
+        snprintf(data->labels[MODEL_GPUS + i], TEXT, "%s %s", arrays[i], size);
         data->parts[i] = data->labels[MODEL_GPUS + i];
     }
-    snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %.0f MiB", gathered / MIB);
+    char gather[32];
+    unit_text(UNIT_BYTES, gathered, gather, sizeof gather);
+    snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %s", gather);
     chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
              "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and "

@@ -56,21 +56,25 @@ void fill_dtype(ChartData *data) {
     ChartSpec *spec = &data->spec;
     Gpu gpu = chart_gpu(input, input->gpu);
     double longest = 1, least = INFINITY, own_us = NAN;
-    int fastest = 0;
+    int fastest = 0, missing = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         PlotBar *bar = &data->bars[dtype];
         const PredictedKernel *kernel =
             input->kernel ? model_in_format(input->model, (BevDtype)dtype, input->kernel, &gpu)
                           : NULL;
         *bar = (PlotBar){.label = bev_dtypes[dtype].title,
-                         .text = "n/a",
+                         .text = "follows",
                          .strong = dtype == (int)input->model->dtype};
+        const bool possible = input->kernel && input->kernel->dtypes >> dtype & 1;
+        if (!possible)
+            snprintf(bar->text, sizeof bar->text, "not in this kernel");
+        missing += possible && !kernel;
         if (!kernel)
             continue;
         reason_text(input, kernel, (BevDtype)dtype, bar);
         size_t used = strlen(bar->text);
         if (isfinite(input->rel_l2[dtype]))
-            snprintf(bar->text + used, sizeof bar->text - used, ", error %.1g",
+            snprintf(bar->text + used, sizeof bar->text - used, ", rel L2 %.1g",
                      input->rel_l2[dtype]);
         longest = fmax(longest, bar->parts[0]);
         fastest = bar->parts[0] < least ? dtype : fastest;
@@ -84,7 +88,7 @@ void fill_dtype(ChartData *data) {
              "Where dependent loads or the issue of instructions limit a kernel, decoding counts, "
              "not the bytes: a smaller format can take longer.",
              input->scales);
-    if (isfinite(own_us))
+    if (isfinite(own_us) && !missing) /* a title compares only what is all there */
         formats_finding(input, fastest, least, own_us, data->title);
     spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
     spec->part_count = 1;

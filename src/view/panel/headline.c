@@ -121,20 +121,25 @@ static bool gates_fail(const LiveAccuracy *accuracy) {
            accuracy->gate_c == LIVE_FAIL;
 }
 
-static void say_sums(const LiveAccuracy *accuracy, BevDtype dtype, char *text, size_t size) {
-    char error[24];
+/* The largest error that was judged, with its moment. */
+static void say_sums(const Story *story, const PanelData *data, char *text, size_t size) {
+    const BevDtype dtype = data->state->job.config.dtype;
+    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+    char error[24], moment[48], at[64] = "";
     unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
-    if (!accuracy->source || accuracy->stale)
+    live_moment_text(&data->state->scene, accuracy->time_s, moment, sizeof moment);
+    if (scene_moves(&data->state->scene))
+        snprintf(at, sizeof at, " at %s", moment);
+    if (!accuracy->source || accuracy->stale || story->other_config)
         snprintf(text, size, "its largest error follows");
     else if (!isfinite(accuracy->max_abs))
         snprintf(text, size, "its sums were not judged");
     else if (gates_fail(accuracy))
-        snprintf(text, size, "but its sums are wrong: largest error %s, a gate fails", error);
+        snprintf(text, size, "its sums are wrong: largest error %s%s, a gate fails", error, at);
     else if (accuracy->atol_1e2 == LIVE_PASS)
-        snprintf(text, size, "and as right: largest error %s, allowed 0.01", error);
+        snprintf(text, size, "largest error %s%s, allowed 0.01", error, at);
     else
-        snprintf(text, size, "and as right; %s itself errs by %s, above the published 0.01",
-                 bev_dtypes[dtype].title, error);
+        snprintf(text, size, "%s errs by %s%s, allowed 0.01", bev_dtypes[dtype].title, error, at);
 }
 
 /* Where the number is from; then what this machine measured. `pairs`: the number is its own. */
@@ -153,11 +158,12 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
         data->state->job.config.kernel->where == BEV_CPU)
         snprintf(more, sizeof more, ", %s: %s %s", machine, ratio,
                  source_names[here->ratio.source]);
-    if (data->live->machine_busy && here->ratio.source != SOURCE_MEASURED)
+    bool waits = pairs || isnan(story->ratio); /* for a measurement: a model needs none */
+    if (data->live->machine_busy && waits && here->ratio.source != SOURCE_MEASURED)
         snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: %s",
                  data->state->playing ? "Space pauses and measures" : "no time is taken");
     bool predicted = !pairs && story->source == SOURCE_MODEL;
-    snprintf(text, size, "%s%s%s", predicted ? "not measured: " : "", pairs ? from : story->from,
+    snprintf(text, size, "%s%s%s", pairs ? from : story->from, predicted ? ", not measured" : "",
              more);
 }
 
@@ -171,8 +177,7 @@ static Message message_of(const PanelData *data) {
                     !pairs->ratio.doubtful;
     measured |= isnan(ratio) && pairs->ratio.source;
     ratio = measured ? pairs->ratio.value : ratio;
-    say_sums(&data->live->accuracy[config->dtype], config->dtype, message.sums,
-             sizeof message.sums);
+    say_sums(&story, data, message.sums, sizeof message.sums);
     say_source(&story, data, measured, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
         message.ink = INK_BAD;
@@ -181,6 +186,12 @@ static Message message_of(const PanelData *data) {
                  injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
     } else
         say_ratio(&story, ratio, data, &message);
+    if (gpu_edit_any(&data->state->edit)) { /* a GPU that does not exist has no large figure */
+        char sentence[sizeof message.sentence];
+        snprintf(sentence, sizeof sentence, "%s", message.sentence);
+        snprintf(message.sentence, sizeof message.sentence, "what if: %.140s", sentence);
+        message.number[0] = '\0';
+    }
     return message;
 }
 

@@ -2,7 +2,6 @@
 /* The bytes that pooling touches: as a table, and as bars beside the L2 of GPUs. */
 #include "src/view/panel/panel.h"
 
-#include "kernels/regime.h"
 #include "src/cachesim/findings.h"
 #include "src/state/live_text.h"
 #include "src/state/story.h"
@@ -117,7 +116,16 @@ static void draw_keys(const Table *table) {
         }
 }
 
-static const double KEPT = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
+/* What stays in the L2 from launch to launch of the selection. */
+typedef enum { STAYS_UNKNOWN, STAYS_ALL, STAYS_INPUTS, STAYS_NOT } Stays;
+
+static Stays stays_of(const PanelData *data, const Prediction *there) {
+    const double kept = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
+    const BevFootprint *f = &data->live->memory.footprint;
+    return there->dram_read_bytes > kept * (f->feat + f->depth + f->index + f->weight) ? STAYS_NOT
+           : there->dram_write_bytes > kept * f->out                                   ? STAYS_INPUTS
+                                                                                       : STAYS_ALL;
+}
 
 /* What a launch of the selection moves, and thus what stays in the L2 from launch to launch. False:
  * the model has not said it yet. */
@@ -127,15 +135,11 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     if (!predicted)
         return false;
     Prediction there = prediction_of(data->state, data->live, predicted);
-    const BevFootprint *f = &data->live->memory.footprint;
-    const double inputs = f->feat + f->depth + f->index + f->weight;
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
     prediction_gpu(data->state, on, sizeof on);
-    const char *stays = there.dram_read_bytes > KEPT * inputs ? ""
-                        : there.dram_write_bytes > KEPT * f->out
-                            ? ": only its inputs stay"
-                            : ": all stays";
+    static const char *const words[] = {"", ": all stays", ": only its inputs stay", ""};
+    const char *stays = words[stays_of(data, &there)];
     snprintf(text, sizeof text, "%s on %s writes %s to DRAM, reads %s%s", predicted->title, on,
              writes, reads, stays);
     if (sheet_width(sheet, text) > area.w)
@@ -209,13 +213,14 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- does it stay in the L2? ---------------------------------------------------------------- */
 
-enum { MOST_GPUS = 3, NAME_W = 14, SIZE_W = 9, VERDICT_W = 13 };
+enum { MOST_GPUS = 3, NAME_W = 14, SIZE_W = 9, VERDICT_W = 20, BRIEF_W = 13, WHOLE_FROM_W = 60 };
 static const double FULL = 1.8; /* the bars' scale in L2s */
 
 typedef struct {
     const char *name;
     double bytes;
     const char *word; /* the GPU that a click chooses; NULL: none */
+    int gpu;          /* in gpus[] */
 } Cache;
 
 /* This GPU, if there is one, or the chosen GPU; then the two of the article. */
@@ -227,19 +232,35 @@ static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     int count = 0;
     if (what_if || (chosen != article[0] && chosen != article[1]))
         caches[count++] = (Cache){what_if ? "what-if L2" : chosen->title,
-                                  state_gpu(data->state).l2_bytes, NULL};
+                                  state_gpu(data->state).l2_bytes, NULL, data->state->gpu};
     else if (device->where == BEV_CUDA && device->l2_bytes.source)
-        caches[count++] = (Cache){"this GPU", device->l2_bytes.value, NULL};
+        caches[count++] = (Cache){"this GPU", device->l2_bytes.value, NULL, data->state->gpu};
     for (int i = 0; i < 2; i++)
-        caches[count++] = (Cache){article[i]->title, article[i]->l2_bytes, article[i]->name};
+        caches[count++] = (Cache){article[i]->title, article[i]->l2_bytes, article[i]->name,
+                                  (int)(article[i] - gpus)};
     return count;
 }
 
-static void draw_cache(Sheet *sheet, Area row, const Cache *cache, const Segment *segments,
-                       double footprint, double gathered) {
+/* Whether the selection finds its tensors in the L2 of that GPU, by the model. */
+static Stays stays_on(const PanelData *data, const Cache *cache) {
+    const State *state = data->state;
+    const PredictedKernel *predicted = prediction_kernel(state, data->live);
+    if (!predicted)
+        return STAYS_UNKNOWN;
+    const Prediction there = model_predict(data->live->model, predicted, cache->gpu,
+                                           cache->word ? NULL : &state->edit);
+    return stays_of(data, &there);
+}
+
+static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
+                       const Segment *segments, double footprint, double gathered) {
+    static const char *const verdicts[] = {"", "yes", "output leaves", "no"};
+    static const Ink inks[] = {INK_TEXT, INK_GOOD, INK_WARN, INK_BAD};
     char text[48];
-    int bar_x = row.x + NAME_W + SIZE_W + 1, bar_w = row.w - (bar_x - row.x) - VERDICT_W - 1;
-    BevRegime regime = bev_regime(footprint, cache->bytes);
+    const bool whole = row.w >= WHOLE_FROM_W;
+    int verdict_w = whole ? VERDICT_W : BRIEF_W;
+    int bar_x = row.x + NAME_W + SIZE_W + 1, bar_w = row.w - (bar_x - row.x) - verdict_w - 1;
+    const Stays stays = stays_on(data, cache);
     sheet_origin(sheet, ORIGIN_CACHES, NULL);
     if (cache->word)
         sheet_spot(sheet, row, ACTION_GPU, 0, cache->word);
@@ -252,15 +273,12 @@ static void draw_cache(Sheet *sheet, Area row, const Cache *cache, const Segment
     int tick = (int)fmin(gathered * columns, bar_w);
     if (tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
-    snprintf(text, sizeof text, "%.0f %%, %s", 100 * footprint / cache->bytes,
-             regime == REGIME_FITS    ? "yes"
-             : regime == REGIME_CONTESTED ? "barely"
-                                          : "no");
-    sheet_right(sheet, row.x, row.y, row.w,
-                cell_bold(regime == REGIME_STREAMING   ? INK_BAD
-                          : regime == REGIME_CONTESTED ? INK_WARN
-                                                       : INK_GOOD),
-                text);
+    snprintf(text, sizeof text, "%.0f %%", 100 * footprint / cache->bytes);
+    if (stays && whole)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", %s", verdicts[stays]);
+    else if (stays)
+        snprintf(text, sizeof text, "%s", verdicts[stays]);
+    sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */
@@ -308,7 +326,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     Cache caches[MOST_GPUS];
     int count = list_caches(data, caches);
     for (int i = 0; i < count && i < area.h; i++)
-        draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, &caches[i], segments, all,
+        draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, data, &caches[i], segments, all,
                    gathered);
     if (area.h > count)
         draw_legend(sheet, (Area){area.x, area.y + count, area.w, 1}, gathered,

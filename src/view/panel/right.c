@@ -81,9 +81,10 @@ static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brie
     if (fails)
         snprintf(text, size, "%.*s", brief ? (int)strcspn(fails, ":") : 40, fails);
     else if (brief)
-        snprintf(text, size, "kernel correct, %s %s 1e-2", name, pass ? "within" : "above");
+        snprintf(text, size, "%s errs by %s, %s 1e-2", name, error, pass ? "within" : "above");
     else
-        snprintf(text, size, "the kernel is correct: all gates pass; %s itself errs by %s, %s 1e-2",
+        snprintf(text, size,
+                 "the kernel adds up what it reads: all gates pass; %s itself errs by %s, %s 1e-2",
                  name, error, pass ? "within" : "above");
 }
 

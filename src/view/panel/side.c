@@ -51,7 +51,6 @@ static void lesson_column(Sheet *sheet, Area area, const PanelData *data) {
 
 void side_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
-    const bool chart = state->chart != CHART_NONE;
     if (sheet->pixels && state->lesson.open) {
         lesson_column(sheet, area, data);
         return;
@@ -59,7 +58,7 @@ void side_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Panel *const *page = state->bits.open                         ? with_bits
                                : state->job.steps                       ? with_steps
                                : state->large                           ? large
-                               : state->all && !chart                   ? tables
+                               : state->all                             ? tables
                                                                         : questions;
     const Panel *guest = page == questions ? guest_of(data) : NULL;
     bool two = area.w >= (sheet->pixels ? TWO_IN_PIXELS_W : TWO_COLUMNS_W) && page == questions;

@@ -78,13 +78,13 @@ static int published_tick(const Columns *at, const StoryBar *bar) {
 
 /* Draws the article's figure: a tick where the scale reaches so far, else in words. */
 static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int x) {
-    char text[40], number[24];
+    char text[64], number[24];
     if (isnan(bar->published_us))
         return;
     figure_text(UNIT_US, bar->published_us, number, sizeof number);
-    snprintf(text, sizeof text, "article: %s", number);
+    snprintf(text, sizeof text, "article%s: %s", bar->other_form ? ", small-L2 form" : "", number);
     sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
-    int tick = published_tick(at, bar);
+    int tick = bar->other_form ? -1 : published_tick(at, bar);
     if (tick >= 0) { /* on the bar, or beyond its end */
         sheet_paper(sheet, (Area){tick, y, 1, 1}, INK_DEFAULT);
         sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
@@ -172,8 +172,9 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
 
 /* Draws this CPU's own times on a line of their own: they are not those of the bars. */
 static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+    const double most = 2; /* times: a wider spread of medians is no figure */
     char text[256] = "", number[24];
-    bool noisy = false;
+    bool noisy = false, busy = false;
     for (int i = 0; i < story->count; i++) {
         const BevKernel *here = story->bars[i].here;
         const LiveKernel *timed = here ? live_kernel(data->live, here) : NULL;
@@ -184,9 +185,12 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s", text[0] ? "," : "",
                  here->title, number);
         noisy |= ladder_mark(timed)[0] != '\0';
+        busy |= timed->least_us > 0 && timed->most_us > most * timed->least_us;
     }
     char line[320];
     snprintf(line, sizeof line, "this CPU, measured%s:%s", noisy ? ", noisy" : "", text);
+    if (busy)
+        snprintf(line, sizeof line, "this CPU: too busy to time");
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
     if (text[0] && story->on_gpu)
         sheet_text(sheet, row.x + MARK_W, row.y, row.w - MARK_W, cell_style(INK_MUTED), line);
