@@ -543,8 +543,8 @@ static bool draw(Snapshot *snapshot, Err *err) {
     bool ok = picture != NULL;
     if (ok && options->compare) {
         state->compare = COMPARE_DIFFERENCE;
-        ok = bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL,
-                                err);
+        ok =
+            bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL, err);
         spec.difference = &difference;
     }
     ok = ok && write_figure(options, &spec, err);

@@ -316,4 +316,3 @@ void live_forget_accuracy(LiveData *live);
 
 /* Returns the figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
-

@@ -105,8 +105,8 @@ static FigureSource source_of(const Story *story, const State *state, const Live
                : SOURCE_UNKNOWN;
 }
 
-/* Whether the article's time is that of another form of the kernel: on the A6000 it is V3's for small
- * L2s, where the model may choose the one for large L2s. */
+/* Whether the article's time is that of another form of the kernel: on the A6000 it is V3's for
+ * small L2s, where the model may choose the one for large L2s. */
 static bool takes_other_form(const State *state, const LiveData *live, const BevKernel *kernel) {
     const MemoryModel *model = live->model;
     const Gpu gpu = state_gpu(state);
@@ -195,8 +195,8 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
             story->estimate |= one && one->estimate;
         }
         if (story->estimate && !story->other_config)
-            snprintf(config, sizeof config, gpu_edit_any(&state->edit)
-                                                ? ", first estimate: not of this L2 yet"
+            snprintf(config, sizeof config,
+                     gpu_edit_any(&state->edit) ? ", first estimate: not of this L2 yet"
                                                 : ", first estimate");
     }
     snprintf(story->from, sizeof story->from, "%s%s%s",

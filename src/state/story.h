@@ -12,7 +12,7 @@ typedef struct {
     const BevKernel *kernel; /* the row that was timed or simulated */
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
     double us, published_us; /* published_us NaN: none for the chosen GPU */
-    bool other_form; /* the published time is that of the form for small L2s */
+    bool other_form;         /* the published time is that of the form for small L2s */
     /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
     char why[80], short_why[40], brief[40];
 } StoryBar;

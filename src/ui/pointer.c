@@ -47,8 +47,8 @@ static bool press(Pointer *pointer, double x, double y, const Spots *spots, cons
     return true;
 }
 
-/* Handles a click on a cell. In the terminal the first click puts the cursor there; the next pins or
- * releases the cell. */
+/* Handles a click on a cell. In the terminal the first click puts the cursor there; the next pins
+ * or releases the cell. */
 static bool click_cell(const Pointer *pointer, const Spots *spots, double x, double y,
                        const State *state, Event *event) {
     *event = (Event){.kind = EVENT_HOVER, .on = true};

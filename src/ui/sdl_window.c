@@ -388,8 +388,8 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
         return false;
     double x = kind == MOUSE_WHEEL ? window->pointer.x
                                    : (button ? from->button.x : from->motion.x) / unit;
-    double y = kind == MOUSE_WHEEL ? window->pointer.y
-                                   : (button ? from->button.y : from->motion.y) / unit;
+    double y =
+        kind == MOUSE_WHEEL ? window->pointer.y : (button ? from->button.y : from->motion.y) / unit;
     if (from->type == SDL_MOUSEBUTTONDOWN)
         sdl_window_tip_end(window, state, live);
     if (kind == MOUSE_HOVER && look_under(window, x, y))

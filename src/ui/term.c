@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The terminal. ncurses knows its type and reads its keys; term_direct.c writes the cells that have
- * changed. Both write to a file descriptor of their own. When the program is to end while the terminal
- * does not read, rescue.c puts /dev/null there. The bytes that reset the terminal are prepared
- * once. rescue_restore writes them, whatever ends the display. */
+ * changed. Both write to a file descriptor of their own. When the program is to end while the
+ * terminal does not read, rescue.c puts /dev/null there. The bytes that reset the terminal are
+ * prepared once. rescue_restore writes them, whatever ends the display. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
 #include "src/ui/term.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes cells with the sequences of ECMA-48, in whatever colours the terminal has. ncurses numbers its
- * colours, and cannot name 24 bits beside 256 numbers; so cells pass ncurses by. */
+/* Writes cells with the sequences of ECMA-48, in whatever colours the terminal has. ncurses numbers
+ * its colours, and cannot name 24 bits beside 256 numbers; so cells pass ncurses by. */
 #include "src/ui/term_internal.h"
 
 #include "src/base/memory_stream.h"

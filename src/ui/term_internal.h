@@ -36,8 +36,8 @@ enum { TRUE_COLORS = 1 << 24 };
 /* Whether the terminal says that it has colours of 24 bits. */
 bool direct_wanted(void);
 
-/* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, in so many
- * colours, and takes those over. 0: no colours. Length 0: no cell differs. */
+/* Returns bytes (malloc'd) that write the cells that differ from `shown`, or all of them, in so
+ * many colours, and takes those over. 0: no colours. Length 0: no cell differs. */
 bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
                   size_t *length, Err *err);
 

@@ -30,7 +30,8 @@ void pixels_answer(PixelAnswers *answers, int letter, const char *text);
 Pixels pixels_choose(Pixels wanted, const PixelAnswers *answers);
 
 /* Draws the picture as the window does, for the place of `spots->bev` with cells of cell_w x cell_h
- * pixels, and blanks its cells. Returns false where half blocks stay; nothing is to be freed then. */
+ * pixels, and blanks its cells. Returns false where half blocks stay; nothing is to be freed then.
+ */
 bool pixels_compose(Cells *cells, const Spots *spots, const State *state, const LiveData *live,
                     const Picture *picture, int cell_w, int cell_h, Image *image);
 

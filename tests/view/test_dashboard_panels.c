@@ -301,8 +301,8 @@ static void test_camera_place(void) {
                 wrong += style->ink != (INK_RGB | 0xffffff) && style->paper != (INK_RGB | 0xffffff);
             }
     }
-    tap_ok(seen && !wrong, "each sign of %d cameras is the feature pixel there (%d are not)",
-           seen, wrong);
+    tap_ok(seen && !wrong, "each sign of %d cameras is the feature pixel there (%d are not)", seen,
+           wrong);
     tap_ok(spots_pixel(&spots, 0.5, 0.5, &state, &live.frame) < 0, "beside them there is none");
 }
 

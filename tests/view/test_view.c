@@ -210,7 +210,8 @@ TAP_SUITE(view_not_finite) {
         tap_ok(field.nan_cells == 1 && field.inf_cells == 1 && field.state[1] == CELL_NAN &&
                    field.state[2] == CELL_INF && field.state[0] == CELL_VALUE,
                "%s: NaN and Inf are counted, the rest stays", views[view].name);
-        RasterStyle style = {colormap_find("signed"), (ValueRange){.lo = -1, .hi = 1}, false, false};
+        RasterStyle style = {colormap_find("signed"), (ValueRange){.lo = -1, .hi = 1}, false,
+                             false};
         Image image;
         if (raster_render(&field, &style, &image, &err)) {
             Rgb nan = image_get(&image, 1, 0); /* cell 1: x = 1, y = 0 */

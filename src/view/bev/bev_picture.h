@@ -29,10 +29,10 @@ typedef struct {
     int64_t other_channel;    /* the channel that `other` was decoded from */
 } BevPicture;
 
-/* Makes a new picture. `previous` (may be NULL) gives a locked range, the background, and the decoded
- * baseline where that has not changed. Without anything to show: ready = false, with a reason. Returns
- * false, with nothing to free, without memory, or when `give_up` was set, which leaves `err` as it
- * is. */
+/* Makes a new picture. `previous` (may be NULL) gives a locked range, the background, and the
+ * decoded baseline where that has not changed. Without anything to show: ready = false, with a
+ * reason. Returns false, with nothing to free, without memory, or when `give_up` was set, which
+ * leaves `err` as it is. */
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
                         const LiveFrame *frame, const GiveUp *give_up, Err *err);
 void bev_picture_free(BevPicture *picture);

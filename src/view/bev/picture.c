@@ -159,7 +159,8 @@ Picture *picture_make(const State *state, const LiveData *live, Picture *previou
 }
 
 Picture *picture_of_figure(const State *state, const LiveData *live, bool strip, Err *err) {
-    Picture *picture = make(state, live, NULL, NULL, strip ? INT16_MAX : 0, NULL, err);
+    const BevPicture page = {.light = state->light};
+    Picture *picture = make(state, live, NULL, &page, strip ? INT16_MAX : 0, NULL, err);
     if (!picture || picture->bev.ready)
         return picture;
     err_set(err, ERR_USAGE, views[state->view].name, "choose another view", "%s",

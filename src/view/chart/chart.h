@@ -151,8 +151,8 @@ Rgb plot_color(int index, FigureTheme theme);
  * without room are left out, the note first. */
 void plot_draw(Pen *pen, Box box, const ChartSpec *spec, const char *aside);
 
-/* Draws lines and dots for a screen whose characters are 8 x 16 units: without title, axis titles and
- * note, with strong marks alone. The pen keeps the texts apart. */
+/* Draws lines and dots for a screen whose characters are 8 x 16 units: without title, axis titles
+ * and note, with strong marks alone. The pen keeps the texts apart. */
 void plot_cells(Pen *pen, Box box, const ChartSpec *spec);
 
 /* A file of a picture. Type keeps its size in pages of every width. */

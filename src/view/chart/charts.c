@@ -373,8 +373,9 @@ static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]
     char size[32];
     unit_text(UNIT_BYTES, bytes, size, sizeof size);
     snprintf(title, TEXT,
-             input->room == ROOM_LOW ? "%s: as large as %d of %d L2s, or less"
-                                     : "The footprint of %s is no larger than the L2 of %d of %d GPUs",
+             input->room == ROOM_LOW
+                 ? "%s: as large as %d of %d L2s, or less"
+                 : "The footprint of %s is no larger than the L2 of %d of %d GPUs",
              size, fits, input->model->gpu_count);
 }
 

@@ -11,7 +11,7 @@
 
 static const PlotType wide_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL};
 static const PlotType boxed_type = {SIZE_HEADING, 12, 11};
-static const PlotType cells_type = {14, 14, 14}; /* as wide as characters */
+static const PlotType cells_type = {14, 14, 14};    /* as wide as characters */
 static const PlotType column_type = {13, 10.5, 10}; /* 7.5 pt and more */
 
 PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color) {

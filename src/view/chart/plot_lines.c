@@ -374,8 +374,7 @@ void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     chart.w -= labels_w + fmax(ends.w, 10);
     chart.x += ends.left ? ends.w : labels_w;
     double band = plot_mark_band(frame, spec, chart.x, chart.w, box.x + box.w);
-    bool has_note =
-        !frame->cells && (!frame->boxed || room - band - note_h >= CHART_LEAST_H);
+    bool has_note = !frame->cells && (!frame->boxed || room - band - note_h >= CHART_LEAST_H);
     chart.y += band;
     chart.h -= band + (has_note ? note_h : 0);
     if (chart.h < 20 || chart.w < 40)

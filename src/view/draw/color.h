@@ -62,9 +62,9 @@ typedef struct {
 
 extern const Theme themes[THEME_COUNT];
 
-/* On screens the BEV does not follow the page's theme: colours and maps from dark to bright are read on
- * a dark background. The zero of signed values is that background. Light pages of paper have a light
- * BEV: ink is dear there. */
+/* On screens the BEV does not follow the page's theme: colours and maps from dark to bright are
+ * read on a dark background. The zero of signed values is that background. Light pages of paper
+ * have a light BEV: ink is dear there. */
 typedef struct {
     Rgb background, line, halo, bad;
     Rgb mark; /* of the probed cell and its pixels: unlike every class's colour */

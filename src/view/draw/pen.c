@@ -199,11 +199,8 @@ TextStyle style_strong(const Pen *pen) {
 }
 
 TextStyle style_over(const PanelTheme *theme, double size, TextAlign align) {
-    return (TextStyle){.size = size,
-                       .color = theme->line,
-                       .align = align,
-                       .outlined = true,
-                       .rim = theme->halo};
+    return (TextStyle){
+        .size = size, .color = theme->line, .align = align, .outlined = true, .rim = theme->halo};
 }
 
 TextStyle aligned(TextStyle style, TextAlign align) {

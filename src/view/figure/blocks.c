@@ -65,8 +65,8 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
     char result[384], what[384], text[640];
     result_text(figure, result, sizeof result);
     describe_figure(figure, what, sizeof what);
-    snprintf(text, sizeof text, "%s%s%s", spec->title ? "" : spec->scene,
-             spec->title ? "" : ": ", spec->subtitle ? spec->subtitle : what);
+    snprintf(text, sizeof text, "%s%s%s", spec->title ? "" : spec->scene, spec->title ? "" : ": ",
+             spec->subtitle ? spec->subtitle : what);
     pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title ? spec->title : result);
     double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
     pen_text(pen, x, second, w, &subtitle, text);
@@ -293,10 +293,10 @@ double lines_block(Pen *pen, const Figure *figure, double x, double top, double 
         return 0;
     if (step > 0)
         snprintf(rings, sizeof rings, "rings every %g m; ", step);
-    int used = side ? 0
-                    : snprintf(text, sizeof text,
-                               "%sedges of the cameras\u2019 fields of view; ego vehicle to scale",
-                               rings);
+    int used =
+        side ? 0
+             : snprintf(text, sizeof text,
+                        "%sedges of the cameras\u2019 fields of view; ego vehicle to scale", rings);
     if (outlines)
         used += snprintf(text + used, sizeof text - (size_t)used, "%soutlines of the true solids",
                          used ? "; " : "");

@@ -28,7 +28,10 @@ static double height_with_gap(double height) {
 /* Draws the run, and how its points spread over the cells. */
 static double run_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
     double y = top + height_with_gap(run_block(pen, figure, x, top, w));
-    return y + height_with_gap(panel_block(pen, figure, &intervals_panel, figure->panels[0].bev, x, y, w)) - top;
+    return y +
+           height_with_gap(
+               panel_block(pen, figure, &intervals_panel, figure->panels[0].bev, x, y, w)) -
+           top;
 }
 
 static double table_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
@@ -65,8 +68,8 @@ static double below_blocks(Pen *pen, const Figure *figure, const Places *page) {
     bottoms[0] += height_with_gap(lines_block(pen, figure, xs[0], bottoms[0], w));
     bottoms[1] += run_blocks(pen, figure, xs[1], bottoms[1], w);
     if (compare)
-        bottoms[2] += height_with_gap(panel_block(pen, figure, &legend_panel, figure->panels[2].bev,
-                                                  xs[2], bottoms[2], w));
+        bottoms[2] += height_with_gap(
+            panel_block(pen, figure, &legend_panel, figure->panels[2].bev, xs[2], bottoms[2], w));
     bottoms[2] +=
         height_with_gap(panel_block(pen, figure, &gradients_panel, bev, xs[2], bottoms[2], w));
     bottoms[2] += table_blocks(pen, figure, xs[2], bottoms[2], w);
@@ -82,8 +85,8 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
     if (panel->bev->difference)
         comparison_text(figure->spec->state, figure->spec->live, label, sizeof label);
     snprintf(text, sizeof text, "%s   %s", panel->letter, label);
-    pen_text(pen, panel->box.x, panel->box.y - TICK_SPACE - 8,
-             fmax(panel->box.w, 100), &style, text);
+    pen_text(pen, panel->box.x, panel->box.y - TICK_SPACE - 8, fmax(panel->box.w, 100), &style,
+             text);
 }
 
 /* ---- arrangement ---------------------------------------------------------------------------- */
@@ -112,8 +115,7 @@ static void arrange_page(Pen *pen, Figure *figure, Places *page) {
     double w = page->w - 2 * MARGIN;
     page->strip_top = MARGIN + height_with_gap(header_block(pen, figure, MARGIN, MARGIN, w));
     double strip_h = height_with_gap(strip_block(pen, figure, MARGIN, page->strip_top, w));
-    page->panels_top =
-        page->strip_top + strip_h + TICK_SPACE + (compare ? PANEL_TITLE : 0);
+    page->panels_top = page->strip_top + strip_h + TICK_SPACE + (compare ? PANEL_TITLE : 0);
     page->panels_top = ceil(page->panels_top);
     place_panels(figure, page->panels_top);
     double bottom = page->panels_top + figure->panel_h + axes_bottom();
@@ -161,8 +163,12 @@ static PageSpec compose_page(const FigureSpec *spec, Composition *composition) {
     pen_open_measuring(&pen, composition->figure.theme);
     arrange_page(&pen, &composition->figure, &composition->page);
     pen_close(&pen);
-    return (PageSpec){composition->page.w, composition->page.h, spec->scale,
-                      spec->state->light ? THEME_LIGHT : THEME_DARK, draw_composition, composition,
+    return (PageSpec){composition->page.w,
+                      composition->page.h,
+                      spec->scale,
+                      spec->state->light ? THEME_LIGHT : THEME_DARK,
+                      draw_composition,
+                      composition,
                       spec->title ? spec->title : spec->scene};
 }
 

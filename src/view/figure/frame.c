@@ -87,6 +87,6 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
     if (!labelled)
         return;
     style.turn = TURN_UP;
-    pen_text(pen, panel->box.x - axes_left(true) + SIZE_SMALL,
-             panel->box.y + panel->box.h / 2, fmax(panel->box.h, 110), &style, side ? up : to_top);
+    pen_text(pen, panel->box.x - axes_left(true) + SIZE_SMALL, panel->box.y + panel->box.h / 2,
+             fmax(panel->box.h, 110), &style, side ? up : to_top);
 }

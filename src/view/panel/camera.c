@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The camera views: all of them in a strip, or one of them, larger: that of the shown step, backward
- * the one that feeds the loss most, else the selected camera where the strip shows something over
- * it. */
+/* The camera views: all of them in a strip, or one of them, larger: that of the shown step,
+ * backward the one that feeds the loss most, else the selected camera where the strip shows
+ * something over it. */
 #include "src/state/live_text.h"
 #include "src/view/bev/dropped.h"
 #include "src/view/panel/panel.h"
@@ -75,8 +75,8 @@ static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera
     image_free(&view);
 }
 
-/* The feature pixel that is looked at: backward the brightest one, else the one whose dropped points
- * are explained; -1: none. */
+/* The feature pixel that is looked at: backward the brightest one, else the one whose dropped
+ * points are explained; -1: none. */
 static int64_t chosen_pixel(const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     return frame->gradients.grad_feat ? frame_gradient_pixel(frame, data->state->pixel)

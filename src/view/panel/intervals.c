@@ -100,7 +100,8 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
     char text[160], where[64];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     int64_t camera = pixels ? stats->longest_cell / pixels : 0;
-    snprintf(where, sizeof where, "cell %s", state_cell_place(data->state, stats->longest_cell).text);
+    snprintf(where, sizeof where, "cell %s",
+             state_cell_place(data->state, stats->longest_cell).text);
     if (intervals->of_pixels && pixels)
         snprintf(where, sizeof where, "%s %lld, %lld",
                  camera < scene->camera_count ? scene->cameras[camera] : "pixel",

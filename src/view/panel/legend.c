@@ -24,7 +24,7 @@ static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
 /* The colours of the classes, in as many rows as there are. */
 static void draw_classes(Sheet *sheet, Area *area) {
     int x = area->x, end = area->x + area->w;
-    for (int class = 0; class < CLASS_COUNT; class++) {
+    for (int class = 0; class < CLASS_COUNT; class ++) {
         const uint8_t *c = world_classes[class].color;
         int w = 3 + sheet_width(sheet, world_classes[class].name);
         if (x + w > end && x > area->x) {
@@ -114,7 +114,7 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
         snprintf(text, sizeof text, "both by %s", data->live->stand_in->title);
     else if (!(range->hi > range->lo))
         snprintf(text, sizeof text,
-                 bev->difference     ? "both are equal"
+                 bev->difference    ? "both are equal"
                  : isnan(range->lo) ? "no cell has a value"
                                     : "every cell is %.3g",
                  range->lo);
@@ -164,7 +164,7 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(title, sizeof title, "Channel %lld", (long long)data->picture->channel);
     area = sheet_title(sheet, area, title, "");
     say(sheet, &area, INK_TEXT,
-        !bev->difference               ? view->idea
+        !bev->difference             ? view->idea
         : field->view == VIEW_POINTS ? "points in A less points in B"
                                      : "signed, of the channel that differs most");
     if (view->legend == LEGEND_CLASSES)

@@ -123,8 +123,8 @@ static Stays stays_of(const PanelData *data, const Prediction *there) {
     const double kept = 0.05; /* a smaller share from DRAM: the L2 has kept the tensors */
     const BevFootprint *f = &data->live->memory.footprint;
     return there->dram_read_bytes > kept * (f->feat + f->depth + f->index + f->weight) ? STAYS_NOT
-           : there->dram_write_bytes > kept * f->out                                   ? STAYS_INPUTS
-                                                                                       : STAYS_ALL;
+           : there->dram_write_bytes > kept * f->out ? STAYS_INPUTS
+                                                     : STAYS_ALL;
 }
 
 /* What a launch of the selection moves, and thus what stays in the L2 from launch to launch. False:
@@ -247,8 +247,8 @@ static Stays stays_on(const PanelData *data, const Cache *cache) {
     const PredictedKernel *predicted = prediction_kernel(state, data->live);
     if (!predicted)
         return STAYS_UNKNOWN;
-    const Prediction there = model_predict(data->live->model, predicted, cache->gpu,
-                                           cache->word ? NULL : &state->edit);
+    const Prediction there =
+        model_predict(data->live->model, predicted, cache->gpu, cache->word ? NULL : &state->edit);
     return stays_of(data, &there);
 }
 

@@ -37,7 +37,7 @@ typedef struct {
     LessonPanel point; /* what lessons call it */
     OriginTopic origin; /* origin of its figures, unless the code names another */
     const char *menu;   /* what the palette shows after a click on its head; NULL: nothing */
-    int fold;          /* the lowest is left out first when there is no room */
+    int fold;           /* the lowest is left out first when there is no room */
     int grow;          /* the lowest is first to get more rows than `height` */
     int height;        /* rows, at least; */
     int usual; /* and where there is room; 0: what it draws there, or: */
@@ -71,7 +71,8 @@ enum { STACK_PANELS = 9 };
 void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
                 const PanelData *data);
 
-/* Draws the column beside the picture, or in place of the picture: the page that the state asks for. */
+/* Draws the column beside the picture, or in place of the picture: the page that the state asks
+ * for. */
 void side_draw(Sheet *sheet, Area area, const PanelData *data);
 /* Draws what is known about the picture, beside a picture that stands alone. */
 void facts_draw(Sheet *sheet, Area area, const PanelData *data);

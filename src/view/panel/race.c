@@ -368,7 +368,8 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Schedule *slow = race_straggler(race), *best = winner(race);
     char text[200], note[160];
     source_text(view, note, sizeof note);
-    area = sheet_title(sheet, area, "Straggler: when each multiprocessor works, from top to bottom", "");
+    area = sheet_title(sheet, area, "Straggler: when each multiprocessor works, from top to bottom",
+                       "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
     snprintf(text, sizeof text,
              waits ? "%s waits for one cell of %lld points" : "%s is the slowest kernel here",

@@ -232,8 +232,7 @@ void sheet_picture(Sheet *sheet, Area area, const Image *image) {
 void sheet_camera(Sheet *sheet, Area area, int w, int h, int camera) {
     Box box = sheet_box(sheet, area);
     if (!sheet->quiet && sheet->spots)
-        sheet->spots->cameras[camera] =
-            (Box){box.x, box.y, w, sheet->pixels ? h : ceil(h / 2.0)};
+        sheet->spots->cameras[camera] = (Box){box.x, box.y, w, sheet->pixels ? h : ceil(h / 2.0)};
 }
 
 int sheet_chart_rows(const Sheet *sheet, const ChartSpec *spec) {

@@ -3,16 +3,16 @@
 #include "src/view/panel/panel.h"
 
 /* The fixed places: those above stay, whatever the last ones show. */
-static const Panel *const questions[] = {&headline_panel, &why_panel,    &resident_panel,
-                                         &right_panel,    &points_panel, &findings_panel,
-                                         NULL};
+static const Panel *const questions[] = {
+    &headline_panel, &why_panel, &resident_panel, &right_panel, &points_panel,
+    &findings_panel, NULL};
 static const Panel *const large[] = {&headline_panel, &why_panel, &resident_panel, &right_panel,
                                      NULL};
 
 /* Other pages of the column. */
-static const Panel *const tables[] = {&kernels_panel,   &accuracy_panel, &memory_panel,
-                                      &intervals_panel, &objects_panel,  &pipeline_panel,
-                                      NULL};
+static const Panel *const tables[] = {
+    &kernels_panel, &accuracy_panel, &memory_panel, &intervals_panel,
+    &objects_panel, &pipeline_panel, NULL};
 static const Panel *const with_bits[] = {&bits_panel, &accuracy_panel, &kernels_panel, NULL};
 static const Panel *const with_steps[] = {&steps_panel, NULL};
 
@@ -24,8 +24,7 @@ enum { COLUMN_GAP = 3, TWO_COLUMNS_W = 130, TWO_IN_PIXELS_W = 100 };
 
 bool steps_are_two(const PanelData *data) {
     const LiveSteps *steps = data->live->frame.steps;
-    return data->state->job.steps && !data->state->bits.open && steps &&
-           steps->baseline.step_count;
+    return data->state->job.steps && !data->state->bits.open && steps && steps->baseline.step_count;
 }
 
 /* What is shown in the last places; NULL: their own panels. */
@@ -55,11 +54,11 @@ void side_draw(Sheet *sheet, Area area, const PanelData *data) {
         lesson_column(sheet, area, data);
         return;
     }
-    const Panel *const *page = state->bits.open                         ? with_bits
-                               : state->job.steps                       ? with_steps
-                               : state->large                           ? large
-                               : state->all                             ? tables
-                                                                        : questions;
+    const Panel *const *page = state->bits.open   ? with_bits
+                               : state->job.steps ? with_steps
+                               : state->large     ? large
+                               : state->all       ? tables
+                                                  : questions;
     const Panel *guest = page == questions ? guest_of(data) : NULL;
     bool two = area.w >= (sheet->pixels ? TWO_IN_PIXELS_W : TWO_COLUMNS_W) && page == questions;
     int w = two ? (area.w - COLUMN_GAP) / 2 : area.w;

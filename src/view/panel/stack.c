@@ -30,8 +30,9 @@ static bool has_legend(const PanelData *data) {
         (void)data;                                                                                \
         return shown;                                                                              \
     }                                                                                              \
-    const Panel name##_panel = {PANEL_##point, ORIGIN_##origin,   menu, fold,       grow, height,  \
-                                usual,         want,              is_##name##_shown, name##_draw};
+    const Panel name##_panel = {                                                                   \
+        PANEL_##point, ORIGIN_##origin,   menu,       fold, grow, height, usual,                   \
+        want,          is_##name##_shown, name##_draw};
 #include "src/view/panel/panels.inc"
 #undef PANEL
 

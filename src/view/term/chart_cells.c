@@ -21,7 +21,8 @@ static bool is_blank(const Cells *cells, Area row) {
     return true;
 }
 
-/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters --------- */
+/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters ---------
+ */
 
 enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT }; /* of a character, in units */
 
@@ -40,8 +41,8 @@ static void put_text(Cells *cells, Area area, const FigureText *text) {
         cells_text(cells, row.x, row.y, w, style, text->text);
 }
 
-/* Puts the pixels that differ from the page as dots, where nothing stands. A cell has one ink: that of
- * its last dot. */
+/* Puts the pixels that differ from the page as dots, where nothing stands. A cell has one ink: that
+ * of its last dot. */
 static void put_dots(Cells *cells, Area area, const Image *image, Rgb page) {
     for (int y = 0; y < area.h; y++)
         for (int x = 0; x < area.w; x++) {

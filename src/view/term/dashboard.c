@@ -35,7 +35,8 @@ static bool shares_screen(const PanelData *data, int columns) {
 /* The BEV alone, and what is known about it: beside a picture that is high, under a wide one. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     int want = panel_want(sheet, &bev_panel, data, area.w);
-    int w = (int)((int64_t)area.w * (area.h - BEV_TEXTS) / (want > BEV_TEXTS ? want - BEV_TEXTS : 1));
+    int w =
+        (int)((int64_t)area.w * (area.h - BEV_TEXTS) / (want > BEV_TEXTS ? want - BEV_TEXTS : 1));
     if (w + COLUMN_GAP + FACTS_LEAST_W <= area.w) {
         panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
         area.x += w + COLUMN_GAP;
@@ -69,7 +70,8 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
     int most = area.w - COLUMN_GAP - (least > SIDE_LEAST_W ? least : SIDE_LEAST_W);
     int w = 2 * (area.h - BEV_TEXTS) < most ? 2 * (area.h - BEV_TEXTS) : most;
     panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
-    side_draw(sheet, (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h}, data);
+    side_draw(sheet, (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h},
+              data);
 }
 
 /* ---- with a lesson -------------------------------------------------------------------------- */
@@ -171,8 +173,8 @@ static int draw_alone(Cells *cells, LessonPanel point, const State *state, const
     return rows;
 }
 
-void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const Picture *picture, Spots *spots) {
+void dashboard_draw(Cells *cells, const State *state, const LiveData *live, const Picture *picture,
+                    Spots *spots) {
     const PanelData data = {.state = state, .live = live, .picture = picture};
     Sheet on_cells = cells_sheet(cells), *sheet = &on_cells;
     Spots own;

@@ -10,8 +10,8 @@
 /* Draws a whole screen at the size of `cells`; their ascii, color and light choose the look.
  * `picture` is drawn where the state's page has the BEV; it may be NULL. `spots` (may be NULL)
  * receives the places for the mouse. */
-void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
-                    const Picture *picture, Spots *spots);
+void dashboard_draw(Cells *cells, const State *state, const LiveData *live, const Picture *picture,
+                    Spots *spots);
 
 /* The panel that a lesson calls `point` alone, as ASCII text. malloc'd; NULL: no panel of the body,
  * or no memory. */

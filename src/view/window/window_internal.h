@@ -8,9 +8,8 @@
 
 enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 22 };
 
-extern const Rgb
-    window_mark; /* marks the probed cell and its pixels; differs from every class's colour and
-                    every colour map */
+extern const Rgb window_mark; /* marks the probed cell and its pixels; differs from every class's
+                                 colour and every colour map */
 
 typedef struct {
     const State *state;

@@ -77,9 +77,7 @@ void window_draw_side(const WindowView *view) {
     const Box side = view->layout.side;
     if (side.w <= 0 || (has_chart(view) && !chart_fits(view)))
         return;
-    const double row_h = view->state->large ? LARGE_ROW
-                         : side.h < SMALL_H ? SHEET_ROW
-                                            : USUAL_ROW;
+    const double row_h = view->state->large ? LARGE_ROW : side.h < SMALL_H ? SHEET_ROW : USUAL_ROW;
     Sheet sheet = pen_sheet(view->pen, side, row_h, view->spots);
     side_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
 }
