@@ -34,7 +34,7 @@ Ladder ladder_of(const State *state, const LiveData *live) {
 
 /* Returns what the figure waits for, where kernels are timed and checked. */
 static const char *what_it_waits_for(const LiveData *live) {
-    return live->machine_busy ? "CPU busy; Space pauses and measures" : "waits for its turn";
+    return live->machine_busy ? "waits: CPU busy" : "waits for its turn";
 }
 
 bool model_follows(const KernelConfig *config) {

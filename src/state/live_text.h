@@ -25,8 +25,8 @@ void latency_origin(const LiveKernel *row, char *text, size_t size);
 /* The kinds of figures that can be unknown. */
 typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
 
-/* Returns in a few words why a figure of the row's kernel is unknown: "CPU busy; Space pauses and
- * measures", "needs a GPU", "not recorded". `dtype` is the format of an accuracy. `row` NULL: no
+/* Returns in a few words why a figure of the row's kernel is unknown: "waits: CPU busy",
+ * "needs a GPU", "not recorded". `dtype` is the format of an accuracy. `row` NULL: no
  * particular kernel. */
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype);

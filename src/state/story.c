@@ -130,7 +130,8 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
         snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
     else if (predicted) {
         const Prediction prediction = prediction_of(state, live, predicted);
-        reason_text(predicted, &prediction, live->intervals.stats.longest, bar->why,
+        const bool same_map = live->model && live->model->align == config->align;
+        reason_text(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, bar->why,
                     sizeof bar->why);
     } else if (isnan(bar->us))
         snprintf(bar->why, sizeof bar->why, "%s", live->timed ? "follows" : "not recorded");
@@ -203,6 +204,7 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
              story->source == SOURCE_MODEL      ? "model of "
              : story->source == SOURCE_MEASURED ? "measured on "
              : story->source                    ? "recorded on "
+             : !model_follows(&live->job.config) ? "no model of these kernels"
              : live->timed                      ? "times follow"
                                                 : "not recorded",
              story->source ? on : "", config);

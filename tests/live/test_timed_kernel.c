@@ -315,7 +315,7 @@ TAP_SUITE(timed_kernel_reasons) {
     } cases[] = {
         {false, false, false, false, NULL, UNKNOWN_LATENCY, "not recorded"},
         {true, false, false, false, NULL, UNKNOWN_LATENCY, "waits for its turn"},
-        {true, true, false, false, NULL, UNKNOWN_LATENCY, "CPU busy; Space pauses and measures"},
+        {true, true, false, false, NULL, UNKNOWN_LATENCY, "waits: CPU busy"},
         {true, true, true, false, NULL, UNKNOWN_LATENCY, "being timed"},
         {true, true, true, true, NULL, UNKNOWN_LATENCY, "failed on this problem"},
         {true, false, false, false, "needs a GPU", UNKNOWN_LATENCY, "needs a GPU"},

@@ -102,7 +102,7 @@ const Theme themes[THEME_COUNT] = {
                      {36, 42, 51},    {128, 164, 212}},
 };
 
-/*     background       line             halo             bad              mark             nothing */
+/*     background       line             halo             bad              mark             dirt */
 const PanelTheme panel_themes[2] = {
     {{20, 23, 28},    {255, 255, 255}, {10, 12, 15},    {255, 0, 255},   {255, 95, 210},  {60, 48, 36}},
     {{250, 250, 248}, {26, 29, 33},    {255, 255, 255}, {255, 0, 255},   {200, 20, 150},  {60, 48, 36}},

@@ -94,7 +94,9 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
         snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
     if (!(ratio > 0))
         snprintf(message->sentence, sizeof message->sentence, "%s: its time %s", name,
-                 data->live->timed ? "follows" : "is not recorded");
+                 !data->live->timed          ? "is not recorded"
+                 : data->live->machine_busy ? "waits for a quiet CPU"
+                                            : "follows");
     else if (!strcmp(name, base) && !format[0] && fastest && fastest->kernel->title != base) {
         ratio_text(story->baseline.us / fastest->us, message->number, sizeof message->number);
         snprintf(message->sentence, sizeof message->sentence,
@@ -160,8 +162,7 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
                  source_names[here->ratio.source]);
     bool waits = pairs || isnan(story->ratio); /* for a measurement: a model needs none */
     if (data->live->machine_busy && waits && here->ratio.source != SOURCE_MEASURED)
-        snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: %s",
-                 data->state->playing ? "Space pauses and measures" : "no time is taken");
+        snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: no time is taken");
     bool predicted = !pairs && story->source == SOURCE_MODEL;
     snprintf(text, size, "%s%s%s", pairs ? from : story->from, predicted ? ", not measured" : "",
              more);
