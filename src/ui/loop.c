@@ -24,9 +24,7 @@ enum {
     IDLE_POLL_MS = 200,  /* nothing moves and no key is pressed */
     SAY_MS = 300,        /* patience at the end: with standard error, */
     ENGINE_END_MS = 150, /* with the current computation, */
-    WRITER_END_MS = 2000, /* with pictures that are being written, */
-    SIGNAL_END_MS = 400,  /* with these after a signal */
-    ECHO_MS = 80          /* a key whose picture takes longer is acknowledged before it */
+    ECHO_MS = 80         /* a key whose picture takes longer is acknowledged before it */
 };
 enum { ASKED = STEP_RUN | STEP_LOOK };
 
@@ -267,7 +265,7 @@ static bool open_all(Loop *loop, Err *err) {
                                   .hurry = loop->options->app.tour,
                                   .make_picture = picture_make};
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
-    if (!loop_open_writer(loop, err) || !app_open(&loop->app, &loop->options->app, &engine, err))
+    if (!app_open(&loop->app, &loop->options->app, &engine, err))
         return false;
     serve_first(loop);
     if (!plain && !loop_open_terminal(loop, err))
@@ -318,21 +316,6 @@ static void say_goodbye(const Loop *loop, bool had_terminal) {
         say_quit(&pace);
 }
 
-/* Ends the threads. Unfinished work gets a short time, requested pictures get more. Returns false
- * where threads still run: only _exit() can end them. */
-static bool close_work(Loop *loop) {
-    int left;
-    char error[512];
-    bool ended = app_close(&loop->app, ENGINE_END_MS);
-    bool written = loop_close_writer(loop, loop->signal ? SIGNAL_END_MS : WRITER_END_MS, &left,
-                                     error, sizeof error);
-    if (error[0])
-        say_on_stderr("bevscope: %s\n", error);
-    if (!written)
-        say_on_stderr("bevscope: %d pictures were not written: there was no time\n", left);
-    return ended && written;
-}
-
 bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     Loop *loop = calloc(1, sizeof *loop);
     *end = (LoopEnd){.signal = 0};
@@ -352,9 +335,11 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     term_close(loop->term); /* the user sees the end of the display at once */
     if (ok)
         say_goodbye(loop, had_terminal);
+    if (loop->picture_lost) /* the display may have ended before anybody read it */
+        say_on_stderr("bevscope: %s\n", loop->lost);
     sdl_window_close(loop->window);
     end->signal = loop->signal;
-    end->threads_left = !close_work(loop);
+    end->threads_left = !app_close(&loop->app, ENGINE_END_MS);
     if (end->threads_left)
         return ok; /* they use the loop */
     cells_free(&loop->cells);

@@ -80,14 +80,12 @@ void slow_text(const SlowMeter *meter, const Menu *scenes, const char *doing, do
 /* Returns the milliseconds until that text appears or changes; INFINITY: no key waits. */
 double slow_in_ms(const SlowMeter *meter, double now_ms);
 
-typedef struct Writer Writer; /* loop_pictures.c */
 
 typedef struct {
     const LoopOptions *options;
     App app;
     Term *term;        /* NULL: no terminal to draw on */
     SdlWindow *window; /* NULL: not open */
-    Writer *writer;
     PaceMeter pace;
     SlowMeter slow;
     Cells cells;
@@ -109,6 +107,8 @@ typedef struct {
     char recording[64];                  /* folder of the recording; "": none */
     int64_t recorded;                    /* number of the frame written last */
     bool frame_lost;                     /* the user knows that a picture could not be written */
+    bool picture_lost;                   /* the newest picture could not be written, */
+    char lost[320];                      /* and why */
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last, */
@@ -157,15 +157,8 @@ void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as
 void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */
 void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
-/* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ------------- */
+/* ---- loop_pictures.c: snapshots and recordings ------------------------------------------------ */
 
-bool loop_open_writer(Loop *loop, Err *err);
-
-/* Finishes the waiting pictures. Returns false where `patience_ms` was too short: *left pictures
- * are missing, and only _exit() can end the process. `error` receives an error that was never
- * reported, else "". */
-bool loop_close_writer(Loop *loop, double patience_ms, int *left, char *error, size_t size);
-void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);
-void loop_take_messages(Loop *loop); /* logs what was written, and lines from standard error */
+void loop_take_messages(Loop *loop); /* logs lines from standard error */

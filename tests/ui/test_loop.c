@@ -261,15 +261,12 @@ static void test_first_words(void) {
         char line[64];
         snprintf(line, sizeof line, "%s%s", keys[i / ARGUMENTS].word, arguments[i % ARGUMENTS]);
         begin_loop("toy", false);
-        need(loop_open_writer(&loop, &err) && cells_init(&loop.cells, 120, 40, &err), &err);
+        need(cells_init(&loop.cells, 120, 40, &err), &err);
         if (app_words(&loop.app, line, &err))
             loop_serve(&loop);
         loop_record_frame(&loop);
         dashboard_draw(&loop.cells, &loop.app.state, app_live(&loop.app), NULL, &loop.spots);
         shown += !loop.app.frame && (strcmp(line, "snapshot") || log_says("not there yet"));
-        int left;
-        char error[512];
-        loop_close_writer(&loop, PATIENCE_MS, &left, error, sizeof error);
         cells_free(&loop.cells);
         app_close(&loop.app, PATIENCE_MS);
     }
