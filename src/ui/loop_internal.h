@@ -159,6 +159,7 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
 /* ---- loop_pictures.c: snapshots and recordings ------------------------------------------------ */
 
+void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);
 void loop_take_messages(Loop *loop); /* logs lines from standard error */
