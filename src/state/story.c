@@ -201,12 +201,12 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
                                                 : ", first estimate");
     }
     snprintf(story->from, sizeof story->from, "%s%s%s",
-             story->source == SOURCE_MODEL      ? "model of "
-             : story->source == SOURCE_MEASURED ? "measured on "
-             : story->source                    ? "recorded on "
+             story->source == SOURCE_MODEL       ? "model of "
+             : story->source == SOURCE_MEASURED  ? "measured on "
+             : story->source                     ? "recorded on "
              : !model_follows(&live->job.config) ? "no model of these kernels"
-             : live->timed                      ? "times follow"
-                                                : "not recorded",
+             : live->timed                       ? "times follow"
+                                                 : "not recorded",
              story->source ? on : "", config);
 }
 

@@ -34,8 +34,8 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
     Err err;
     char text[320];
     const bool frame = loop->recording[0] != '\0';
-    loop->picture_lost = !make_image(loop, state, &image, &err) ||
-                         !write_image(&image, path, frame, &err);
+    loop->picture_lost =
+        !make_image(loop, state, &image, &err) || !write_image(&image, path, frame, &err);
     image_free(&image);
     snprintf(text, sizeof text, "wrote %.280s", path);
     if (loop->picture_lost)

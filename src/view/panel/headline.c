@@ -94,7 +94,7 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
         snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
     if (!(ratio > 0))
         snprintf(message->sentence, sizeof message->sentence, "%s: its time %s", name,
-                 !data->live->timed          ? "is not recorded"
+                 !data->live->timed         ? "is not recorded"
                  : data->live->machine_busy ? "waits for a quiet CPU"
                                             : "follows");
     else if (!strcmp(name, base) && !format[0] && fastest && fastest->kernel->title != base) {
