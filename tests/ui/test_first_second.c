@@ -28,14 +28,14 @@ static bool says(Pty *pty, const char *text) {
     return at != NULL;
 }
 
-static void test_selections(bool loaded) {
+static void test_selections(int columns, int rows, bool loaded) {
     static const char *const keys[] = {"k", "d", "a", "k", "d", "k", "a", "d", "k", "d", "d", "k"};
     const char *device = getenv("BEVSCOPE_DEVICE");
     Pty pty;
     pid_t loops[LOOPS];
     for (int i = 0; loaded && i < LOOPS; i++)
         loops[i] = busy_loop();
-    bool open = pty_bevscope(&pty, 160, 50, NULL, "live canonical --no-window --device %s",
+    bool open = pty_bevscope(&pty, columns, rows, NULL, "live canonical --no-window --device %s",
                              device ? device : "cpu") &&
                 pty_wait_text(&pty, READY, 0, PATIENCE_S);
     pty_read(&pty, SECOND);
@@ -49,7 +49,8 @@ static void test_selections(bool loaded) {
         pty_read(&pty, ERROR_S - SECOND);
         late = says(&pty, "follow") || says(&pty, "being judged");
     }
-    tap_ok(open && !unknown, "%s: %d of 13 screens say n/a", loaded ? "busy" : "quiet", unknown);
+    tap_ok(open && !unknown, "%d x %d, %s: %d of 13 screens say n/a", columns, rows,
+           loaded ? "busy" : "quiet", unknown);
     tap_ok(!late, "and after 3 s the error is there");
     pty_type(&pty, "q");
     for (int i = 0; loaded && i < LOOPS; i++) {
@@ -60,6 +61,7 @@ static void test_selections(bool loaded) {
 }
 
 TAP_HARD_SUITE(first_second) {
-    test_selections(false);
-    test_selections(true);
+    test_selections(160, 50, false);
+    test_selections(240, 70, false);
+    test_selections(160, 50, true);
 }
