@@ -157,6 +157,8 @@ SCREEN_SUITE(origin_texts) {
     use("all on");
     told(ORIGIN_ERROR, NULL, BEV_FP8, "an error of another moment", "on canonical, t 3.20 s");
     told(ORIGIN_ERROR, NULL, BEV_BF16, "an error before the last change", "before the last change");
+    draw();
+    { char *t = cells_to_text(&cells); FILE *o = fopen("/tmp/origin_a.txt", "w"); fputs(t, o); fclose(o); }
     seen(shows("FP8*") && shows("* of t 3.20 s") && shows("BF16~") && shows("~ stale, * of"),
          "each has a mark of its own");
     live.accuracy[BEV_BF16].stale = false;

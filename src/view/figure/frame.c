@@ -8,7 +8,7 @@
 
 /* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
 
-enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
+enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, TITLE_H = 110, PX_PER_TICK = 80 };
 
 double axes_left(bool labelled) {
     return TICK + (labelled ? LABEL_GAP + LABEL_SPACE + TITLE_SPACE : 0);
@@ -84,9 +84,9 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
     double bottom = panel->box.y + panel->box.h + axes_bottom() - 0.3 * SIZE_SMALL;
     pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
              to_left);
-    if (!labelled)
+    if (!labelled || panel->box.h < TITLE_H)
         return;
     style.turn = TURN_UP;
     pen_text(pen, panel->box.x - axes_left(true) + SIZE_SMALL, panel->box.y + panel->box.h / 2,
-             fmax(panel->box.h, 110), &style, side ? up : to_top);
+             panel->box.h, &style, side ? up : to_top);
 }

@@ -90,13 +90,17 @@ static double reach(double at, double step, double lo, double hi) {
     return step > 0 ? (hi - at) / step : step < 0 ? (lo - at) / step : INFINITY;
 }
 
+/* Few names on a large picture have room beside each other and between the numbers of the rings. */
 void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    enum { NAMES = 8, LEAST = 300 };
     const Rig *rig = figure->frame->rig;
     const Box box = panel->box;
+    if (!rig || rig->camera_count > NAMES || box.w < LEAST || box.h < LEAST)
+        return;
     const double edge = 1.2 * SIZE_SMALL; /* within it, and within the numbers of the rings */
     TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
     style.bold = true;
-    for (int c = 0; rig && figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
+    for (int c = 0; figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
         double at[2], direction[2], x, y, to_x, to_y;
         if (!overlay_column(figure, c, (rig->frustum.input_w - 1) / 2.0, at, direction))
             continue;
