@@ -213,6 +213,7 @@ static void test_beside(void) {
     tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
     use("l2 0");
     state.pinned = true;
+    live.probe = (LiveProbe){.cell = 5, .interval = 2, .points = 3, .channel = -1};
     Image pinned = window_of(W, H);
     tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");
     state.pinned = false;

@@ -133,7 +133,7 @@ static bool has(OriginTopic topic, const BevKernel *kernel, BevDtype dtype,
            text)
 
 SCREEN_SUITE(origin_texts) {
-    begin(120, 40);
+    begin(160, 60);
     snprintf(live.date, sizeof live.date, "2026-11-26");
     LiveKernel *recorded = &live.kernels[3];
     const BevKernel *chw = recorded->kernel, *best = live.kernels[8].kernel;
@@ -157,8 +157,6 @@ SCREEN_SUITE(origin_texts) {
     use("all on");
     told(ORIGIN_ERROR, NULL, BEV_FP8, "an error of another moment", "on canonical, t 3.20 s");
     told(ORIGIN_ERROR, NULL, BEV_BF16, "an error before the last change", "before the last change");
-    draw();
-    { char *t = cells_to_text(&cells); FILE *o = fopen("/tmp/origin_a.txt", "w"); fputs(t, o); fclose(o); }
     seen(shows("FP8*") && shows("* of t 3.20 s") && shows("BF16~") && shows("~ stale, * of"),
          "each has a mark of its own");
     live.accuracy[BEV_BF16].stale = false;

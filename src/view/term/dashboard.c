@@ -32,18 +32,29 @@ static bool shares_screen(const PanelData *data, int columns) {
            (columns >= TWO_STEPS_W || !steps_are_two(data));
 }
 
+/* Frames what a lesson points at. */
+static void frame_pointed(Sheet *sheet, Area area, LessonPanel panel, const PanelData *data) {
+    if (data->state->lesson.open && data->state->lesson.point == panel)
+        sheet_frame(sheet, area);
+}
+
+static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
+    panel_draw(sheet, area, &bev_panel, data);
+    frame_pointed(sheet, area, PANEL_BEV, data);
+}
+
 /* The BEV alone, and what is known about it: beside a picture that is high, under a wide one. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     int want = panel_want(sheet, &bev_panel, data, area.w);
     int w =
         (int)((int64_t)area.w * (area.h - BEV_TEXTS) / (want > BEV_TEXTS ? want - BEV_TEXTS : 1));
     if (w + COLUMN_GAP + FACTS_LEAST_W <= area.w) {
-        panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
+        bev_draw_framed(sheet, (Area){area.x, area.y, w, area.h}, data);
         area.x += w + COLUMN_GAP;
         area.w -= w + COLUMN_GAP;
     } else {
         int h = area.h - want - GAP >= FACTS_LEAST_H ? want : area.h;
-        panel_draw(sheet, (Area){area.x, area.y, area.w, h}, &bev_panel, data);
+        bev_draw_framed(sheet, (Area){area.x, area.y, area.w, h}, data);
         area = area_below(area, h + GAP);
     }
     facts_draw(sheet, area, data);
@@ -60,6 +71,7 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
     if (area.h >= STRIP_FROM_ROWS && area.w >= STRIP_FROM_W) {
         int rows = cameras_rows(area.w);
         cameras_draw(sheet, (Area){area.x, area.y, area.w, rows}, data);
+        frame_pointed(sheet, (Area){area.x, area.y, area.w, rows}, PANEL_STRIP, data);
         area = area_below(area, rows);
     }
     if (page == PAGE_BEV) {
@@ -69,7 +81,7 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
     int least = area.w * (state->job.steps ? 66 : state->bits.open ? 60 : 50) / 100;
     int most = area.w - COLUMN_GAP - (least > SIDE_LEAST_W ? least : SIDE_LEAST_W);
     int w = 2 * (area.h - BEV_TEXTS) < most ? 2 * (area.h - BEV_TEXTS) : most;
-    panel_draw(sheet, (Area){area.x, area.y, w, area.h}, &bev_panel, data);
+    bev_draw_framed(sheet, (Area){area.x, area.y, w, area.h}, data);
     side_draw(sheet, (Area){area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h},
               data);
 }
@@ -151,8 +163,7 @@ static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     if (bar)
         key_bar_draw(sheet, (Area){area.x, last, area.w, 1}, data->state);
     log_draw(sheet, at, data);
-    if (lesson->open && lesson->point == PANEL_LOG)
-        sheet_frame(sheet, at);
+    frame_pointed(sheet, at, PANEL_LOG, data);
     return log + bar + lesson->open; /* a lesson frames what it points at */
 }
 
