@@ -212,11 +212,6 @@ static void test_beside(void) {
     Image larger = window_of(W, H);
     tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
     use("l2 0");
-    state.pinned = true;
-    live.probe = (LiveProbe){.cell = 5, .interval = 2, .points = 3, .channel = -1};
-    Image pinned = window_of(W, H);
-    tap_ok(differing(&with, &pinned, side, 0, W, log) > 5000, "a pinned cell takes its place");
-    state.pinned = false;
     live.model = NULL;
     Image nothing = window_of(W, H);
     int middle = (side + W) / 2, top = (int)layout.side.y + 30; /* below the title */
@@ -227,7 +222,7 @@ static void test_beside(void) {
     use("chart none");
     Image after = window_of(W, H);
     tap_ok(!differing(&before, &after, side, 0, W, log), "and goes as it came");
-    Image *all[] = {&before, &with, &larger, &pinned, &nothing, &after};
+    Image *all[] = {&before, &with, &larger, &nothing, &after};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         image_free(all[i]);
 }

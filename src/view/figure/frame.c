@@ -8,7 +8,8 @@
 
 /* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
 
-enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, TITLE_H = 110, PX_PER_TICK = 80 };
+enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
+enum { TITLE_H = 110 }; /* a panel as high as this has a title at its side */
 
 double axes_left(bool labelled) {
     return TICK + (labelled ? LABEL_GAP + LABEL_SPACE + TITLE_SPACE : 0);

@@ -71,7 +71,6 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
     if (area.h >= STRIP_FROM_ROWS && area.w >= STRIP_FROM_W) {
         int rows = cameras_rows(area.w);
         cameras_draw(sheet, (Area){area.x, area.y, area.w, rows}, data);
-        frame_pointed(sheet, (Area){area.x, area.y, area.w, rows}, PANEL_STRIP, data);
         area = area_below(area, rows);
     }
     if (page == PAGE_BEV) {
