@@ -43,17 +43,22 @@ static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
     frame_pointed(sheet, area, PANEL_BEV, data);
 }
 
-/* The BEV alone, and what is known about it: beside a picture that is high, under a wide one. */
+/* The BEV alone, and what is known about it: beside a picture that is high, under a wide one. A
+ * camera's view has room whatever the picture needs. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
-    int want = panel_want(sheet, &bev_panel, data, area.w);
-    int w =
-        (int)((int64_t)area.w * (area.h - BEV_TEXTS) / (want > BEV_TEXTS ? want - BEV_TEXTS : 1));
-    if (w + COLUMN_GAP + FACTS_LEAST_W <= area.w) {
+    const int want = panel_want(sheet, &bev_panel, data, area.w);
+    const int high = want > BEV_TEXTS ? want - BEV_TEXTS : 1;
+    const int most = area.w - COLUMN_GAP - FACTS_LEAST_W;
+    const bool under = area.h - want - GAP >= FACTS_LEAST_H;
+    int w = (int)((int64_t)area.w * (area.h - BEV_TEXTS) / high);
+    if (!under && w > most && camera_panel.shown(data))
+        w = most;
+    if (w <= most) {
         bev_draw_framed(sheet, (Area){area.x, area.y, w, area.h}, data);
         area.x += w + COLUMN_GAP;
         area.w -= w + COLUMN_GAP;
     } else {
-        int h = area.h - want - GAP >= FACTS_LEAST_H ? want : area.h;
+        int h = under ? want : area.h;
         bev_draw_framed(sheet, (Area){area.x, area.y, area.w, h}, data);
         area = area_below(area, h + GAP);
     }
