@@ -91,7 +91,7 @@ static bool find_path(const Course *course, const char *word, char *path, size_t
     static CourseProgress progress; /* large; only the main thread opens lessons */
     if (word[0])
         return course_find(course, word, path, size, err);
-    course_progress_read(&progress, NULL, 0);
+    course_progress_read(&progress);
     const char *next = course_next(course, &progress);
     return next ? course_find(course, next, path, size, err)
                 : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
@@ -104,7 +104,7 @@ static void take_up(LessonDesk *desk) {
     lesson_run_init(&desk->run, &desk->lesson, 0);
     if (desk->memory != DESK_KEEPS)
         return;
-    course_progress_read(&progress, NULL, 0);
+    course_progress_read(&progress);
     const CourseProgressRow *row = course_progress_find(&progress, desk->lesson.name);
     bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
     if (!same || row->page == 0)
@@ -253,7 +253,7 @@ static bool save(LessonDesk *desk, Err *err) {
     bool saved = page == desk->saved_page && run->asked == desk->saved_asked;
     if (desk->memory == DESK_FORGETS || desk->quizzes || looked || saved || run->page < run->target)
         return true;
-    course_progress_read(&progress, NULL, 0);
+    course_progress_read(&progress);
     const CourseProgressRow *before = course_progress_find(&progress, desk->lesson.name);
     bool ended = lesson_run_done_with(run);
     CourseProgressRow row = {.page = ended ? 0 : page,

@@ -154,13 +154,10 @@ static void list_lesson(const char *name, const CourseProgress *progress) {
 static bool list_lessons(Err *err) {
     static Course course;
     static CourseProgress progress;
-    char complaint[512];
     course_read(&course);
-    course_progress_read(&progress, complaint, sizeof complaint);
+    course_progress_read(&progress);
     for (int i = 0; i < course.count; i++)
         list_lesson(course.names[i], &progress);
-    if (complaint[0])
-        printf("\n%s\n", complaint);
     const char *next = course_next(&course, &progress);
     if (next)
         printf("\nNext: bevscope learn %s\n", next);

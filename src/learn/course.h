@@ -45,9 +45,9 @@ typedef struct {
  * Returns false where neither XDG_STATE_HOME nor HOME is set. */
 bool course_progress_path(char *path, size_t size);
 
-/* Reads the file of progress. A missing file counts as empty. Damaged lines are left out;
- * `complaint` (may be NULL) then receives one line about them, else "". */
-void course_progress_read(CourseProgress *progress, char *complaint, size_t size);
+/* Reads the file of progress. A file that is missing or cannot be read counts as empty. Damaged
+ * lines are left out. */
+void course_progress_read(CourseProgress *progress);
 
 /* Makes the folder of the file at `path`, with all folders above it. */
 bool course_progress_folder(const char *path, Err *err);

@@ -51,31 +51,20 @@ static bool put_row(CourseProgress *progress, const CourseProgressRow *row) {
     return place != NULL;
 }
 
-void course_progress_read(CourseProgress *progress, char *complaint, size_t size) {
+void course_progress_read(CourseProgress *progress) {
     char path[COURSE_PATH], *text = NULL;
     size_t length;
-    int damaged = 0;
-    Err err;
-    struct stat status;
+    Err unread;
     *progress = (CourseProgress){.count = 0};
-    if (complaint)
-        complaint[0] = '\0';
-    if (!course_progress_path(path, sizeof path) || (stat(path, &status) != 0 && errno == ENOENT))
+    if (!course_progress_path(path, sizeof path) ||
+        !data_read(path, PROGRESS_BYTES, &text, &length, &unread))
         return;
-    if (!data_read(path, PROGRESS_BYTES, &text, &length, &err)) {
-        if (complaint)
-            err_line(&err, complaint, (int)size);
-        return;
-    }
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         CourseProgressRow row;
-        if (*line)
-            damaged += !read_progress_line(line, &row) || !put_row(progress, &row);
+        if (read_progress_line(line, &row))
+            put_row(progress, &row);
     }
-    damaged += strlen(text) < length && !strchr(text, '\n') && damaged == 0 && !progress->count;
     free(text);
-    if (damaged && complaint)
-        snprintf(complaint, size, "%s: %d damaged lines were left out", path, damaged);
 }
 
 bool course_progress_folder(const char *path, Err *err) {
@@ -96,7 +85,7 @@ bool course_progress_save(const CourseProgressRow *row, Err *err) {
     CourseProgress progress;
     if (!course_progress_path(path, sizeof path))
         return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
-    course_progress_read(&progress, NULL, 0);
+    course_progress_read(&progress);
     if (!put_row(&progress, row))
         return err_set(err, ERR_FAILED, path, "delete it", "there is no room for another lesson");
     char *text = malloc((size_t)progress.count * LINE + 1);
