@@ -17,17 +17,6 @@ static bool prepare_stack(Err *err) {
                    (unsigned long long)limit.rlim_max >> 10, STACK_KB);
 }
 
-/* Lowers the soft limit of CPU time below the hard one. At the hard limit the system kills the
- * program. At the soft limit it sends SIGXCPU, which the displays handle. */
-static void prepare_cpu_time(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur != limit.rlim_max ||
-        limit.rlim_max == RLIM_INFINITY || limit.rlim_max < 2)
-        return;
-    limit.rlim_cur--;
-    (void)setrlimit(RLIMIT_CPU, &limit);
-}
-
 /* Checks OMP_NUM_THREADS. A list ("4,2") has a number for each level; the first counts here. */
 static bool check_threads(Err *err) {
     const char *threads = getenv("OMP_NUM_THREADS");
@@ -37,6 +26,5 @@ static bool check_threads(Err *err) {
 }
 
 bool environment_prepare(Err *err) {
-    prepare_cpu_time();
     return prepare_stack(err) && check_threads(err);
 }

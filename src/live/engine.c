@@ -27,9 +27,6 @@ static bool request_comes_first(Engine *engine) {
 static void *engine_main(void *argument) {
     Engine *engine = argument;
     State request;
-    Err err;
-    if (engine->options.thread_begin && !engine->options.thread_begin(&err))
-        engine_report_error(engine, &err);
     if (engine->options.where & 1u << BEV_CUDA)
         engine->gpu = live_gpu_open();
     for (bool stop = false; !stop;) {
@@ -48,8 +45,6 @@ static void *engine_main(void *argument) {
             engine_wait(engine);
     }
     live_gpu_close(engine->gpu);
-    if (engine->options.thread_end)
-        engine->options.thread_end();
     return NULL;
 }
 

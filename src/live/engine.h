@@ -91,9 +91,6 @@ typedef struct {
     bool script;     /* render at once, measure nothing */
     bool hurry;      /* the background thread has no low priority and does not pause: a talk waits
                         for its figures, and nobody presses keys */
-    /* Called at the beginning and the end of the engine's thread; may be NULL. */
-    bool (*thread_begin)(Err *err);
-    void (*thread_end)(void);
 } EngineOptions;
 
 bool engine_open(Engine **engine, const EngineOptions *options, Err *err);

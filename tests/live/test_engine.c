@@ -218,23 +218,6 @@ ENGINE_SUITE(engine_bad_scene, false, MISSING) {
            "after a failure the last good picture stays");
 }
 
-static bool no_thread_begin(Err *err) {
-    return err_set(err, ERR_FAILED, "trial", "", "the thread cannot begin");
-}
-
-TAP_WAITING_SUITE(engine_begin_fails) {
-    enum { SOON_MS = 300 };
-    const EngineOptions options = {.where = 1u << BEV_CPU, .thread_begin = no_thread_begin};
-    Err err;
-    tap_need(engine_open(&engine, &options, &err), "an engine");
-    bool quiet = !take_within(SOON_MS);
-    fresh(TOY);
-    tap_ok(quiet && ask()->loads == 1 && frame->errors == 1 &&
-               !strcmp(frame->err.what, "the thread cannot begin"),
-           "what fails before the first request is told with its frame");
-    engine_close(engine);
-}
-
 TAP_SUITE(engine_mailbox) {
     enum { REQUESTS = 400 };
     begin(true, TOY);
