@@ -385,6 +385,14 @@ static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     return copies;
 }
 
+static bool allocate_curve(ReuseCurve *curve) {
+    size_t bytes = ((size_t)curve->lines + 1) * sizeof *curve->misses;
+    curve->misses = malloc(bytes);
+    curve->writebacks = malloc(bytes);
+    curve->crossings = malloc(bytes);
+    return curve->misses && curve->writebacks && curve->crossings;
+}
+
 /* Adds the counts of one pass up to curves over the cache size. The fuller partition decides. */
 static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
                        ReuseCurve *curve) {
@@ -402,11 +410,8 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
                           .touched = reuse->touched,
                           .fetches = reuse->fetches,
                           .writes = reuse->writes,
-                          .far_stores = cache->partitions == 2 ? reuse->far_stores : 0,
-                          .misses = malloc(sizes * sizeof *curve->misses),
-                          .writebacks = malloc(sizes * sizeof *curve->writebacks),
-                          .crossings = malloc(sizes * sizeof *curve->crossings)};
-    if (!curve->misses || !curve->writebacks || !curve->crossings)
+                          .far_stores = cache->partitions == 2 ? reuse->far_stores : 0};
+    if (!allocate_curve(curve))
         return false;
     if (reuse->followed)
         curve->scale = (double)(reuse->fetches + reuse->writes) / (double)reuse->followed;
@@ -450,22 +455,17 @@ bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err)
 static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, ReuseCurve *curve) {
     enum { ONE_IN = 64 };
     const double sectors = guess->read_once + guess->written_once;
-    const uint32_t lines = 1 + (uint32_t)(sectors / LINE_SECTORS / ONE_IN / partitions);
-    const size_t sizes = (size_t)lines + 1;
     *curve = (ReuseCurve){.partitions = partitions,
                           .one_in = ONE_IN,
                           .scale = 1,
-                          .lines = lines,
+                          .lines = 1 + (uint32_t)(sectors / LINE_SECTORS / ONE_IN / partitions),
                           .touched = (uint64_t)sectors,
                           .fetches = (uint64_t)guess->fetches,
-                          .writes = (uint64_t)guess->writes,
-                          .misses = malloc(sizes * sizeof *curve->misses),
-                          .writebacks = malloc(sizes * sizeof *curve->writebacks),
-                          .crossings = malloc(sizes * sizeof *curve->crossings)};
-    if (!curve->misses || !curve->writebacks || !curve->crossings)
+                          .writes = (uint64_t)guess->writes};
+    if (!allocate_curve(curve))
         return false;
-    for (size_t size = 0; size < sizes; size++) {
-        bool once = !warm || size < lines;
+    for (size_t size = 0; size <= curve->lines; size++) {
+        bool once = !warm || size < curve->lines;
         curve->misses[size] = once ? (uint64_t)guess->read_once : 0;
         curve->writebacks[size] = once ? (uint64_t)guess->written_once : 0;
         curve->crossings[size] = partitions == 2 ? (uint64_t)guess->read_once : 0;
