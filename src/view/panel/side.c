@@ -20,7 +20,7 @@ static const Panel *const with_steps[] = {&steps_panel, NULL};
 static const Panel *const facts[] = {&operator_panel,  &camera_panel, &cell_panel,
                                      &gradients_panel, &legend_panel, NULL};
 
-enum { COLUMN_GAP = 3, TWO_COLUMNS_W = 130, TWO_IN_PIXELS_W = 100 };
+enum { COLUMN_GAP = 3, TWO_COLUMNS_W = 110, TWO_IN_PIXELS_W = 100 };
 
 bool steps_are_two(const PanelData *data) {
     const LiveSteps *steps = data->live->frame.steps;
