@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/cli/bench.h"
-
 #include "src/cli/records.h"
 #include "src/run/recorded.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope bench --recorded: prints the latencies in samples/recorded/ with their machines. bench
  * --published: the article's table beside them. */
-#include "src/cli/bench.h"
+#include "src/cli/records.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
 
@@ -22,12 +22,28 @@ typedef char SceneLabel[128];
  * load balance 0.5". */
 static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err *err) {
     Job workload = select_job(options);
+    const OperatorChange asked = workload.sizes;
+    workload.sizes = (OperatorChange){0};
     if (!options->argument_count &&
-        (options->balance > 0 || !prune_is_off(&options->prune) || operator_is_changed(&workload.sizes)))
+        (options->balance > 0 || !prune_is_off(&options->prune) || operator_is_changed(&asked)))
         return err_set(err, ERR_USAGE, "--recorded", "such as bench --recorded histogram --skew 2",
                        "--balance, --prune, --skew and --points need a scene");
     for (int i = 0; i < options->argument_count; i++) {
+        OperatorChange change = asked;
+        Scene scene;
         workload_label(&workload, options->arguments[i], names[i], sizeof names[i]);
+        if (!operator_is_changed(&change))
+            continue;
+        if (!scene_load(options->arguments[i], &scene, err))
+            return false;
+        const OperatorSpec own = scene.operator_spec;
+        bool ok = operator_change(&scene, &change, err); /* fails for scenes with cameras */
+        scene_free(&scene);
+        if (!ok)
+            return false;
+        change.skewed = change.skewed && change.skew != own.skew;
+        change.points = change.points == own.points ? 0 : change.points;
+        operator_label(&change, names[i], sizeof names[i]);
     }
     return true;
 }

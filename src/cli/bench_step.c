@@ -4,7 +4,7 @@
 #include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/base/random.h"
-#include "src/cli/bench.h"
+#include "src/cli/records.h"
 #include "src/cli/selection.h"
 #include "src/lib/bevpool.h"
 #include "src/run/backend.h"

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "kernels/clean.h"
 #include "src/base/load.h"
-#include "src/cli/bench.h"
 #include "src/cli/records.h"
 #include "src/cli/selection.h"
 

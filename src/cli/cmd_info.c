@@ -35,6 +35,7 @@ static bool each_problem(const Options *options, Workload *workload, Visit *visi
 
 typedef struct {
     Report report, cameras, images, faults;
+    Report objects, bands; /* of --objects */
     const char *scene;
 } Facts;
 
@@ -213,6 +214,25 @@ static bool add_fault(const Options *options, Workload *workload, Facts *facts, 
     return true;
 }
 
+/* Adds the objects in each --align and --dtype, but the fault's ranges only once. */
+static bool add_objects(const Options *options, Workload *workload, Facts *facts, Err *err) {
+    KernelConfig formats[MAX_FORMATS];
+    int count = select_formats(options, formats);
+    ObjectTable table;
+    bool ok = object_table_open(options, workload, &table, err);
+    for (int i = 0; ok && i < count; i++) {
+        const KernelConfig *format = &formats[i];
+        ok = object_table_measure(&table, workload, format->dtype, format->align, err);
+        if (ok)
+            object_table_add(&table, facts->scene, format->dtype, format->align, &facts->objects,
+                             &facts->bands);
+    }
+    if (ok)
+        fault_table_add(&table.right, &table.wrong, facts->scene, &facts->faults);
+    object_table_close(&table);
+    return ok;
+}
+
 /* Prints the facts, then the tables that have rows. */
 static bool print_info(const Options *options, const Facts *facts, Err *err) {
     const OutputTable tables[] = {{NULL, &facts->report, print_facts},
@@ -227,80 +247,44 @@ static bool print_info(const Options *options, const Facts *facts, Err *err) {
                : output_report(options, &facts->report, root, err);
 }
 
+/* Prints the objects by distance, then the means by range, then the fault by range. */
+static bool print_objects(const Options *options, const Facts *facts, Err *err) {
+    const OutputTable tables[] = {
+        {.report = &facts->objects}, {"\n", &facts->bands, NULL}, {"\n", &facts->faults, NULL}};
+    return output_tables(options, tables, 3,
+                         json_pack("{so so}", "by_range", report_json(&facts->bands),
+                                   "fault_by_range", report_json(&facts->faults)),
+                         err);
+}
+
+static bool describe_scene(const Options *options, Workload *workload, Facts *facts, Err *err) {
+    if (options->objects)
+        return add_objects(options, workload, facts, err);
+    add_cameras(facts, workload->scene);
+    add_images(facts, workload->scene);
+    return add_fault(options, workload, facts, err) &&
+           each_problem(options, workload, add_problem, facts, err);
+}
+
 static bool describe_scenes(const Options *options, Err *err) {
-    Job workload_options = select_job(options);
-    Facts facts = {0};
+    const Job job = select_job(options);
+    Facts facts = {.objects = {.names_to = "object"},
+                   .bands = {.names_to = "range"},
+                   .faults = {.names_to = options->objects ? "range_m" : NULL}};
+    Report *const all[] = {&facts.report, &facts.cameras, &facts.images,
+                           &facts.faults, &facts.objects, &facts.bands};
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
         facts.scene = options->arguments[i];
-        if ((ok = select_open(&workload, facts.scene, &workload_options, err))) {
-            add_cameras(&facts, workload.scene);
-            add_images(&facts, workload.scene);
-            ok = add_fault(options, &workload, &facts, err) &&
-                 each_problem(options, &workload, add_problem, &facts, err);
-            workload_close(&workload);
-        }
-    }
-    ok = ok && print_info(options, &facts, err);
-    report_free(&facts.report);
-    report_free(&facts.cameras);
-    report_free(&facts.images);
-    report_free(&facts.faults);
-    return ok;
-}
-
-/* ---- info --objects -------------------------------------------------------------------------- */
-
-typedef struct {
-    Report rows, bands, faults;
-} ObjectReports;
-
-/* Measures the objects in each --align and --dtype, but the fault's ranges only in the first. */
-static bool measure_objects(const Options *options, Workload *workload, const char *scene,
-                            ObjectReports *reports, Err *err) {
-    KernelConfig formats[MAX_FORMATS];
-    int count = select_formats(options, formats);
-    ObjectTable table;
-    bool ok = object_table_open(options, workload, &table, err);
-    for (int i = 0; ok && i < count; i++) {
-        const KernelConfig *format = &formats[i];
-        ok = object_table_measure(&table, workload, format->dtype, format->align, err);
-        if (ok)
-            object_table_add(&table, scene, format->dtype, format->align, &reports->rows,
-                             &reports->bands);
-        if (ok && !i)
-            fault_table_add(&table.right, &table.wrong, scene, &reports->faults);
-    }
-    object_table_close(&table);
-    return ok;
-}
-
-static bool describe_objects(const Options *options, Err *err) {
-    Job workload_options = select_job(options);
-    ObjectReports reports = {.rows = {.names_to = "object"},
-                             .bands = {.names_to = "range"},
-                             .faults = {.names_to = "range_m"}};
-    bool ok = options->argument_count > 0 ||
-              err_set(err, ERR_USAGE, "info --objects", "name a scene, such as intersection",
-                      "objects are those of a scene");
-    for (int i = 0; ok && i < options->argument_count; i++) {
-        Workload workload;
-        if (!(ok = select_open(&workload, options->arguments[i], &workload_options, err)))
+        if (!(ok = select_open(&workload, facts.scene, &job, err)))
             break;
-        ok = measure_objects(options, &workload, options->arguments[i], &reports, err);
+        ok = describe_scene(options, &workload, &facts, err);
         workload_close(&workload);
     }
-    /* People see the objects by distance, then the means by range, then the fault by range. */
-    const OutputTable tables[] = {
-        {.report = &reports.rows}, {"\n", &reports.bands, NULL}, {"\n", &reports.faults, NULL}};
-    ok = ok && output_tables(options, tables, 3,
-                             json_pack("{so so}", "by_range", report_json(&reports.bands),
-                                       "fault_by_range", report_json(&reports.faults)),
-                             err);
-    report_free(&reports.rows);
-    report_free(&reports.bands);
-    report_free(&reports.faults);
+    ok = ok && (options->objects ? print_objects : print_info)(options, &facts, err);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        report_free(all[i]);
     return ok;
 }
 
@@ -490,8 +474,9 @@ bool cmd_info(const Options *options, Err *err) {
         return false;
     if (options->kernels)
         return describe_functions(options, err);
-    if (options->objects)
-        return describe_objects(options, err);
+    if (options->objects && !options->argument_count)
+        return err_set(err, ERR_USAGE, "info --objects", "name a scene, such as intersection",
+                       "objects are those of a scene");
     if (options->probe)
         return describe_limits(options, err);
     return options->argument_count ? describe_scenes(options, err) : describe_machine(options, err);

@@ -209,24 +209,14 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
 }
 
 /* Returns the parts of the report beside its rows. NULL: out of memory. */
-static json_t *regime_json(const Regime *regime) {
-    json_t *root = json_object(), *findings = json_array();
-    bool whole = root && findings && !regime->counted.out_of_memory;
-    for (int i = 0; whole && i < regime->model_count; i++) {
-        json_t *of_model = findings_json(&regime->models[i], &regime->chosen);
-        whole = of_model && json_array_extend(findings, of_model) == 0;
-        json_decref(of_model);
-    }
-    whole = whole && json_object_set(root, "findings", findings) == 0;
-    json_decref(findings);
-    if (whole && regime->options->counters)
-        whole = json_object_set_new(root, "counters", report_json(&regime->counted)) == 0;
-    if (whole && regime->label[0])
-        whole = json_object_set_new(root, "machine", output_machine(&regime->machine)) == 0;
-    if (whole)
-        return root;
-    json_decref(root);
-    return NULL;
+static json_t *regime_json(const Regime *regime, const Report *findings) {
+    bool whole = !regime->counted.out_of_memory && !findings->out_of_memory;
+    json_t *root = whole ? json_pack("{so}", "findings", report_json(findings)) : NULL;
+    if (root && regime->options->counters)
+        json_object_set_new(root, "counters", report_json(&regime->counted));
+    if (root && regime->label[0])
+        json_object_set_new(root, "machine", output_machine(&regime->machine));
+    return root;
 }
 
 static bool print_regime(const Regime *regime, Err *err) {
@@ -238,13 +228,16 @@ static bool print_regime(const Regime *regime, Err *err) {
         bool whole = print_tables(regime, print, output.stream);
         return output_close(&output, whole, regime->options->output, err);
     }
-    Report report = {0};
-    for (int i = 0; i < regime->model_count; i++)
+    Report report = {0}, findings = {0};
+    for (int i = 0; i < regime->model_count; i++) {
         regime_add(&report, REGIME_ALL, &regime->models[i], regime->chosen.count);
-    json_t *root = regime_json(regime);
+        findings_add(&findings, &regime->models[i], &regime->chosen);
+    }
+    json_t *root = regime_json(regime, &findings);
     bool csv = !strcmp(regime->options->format, "csv") && regime->options->counters;
     bool ok = output_report(regime->options, csv ? &regime->counted : &report, root, err);
     report_free(&report);
+    report_free(&findings);
     return ok;
 }
 

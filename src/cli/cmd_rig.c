@@ -1,19 +1,170 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope rig: shows whether a rig is a large or a small problem, on each GPU. A rig is a scene of
- * an empty world, in JSON. The options change some of its fields (rig_change.c). */
+ * an empty world, in JSON. The options change some of its fields. */
 #include "src/base/data.h"
+#include "src/base/json_fields.h"
 #include "src/base/progress.h"
 #include "src/base/units.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
+#include "src/scene/scene.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* Finds the file of --from: a rig that comes with the program, or a path. */
+static bool rig_path(const char *from, char path[PATH_MAX], Err *err) {
+    char relative[128];
+    Err ignored;
+    snprintf(relative, sizeof relative, "samples/rigs/%.64s.json", from);
+    if (!strchr(from, '/') && data_path(relative, path, PATH_MAX, &ignored))
+        return true;
+    if (access(from, R_OK) != 0)
+        return err_set(err, ERR_USAGE, from, "one of " RIG_NAMES ", or a scene in JSON",
+                       "no such rig");
+    snprintf(path, PATH_MAX, "%s", from);
+    return true;
+}
+
+/* Reads an array of two whole numbers in `object`. False: the scene's own check reports why. */
+static bool rig_two(const json_t *object, const char *key, int values[2]) {
+    const json_t *array = json_object_get(object, key);
+    for (size_t i = 0; i < 2; i++)
+        values[i] = (int)json_number_value(json_array_get(array, i));
+    return values[0] > 0 && values[1] > 0;
+}
+
+/* Parses `count` numbers with a separator between them: "704x256", "1:60:0.5". */
+static bool parse_numbers(const char *text, char separator, int count, double *values) {
+    for (int i = 0; i < count; i++) {
+        char *end;
+        values[i] = strtod(text, &end);
+        if (end == text || !isfinite(values[i]) || *end != (i + 1 < count ? separator : '\0'))
+            return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+/* ---- the input ------------------------------------------------------------------------------- */
+
+/* Fits the image of a frustum or of a camera, if it has one, to the input: resized to its width, of
+ * which the lower rows are kept. */
+static bool fit_image(json_t *object, const int input[2], Err *err) {
+    int image[2];
+    json_object_del(object, "resize");
+    json_object_del(object, "crop_px");
+    if (!rig_two(object, "image_px", image))
+        return true;
+    double scale = (double)input[0] / image[0];
+    int rows = (int)lround(image[1] * scale);
+    if (rows < input[1])
+        return err_set(err, ERR_USAGE, "--input", "take a smaller one",
+                       "an image of %d x %d has %d x %d pixels after the resize, but the input has "
+                       "%d x %d",
+                       image[0], image[1], input[0], rows, input[0], input[1]);
+    json_object_set_new(object, "resize", json_real(scale));
+    json_object_set_new(object, "crop_px", json_pack("[ii]", 0, rows - input[1]));
+    return true;
+}
+
+static bool set_input(json_t *rig, const char *text, Err *err) {
+    json_t *frustum = json_object_get(rig, "frustum"), *camera;
+    double size[2];
+    size_t i;
+    if (!parse_numbers(text, 'x', 2, size) || size[0] < 1 || size[1] < 1 || size[0] > 65536 ||
+        size[1] > 65536)
+        return err_set(err, ERR_USAGE, "--input", "for example 704x256", "'%s' is not WxH", text);
+    const int input[2] = {(int)size[0], (int)size[1]};
+    bool ok = fit_image(frustum, input, err);
+    json_array_foreach(json_object_get(rig, "cameras"), i, camera) ok =
+        ok && fit_image(camera, input, err);
+    json_object_set_new(frustum, "input_px", json_pack("[ii]", input[0], input[1]));
+    return ok;
+}
+
+/* ---- depth, grid and all --------------------------------------------------------------------- */
+
+static bool set_stride(json_t *frustum, int64_t stride, Err *err) {
+    int input[2];
+    if (!stride || !rig_two(frustum, "input_px", input))
+        return true;
+    if (input[0] % stride || input[1] % stride)
+        return err_set(err, ERR_USAGE, "--stride", "choose another, or --input",
+                       "%d x %d pixels are no multiple of %lld", input[0], input[1],
+                       (long long)stride);
+    json_object_set_new(frustum, "features",
+                        json_pack("[ii]", input[0] / (int)stride, input[1] / (int)stride));
+    return true;
+}
+
+/* Applies --reach and --cell: the grid is square. */
+static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
+    const json_t *x = json_object_get(grid, "x_m");
+    int cells[2];
+    if ((!reach_m && !cell_m) || !rig_two(grid, "cells", cells))
+        return true;
+    double old_m =
+        json_number_value(json_array_get(x, 1)) - json_number_value(json_array_get(x, 0));
+    double side_m = reach_m ? 2 * reach_m : old_m, step_m = cell_m ? cell_m : old_m / cells[0];
+    int count = (int)lround(side_m / step_m);
+    if (fabs(count * step_m - side_m) > 1e-6 * side_m)
+        return err_set(err, ERR_USAGE, "--cell", "choose a part of it",
+                       "%g m are no multiple of %g m", side_m, step_m);
+    const char *const axes[] = {"x_m", "y_m"};
+    for (int i = 0; i < 2; i++)
+        json_object_set_new(grid, axes[i], json_pack("[ff]", -side_m / 2, side_m / 2));
+    json_object_set_new(grid, "cells", json_pack("[ii]", count, count));
+    return true;
+}
+
+/* Changes a rig's JSON by the options: input, depths, channels, stride and grid. */
+static bool change_rig(json_t *rig, const Options *options, Err *err) {
+    json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
+    double depth[3] = {0};
+    if (options->input && !set_input(rig, options->input, err))
+        return false;
+    if (options->depth && !parse_numbers(options->depth, ':', 3, depth))
+        return err_set(err, ERR_USAGE, "--depth", "for example 1:60:0.5",
+                       "'%s' is not START:STOP:STEP", options->depth);
+    if (options->depth) {
+        json_object_del(frustum, "depth_bins");
+        json_object_set_new(frustum, "depth_m", json_pack("[fff]", depth[0], depth[1], depth[2]));
+    }
+    if (options->channels)
+        json_object_set_new(rig, "channels", json_integer(options->channels));
+    return set_stride(frustum, options->stride, err) &&
+           set_grid(grid, options->reach_m, options->cell_m, err);
+}
+
+/* Makes the JSON text of the rig of --from with the other options, a valid scene. The caller
+ * frees. */
+static bool rig_changed_text(const Options *options, char **text, Err *err) {
+    char path[PATH_MAX];
+    Scene scene;
+    json_t *rig = rig_path(options->from_rig ? options->from_rig : "nuscenes", path, err)
+                      ? fields_load(path, SCENE_MAX_JSON_BYTES,
+                                    "--from takes a rig in JSON, as samples/rigs has them", err)
+                      : NULL;
+    bool ok = rig && change_rig(rig, options, err);
+    *text = ok ? json_dumps(rig, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : NULL;
+    json_decref(rig);
+    ok = ok && (*text || err_no_memory(err, "rig", "")) &&
+         scene_read_json(*text, strlen(*text), path, &scene, err);
+    if (ok)
+        scene_free(&scene);
+    else
+        free(*text);
+    return ok;
+}
+
+/* ---- what it comes to ------------------------------------------------------------------------ */
 
 static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = model->workload.scene;

@@ -368,13 +368,13 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
                   "cosine_line", options->cosine, "max_abs_line", options->max_abs, "classes",
                   report_json(&classes), "moments", records->all);
     static const char gates_said[] =
-        "\nA pass of gate B says that the format costs no more than on the shipped scenes, not that "
-        "it is enough for a network. Where all correct kernels fail it alike, the format is at "
-        "fault. Of several moments a row shows the one of the largest rel L2, of those that fail "
-        "if any does. atol 1e-2 is NVIDIA's tolerance, an absolute bound on max abs, which judges "
-        "nothing here. Left out are the values whose FP64 over the original inputs is NaN or "
-        "infinite. Of channels: rel L2 of each channel by itself, the root of their mean square. "
-        "verify --help explains the gates.\n";
+        "\nA pass of gate B says that the format costs no more than on the shipped scenes, not "
+        "that it is enough for a network. Where all correct kernels fail it alike, the format is "
+        "at fault. Of several moments a row shows the one of the largest rel L2, of those that "
+        "fail if any does. atol 1e-2 is NVIDIA's tolerance, an absolute bound on max abs, which "
+        "judges nothing here. Left out are the values whose FP64 over the original inputs is NaN "
+        "or infinite. Of channels: rel L2 of each channel by itself, the root of their mean "
+        "square. verify --help explains the gates.\n";
     const OutputTable tables[] = {{.report = &records->row},
                                   {.above = gates_said},
                                   {"\nBy scene and class: the largest error and the lowest "

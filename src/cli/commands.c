@@ -19,12 +19,12 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
      "Gate A compares with FP64 over the quantised inputs and a bound for rounding: 1.00 of it is "
      "the most that a correct kernel's rounding takes. Gate B holds rel L2 against FP64 over the "
-     "original inputs to the format's limit. Gate C demands exact equality on data that every order "
-     "of summation sums exactly. Backward the same gates judge both gradients, and the adjoint "
-     "identity: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several moments the "
-     "table has the one with the largest rel L2, and a second table the scenes' classes; --format "
-     "json has every moment. Without SCENE: canonical, asymmetric and toy. Exit status 3 when a "
-     "gate fails.",
+     "original inputs to the format's limit. Gate C demands exact equality on data that every "
+     "order of summation sums exactly. Backward the same gates judge both gradients, and the "
+     "adjoint identity: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Of several "
+     "moments the table has the one with the largest rel L2, and a second table the scenes' "
+     "classes; --format json has every moment. Without SCENE: canonical, asymmetric and toy. Exit "
+     "status 3 when a gate fails.",
      0, INT_MAX, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of samples, the prepare step apart, effective bandwidth by the "
@@ -44,11 +44,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "or only, what a kernel computes.",
      1, 2, cmd_export},
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
-     "Follows the accesses of the CUDA kernels in the order of their blocks and warps, counts them, "
-     "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
-     "parts: DRAM, L2, issue and dependent loads. All of it is a model and needs no GPU; recorded "
-     "and published latencies stand beside it where known. Findings of pooling end with the four "
-     "steps: classify, remove traffic, map, validate.",
+     "Follows the accesses of the CUDA kernels in the order of their blocks and warps, counts "
+     "them, finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency "
+     "with its parts: DRAM, L2, issue and dependent loads. All of it is a model and needs no GPU; "
+     "recorded and published latencies stand beside it where known. Findings of pooling end with "
+     "the four steps: classify, remove traffic, map, validate.",
      1, 1, cmd_regime},
     {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
      "KIND is a chart's name, as bevscope --list shows them. The name's suffix chooses PNG, SVG or "
@@ -63,11 +63,11 @@ const Subcommand commands[COMMAND_COUNT] = {
      "it. Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
      0, 1, cmd_learn},
     {"try", "FILE [SCENE]", "judge and time a kernel of your own",
-     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest. It is "
-     "compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where that is known, and $CFLAGS; then "
-     "judged by gates A and C on the cases that this program's own kernels are judged on: out is "
-     "NaN before each call, two runs must both pass, and only out may be written. Then it is timed "
-     "on SCENE beside the kernels of the CPU. Without SCENE: canonical. The kernel runs in a "
+     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest. It "
+     "is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where that is known, and $CFLAGS; "
+     "then judged by gates A and C on the cases that this program's own kernels are judged on: out "
+     "is NaN before each call, two runs must both pass, and only out may be written. Then it is "
+     "timed on SCENE beside the kernels of the CPU. Without SCENE: canonical. The kernel runs in a "
      "process of its own, with limits of time and memory. That contains mistakes, not attacks: it "
      "runs with your rights. FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and "
      "libnvrtc. Exit status 3 when a case is wrong, 1 when the kernel does not compile, crashes or "

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints what limits each kernel by the memory model. bevscope regime prints this. */
-#include "src/base/json_fields.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/scene/scatter.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,37 +79,6 @@ static int make_workflow(const SceneModel *scene, int gpu, const PredictedKernel
                    : 0;
 }
 
-/* Returns the bytes of one shell word (clean_for_shell). Quoted words may have blanks. */
-static size_t word_length(const char *text) {
-    size_t length = 0;
-    for (bool quoted = false; text[length] && (quoted || text[length] != ' '); length++) {
-        quoted ^= text[length] == '\'';
-        length += !quoted && text[length] == '\\'; /* also counts the escaped character */
-    }
-    return length;
-}
-
-/* Prints a command in lines of 78 columns that a shell joins again. Lines end between words. A
- * longer list is broken after a comma, without an indent. */
-static void print_command(const char *text, FILE *out) {
-    enum { WIDTH = 76, INDENT = 6 };
-    int at = fprintf(out, "%*s", INDENT, "");
-    bool list = false;
-    for (size_t length; *text; text += length) {
-        size_t word = word_length(text);
-        bool whole = (word < WIDTH - 2 * INDENT || memchr(text, '\'', word)) && !list;
-        length = whole ? word : strcspn(text, ", ");
-        length += text[length] == ',' || text[length] == ' ';
-        if (at + (int)length > WIDTH && list)
-            at = fprintf(out, "\\\n") - 2;
-        else if (at + (int)length > WIDTH)
-            at = fprintf(out, "\\\n%*s", 2 * INDENT, "") - 2;
-        at += fprintf(out, "%.*s", (int)length, text);
-        list = text[length - 1] == ',';
-    }
-    fputs("\n", out);
-}
-
 static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
     Finding steps[WORKFLOW_STEPS];
     const PredictedKernel *kernel;
@@ -125,7 +92,7 @@ static void print_workflow(const SceneModel *scene, int gpu, FILE *out) {
         fputs("\n", out);
         print_evidence(&steps[i], out);
         for (int j = 0; j < 2 && steps[i].commands[j][0]; j++)
-            print_command(steps[i].commands[j], out);
+            fprintf(out, "%s%s\n", output_command, steps[i].commands[j]);
     }
 }
 
@@ -142,40 +109,31 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
     }
 }
 
-/* Adds the findings of a kernel on a GPU to the array. False: out of memory. */
-static bool add_json(json_t *array, const SceneModel *scene, const PredictedKernel *kernel, int gpu,
-                     const Finding *findings, int count) {
-    bool whole = array != NULL;
-    for (int i = 0; whole && i < count; i++)
-        whole =
-            json_array_append_new(
-                array, json_pack("{so ss ss ss ss sf ss ss ss}", "scene", fields_text(scene->scene),
-                                 "dtype", bev_dtypes[scene->memory->dtype].name, "align",
-                                 bev_aligns[scene->memory->align].name, "kernel", kernel->name,
-                                 "gpu", scene->memory->gpus[gpu].title, "gain", findings[i].gain,
-                                 "finding", findings[i].text, "evidence", findings[i].evidence,
-                                 "lesson", findings[i].lesson)) == 0;
-    return whole;
+static void add_rows(Report *report, const SceneModel *scene, const PredictedKernel *kernel,
+                     int gpu, const Finding *findings, int count) {
+    for (int i = 0; i < count; i++) {
+        report_row(report);
+        report_add(report, "scene", NULL, 0, cell_text(scene->scene));
+        report_add(report, "dtype", NULL, 0, cell_text(bev_dtypes[scene->memory->dtype].name));
+        report_add(report, "align", NULL, 0, cell_text(bev_aligns[scene->memory->align].name));
+        report_add(report, "kernel", NULL, 0, cell_text(kernel->name));
+        report_add(report, "gpu", NULL, 0, cell_text(scene->memory->gpus[gpu].title));
+        report_add(report, "gain", NULL, 0, cell_real(findings[i].gain));
+        report_add(report, "finding", NULL, 0, cell_text(findings[i].text));
+        report_add(report, "evidence", NULL, 0, cell_text(findings[i].evidence));
+        report_add(report, "lesson", NULL, 0, cell_text(findings[i].lesson));
+    }
 }
 
-json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
+void findings_add(Report *report, const SceneModel *scene, const ChosenGpus *chosen) {
     Finding findings[FINDINGS_MAX];
-    const MemoryModel *model = scene->memory;
     const IntervalLengths lengths = interval_lengths(scene);
-    json_t *array = json_array();
-    bool whole = array != NULL;
     for (int gpu = 0; gpu < chosen->count; gpu++) {
-        int count;
         const PredictedKernel *kernel = NULL;
-        while ((kernel = model_next(model, kernel))) {
-            count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
-            whole = whole && add_json(array, scene, kernel, gpu, findings, count);
-        }
-        count = make_workflow(scene, gpu, &kernel, findings);
-        whole = whole && add_json(array, scene, kernel, gpu, findings, count);
+        while ((kernel = model_next(scene->memory, kernel)))
+            add_rows(report, scene, kernel, gpu, findings,
+                     findings_of(scene->memory, kernel->kernel, gpu, NULL, &lengths, findings));
+        int count = make_workflow(scene, gpu, &kernel, findings);
+        add_rows(report, scene, kernel, gpu, findings, count);
     }
-    if (whole)
-        return array;
-    json_decref(array);
-    return NULL;
 }

@@ -58,12 +58,6 @@ void scene_model_bytes(const SceneModel *model, char footprint[32], char gathere
  * name more than one. */
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
-/* ---- rig_change.c: the rig of bevscope rig --------------------------------------------------- */
-
-/* Makes the JSON text of the rig of --from with the other options, a valid scene. The caller
- * frees. */
-bool rig_changed_text(const Options *options, char **text, Err *err);
-
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
 
 enum { CHOSEN_GPUS = 16 };
@@ -98,10 +92,10 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
  * both. */
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on);
 
-/* Print what limits the kernels on the chosen GPUs, by the model. The text has the first finding of
- * each kernel; with `all` every finding and its evidence. The JSON array has all. */
+/* Prints what limits the kernels on the chosen GPUs, by the model: the first finding of each
+ * kernel; with `all` every finding and its evidence. findings_add adds a row for each. */
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
-json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
+void findings_add(Report *report, const SceneModel *model, const ChosenGpus *chosen);
 
 /* Add the hardware counters of every kernel beside the model. counted_measure counts on this GPU;
  * `label` names the machine. counted_recall reads recordings of the chosen GPUs. `named`: only

@@ -13,6 +13,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+const char output_command[] = "        ";
+
 /* Returns the indent for the rest of a long line: its last column, which two blanks precede. */
 static int hanging_indent(const char *line, size_t length) {
     int indent = 0;
@@ -40,8 +42,9 @@ static size_t words_that_fit(const char *text, size_t length, int columns) {
 static bool print_line(const char *line, size_t length) {
     while (length && line[length - 1] == ' ')
         length--;
+    const bool whole = !strncmp(line, output_command, strlen(output_command));
     const int indent = hanging_indent(line, length);
-    size_t used = words_that_fit(line, length, report_screen_columns);
+    size_t used = whole ? length : words_that_fit(line, length, report_screen_columns);
     bool ok = fwrite(line, 1, used, stdout) == used;
     while (used < length) {
         used += strspn(line + used, " ");

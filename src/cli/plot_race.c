@@ -3,7 +3,6 @@
 #include "src/app/app.h"
 #include "src/base/data.h"
 #include "src/cli/model.h"
-#include "src/cli/output_chart.h"
 #include "src/view/bev/picture.h"
 #include "src/view/panel/pen_sheet.h"
 #include "src/view/panel/race.h"

@@ -5,8 +5,9 @@
 
 #include "src/base/kernel_config.h"
 #include "src/base/memory_stream.h"
-#include "src/cli/output_chart.h"
+#include "src/cli/options.h"
 #include "src/run/machine.h"
+#include "src/view/chart/chart.h"
 
 #include <jansson.h>
 
@@ -91,6 +92,9 @@ json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
+/* Begins a line with a command to paste, which no terminal's width breaks. */
+extern const char output_command[];
+
 /* Returns the width of the terminal that is standard output; 0: no terminal. */
 int output_screen_columns(void);
 
@@ -129,3 +133,13 @@ json_t *output_head(const char *command);
 /* Return the JSON block about the machine of a result, and about this machine. */
 json_t *output_machine(const Machine *machine);
 json_t *output_this_machine(void);
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+/* Reads the format from the suffix of `path`, and the size from --width. Fails without a path, with
+ * another suffix or with a wrong width. `command` heads the error. */
+bool output_picture(const Options *options, const char *path, const char *command,
+                    PictureFile *file, Err *err);
+
+/* Writes a chart to `path` in the theme of --theme and the width of --width. */
+bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err *err);

@@ -262,35 +262,20 @@ bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64
     return true;
 }
 
-/* Returns the kernel of `word` on that device in that direction, if it can be launched. Else the
- * default. */
-static const BevKernel *kernel_or_default(const char *word, BevWhere where,
-                                          BevDirection direction) {
-    const BevKernel *kernel =
-        word ? kernel_named(where, direction, word) : bev_default(where, direction);
-    return kernel && kernel->launch ? kernel : NULL;
-}
-
 const BevKernel *select_both_ways(const Options *options, unsigned where,
                                   const BevKernel **backward, Err *err) {
     const char *word = options->kernel;
     const BevKernel *named = word ? bev_kernel_find(word) : NULL;
-    for (int device = BEV_CUDA; device >= BEV_CPU; device--) {
-        if (!(where & 1u << device) ||
-            (named && named->where != (BevWhere)device && where & 1u << named->where))
-            continue;
-        const BevKernel *there = kernel_or_default(word, (BevWhere)device, BEV_FORWARD);
-        const BevKernel *back = kernel_or_default(word, (BevWhere)device, BEV_BACKWARD);
-        if (!there && !back)
-            continue;
-        if (backward)
-            *backward = back ? back : bev_default((BevWhere)device, BEV_BACKWARD);
-        return there ? there : bev_default((BevWhere)device, BEV_FORWARD);
+    const BevKernel *there = word ? find_kernel(word, where, BEV_FORWARD) : select_best(where);
+    const BevKernel *back = word ? find_kernel(word, where, BEV_BACKWARD) : NULL;
+    const BevKernel *first = back && named && named->direction == BEV_BACKWARD ? back : there;
+    if (!first && !back) {
+        refuse_kernel(word, where, 1u << BEV_FORWARD | 1u << BEV_BACKWARD, err);
+        return NULL;
     }
-    err_set(err, ERR_DEVICE, word ? word : "kernel", "see bevscope --list",
-            "this kernel does not run on %s",
-            where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
-    return NULL;
+    BevWhere device = first ? first->where : back->where;
+    *backward = back && back->where == device ? back : bev_default(device, BEV_BACKWARD);
+    return there && there->where == device ? there : bev_default(device, BEV_FORWARD);
 }
 
 bool select_words(const Options *options, unsigned where, AppOptions *app, Err *err) {

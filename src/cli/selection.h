@@ -17,9 +17,8 @@ bool select_devices(const char *word, unsigned *where, Err *err);
  * is cpu_v3. NULL with an error: the kernel does not run there. */
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 
-/* Finds the forward kernel of --kernel, which may name either direction. `backward` not NULL: also
- * finds the backward kernel. The kernel that is not named has the same title, or is the default.
- * NULL after an error. */
+/* Finds the forward and the backward kernel of --kernel, which may name either. The kernel that is
+ * not named has the same title, or is the default of the same device. NULL after an error. */
 const BevKernel *select_both_ways(const Options *options, unsigned where,
                                   const BevKernel **backward, Err *err);
 

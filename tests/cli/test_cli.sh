@@ -345,13 +345,12 @@ grep -q '^Workflow on RTX A6000, with V' out &&
         classify:remove:map:validate: ] &&
     grep -qE '^  remove: V[0-9+A-Z ]+ asks for [0-9.]+ .?B, [0-9.]+ times' out
 tap_ok $? 'and with the four steps of the workflow, of pooling too'
-sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out >joined &&
-    grep -qE '^      ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,smsp__warps_eligible[^ ]*,l1tex__[^ ]*[.]ratio bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' joined &&
-    grep -qE '^      nsys profile .* bevscope bench toy .*--once && nsys stats' joined
+grep -qE '^        ncu .*--nvtx-include v[a-z0-9_]+[.]toy[.]fp16[.]nearest/ --metrics dram__bytes_read.sum,[^ ]*,smsp__warps_eligible[^ ]*,l1tex__[^ ]*[.]ratio bevscope bench toy --kernel v[a-z0-9_]+ --dtype fp16 --align nearest --once$' out &&
+    grep -qE '^        nsys profile .* bevscope bench toy .*--once && nsys stats' out
 tap_ok $? 'the last of which says what to type in Nsight Compute and Nsight Systems'
 name="\$(touch run) it's one.npz"
 "$BEVSCOPE" export toy "$name" && "$BEVSCOPE" regime "$name" --gpu a6000 -k v2,V4 >out
-sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' out | grep -E '^      (ncu|nsys) ' >pasted
+grep -E '^        (ncu|nsys) ' out >pasted
 (ncu() { printf '<%s>' "$@"; } && nsys() { ncu "$@"; } && . ./pasted) >said
 [ ! -e run ] && [ "$(grep -oF "<bench><$name><--kernel>" said | wc -l)" = 2 ]
 tap_ok $? 'what it says to type can be pasted, whatever the name of the file'

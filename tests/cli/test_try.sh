@@ -147,7 +147,6 @@ judge 1 'directory' folder.c toy
 judge 2 'name ends in .c or .cu' mine.cpp toy
 judge 2 'usage: bevscope try' --limit 3
 judge 2 'not a number from' mine.c toy --limit 0
-judge 2 'suffix' mine.c toy -o bars.jpg
 judge 2 'neither a file nor a known scene' mine.c nowhere/toy.json
 (
     unset CC

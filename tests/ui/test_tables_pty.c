@@ -42,13 +42,15 @@ static bool run(int columns, const char *words) {
 #define printed(words_, passed_, title_)                                                           \
     (tap_ok(run(80, words_) && (passed_), title_), pty_end(&pty))
 
-/* The characters of the widest line. */
+/* The characters of the widest line. Commands to paste, which follow eight blanks, do not count. */
 static int widest(const char *text) {
     int width = 0, most = 0;
+    bool pasted = false;
     for (; *text; text++) {
         bool ends = *text == '\n' || *text == '\r';
+        pasted = width ? pasted : !strncmp(text, "        ", 8);
         width = ends ? 0 : width + (((unsigned char)*text & 0xc0) != 0x80);
-        most = width > most ? width : most;
+        most = width > most && !pasted ? width : most;
     }
     return most;
 }
