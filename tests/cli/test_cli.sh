@@ -279,6 +279,7 @@ for name in a.png b.png a.svg b.svg; do
 done
 tap_run 'same options, same PNG' cmp a.png b.png
 tap_run 'same options, same SVG' cmp a.svg b.svg
+tap_run 'which a parser of XML reads' python3 -c 'import xml.dom.minidom as d; d.parse("a.svg")'
 for name in c.png d.png c.svg d.svg; do
     tap_expect 0 '' snapshot toy --backward -o "$name" --device cpu
 done

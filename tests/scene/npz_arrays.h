@@ -146,7 +146,7 @@ static inline void add_deflated(ZipMaker *zip, const char *file, Buffer npy, uin
     buffer_add_fields(&block, "122", (uint64_t[]){1, npy.length, ~npy.length});
     buffer_add(&block, npy.bytes, npy.length);
     zip_entry(zip, file, block.bytes, block.length, 8, 0, declared,
-              crc32_of(npy.bytes, npy.length));
+              (uint32_t)crc32(0, npy.bytes, (uInt)npy.length));
     free(block.bytes);
 }
 

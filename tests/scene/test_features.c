@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Features: the embedding, depth distributions compared with their definition, the toy scene pooled
- * by hand. */
+/* Features: the embedding, depth distributions compared with their definition, walls by hand. */
 #include "src/scene/features.h"
-#include "src/scene/scatter.h"
 #include "src/inputs/workload.h"
 #include "tests/support/scenes.h"
 #include "tests/support/tap.h"
@@ -142,11 +140,11 @@ static void test_width(const Scene *toy) {
  * one from y = -0.4 on to the left three quarters. The rest is sky: no feature, last bin. */
 static void test_partial(const Scene *toy) {
     static const Solid walls[] = {
-        {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 0}, 0, {1, 12, 2.5}, 0, {0, 0}},
-        {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 5.6}, 0, {1, 12, 8}, 0, {0, 0}},
+        {SOLID_BOX, CLASS_TRUCK, {1, 0.5F, 0.25F}, {4.5, 0}, 0, {1, 12, 2.5}, 0, {0, 0}},
+        {SOLID_BOX, CLASS_TRUCK, {1, 0.5F, 0.25F}, {4.5, 5.6}, 0, {1, 12, 8}, 0, {0, 0}},
     };
-    static const double filled[] = {0.25, 0.75};
-    const double tail = 0.022750132;
+    static const double filled[] = {0.25, 0.75}, mean_m[] = {2.25, 3};
+    const double tail = 0.022750132, light = 0.78 - 0.17 * 0.8;
     Embedding embedding = embedding_of(toy->channels, toy->seed);
     for (int i = 0; i < 2; i++) {
         Scene scene = *toy;
@@ -159,6 +157,11 @@ static void test_partial(const Scene *toy) {
         embedding_decode(&embedding, features.feat + scene.channels, parts);
         tap_ok(fabs(parts[CLASS_TRUCK] - filled[i]) < 1e-5, "a wall fills %.0f%% of a pixel",
                100 * parts[CLASS_TRUCK]);
+        tap_ok(fabs(parts[EMBED_R] - filled[i] * light) < 1e-5 &&
+                   fabs(parts[EMBED_G] - filled[i] * light / 2) < 1e-5 &&
+                   fabs(parts[EMBED_HEIGHT] - filled[i] * mean_m[i] / 10) < 1e-3,
+               "its colour, in the light of a wall that faces -x, and its mean height, %.3f",
+               parts[EMBED_HEIGHT] * 10 / filled[i]);
         tap_ok(fabs(depth[2 * stride] - (1 - filled[i] + filled[i] * tail)) < 1e-5,
                "and leaves %.0f%% of its depth to the last bin", 100 * depth[2 * stride]);
         features_free(&features);
@@ -295,69 +298,6 @@ static void test_views(const Scene *scene, const CameraViews *coarse) {
     camera_views_free(&views);
 }
 
-/* ---- pooled and decoded --------------------------------------------------------------------- */
-
-typedef struct {
-    int64_t cells;
-    float (*parts)[EMBED_DIMS]; /* of each cell */
-} Decoded;
-
-static Decoded pool(const Scene *scene, const Features *features, BevAlign align) {
-    BevMap map;
-    need(scatter_build(&scene->rig, align, UINT32_MAX, &map, &err), &err);
-    Embedding embedding = embedding_of(scene->channels, scene->seed);
-    int64_t channels = scene->channels;
-    Decoded decoded = {.cells = scene->shape.nx * scene->shape.ny};
-    float *bev = calloc((size_t)(decoded.cells * channels), sizeof *bev);
-    for (int64_t t = 0; t < map.points; t++) {
-        float weight = features->depth[map.ranks_depth[t]] * (map.weights ? map.weights[t] : 1);
-        for (int64_t c = 0; c < channels; c++)
-            bev[map.ranks_bev[t] * channels + c] +=
-                weight * features->feat[map.ranks_feat[t] * channels + c];
-    }
-    decoded.parts = calloc((size_t)decoded.cells, sizeof *decoded.parts);
-    for (int64_t cell = 0; cell < decoded.cells; cell++)
-        embedding_decode(&embedding, bev + cell * channels, decoded.parts[cell]);
-    embedding_free(&embedding);
-    scatter_free(&map);
-    free(bev);
-    return decoded;
-}
-
-/* The toy scene, by hand. test_scatter derives its points: cells 3, 6, 9 hold depth 2 m of the
- * pixels u = 4, 2, 0, cells 1, 7, 13 depth 4 m of the same, each for v = 0 and v = 2.
- * A wall, by class a truck, stands at x = 4, so its depth is 4 for every ray. It reaches y = -6 to
- * 6 and z = 0 to 8, and the view at 4 m only y = -3 to 3 and z = 0 to 4: every ray meets it. Depth:
- * sigma is a quarter of the 2 m bins, 0.5 m; the bins meet at 3 m and 5 m, two sigma off the wall.
- * So the bin of 4 m holds P(|Z| < 2) = 0.9545, and those of 2 m and 6 m 0.02275 each. Class: both
- * pixels of a cell show truck only, so its mass is twice the bin's share. Colour: (1, 0.5, 0.25),
- * and the wall faces -x, where light is 0.78 - 0.17 * 0.8 = 0.644. Height: the sub-rays spread
- * evenly around v = 0 and v = 2, whose rays are at z = 3 and z = 1 when they meet the wall: means 3
- * and 1, so the sum over both pixels is 4 m, times the bin's share. */
-static void test_toy(const Scene *toy) {
-    static const int near_cells[] = {3, 6, 9}, wall_cells[] = {1, 7, 13};
-    const double at_wall = 0.954499736, before = 0.022750132;
-    Features features = render(toy, 1, 0, NULL);
-    Decoded decoded = pool(toy, &features, BEV_NEAREST);
-    double want[15][EMBED_DIMS] = {{0}}, worst = 0;
-    for (int i = 0; i < 3; i++)
-        for (int far = 0; far < 2; far++) {
-            double *parts = want[far ? wall_cells[i] : near_cells[i]];
-            double mass = 2 * (far ? at_wall : before);
-            parts[CLASS_TRUCK] = mass;
-            parts[EMBED_R] = mass * 0.644 * 1;
-            parts[EMBED_G] = mass * 0.644 * 0.5;
-            parts[EMBED_B] = mass * 0.644 * 0.25;
-            parts[EMBED_HEIGHT] = mass / 2 * 4 / 10;
-        }
-    for (int cell = 0; cell < 15; cell++)
-        for (int i = 0; i < EMBED_DIMS; i++)
-            worst = fmax(worst, fabs(decoded.parts[cell][i] - want[cell][i]));
-    tap_ok(decoded.cells == 15 && worst < 2e-6, "toy: pooled as by hand, worst %.1e", worst);
-    free(decoded.parts);
-    features_free(&features);
-}
-
 TAP_SUITE(features) {
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
     test_embedding(80);
@@ -375,7 +315,6 @@ TAP_SUITE(features) {
     test_partial(toy);
     test_sky(toy);
     test_outlier();
-    test_toy(toy);
     camera_views_free(&views);
     features_free(&features);
     drop_scene(flagship);

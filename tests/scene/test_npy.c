@@ -72,24 +72,7 @@ static void test_refused(void) {
     }
 }
 
-/* Sizes whose text is longer than the room for it: a product of 0 fits 64 bits. */
-static void test_long_shape(void) {
-    NpyArray array;
-    char text[128], brief[8];
-#define HUGE_ "9223372036854775807, "
-    static const char longest[] = HEADER("<f4", "(0, " HUGE_ HUGE_ HUGE_ HUGE_ HUGE_ HUGE_ "3)");
-    tap_ok(read_text(longest, strlen(longest), &array) && array.count == 0,
-           "eight axes, the largest that fit");
-    npy_shape_text(&array, text, sizeof text);
-    tap_ok(strlen(text) == sizeof text - 1 && !strncmp(text, "(0, 9223372036854775807, ", 25),
-           "their text is cut: %s", text);
-    array = (NpyArray){NPY_F4, 1, {12345}, 12345, 1};
-    npy_shape_text(&array, brief, sizeof brief);
-    tap_ok(!strcmp(brief, "(12345,"), "a bracket that has no room: %s", brief);
-}
-
 TAP_SUITE(npy) {
     test_written();
     test_refused();
-    test_long_shape();
 }

@@ -162,34 +162,6 @@ static void test_slices(Scene *toy) {
         test_map(toy, (BevAlign)align);
 }
 
-/* ---- by hand -------------------------------------------------------------------------------- */
-
-/* The toy scene. Camera at (0, 0, 2), looking along x, f = 4, centre (2, 1); no resize, no crop.
- * Pixels u = 0, 2, 4 and v = 0, 2, so for depth d
- *     x = d,   y = -(u - 2) / 4 * d = d/2, 0, -d/2,   z = 2 - (v - 1) / 4 * d = 2 + d/4, 2 - d/4.
- * d = 2: y = 1, 0, -1;  z = 2.5, 1.5      d = 4: y = 2, 0, -2;  z = 3, 1
- * d = 6: z = 3.5, 0.5, both outside 0.75 to 3.25, so nothing is left of it.
- * Cells of 2 m from x = 1, of 1 m from y = -2.5: d = 2 is column 0, d = 4 column 1;
- * y = 1, 0, -1 are rows 3, 2, 1 and y = 2, 0, -2 rows 4, 2, 0. Cell = row * 3 + column:
- * d = 2: 9, 6, 3;  d = 4: 13, 7, 1. Each holds two points, one of v = 0 and one of v = 2.
- * ranks_depth = (bin * 2 + v row) * 3 + u column, ranks_feat = v row * 3 + u column. */
-static void test_toy(const Scene *toy) {
-    static const int32_t cell[] = {1, 1, 3, 3, 6, 6, 7, 7, 9, 9, 13, 13};
-    static const int32_t depth[] = {8, 11, 2, 5, 1, 4, 7, 10, 0, 3, 6, 9};
-    static const int32_t feat[] = {2, 5, 2, 5, 1, 4, 1, 4, 0, 3, 0, 3};
-    static const int32_t starts[] = {0, 2, 4, 6, 8, 10}, lengths[] = {2, 2, 2, 2, 2, 2};
-    BevMap map = build(&toy->rig, BEV_NEAREST, UINT32_MAX);
-    bool sizes = tap_ok(map.points == 12 && map.intervals == 6, "toy: 12 points, 6 intervals");
-    tap_ok(sizes && memcmp(map.ranks_bev, cell, sizeof cell) == 0, "toy: ranks_bev as by hand");
-    tap_ok(sizes && memcmp(map.ranks_depth, depth, sizeof depth) == 0,
-           "toy: ranks_depth as by hand");
-    tap_ok(sizes && memcmp(map.ranks_feat, feat, sizeof feat) == 0, "toy: ranks_feat as by hand");
-    tap_ok(sizes && memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
-               memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
-           "toy: intervals as by hand");
-    scatter_free(&map);
-}
-
 static void test_mask(const Scene *scene) {
     BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
     int64_t together = 0;
@@ -284,7 +256,6 @@ TAP_SUITE(scatter) {
         drop_scene(scene);
     }
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
-    test_toy(toy);
     test_mask(flagship);
     test_give_up(flagship);
     test_sizes(flagship);

@@ -173,28 +173,5 @@ TAP_SUITE(scene) {
     test_files();
     test_no_files();
     test_photographs();
-    static const char *const files[] = {
-        "samples/adding.json",
-        "samples/corner.json",
-        "samples/intersection.json",
-        "samples/.hidden.json",
-        "samples/export.py",
-        "samples",
-        "world.npz",
-        "plain",
-        "canonical",
-        "archive.json",
-        "text.npz",
-        "empty.npz",
-        "depth.npy",
-        "empty",
-        "pipe",
-        ".world",
-        "Parking",
-        "long.json",
-        "socket",
-    };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        remove(in_folder(files[i]));
-    folder_close();
+    folder_remove();
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 typedef struct {
     unsigned char *bytes;
@@ -31,16 +32,6 @@ static inline void buffer_add_le(Buffer *buffer, uint64_t value, int bytes) {
 static inline void buffer_add_fields(Buffer *buffer, const char *widths, const uint64_t *values) {
     for (int i = 0; widths[i]; i++)
         buffer_add_le(buffer, values[i], widths[i] - '0');
-}
-
-static inline uint32_t crc32_of(const unsigned char *bytes, size_t length) {
-    uint32_t crc = 0xffffffff;
-    for (size_t i = 0; i < length; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-    }
-    return ~crc;
 }
 
 typedef struct {
@@ -71,7 +62,7 @@ static inline void zip_entry(ZipMaker *zip, const char *name, const void *data, 
 }
 
 static inline void zip_stored(ZipMaker *zip, const char *name, const void *data, size_t length) {
-    zip_entry(zip, name, data, length, 0, 0, (uint32_t)length, crc32_of(data, length));
+    zip_entry(zip, name, data, length, 0, 0, (uint32_t)length, (uint32_t)crc32(0, data, (uInt)length));
 }
 
 /* Directory and end record. The caller frees zip->archive.bytes. */

@@ -17,6 +17,13 @@ static inline void folder_close(void) {
     tap_ok(rmdir(folder) == 0, "the folder is empty at the end");
 }
 
+/* Removes the folder with all that is in it. */
+static inline void folder_remove(void) {
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    tap_ok(chdir("/") == 0 && system(command) == 0, "the folder goes");
+}
+
 /* "folder/name". The text stays until 32 others were asked for. */
 static inline const char *in_folder(const char *name) {
     static char paths[32][320];

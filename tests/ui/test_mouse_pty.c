@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The mouse on a terminal, with the real program: clicks on what the screen shows, the wheel,
- * broken reports; stopped, the terminal reports the mouse no longer (signals: test_term_pty). */
+ * moves. Stopped and ended, the terminal reports it no longer: test_term_pty.c. */
 #include "tests/support/pty_check.h"
-
-#include <signal.h>
 
 enum { COLUMNS = 120, ROWS = 40 };
 
@@ -104,20 +102,6 @@ TAP_WAITING_SUITE(mouse_pty_clicks) {
     quits(&pty, "quit after clicks", true);
 }
 
-TAP_WAITING_SUITE(mouse_pty_suspend) {
-    int status = 0;
-    bool ok = open_toy(&pty, "", NULL);
-    pty_type(&pty, "\032");
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
-    tap_ok(ok && pty_last(&pty, MOUSE_OFF) > pty_last(&pty, MOUSE_ON), "stopped: no reports");
-    size_t stopped = pty.length;
-    kill(pty.program, SIGCONT);
-    ok = pty_wait_text(&pty, MOUSE_ON, stopped, PATIENCE_S);
-    tap_ok(ok, "continued: reports again");
-    pty_wait_status(&pty, &status, PATIENCE_S);
-    quits(&pty, "quit", true);
-}
-
 TAP_WAITING_SUITE(mouse_pty_asked) {
     static const struct {
         char *type;
@@ -125,9 +109,7 @@ TAP_WAITING_SUITE(mouse_pty_asked) {
         bool asked;
     } cases[] = {{"TERM=xterm-256color", "--no-mouse", false},
                  {"TERM=linux", "", false},
-                 {"TERM=vt100", "", false},
                  {"TERM=tmux-256color", "", true},
-                 {"TERM=screen-256color", "", true},
                  {"TERM=xterm", "", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *const environment[] = {cases[i].type, "LC_ALL=C.UTF-8", NULL};

@@ -67,7 +67,8 @@ TAP_WAITING_SUITE(term_pty_suspend) {
     size_t stopped = pty.length;
     kill(pty.program, SIGCONT);
     ok = pty_wait_text(&pty, READY, stopped, PATIENCE_S);
-    tap_ok(ok && !pty_same_modes(&pty), "continued: drawn again");
+    tap_ok(ok && !pty_same_modes(&pty) && pty_last(&pty, MOUSE_ON) > stopped,
+           "continued: drawn again, and the mouse is reported");
     pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
     quits(&pty, "quit after a suspension", ok);
 }

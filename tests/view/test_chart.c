@@ -135,28 +135,12 @@ static Image window_of(int w, int h) {
     return image;
 }
 
-static WindowLayout window_layout_of(int w, int h) {
-    WindowLayout layout;
-    window_layout(&state, &live, w, h, &layout);
-    return layout;
-}
-
 /* Pixels that differ in the rectangle; the images are of one size. */
 static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int y1) {
     int count = 0;
     for (int y = y0; y < y1; y++)
         for (int x = x0; x < x1; x++)
             count += !same_color(image_get(a, x, y), image_get(b, x, y));
-    return count;
-}
-
-/* Pixels unlike the first one of the rectangle. */
-static int inked(const Image *image, int x0, int y0, int x1, int y1) {
-    Rgb paper = image_get(image, x0, y0);
-    int count = 0;
-    for (int y = y0; y < y1; y++)
-        for (int x = x0; x < x1; x++)
-            count += !same_color(image_get(image, x, y), paper);
     return count;
 }
 
@@ -204,57 +188,13 @@ static void test_beside(void) {
     Image before = window_of(W, H);
     use("chart mrc");
     Image with = window_of(W, H);
-    const WindowLayout layout = window_layout_of(W, H);
+    WindowLayout layout;
+    window_layout(&state, &live, W, H, &layout);
     int side = (int)layout.side.x, log = (int)layout.log.y;
     tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
     tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
-    use("l2 64");
-    Image larger = window_of(W, H);
-    tap_ok(differing(&with, &larger, side, 0, W, log) > 100, "another L2 moves its mark");
-    use("l2 0");
-    live.model = NULL;
-    Image nothing = window_of(W, H);
-    int middle = (side + W) / 2, top = (int)layout.side.y + 30; /* below the title */
-    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000 &&
-               inked(&nothing, side + 8, top, middle, top + 60) > 200,
-           "before the first simulation it says so");
-    live.model = fixture_model();
-    use("chart none");
-    Image after = window_of(W, H);
-    tap_ok(!differing(&before, &after, side, 0, W, log), "and goes as it came");
-    Image *all[] = {&before, &with, &larger, &nothing, &after};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        image_free(all[i]);
-}
-
-/* Of areas, not of letters: the pixels beside it have the colour, too. */
-static int pixels_of(const Image *image, Rgb color, int x0) {
-    enum { STROKE = 4 };
-    int count = 0;
-    for (int y = 0; y < image->h - STROKE; y++)
-        for (int x = x0; x < image->w - STROKE; x++)
-            count += same_color(image_get(image, x, y), color) &&
-                     same_color(image_get(image, x + STROKE, y), color) &&
-                     same_color(image_get(image, x, y + STROKE), color);
-    return count;
-}
-
-/* The bars of the ladder: the baseline's has a colour of its own. */
-static void test_ladder(void) {
-    enum { W = 1280, H = 860 };
-    const Rgb baseline_color = ink_color(INK_BASELINE, state.light, false);
-    int side = (int)window_layout_of(W, H).side.x;
-    LiveKernel *baseline = (LiveKernel *)live_kernel(&live, live.job.baseline.kernel);
-    LiveKernel kept = *baseline;
-    Image fast = window_of(W, H);
-    baseline->median_us.value *= 1.5;
-    Image slow = window_of(W, H);
-    int a = pixels_of(&fast, baseline_color, side), b = pixels_of(&slow, baseline_color, side);
-    tap_ok(a > 100 && b > a * 13 / 10, "a kernel has a bar as long as it takes (%d, %d)", a, b);
-    *baseline = kept;
-    Image *all[] = {&fast, &slow};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        image_free(all[i]);
+    image_free(&before);
+    image_free(&with);
 }
 
 /* Titles state what their data have. */
@@ -316,18 +256,6 @@ static void test_left_out(void) {
     free(spec);
 }
 
-/* The columns of a row of cells, from the first block on: '#' covered, '.' not. */
-static void covered(const Cells *cells, int row, char *text) {
-    int count = 0;
-    for (int x = 0; x < cells->columns; x++) {
-        uint32_t glyph = cells->cells[(size_t)row * (size_t)cells->columns + (size_t)x].glyph;
-        bool block = glyph >= 0x2588 && glyph <= 0x2593;
-        if (block || count)
-            text[count++] = block ? '#' : '.';
-    }
-    text[count] = '\0';
-}
-
 static void test_timeline(void) {
     ChartInput input = input_of(CHART_TIMELINE, ROOM_BOX);
     MemoryModel model = *input.model;
@@ -345,28 +273,6 @@ static void test_timeline(void) {
     tap_ok(strstr(spec->note, "recorded: NVIDIA H200, driver 1, CUDA 13.0, 2026-11-20"),
            "marked recorded, with GPU and date");
     figure_layout_free(&layout);
-    Image image;
-    tap_need(plot_image(spec, &image, &err), "in pixels");
-    double host = pixels_of(&image, plot_color(LANE_HOST, THEME_DARK), 0);
-    double kernel = pixels_of(&image, plot_color(LANE_KERNEL, THEME_DARK), 0);
-    tap_ok(kernel / host > 8 && kernel / host < 12,
-           "areas are as the times, 30 to 3, and the keys: %.0f, %.0f", kernel, host);
-    image_free(&image);
-    free(spec);
-    input.room = ROOM_LOW;
-    spec = chart_make(&input, &err);
-    tap_need(spec && spec->bar_count == 1, "in few rows the kernels alone");
-    Cells cells;
-    char text[101];
-    tap_need(cells_init(&cells, 100, 8, &err), "cells");
-    Sheet sheet = cells_sheet(&cells);
-    chart_cells_draw(&sheet, (Area){0, 0, 100, 8}, spec, "recorded");
-    covered(&cells, 1, text);
-    int first = (int)strspn(text, "#"), gap = (int)strspn(text + first, ".");
-    int second = (int)strspn(text + first + gap, "#");
-    tap_ok(first > 5 && abs(gap - first) <= 2 && abs(second - 2 * first) <= 2,
-           "in cells: %d columns, a gap of %d, %d columns", first, gap, second);
-    cells_free(&cells);
     free(spec);
     model.timelines.count = 0;
     input.room = ROOM_BOX;
@@ -387,7 +293,6 @@ TAP_SUITE(chart) {
     state = fixture_state(200, 60);
     live = fixture_live(&state);
     live.model = fixture_model();
-    test_ladder();
     test_terms();
     test_beside();
 }

@@ -2,28 +2,12 @@
 /* Pictures of pixels: PNG that another reader understands, sizes, scaling. */
 #include "src/view/draw/color.h"
 #include "src/view/draw/image.h"
-#include "tests/scene/zipmaker.h"
 #include "tests/support/stb_png.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
 static uint32_t big_endian(const uint8_t *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-/* Goes through the chunks; returns how many have the right CRC, or -1. */
-static int chunks_valid(const uint8_t *png, size_t length) {
-    int chunks = 0;
-    size_t at = 8;
-    while (at + 12 <= length) {
-        size_t size = big_endian(png + at);
-        if (size > length - at - 12 ||
-            crc32_of(png + at + 4, size + 4) != big_endian(png + at + 8 + size))
-            return -1;
-        chunks++;
-        at += 12 + size;
-    }
-    return at == length ? chunks : -1;
 }
 
 static void test_png(bool translucent) {
@@ -45,15 +29,12 @@ static void test_png(bool translucent) {
     tap_ok(!memcmp(png + 12, "IHDR", 4) && big_endian(png + 16) == 37 &&
                big_endian(png + 20) == 23 && png[24] == 8 && png[25] == (translucent ? 6 : 2),
            "%s: header", kind);
-    tap_ok(chunks_valid(png, length) >= 3, "%s: every chunk has its CRC", kind);
     int w = 0, h = 0, channels = 0;
     uint8_t *pixels = stbi_load_from_memory(png, (int)length, &w, &h, &channels, 4);
     tap_ok(pixels && w == 37 && h == 23 && channels == (translucent ? 4 : 3) &&
                !memcmp(pixels, image.rgba, (size_t)w * (size_t)h * 4),
            "%s: decodes to the same pixels", kind);
     stbi_image_free(pixels);
-    png[20]++;
-    tap_ok(chunks_valid(png, length) < 0, "%s: a broken header is noticed", kind);
     free(png);
     image_free(&image);
 }
