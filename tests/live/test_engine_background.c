@@ -231,7 +231,7 @@ static bool all_timed(const LiveData *live) {
     return timed;
 }
 
-ENGINE_WAITING_SUITE(engine_background_playing, true, SMALL) {
+ENGINE_WAITING_SUITE(engine_background_playing, true, TOY) {
     state.playing = true;
     ask();
     double end = clock_ms() + PATIENCE_MS;

@@ -272,9 +272,9 @@ APP_SUITE(commands_lesson, "toy") {
     tap_ok(app.desk.open && app.state.lesson.open, "undo within a lesson leaves it open");
     say_words((const char *const[]){"undo", "undo", "lesson off", NULL});
     tap_ok(is_back(&first), "undo below its beginning closes it, and what was undone stays undone");
-    say_words((const char *const[]){"lesson 3", NULL});
+    say_words((const char *const[]){"lesson 3", "dtype fp8", NULL});
     for (int i = 0; i < UNDO_STEPS + 10; i++)
-        app_key(&app, 'd');
+        app_key(&app, 'L'); /* soon drawn */
     say_words((const char *const[]){"lesson off", NULL});
     tap_ok(is_back(&first), "leaving a lesson takes back more changes than are kept");
 }

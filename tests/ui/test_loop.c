@@ -255,11 +255,15 @@ static void test_notes(void) {
 static void test_first_words(void) {
     static const char *const arguments[] = {"", " -", " on", " off", " 1"};
     enum { ARGUMENTS = sizeof arguments / sizeof *arguments };
-    int shown = 0;
+    int shown = 0, words = 0;
+    Command command;
     Err err;
     for (int i = 0; i < ACTION_COUNT * ARGUMENTS; i++) {
         char line[64];
         snprintf(line, sizeof line, "%s%s", keys[i / ARGUMENTS].word, arguments[i % ARGUMENTS]);
+        if (!keys_parse(line, &command, err.what, sizeof err.what))
+            continue;
+        words++;
         begin_loop("toy", false);
         need(cells_init(&loop.cells, 120, 40, &err), &err);
         if (app_words(&loop.app, line, &err))
@@ -270,8 +274,8 @@ static void test_first_words(void) {
         cells_free(&loop.cells);
         app_close(&loop.app, PATIENCE_MS);
     }
-    tap_ok(shown == ACTION_COUNT * ARGUMENTS, "%d words as the first one, before any picture",
-           ACTION_COUNT * ARGUMENTS);
+    tap_ok(words > ACTION_COUNT && shown == words, "%d words as the first one, before any picture",
+           words);
 }
 
 TAP_WAITING_SUITE(loop) {
