@@ -94,6 +94,9 @@ def test_photographs():
     made = run("export", "kept.npz", "kept-again.npz")
     ok(made.returncode == 0 and np.array_equal(np.load("kept-again.npz")["images"], wanted),
        "photographs of the input stay as they are", made.stderr)
+    made = run("info", saved(arrays | dict(own_size=None, images=images[:, :, :-2])))
+    ok(made.returncode == 0, "images two columns narrower than what a crop takes", made.stderr)
+    refused_with("six columns narrower", ("images: 160 x 194 pixels",), own_size=None, images=images[:, :, :-6])
     refused_with("images that hold no camera's own", ("images: 70 x 75 pixels", "20 x 40", "hold the 90 x 160", "camera 0"),
             images=np.zeros((3, 70, 75, 3), np.uint8))
 

@@ -86,7 +86,7 @@ static void test_bugs(BevAlign align, BevDirection direction) {
     case_free(&data);
 }
 
-/* ---- mistakes with the scales of INT8 ---- */
+/* ---- mistakes with scales ---- */
 
 /* Pools with these inputs into the subject's output; whether the gate catches it. */
 static bool caught(Judged *s, const BevProblem *wrong, GateResult (*gate)(Judged *)) {
@@ -139,47 +139,10 @@ static void test_block_scales(void) {
     case_free(&data);
 }
 
-/* A depth above 127 taken for a negative one, by features as FP32. */
-static void test_signed_depth(Judged *random) {
-    const BevProblem *right = &random->host.view;
-    int64_t depths = right->depth.row_len;
-    float *depth = malloc((size_t)depths * sizeof *depth);
-    float *feat = malloc((size_t)(right->feat.rows * right->feat.row_len) * sizeof *feat);
-    BevProblem wrong = *right;
-    bev_tensor_decode(&right->feat, 0, right->feat.rows, feat);
-    for (int64_t i = 0; i < depths; i++)
-        depth[i] = (float)((const int8_t *)right->depth.data)[i] * right->depth.scale;
-    wrong.dtype = BEV_FP32;
-    wrong.feat = (BevTensor){BEV_FP32, right->feat.rows, right->feat.row_len, feat, NULL, 1, NULL};
-    wrong.depth = (BevTensor){BEV_FP32, 1, depths, depth, NULL, 1, NULL};
-    tap_ok(caught(random, &wrong, judged_a), "int8: depth with a sign: gate A catches it");
-    free(depth);
-    free(feat);
-}
-
-/* An output whose scale is an eighth: what saturates wraps instead. */
-static void test_wrapping(Judged *random) {
-    BevProblem *view = &random->host.view;
-    view->out.scale /= 8;
-    pool(view);
-    GateResult right = judged_a(random);
-    int wrapped = 0;
-    for (int64_t i = 0; i < gate_values(view); i++) {
-        double code = random->reference[i] / view->out.scale;
-        wrapped += fabs(code) > 128;
-        ((int8_t *)view->out.data)[i] = (int8_t)(uint8_t)(int64_t)rint(code);
-    }
-    GateResult wrong = judged_a(random);
-    tap_ok(wrapped > 0 && right.verdict == GATE_PASS && catches(&wrong, random),
-           "int8: %d outputs that wrap: gate A catches them, saturated ones pass", wrapped);
-}
-
 static void test_int8_scales(void) {
     CaseData data = open_case("ragged_c19", BEV_NEAREST, 1, SEED);
     JudgedPair pair = judged_pair(case_problem(&data, BEV_INT8, BEV_NEAREST), SEED);
     test_channel_scales(&pair.random, &pair.exact);
-    test_signed_depth(&pair.random);
-    test_wrapping(&pair.random);
     judged_pair_free(&pair);
     case_free(&data);
 }

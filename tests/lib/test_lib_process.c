@@ -2,7 +2,7 @@
 /* libbevpool in a process that has no memory left, and in a child that was forked after a launch.
  */
 #include "kernels/threads.h"
-#include "tests/lib/lib_case.h"
+#include "tests/lib/small_map.h"
 #include "tests/support/child.h"
 
 #include <stdatomic.h>
@@ -15,10 +15,6 @@ static void omp_set_num_threads(int threads) {
 }
 #endif
 
-/* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
-static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, 2};
-static int32_t ranks_depth[] = {0, 3, 1}, ranks_feat[] = {0, 1, 1}, ranks_bev[] = {0, 0, 1};
-static int32_t starts[] = {0, 2}, lengths[] = {2, 1};
 static const BevpoolView view = {.softmax = 1};
 enum { CHANNELS = 4 };
 
@@ -64,7 +60,7 @@ static BevpoolStatus make_map(int way, BevpoolMap **map) {
     BevpoolRig rig = {sizeof rig, &camera, 1, 2, 1,  1,   0,  0,  2, 1, 2, 1,
                       1,          3,       1, 0, 20, -20, 20, -5, 5, 2, 1, 0};
     const BevpoolRig rigs[] = {rig, rig};
-    BevpoolArrays arrays = {3, 2, ranks_depth, ranks_feat, ranks_bev, starts, lengths, NULL};
+    BevpoolArrays arrays = arrays_of();
     if (way == 1)
         arrays.interval_starts = arrays.interval_lengths = NULL;
     return way < 2 ? bevpool_map_from_arrays(map, &shape, &arrays, BEVPOOL_CPU, 0, &error)

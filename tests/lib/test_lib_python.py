@@ -165,13 +165,8 @@ def test_torch(device):
         ok(out.dtype == dtype and torch.equal(out.float(), expected.to(dtype).float()),
            f"{device}: bev_pool_v2, {dtype}")
     grid = bevpool.Map((B, N, D, H, W, Z, Y, X), rd, rf, rb)
-    if having("torch.compile", (2, 0)):
-        compiled = torch.compile(bevpool.bev_pool_v2, backend="aot_eager", fullgraph=True)
-        ok(torch.equal(compiled(d, f, rd, rf, rb, bev_shape, s, n), expected), f"{device}: compiled")
-        compiled = torch.compile(lambda d, f: bevpool.pool(d, f, grid, True), backend="aot_eager", fullgraph=True)
-        ok(torch.equal(compiled(d, f), expected), f"{device}: a Map compiled")
     if bevpool.kernels(bevpool._arrays.device_of(d), bevpool.BACKWARD):
-        test_gradients(device)
+        test_operators(device, grid)
         test_view(device, grid)
         test_memory_format(device, grid)
         test_higher_gradients(device, grid)
@@ -200,22 +195,9 @@ def plain(d, f, rd, rf, rb):
     return out.reshape(bev_shape).permute(0, 4, 1, 2, 3)
 
 
-def test_gradients(device):
+def test_operators(device, grid):
     import torch
     d, f, rd, rf, rb, s, n, g = tensors(device)
-    wanted, eager = [], []
-    for values in wanted, eager:
-        leaves = d.clone().requires_grad_(), f.clone().requires_grad_()
-        out = plain(*leaves, rd, rf, rb) if values is wanted else \
-            bevpool.bev_pool_v2(*leaves, rd, rf, rb, bev_shape, s, n)
-        out.backward(g)
-        values += [leaf.grad for leaf in leaves]
-    ok(all(torch.equal(a, b) for a, b in zip(eager, wanted)), f"{device}: gradients")
-    grid = bevpool.Map((B, N, D, H, W, Z, Y, X), rd, rf, rb)
-    leaves = d.clone().requires_grad_(), f.clone().requires_grad_()
-    # Sums of whole numbers and steps of 1/2 are exact in float32: no tolerance is needed.
-    ok(torch.autograd.gradcheck(lambda a, b: bevpool.pool(a, b, grid), leaves, eps=0.5, atol=1e-3,
-                                rtol=1e-3, nondet_tol=0), f"{device}: gradcheck")
     if having("torch.library.opcheck", (2, 4)):
         volume, geom = torch.rand(B, N, D, H, W, C, device=device), torch.rand(B, N, D, H, W, 3, device=device)
         of_map, of_view, how = (grid.shape, True, *grid.arrays), (True, 0.5), (geom * 3, 3, 4, True)
@@ -492,26 +474,18 @@ def test_view(device, grid):
     import torch
     g, given = (torch.from_numpy(a).to(device) for a in (grad, x))
     for layout in torch.contiguous_format, torch.channels_last:
-        wanted, eager, traced = [], [], []
-        for values in wanted, eager, traced:
+        wanted, found = [], []
+        for values in wanted, found:
             leaf = given.clone(memory_format=layout).requires_grad_()
             if values is wanted:
                 parts = leaf[:, :D].softmax(1), leaf[:, D:].permute(0, 2, 3, 1)
                 out = bevpool.pool(*parts, grid, channels_first=True)
-            elif values is eager or not hasattr(torch, "compile"):
-                out = bevpool.view_transform(leaf, grid, D)
             else:
-                out = torch.compile(lambda t: bevpool.view_transform(t, grid, D),
-                                    backend="aot_eager", fullgraph=True)(leaf)
+                out = bevpool.view_transform(leaf, grid, D)
             out.backward(g)
             values += [out.detach(), leaf.grad]
-        for name, found in ("view_transform", eager), ("view_transform, compiled", traced):
-            error = max(float((a - b).abs().max()) for a, b in zip(found, wanted))
-            ok(error < 1e-4, f"{device}: {name}, {layout}: off by {error:.1e}")
-    leaf = given.clone().requires_grad_()
-    ok(torch.autograd.gradcheck(lambda t: bevpool.view_transform(t, grid, D, temperature=2.0),
-                                (leaf,), eps=2 ** -6, atol=2e-2, rtol=1e-2, nondet_tol=0),
-       f"{device}: view_transform, gradcheck")
+        error = max(float((a - b).abs().max()) for a, b in zip(found, wanted))
+        ok(error < 1e-4, f"{device}: view_transform, {layout}: off by {error:.1e}")
     module = bevpool.LiftSplat(grid, D)
     ok(tuple(module(given).shape) == (B, Z * C, Y, X) and module(leaf).requires_grad, f"{device}: LiftSplat")
     for dtype in torch.float16, torch.bfloat16:

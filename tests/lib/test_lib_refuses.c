@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* libbevpool and bad input: a status and a text that names what is wrong, never a crash. */
-#include "tests/lib/lib_case.h"
+#include "tests/lib/small_map.h"
 
 #include <math.h>
 
-/* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
-static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, 2};
-static int32_t ranks_depth[] = {0, 3, 1}, ranks_feat[] = {0, 1, 1}, ranks_bev[] = {0, 0, 1};
-static int32_t starts[] = {0, 2}, lengths[] = {2, 1};
 static float weights[] = {1, 1, 1};
 enum { CHANNELS = 4 };
-
-static BevpoolArrays arrays_of(void) {
-    return (BevpoolArrays){3, 2, ranks_depth, ranks_feat, ranks_bev, starts, lengths, NULL};
-}
 
 static BevpoolMap *try_map(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolStatus *status) {
     BevpoolMap *map = (BevpoolMap *)&error; /* must not stay */

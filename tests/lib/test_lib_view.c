@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* libbevpool on the CPU: maps that change between launches, plans asked for before there is a map.
  */
-#include "tests/lib/lib_case.h"
+#include "tests/lib/small_map.h"
 
-/* 1 camera, 2 bins, 1 x 2 pixels, 2 x 1 cells; 3 points in 2 cells. */
-enum { CHANNELS = 2, POINTS = 3, INTERVALS = 2, CELLS = 2 };
-static const BevpoolShape shape = {1, 1, 2, 1, 2, 1, 1, CELLS};
-static int32_t ranks_depth[POINTS] = {0, 3, 1}, ranks_feat[POINTS] = {0, 1, 1};
-static int32_t ranks_bev[POINTS] = {0, 0, 1}, starts[INTERVALS] = {0, 2};
-static int32_t lengths[INTERVALS] = {2, 1};
+enum { CHANNELS = 2, POINTS = 3, CELLS = 2 };
 static float depth[4] = {1, 2, 3, 4}, feat[2][CHANNELS] = {{1, 10}, {100, 1000}};
-
-static BevpoolArrays arrays_of(void) {
-    return (BevpoolArrays){POINTS,    INTERVALS, ranks_depth, ranks_feat,
-                           ranks_bev, starts,    lengths,     NULL};
-}
 
 static BevpoolOptions options_of(const char *kernel) {
     return (BevpoolOptions){.size = sizeof(BevpoolOptions), .channels = CHANNELS, .kernel = kernel};

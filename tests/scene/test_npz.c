@@ -111,40 +111,6 @@ static void check_car(void) {
            "photographs at the size of the network's input");
 }
 
-/* The base with images of h x w pixels, whose colours are their column and row. */
-static Buffer archive_with_images(int h, int w) {
-    Buffer data = {0}, npy = {0};
-    char header[96];
-    for (int i = 0; i < 2 * h * w * 3; i++) {
-        int x = i / 3 % w, y = i / 3 / w % h;
-        buffer_add_le(&data, (uint64_t)(i % 3 == 0 ? x : i % 3 == 1 ? y : 0), 1);
-    }
-    snprintf(header, sizeof header,
-             "{'descr': '|u1', 'fortran_order': False, 'shape': (2, %d, %d, 3), }\n", h, w);
-    npy_add(&npy, header, data.bytes, data.length);
-    start("");
-    ZipMaker zip = make_zip();
-    zip_stored(&zip, "images.npy", npy.bytes, npy.length);
-    zip_end(&zip);
-    free(data.bytes);
-    free(npy.bytes);
-    return zip.archive;
-}
-
-/* Of the camera's own image resize and crop take columns 0 to 96 and rows 20 to 84. */
-static void test_own_image(void) {
-    Buffer archive = archive_with_images(84, 94);
-    bool ok = read_bytes(archive);
-    const uint8_t *pixel = ok ? scene.photos.srgb + 3 * (5 * 48 + 46) : NULL;
-    /* Input pixel (46, 5) is the mean of the image's columns 92, 93 and rows 30, 31. */
-    tap_ok(ok && pixel[0] == 93 && pixel[1] == 31 && pixel[3] == 0 && pixel[4] == 0,
-           "an image that is two columns narrower is black there");
-    free(archive.bytes);
-    refuses_bytes(archive_with_images(84, 90), "one that is six columns narrower",
-                  "images: 84 x 90 pixels, must have the shape of image_size, 32 x 48...or hold "
-                  "the 84 x 96 that resize and crop take");
-}
-
 /* The header of images of 50 MB each, and no more data than deflate needs for them: refused before
  * memory is allocated. */
 static void test_many_pixels(void) {
@@ -194,7 +160,6 @@ static void test_car(void) {
         name.values[i] = 'x';
     add(name);
     refuses("a name too long", "camera_names[0]:...32 bytes, must be at most 31");
-    test_own_image();
     test_many_pixels();
 }
 

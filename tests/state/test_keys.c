@@ -239,26 +239,3 @@ TAP_SUITE(keys_glossary_words) {
                !strcmp(nearest, "did you mean footprint?"),
            "a mistyped word is not, and the nearest is named");
 }
-
-TAP_SUITE(keys_glossary_help) {
-    int screens = 0, wrong = 0;
-    for (int columns = 40; columns <= 240; columns += 10)
-        for (int rows = 10; rows <= 80; rows += 5, screens++) {
-            HelpLayout layout = help_glossary(columns, rows);
-            HelpPlace last = {0, 0, 0, false};
-            int end = 0, height;
-            for (int i = 0; i < glossary_count; i++) {
-                HelpPlace place = help_glossary_place(&layout, columns, i, &height);
-                bool same = place.page == last.page && place.column == last.column;
-                wrong += place.page >= layout.pages || place.column >= layout.columns ||
-                         place.row != (same ? end : 0) || height < 1 ||
-                         (place.row > 0 && place.row + height > layout.rows);
-                last = place;
-                end = place.row + height;
-            }
-        }
-    tap_ok(!wrong, "%d screens: every word has a place (%d have not)", screens, wrong);
-    tap_ok(help_glossary(0, 0).pages == help_glossary(80, 24).pages &&
-               help_glossary(80, 24).pages > help_glossary(80, 66).pages,
-           "low screens turn more pages");
-}

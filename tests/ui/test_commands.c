@@ -290,7 +290,7 @@ TAP_SUITE(commands_gpu) {
 }
 
 /* A typed argument that a control has not, Enter, the fullest cell, and a page that was left. */
-APP_SUITE(commands_expected, "intersection") {
+APP_SUITE(commands_expected, "small") {
     double yaw = app.state.job.camera_errors[0].yaw_deg;
     enter(":yaw front");
     tap_ok(app.state.palette.open && app.state.job.camera_errors[0].yaw_deg == yaw,

@@ -43,25 +43,11 @@ static void test_kernel(void) {
 }
 
 static void test_moves(void) {
-    int x = 0, y = 0;
-    char report[32];
     size_t asked = pty_last(&pty, "\033[?1003$p"), from = pty.length;
     bool unasked = pty_last(&pty, "\033[?1003h");
     pty_type(&pty, "\033[?1003;2$y");
     tap_ok(asked && !unasked && pty_wait_text(&pty, "\033[?1003h", from, PATIENCE_S),
            "moves are asked for once the terminal has answered that it has them");
-    bool found = find("footprint ", 8, &x, &y);
-    snprintf(report, sizeof report, "\033[<35;%d;%dM", x + 3, y + 1);
-    pty_type(&pty, report);
-    tap_ok(found && screen_says(&pty, "L2: The cache that all"),
-           "what the mouse rests on is told in the log");
-    pty_type(&pty, "\033[<35;1;5M");
-    pty_read(&pty, 1);
-    from = pty.length;
-    pty_type(&pty, REDRAW);
-    pty_read(&pty, 1);
-    tap_ok(pty.length > from + 1000 && !strstr(pty.output + from, "L2: The cache that all"),
-           "and no longer when the mouse leaves");
     from = pty.length;
     pty_type(&pty, "\033[<35;2;5M\033[<35;3;5M\033[<35;4;5M");
     pty_read(&pty, 0.5);

@@ -322,7 +322,7 @@ TAP_WAITING_SUITE(pixels_pty_signal) {
     pty_end(&pty);
 }
 
-/* Answers that say no, or come late or in pieces. None of their letters is a key. */
+/* Answers that say no; none of their letters is a key. Late ones, and pieces: test_term_answers.c. */
 TAP_WAITING_SUITE(pixels_pty_refused) {
     Pty pty;
     bool ok = open_toy(&pty, "", NULL);
@@ -330,17 +330,6 @@ TAP_WAITING_SUITE(pixels_pty_refused) {
     pty_read(&pty, 1);
     tap_ok(ok && !sends_any(&pty), "refused: half blocks");
     quits(&pty, "refused", ok);
-    ok = open_toy(&pty, "", NULL);
-    pty_read(&pty, 2);
-    ok = ok && !sends_any(&pty);
-    pty_type(&pty, "\033");
-    pty_read(&pty, 0.2);
-    pty_type(&pty, "_Gi=31;OK\033\\" SIZE_ANSWER "\033");
-    pty_read(&pty, 0.2);
-    pty_type(&pty, "[?62;22c");
-    tap_ok(ok && pty_wait_text(&pty, KITTY_SENT, 0, PATIENCE_S),
-           "none, then late and torn: half blocks first, pixels from then on");
-    quits(&pty, "late", ok);
 }
 
 TAP_WAITING_SUITE(pixels_pty_asked) {

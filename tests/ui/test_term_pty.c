@@ -15,8 +15,9 @@ static bool start(Pty *pty, int columns, int rows, const char *option, char *con
 
 static const struct {
     int signal;
-    const char *name, *last_line;
+    const char *name, *last_line; /* a key is typed in place of the signal */
 } signals[] = {
+    {SIGINT, "Ctrl-C", "interrupted"},      {SIGQUIT, "Ctrl-\\", "quit signal"},
     {SIGINT, "SIGINT", "interrupted"},      {SIGTERM, "SIGTERM", "terminated"},
     {SIGHUP, "SIGHUP", "hung up"},          {SIGQUIT, "SIGQUIT", "quit signal"},
     {SIGSEGV, "SIGSEGV", "(SIGSEGV); the"}, {SIGABRT, "SIGABRT", "(SIGABRT); the"},
@@ -29,30 +30,13 @@ TAP_WAITING_SUITE(term_pty_signals) {
         Pty pty;
         int status = 0;
         bool ok = open_toy(&pty, "", NULL) && !pty_same_modes(&pty);
-        kill(pty.program, signals[i].signal);
+        if (!strncmp(signals[i].name, "Ctrl-", 5))
+            pty_type(&pty, (char[]){signals[i].name[5] & 31, '\0'});
+        else
+            kill(pty.program, signals[i].signal);
         ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
              WTERMSIG(status) == signals[i].signal;
         check_end(&pty, signals[i].name, signals[i].last_line, ok);
-        pty_end(&pty);
-    }
-}
-
-TAP_WAITING_SUITE(term_pty_keys) {
-    static const struct {
-        const char *keys, *name, *last_line;
-        int signal;
-    } ends[] = {{"q", "key q", "bevscope: quit", 0},
-                {"\003", "Ctrl-C", "interrupted", SIGINT},
-                {"\034", "Ctrl-\\", "quit signal", SIGQUIT}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        Pty pty;
-        int status = 0;
-        bool ok = open_toy(&pty, "", NULL);
-        pty_type(&pty, ends[i].keys);
-        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
-        ok = ok && (ends[i].signal ? WIFSIGNALED(status) && WTERMSIG(status) == ends[i].signal
-                                   : WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        check_end(&pty, ends[i].name, ends[i].last_line, ok);
         pty_end(&pty);
     }
 }
@@ -71,40 +55,6 @@ TAP_WAITING_SUITE(term_pty_suspend) {
            "continued: drawn again, and the mouse is reported");
     pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
     quits(&pty, "quit after a suspension", ok);
-}
-
-/* Keys that wait in the terminal while there is no display: before it opens, and while it is
- * stopped.
- */
-TAP_WAITING_SUITE(term_pty_early) {
-    enum { STOPPED_S = 6 };
-    Pty pty;
-    char line[256];
-    const char *p99;
-    double took = 0;
-    char unit[8] = "";
-    int status = 0;
-    bool ok = pty_bevscope(&pty, 100, 30, NULL, "toy --no-window --device cpu");
-    pty_type(&pty, "d");
-    ok = ok && pty_wait_text(&pty, READY, 0, PATIENCE_S);
-    pty_read(&pty, 1); /* its picture */
-    pty_type(&pty, "\032");
-    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
-    pty_type(&pty, "d");
-    pty_read(&pty, STOPPED_S);
-    size_t stopped = pty.length;
-    kill(pty.program, SIGCONT);
-    ok = ok && pty_wait_text(&pty, READY, stopped, PATIENCE_S);
-    pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
-    pty_read(&pty, 1);
-    pty_type(&pty, "q");
-    ok = ok && exits_with(&pty, 0);
-    pty_last_line(&pty, line, sizeof line);
-    p99 = strstr(line, "p99 ");
-    ok = ok && p99 && sscanf(p99, "p99 %lf %7s", &took, unit) == 2;
-    bool soon = !strcmp(unit, "ms") || (!strcmp(unit, "s") && took < STOPPED_S);
-    tap_ok(ok && soon, "they are timed from then on: %s", line);
-    pty_end(&pty);
 }
 
 /* The terminal disappears, so the last line is read from a file: standard error goes there. */

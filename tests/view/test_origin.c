@@ -203,25 +203,6 @@ SCREEN_SUITE(tips) {
            "what the footprint counts: %s", footprint->text);
     tap_ok(!wrong && sources == ORIGIN_COUNT - 2 && words >= 10,
            "figures of %d topics tell their source, %d a word of the glossary", sources, words);
-    const Spots *clicks = &spots;
-    for (int i = 0; i < clicks->count; i++)
-        if (clicks->list[i].command.action == ACTION_DTYPE &&
-            !strcmp(clicks->list[i].command.argument, "fp8")) {
-            const Box *box = &clicks->list[i].box;
-            spots_tip(clicks, box->x, box->y, &state, &live, &tip);
-        }
-    tap_ok(!strcmp(tip.title, "dtype: FP16 (key d)") && !strcmp(tip.help, "click: dtype fp8") &&
-               !strncmp(tip.meaning, "FP8: E4M3", 9) && strstr(tip.source, "in FP8 on"),
-           "the row of FP8: %s; %s; %s; %s", tip.title, tip.help, tip.meaning, tip.source);
-    draw_after("all on");
-    for (int i = 0; i < clicks->figure_count; i++) {
-        const Origin *origin = &clicks->figures[i].origin;
-        const Box *box = &clicks->figures[i].box;
-        if (origin->topic == ORIGIN_BANDWIDTH && origin->kernel == live.kernels[8].kernel)
-            spots_tip(clicks, box->x, box->y, &state, &live, &tip);
-    }
-    tap_ok(strstr(tip.source, "requests / median") && !strncmp(tip.meaning, "kernel traffic:", 15),
-           "another figure of a row has its own source and word: %s; %s", tip.source, tip.meaning);
 }
 
 /* The name stands somewhere on the screen where its first letter's tip is about the word. */
