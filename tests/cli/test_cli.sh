@@ -263,9 +263,9 @@ tap_expect 2 'need a scene' bench --recorded --skew 2
 tap_expect 0 '' bench --recorded canonical --balance 1
 tap_has 'bench --recorded --balance shows that balance only' out 'canonical, load balance 1  *v4 ' \
     '!canonical  ' '!balance 0.5'
-tap_expect 0 '' regime canonical --balance 1 --gpu h200 --format json
+tap_expect 0 '' regime canonical --balance 1 --gpu h200 -k v4 --format json
 tap_has 'regime: what was recorded of the same map stands beside the model' out '"recorded_us": [0-9]'
-tap_expect 0 '' regime canonical --channels 40 --gpu pro6000,h200 --format json
+tap_expect 0 '' regime canonical --channels 40 --gpu pro6000,h200 -k v2_do,v4 --format json
 tap_has 'regime: with other channels nothing is recorded or published' out '"recorded_us": null' \
     '!"(recorded|published)_us": [0-9]'
 tap_expect 2 'for operator scenes' bench --recorded canonical --skew 2
