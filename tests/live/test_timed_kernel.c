@@ -159,6 +159,29 @@ TAP_SUITE(timed_kernel_from_background_to_row) {
            "with the row's median, as of a warm series");
 }
 
+/* The protocol of a latency stands beside it, and under the table. */
+TAP_SUITE(timed_kernel_marks) {
+    LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
+                            {.protocol = TIMING_BACKGROUND},
+                            {.protocol = TIMING_BESIDE_PICTURES}};
+    Ladder ladder = {.count = 3};
+    char marks[4] = "", note[96];
+    for (int i = 0; i < ladder.count; i++) {
+        kernels[i].median_us = reading(1, SOURCE_MEASURED);
+        ladder.kernels[i] = &kernels[i];
+        strcat(marks, ladder_mark(&kernels[i]));
+    }
+    ladder_note(&ladder, false, note, sizeof note);
+    tap_ok(!strcmp(marks, "sb") &&
+               !strcmp(note, "measured, s single launches, b while rendering: noisy"),
+           "marks say how it was timed");
+    kernels[1].unsettled = true;
+    ladder_note(&ladder, true, note, sizeof note);
+    tap_ok(!strcmp(ladder_mark(&kernels[1]), "?") &&
+               !strcmp(note, "measured, b while rendering: noisy, ? CPU busy"),
+           "and why it is not to be quoted");
+}
+
 #define RECORDED(kernel_, dtype_, median_us_)                                                      \
     {                                                                                              \
         .scene = "canonical", .kernel = kernel_, .dtype = dtype_, .align = "nearest",              \
