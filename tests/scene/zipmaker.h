@@ -62,7 +62,8 @@ static inline void zip_entry(ZipMaker *zip, const char *name, const void *data, 
 }
 
 static inline void zip_stored(ZipMaker *zip, const char *name, const void *data, size_t length) {
-    zip_entry(zip, name, data, length, 0, 0, (uint32_t)length, (uint32_t)crc32(0, data, (uInt)length));
+    zip_entry(zip, name, data, length, 0, 0, (uint32_t)length,
+              (uint32_t)crc32(0, data, (uInt)length));
 }
 
 /* Directory and end record. The caller frees zip->archive.bytes. */

@@ -322,7 +322,7 @@ TAP_WAITING_SUITE(pixels_pty_signal) {
     pty_end(&pty);
 }
 
-/* Answers that say no; none of their letters is a key. Late ones, and pieces: test_term_answers.c. */
+/* Answers that say no; none of their letters is a key. In pieces, late: test_term_answers.c. */
 TAP_WAITING_SUITE(pixels_pty_refused) {
     Pty pty;
     bool ok = open_toy(&pty, "", NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The window without a display: SDL's dummy driver, its software renderer, events from a queue. What
- * they mean is one for terminal and window: test_mouse.c. */
+/* The window without a display: SDL's dummy driver, its software renderer, events from a queue.
+ * What they mean is one for terminal and window: test_mouse.c. */
 #include "tests/support/ok_or_note.h"
 #include "tests/support/script.h"
 
