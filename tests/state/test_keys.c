@@ -159,18 +159,6 @@ TAP_SUITE(keys_labels) {
     tap_ok(!strcmp(text, "Space"), "keys without a glyph by name");
 }
 
-TAP_SUITE(keys_labels) {
-    char text[64];
-    keys_label(&keys[ACTION_KERNEL_ROW], text, sizeof text);
-    tap_ok(!strcmp(text, "1-9"), "digits as a range");
-    keys_label(&keys[ACTION_KERNEL], text, sizeof text);
-    tap_ok(!strcmp(text, "k K F2"), "forward, back, function key");
-    keys_label(&keys[ACTION_PAN_Y], text, sizeof text);
-    tap_ok(!strcmp(text, "S-Left/Right"), "shifted arrows in short");
-    keys_label(&keys[ACTION_PLAY], text, sizeof text);
-    tap_ok(!strcmp(text, "Space"), "keys without a glyph by name");
-}
-
 TAP_SUITE(keys_ranks) {
     int seen[ACTION_COUNT + 1] = {0}, twice = 0, most = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
