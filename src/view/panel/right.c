@@ -84,7 +84,7 @@ static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brie
         snprintf(text, size, "%s errs by %s, %s 1e-2", name, error, pass ? "within" : "above");
     else
         snprintf(text, size,
-                 "the kernel adds up what it reads: all gates pass; %s itself errs by %s, %s 1e-2",
+                 "its sums are right: all gates pass; %s itself errs by %s, %s 1e-2",
                  name, error, pass ? "within" : "above");
 }
 

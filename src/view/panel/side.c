@@ -31,6 +31,8 @@ bool steps_are_two(const PanelData *data) {
 static const Panel *guest_of(const PanelData *data) {
     static const Panel *const guests[] = {&cell_panel,    &model_panel,  &gradients_panel,
                                           &objects_panel, &legend_panel, NULL};
+    if (gradients_panel.shown(data) && !model_panel.shown(data))
+        return &gradients_panel; /* backward a cell is where the loss is */
     for (int i = 0; guests[i]; i++)
         if (guests[i]->shown(data))
             return guests[i];

@@ -116,10 +116,11 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
     *gap = GAP + (roomy > 2 ? 2 : roomy);
 }
 
-/* The rows that a guest gets: what it would like, at most half of all. */
+/* The rows that a guest gets: what it would like where it says so, at most half of all. */
 static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest,
                       const PanelData *data) {
-    int want = panel_want(sheet, guest, data, stack->area.w), half = stack->area.h / 2;
+    int half = stack->area.h / 2;
+    int want = guest->want ? panel_want(sheet, guest, data, stack->area.w) : guest->height;
     want = want < half ? want : half;
     return want > guest->height ? want : guest->height;
 }
