@@ -46,10 +46,9 @@
  * engine_idle_work() in engine_idle.c. Three functions choose within a task: measure_next() the
  * kernel to time, lacks_verdict() the format to check, next_replay() the kernel to simulate.
  *
- * A latency is the median of warm launches. LiveKernel.protocol says how they were timed, and the
- * screens show it: a series of launches back to back, as in `bevscope bench` (no mark); single
- * launches, one by one on the background thread, for kernels that a key cannot wait for (mark s);
- * launches beside which pictures were made (mark b).
+ * A latency is the median of warm launches: of a series back to back, as in `bevscope bench` (no
+ * mark), or of single launches on the background thread, for kernels that a key cannot wait for
+ * (mark s). Pictures may have been made meanwhile (mark b). The screens show how it was timed.
  *
  * A script has the same engine without threads: engine_request() returns when the frame is there,
  * and nothing is measured (engine_script.c). */

@@ -72,7 +72,7 @@ bool timed_kernel_waited(const TimedKernel *timed) {
  * picture that is made meanwhile does not make a kernel slower. */
 static bool is_worse(const TimedKernel *timed, bool settled) {
     const LiveKernel *live = &timed->live;
-    bool good = timed_kernel_has_figure(timed) && live->protocol == TIMING_SERIES &&
+    bool good = timed_kernel_has_figure(timed) && !live->single &&
                 !live->unsettled && !live->beside_pictures;
     return good && (!settled || timed->disturbed) && clock_ms() - timed->settled_ms < KEEP_MS;
 }
@@ -89,7 +89,7 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
     live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
     live->unsettled = !settled;
-    live->protocol = TIMING_SERIES;
+    live->single = false;
     live->beside_pictures = timed->disturbed;
     live->recorded_on[0] = '\0';
     double gb_s = own_bytes / timing->median_us * 1e-3;
@@ -131,7 +131,7 @@ void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool 
         timed_kernel_note_waits(timed, 1);
     timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
     timed_kernel_publish_samples(timed, job->own_bytes);
-    timed->live.protocol = disturbed ? TIMING_BESIDE_PICTURES : TIMING_BACKGROUND;
+    timed->live.single = true;
     timed->complete = timed->count >= BACKGROUND_SAMPLES;
     timed->live.unsettled |= disturbed || !timed->complete;
     timed_kernel_done(timed);

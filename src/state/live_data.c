@@ -112,8 +112,7 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 Reading live_latency(const LiveData *live, const LiveKernel *row) {
     Reading latency = row ? row->median_us : (Reading){.value = 0};
     bool stands_in = live->timed && latency.source == SOURCE_RECORDED && !row->skipped;
-    bool unsure = latency.source == SOURCE_MEASURED &&
-                  (row->unsettled || row->protocol == TIMING_BESIDE_PICTURES);
+    bool unsure = latency.source == SOURCE_MEASURED && row->unsettled;
     latency.doubtful = stands_in || unsure;
     return latency;
 }

@@ -45,16 +45,6 @@ typedef struct {
     float tensor[BITS_COUNT], channel_least, channel_most;
 } LiveScales;
 
-/* How a latency was measured. CPU kernels that take longer than a key can wait run one launch at a
- * time on the background thread. */
-typedef enum {
-    TIMING_SERIES,         /* warm-up, then launches back to back; on a GPU the graph of `bench`,
-                              with fewer samples while the world moves */
-    TIMING_BACKGROUND,     /* single launches, while nothing else ran: wall time */
-    TIMING_BESIDE_PICTURES /* single launches while pictures were made: the thread's own time on a
-                              core; not to be quoted */
-} TimingProtocol;
-
 /* The figures of one kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
@@ -65,8 +55,9 @@ typedef struct {
     double least_us, most_us;   /* of the measured medians of this problem so far; 0: none */
     int turns;                  /* series of launches that were timed so far */
     bool unsettled;             /* the samples drifted: do not quote the figure */
-    TimingProtocol protocol;    /* how a measured figure was timed */
-    bool beside_pictures;       /* a series was timed while pictures used cores */
+    bool single;                /* timed by single launches on the background thread, as a launch
+                                   takes longer than a key can wait; else by a warm series */
+    bool beside_pictures;       /* timed while pictures used cores: not to be quoted */
     Reading effective_gb_s;     /* requested bytes / median */
     /* Recorded latencies: of launches after a cache flush, of single launches from the host, and of
      * warm launches, which are kept beside a measured median. */

@@ -94,16 +94,12 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
 }
 
-static bool beside_pictures(const LiveKernel *row) {
-    return row->protocol == TIMING_BESIDE_PICTURES || row->beside_pictures;
-}
-
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
     FigureSource source = row->median_us.source;
     const char *how = source != SOURCE_MEASURED            ? ""
-                      : beside_pictures(row)               ? " while rendering: noisy"
+                      : row->beside_pictures               ? " while rendering: noisy"
                       : row->unsettled                     ? ", unsettled"
-                      : row->protocol == TIMING_BACKGROUND ? ", single launches"
+                      : row->single                        ? ", single launches"
                                                            : "";
     snprintf(text, size, "%s%s%s", source_names[source], how,
              row->median_us.stale ? ", stale" : "");
@@ -114,9 +110,9 @@ const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
         return mark;
-    if (beside_pictures(row))
+    if (row->beside_pictures)
         return "b";
-    return row->unsettled ? "?" : row->protocol == TIMING_BACKGROUND ? "s" : "";
+    return row->unsettled ? "?" : row->single ? "s" : "";
 }
 
 void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size) {

@@ -37,7 +37,7 @@ TAP_SUITE(timed_kernel_background) {
     tap_ok(timed_kernel_needs_background(&timed),
            "one that takes 50 ms is launched in the background");
     tap_ok(fill(&timed, 50e3, true) < MANY, "samples beside pictures complete it");
-    tap_ok(timed.live.protocol == TIMING_BESIDE_PICTURES && timed.live.unsettled,
+    tap_ok(timed.live.beside_pictures && timed.live.unsettled,
            "the figure says so, and is not to be quoted");
     tap_ok(!timed_kernel_due(&timed, false), "which will do while they go on");
     tap_ok(timed_kernel_due(&timed, true), "but not once they stand");
@@ -47,7 +47,7 @@ TAP_SUITE(timed_kernel_background) {
     fill(&timed, 40e3, false);
     tap_ok(!timed_kernel_due(&timed, true) && timed.live.median_us.value == 40e3,
            "and with others like it all that is wanted");
-    tap_ok(timed.live.protocol == TIMING_BACKGROUND && !timed.live.unsettled,
+    tap_ok(timed.live.single && !timed.live.unsettled,
            "a figure of single launches says so");
 }
 
@@ -155,15 +155,13 @@ TAP_SUITE(timed_kernel_from_background_to_row) {
     timed.complete = true;
     timed_kernel_done(&timed);
     tap_ok(!timed_kernel_due(&timed, true), "a row is taken alone: then it rests");
-    tap_ok(timed.live.median_us.value == 9e3 && timed.live.protocol == TIMING_SERIES,
+    tap_ok(timed.live.median_us.value == 9e3 && !timed.live.single,
            "with the row's median, as of a warm series");
 }
 
 /* The protocol of a latency stands beside it, and under the table. */
 TAP_SUITE(timed_kernel_marks) {
-    LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
-                            {.protocol = TIMING_BACKGROUND},
-                            {.protocol = TIMING_BESIDE_PICTURES}};
+    LiveKernel kernels[] = {{.single = false}, {.single = true}, {.beside_pictures = true}};
     Ladder ladder = {.count = 3};
     char marks[4] = "", note[96];
     for (int i = 0; i < ladder.count; i++) {
