@@ -10,9 +10,9 @@
 static const double ENOUGH = 0.999;
 /* of the largest coordinate: the rounding error of FP32 */
 static const double EDGE = 4 * FLT_EPSILON;
-/* the least share of points that counts as explained */
-static const double EXPLAINS = 0.97;
-enum { SAMPLE = 100000 }; /* points on which conventions are tried */
+/* the least shares of points that count as explained; turn and shift are estimated */
+static const double EXPLAINS = 0.97, FRAME_EXPLAINS = 0.85;
+enum { SAMPLE = 100000 };            /* points on which conventions are tried */
 
 /* ---- conventions ----------------------------------------------------------------------------- */
 
@@ -23,6 +23,9 @@ typedef struct {
     bool truncate;
     Order order;
     bool flip_x, flip_y;
+    bool frame;       /* `turn` and `shift_m` change x and y first; heights are not compared */
+    double turn[4];   /* (2, 2) */
+    double shift_m[2];
 } Reading;
 
 static const char *const order_names[ORDERS] = {
@@ -40,7 +43,17 @@ static void describe_reading(const Rig *rig, const Reading *reading, char *text,
     static const char *const flips[] = {"", "mirrored in x", "mirrored in y",
                                         "turned by 180 degrees"};
     const int flip = reading->flip_x + 2 * reading->flip_y;
+    char words[160];
     text[0] = '\0';
+    if (reading->frame) {
+        double degrees = atan2(reading->turn[2], reading->turn[0]) * 180 / M_PI;
+        bool mirrored = reading->turn[0] * reading->turn[3] < reading->turn[1] * reading->turn[2];
+        snprintf(words, sizeof words,
+                 "another frame, %sturned by %.4g degrees, moved by %.2f, %.2f m",
+                 mirrored ? "mirrored, " : "", fabs(degrees) < 1e-9 ? 0 : degrees,
+                 reading->shift_m[0], reading->shift_m[1]);
+        add_words(text, size, words);
+    }
     if (order_names[reading->order])
         add_words(text, size, order_names[reading->order]);
     if (flip)
@@ -61,17 +74,31 @@ typedef struct {
     double *directions; /* (camera, h, w, 3) */
 } Both;
 
-/* Returns the number of the point's cell. -1: outside the grid. */
-static int64_t cell_number(const Both *both, const Reading *reading, const double ego_m[3]) {
-    const int64_t nx = both->rig->grid.nx, ny = both->rig->grid.ny;
-    int64_t at[3];
-    for (int i = 0; i < 3; i++) {
-        double q = (ego_m[i] - both->axes.min_m[i]) / both->axes.cell_m[i];
-        if (!(reading->truncate ? q > -1 : ego_m[i] >= both->axes.min_m[i]) ||
-            !(ego_m[i] < both->axes.max_m[i]))
-            return -1;
+/* Finds the cell of a point along each axis. False: the point is outside the grid. */
+static bool find_cell_axes(const Both *both, const Reading *reading, const double ego_m[3],
+                           int64_t at[3]) {
+    double p[3] = {ego_m[0], ego_m[1], ego_m[2]};
+    if (reading->frame)
+        for (int i = 0; i < 2; i++)
+            p[i] = reading->turn[2 * i] * ego_m[0] + reading->turn[2 * i + 1] * ego_m[1] +
+                   reading->shift_m[i];
+    for (int i = 0; i < 3 - reading->frame; i++) {
+        double q = (p[i] - both->axes.min_m[i]) / both->axes.cell_m[i];
+        if (!(reading->truncate ? q > -1 : p[i] >= both->axes.min_m[i]) ||
+            !(p[i] < both->axes.max_m[i]))
+            return false;
         at[i] = (int64_t)q;
     }
+    return true;
+}
+
+/* Returns the number of the point's cell. Without heights, in the lowest slice. -1: outside the
+ * grid. */
+static int64_t cell_number(const Both *both, const Reading *reading, const double ego_m[3]) {
+    const int64_t nx = both->rig->grid.nx, ny = both->rig->grid.ny;
+    int64_t at[3] = {0};
+    if (!find_cell_axes(both, reading, ego_m, at))
+        return -1;
     int64_t x = reading->flip_x ? nx - 1 - at[0] : at[0],
             y = reading->flip_y ? ny - 1 - at[1] : at[1];
     if (reading->order == X_MAJOR)
@@ -95,24 +122,13 @@ static bool is_at_edge(const Both *both, const Reading *reading, const double eg
     return false;
 }
 
-/* Counts whether the arrays and the calibration put a point into the same cell. */
-static void count_point(const Both *both, const Reading *reading, int64_t rank,
-                        const double ego_m[3], MapAgreement *found) {
-    int64_t mine = cell_number(both, reading, ego_m), its = both->cells[rank];
-    if (mine < 0 && its < 0)
-        return;
-    bool edge = mine != its && is_at_edge(both, reading, ego_m, its);
-    found->points++;
-    found->same += mine == its || edge;
-    found->edges += edge;
-}
+/* Acts on a point with index `rank` in depth and place `ego_m` by the calibration. */
+typedef void Visit(const Both *both, int64_t rank, const double ego_m[3], void *context);
 
-/* Counts the points of the frustum, or of every `step`th pixel of each plane, that have the same
- * cell in the arrays and by the calibration. */
-static MapAgreement count_same(const Both *both, const Reading *reading, int64_t step) {
+/* Visits every point of the frustum, or every `step`th pixel of each plane. */
+static void each_point(const Both *both, int64_t step, Visit *visit, void *context) {
     const BevShape *s = &both->shape;
     const int64_t pixels = s->feat_h * s->feat_w;
-    MapAgreement found = {0};
     for (int64_t plane = 0; plane < s->cameras * s->depth_bins; plane++) {
         int64_t camera = plane / s->depth_bins;
         double depth_m = frustum_depth_m(&both->rig->frustum, (double)(plane % s->depth_bins));
@@ -122,10 +138,40 @@ static MapAgreement count_same(const Both *both, const Reading *reading, int64_t
             double ego_m[3];
             for (int axis = 0; axis < 3; axis++)
                 ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
-            count_point(both, reading, plane * pixels + pixel, ego_m, &found);
+            visit(both, plane * pixels + pixel, ego_m, context);
         }
     }
-    return found;
+}
+
+typedef struct {
+    const Reading *reading;
+    MapAgreement found;
+} Count;
+
+/* Counts whether the arrays and the calibration put a point into the same cell. */
+static void count_point(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+    Count *count = context;
+    int64_t mine = cell_number(both, count->reading, ego_m), its = both->cells[rank];
+    /* points that are only in the calibration may lie at other heights */
+    if (count->reading->frame) {
+        count->found.points += its >= 0;
+        count->found.same +=
+            its >= 0 && its % ((int64_t)both->rig->grid.nx * both->rig->grid.ny) == mine;
+        return;
+    }
+    if (mine < 0 && its < 0)
+        return;
+    bool edge = mine != its && is_at_edge(both, count->reading, ego_m, its);
+    count->found.points++;
+    count->found.same += mine == its || edge;
+    count->found.edges += edge;
+}
+
+/* Counts the points that have the same cell in the arrays and by the calibration. */
+static MapAgreement count_same(const Both *both, const Reading *reading, int64_t step) {
+    Count count = {.reading = reading};
+    each_point(both, step, count_point, &count);
+    return count.found;
 }
 
 /* Returns the share of points with the same cell. */
@@ -133,9 +179,57 @@ static double same_share(MapAgreement found) {
     return found.points ? (double)found.same / (double)found.points : 0;
 }
 
+/* ---- another ego frame: finds the turn and shift that explain the arrays' cells -------------- */
+
+typedef struct {
+    /* sums of the points' places by the calibration (p) and by the arrays (q) */
+    double n, p[2], q[2], pq[4];
+} Sums;
+
+/* Adds a point's two places, by arrays and by calibration, to the sums of the fit. */
+static void add_point_pair(const Both *both, int64_t rank, const double ego_m[3], void *context) {
+    Sums *sums = context;
+    const Grid *grid = &both->rig->grid;
+    int64_t cell = both->cells[rank];
+    if (cell < 0)
+        return;
+    const double at[2] = {(double)(cell % grid->nx), (double)(cell / grid->nx % grid->ny)};
+    sums->n++;
+    for (int i = 0; i < 2; i++) {
+        double q = both->axes.min_m[i] + (at[i] + 0.5) * both->axes.cell_m[i];
+        sums->q[i] += q;
+        sums->p[i] += ego_m[i];
+        for (int k = 0; k < 2; k++)
+            sums->pq[2 * i + k] += q * ego_m[k];
+    }
+}
+
+/* Finds the turn and shift by least squares in the plane. `whole`: rounds to degrees. */
+static Reading fit_frame(const Both *both, int64_t step, bool truncate, bool whole) {
+    Sums sums = {0};
+    each_point(both, step, add_point_pair, &sums);
+    double c[4], n = sums.n > 0 ? sums.n : 1;
+    for (int i = 0; i < 4; i++)
+        c[i] = sums.pq[i] / n - sums.q[i / 2] / n * (sums.p[i % 2] / n);
+    double plain[2] = {c[0] + c[3], c[2] - c[1]}, mirror[2] = {c[0] - c[3], c[2] + c[1]};
+    bool mirrored = hypot(mirror[0], mirror[1]) > hypot(plain[0], plain[1]);
+    const double *best = mirrored ? mirror : plain;
+    double degrees = atan2(best[1], best[0]) * 180 / M_PI;
+    degrees = whole ? round(degrees) : degrees;
+    double cosine = cos(degrees * M_PI / 180), sine = sin(degrees * M_PI / 180);
+    double sign = mirrored ? -1 : 1;
+    Reading reading = {.truncate = truncate,
+                       .frame = true,
+                       .turn = {cosine, -sign * sine, sine, sign * cosine}};
+    for (int i = 0; i < 2; i++)
+        reading.shift_m[i] = (sums.q[i] - reading.turn[2 * i] * sums.p[0] -
+                              reading.turn[2 * i + 1] * sums.p[1]) / n;
+    return reading;
+}
+
 /* ---- the best reading ------------------------------------------------------------------------ */
 
-/* Finds the convention under which most points agree. */
+/* Finds the convention under which most points agree; else fits a turn and a shift. */
 static Reading find_best_reading(const Both *both, int64_t step) {
     const bool given = both->rig->grid.truncate;
     Reading best = {.truncate = given};
@@ -151,6 +245,13 @@ static Reading find_best_reading(const Both *both, int64_t step) {
         most = its;
         best = reading;
     }
+    for (int whole = 1; most < EXPLAINS && whole >= 0; whole--) {
+        Reading frame = fit_frame(both, step, given, whole);
+        double its = same_share(count_same(both, &frame, step));
+        if (its > most)
+            best = frame;
+        most = fmax(most, its);
+    }
     return best;
 }
 
@@ -165,12 +266,11 @@ static void describe_difference(const Both *both, MapAgreement found, char *rema
     int used =
         snprintf(remark, size, "%lld of %lld points of the index arrays agree with the calibration",
                  (long long)found.same, (long long)found.points);
-    if (words[0] && same_share(then) > EXPLAINS)
+    if (words[0] && same_share(then) > (reading.frame ? FRAME_EXPLAINS : EXPLAINS))
         snprintf(remark + used, size - (size_t)used, ", %lld of %lld with %s", (long long)then.same,
                  (long long)then.points, words);
     else
-        snprintf(remark + used, size - (size_t)used,
-                 ": they are of another rig, moment or ego frame");
+        snprintf(remark + used, size - (size_t)used, ": they are of another rig or another moment");
 }
 
 /* Returns the cell of each frustum point by the arrays, -1 without one. The caller frees. */
@@ -193,8 +293,8 @@ static bool compare_open(Both *both, const Rig *rig, const BevMap *map) {
                    .slices = grid_slices(&rig->grid),
                    .axes = axes_of_grid(&rig->grid)};
     for (int i = 0; i < 3; i++)
-        both->edge_m =
-            fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]), fabs(both->axes.max_m[i])));
+        both->edge_m = fmax(both->edge_m, EDGE * fmax(fabs(both->axes.min_m[i]),
+                                                      fabs(both->axes.max_m[i])));
     both->cells = cells_by_rank(map, s);
     both->directions =
         malloc(3 * (size_t)(s->cameras * s->feat_h * s->feat_w) * sizeof *both->directions);

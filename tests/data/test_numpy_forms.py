@@ -191,6 +191,13 @@ def test_other_conventions():
             cut = rounding is np.trunc
             good = words in line and ("rounding truncate" in line) == cut and ("agree" in line) == bool(words or cut)
             ok(good, f"{words or 'as it is'}, {rounding.__name__}", line)
+    for i in range(3):
+        a = rig(random)
+        frame, shift = turned([-90, 90, 33][i]), np.array([[0.94, 0, 0], [1.2, -0.7, 0], [0, 0, 0]][i])
+        np.savez("both.npz", **a, **ranks(a, row, bevdet.points(a) @ frame.T + shift))
+        line = run("info", "both.npz").stderr
+        found = re.search(r"another frame, turned by ([-\d.]+) degrees", line)
+        ok(found and abs(float(found[1]) - [-90, 90, 33][i]) < 1, "another frame", line)
 
 
 def test_depths():
