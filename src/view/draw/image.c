@@ -1,10 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/image.h"
 
+#include "src/base/memory_stream.h"
+
 #include <assert.h>
+#include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+/* stb's encoder asserts that it has memory, which would end the program. This file gives it memory:
+ * where there is none, the encoder's blocks are freed, and png_encode fails. */
+
+typedef struct PngBlock {
+    struct PngBlock *next, **link; /* link: the pointer to this block */
+} PngBlock;
+
+static _Thread_local PngBlock *png_blocks; /* all blocks of the encoder */
+static _Thread_local jmp_buf png_no_memory;
+
+static void *png_note(PngBlock *block) {
+    if (!block)
+        longjmp(png_no_memory, 1);
+    block->next = png_blocks;
+    block->link = &png_blocks;
+    if (block->next)
+        block->next->link = &block->next;
+    png_blocks = block;
+    return block + 1;
+}
+
+static void png_forget(PngBlock *block) {
+    *block->link = block->next;
+    if (block->next)
+        block->next->link = block->link;
+}
+
+static void *png_malloc(size_t size) {
+    return png_note(malloc(sizeof(PngBlock) + size));
+}
+
+/* Frees a block of memory that libpng holds, and strikes it from the list. */
+static void png_free(void *memory) {
+    if (!memory)
+        return;
+    PngBlock *block = (PngBlock *)memory - 1;
+    png_forget(block);
+    free(block);
+}
+
+enum { PNG_LEVEL = 6, PNG_QUICK = 1 };
+static _Thread_local int png_level = PNG_LEVEL;
+
+/* zlib in place of stb's own compressor: zlib gives up long searches, which flat pictures make many
+ * of. NULL: no memory. */
+static unsigned char *png_deflate(unsigned char *data, int size, int *length, int level) {
+    (void)level; /* stb's, of another scale */
+    uLongf room = compressBound((uLong)size);
+    unsigned char *packed = png_malloc(room);
+    bool done = compress2(packed, &room, data, (uLong)size, png_level) == Z_OK;
+    *length = (int)room;
+    if (done)
+        return packed;
+    png_free(packed);
+    return NULL;
+}
+
+#define STBIW_ZLIB_COMPRESS         png_deflate
+#define STBIW_MALLOC(size)          png_malloc(size)
+#define STBIW_REALLOC(memory, size) NULL /* its own compressor's */
+#define STBIW_FREE(memory)          png_free(memory)
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
 
 bool image_init(Image *image, int64_t w, int64_t h, Err *err) {
     *image = (Image){0};
@@ -63,8 +136,9 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
 
 /* ---- PNG ------------------------------------------------------------------------------------ */
 
-enum { PNG_LEVEL = 6, PNG_QUICK = 1 };
-enum { PNG_HEAD = 8, PNG_CHUNK = 12, PNG_HEADER = 13, PNG_RGB = 2, PNG_RGBA = 6 };
+static void append(void *stream, void *data, int size) {
+    fwrite(data, 1, (size_t)size, stream);
+}
 
 static bool opaque(const Image *image) {
     size_t pixels = (size_t)image->w * (size_t)image->h;
@@ -74,60 +148,51 @@ static bool opaque(const Image *image) {
     return true;
 }
 
-/* Fills the rows of pixels as a PNG has them: without a filter, which is the smallest for flat
- * areas, and the quickest. */
-static void fill_rows(const Image *image, size_t channels, uint8_t *rows) {
-    for (int y = 0; y < image->h; y++) {
-        *rows++ = 0;
-        for (int x = 0; x < image->w; x++, rows += channels)
-            memcpy(rows, pixel(image, x, y), channels);
+/* The picture without its alpha channel, or NULL. */
+static uint8_t *rgb_copy(const Image *image) {
+    size_t pixels = (size_t)image->w * (size_t)image->h;
+    uint8_t *rgb = malloc(3 * pixels);
+    for (size_t i = 0; rgb && i < pixels; i++)
+        for (int c = 0; c < 3; c++)
+            rgb[3 * i + (size_t)c] = image->rgba[4 * i + (size_t)c];
+    return rgb;
+}
+
+/* Writes the file to the stream; false: out of memory. */
+static bool png_encode(FILE *stream, const Image *image, int channels, const uint8_t *pixels) {
+    png_blocks = NULL;
+    if (setjmp(png_no_memory)) {
+        while (png_blocks)
+            png_free(png_blocks + 1);
+        return false;
     }
+    stbi_write_force_png_filter = 0; /* flat areas: no filter is the smallest, and the quickest */
+    return stbi_write_png_to_func(append, stream, image->w, image->h, channels, pixels,
+                                  channels * image->w) != 0;
 }
 
-static uint8_t *put_number(uint8_t *to, size_t number) {
-    for (int shift = 24; shift >= 0; shift -= 8)
-        *to++ = (uint8_t)(number >> shift);
-    return to;
-}
-
-/* Puts length, name and CRC around the `length` bytes that stand at to + 8. Returns the end. */
-static uint8_t *put_chunk(uint8_t *to, const char *name, size_t length) {
-    memcpy(put_number(to, length), name, 4);
-    uint8_t *end = to + 8 + length;
-    return put_number(end, crc32(0, to + 4, (uInt)length + 4));
-}
-
-static bool encode(const Image *image, int level, uint8_t **bytes, size_t *length, Err *err) {
-    const size_t channels = opaque(image) ? 3 : 4;
-    const size_t raw = (size_t)image->h * (1 + channels * (size_t)image->w);
-    uLongf packed = compressBound(raw);
-    uint8_t *rows = malloc(raw), *png = malloc(PNG_HEAD + 3 * PNG_CHUNK + PNG_HEADER + packed);
-    bool done = rows && png;
-    if (done) {
-        uint8_t *at = png + PNG_HEAD;
-        memcpy(png, "\x89PNG\r\n\x1a\n", PNG_HEAD);
-        put_number(put_number(at + 8, (size_t)image->w), (size_t)image->h);
-        memcpy(at + 16, (uint8_t[]){8, channels == 4 ? PNG_RGBA : PNG_RGB, 0, 0, 0}, 5);
-        at = put_chunk(at, "IHDR", PNG_HEADER);
-        fill_rows(image, channels, rows);
-        done = compress2(at + 8, &packed, rows, raw, level) == Z_OK;
-        at = put_chunk(put_chunk(at, "IDAT", packed), "IEND", 0);
-        *length = (size_t)(at - png);
+/* Encoded to memory: stb's own file writer ignores write errors. */
+bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
+    bool no_alpha = opaque(image), done = false;
+    uint8_t *rgb = no_alpha ? rgb_copy(image) : NULL;
+    MemoryStream file = {0};
+    if ((!no_alpha || rgb) && memory_stream_open(&file, NULL)) {
+        done = png_encode(file.stream, image, no_alpha ? 3 : 4, no_alpha ? rgb : image->rgba);
+        done = memory_stream_close(&file, "PNG", NULL) && done;
     }
-    free(rows);
-    *bytes = png;
+    free(rgb);
+    *bytes = done ? (uint8_t *)file.bytes : NULL;
+    *length = done ? file.length : 0;
     if (done)
         return true;
-    free(png);
-    *bytes = NULL;
+    free(file.bytes);
     return err_set(err, ERR_FAILED, "PNG", "choose a smaller scale",
                    "no memory to encode %d x %d pixels", image->w, image->h);
 }
 
-bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
-    return encode(image, PNG_LEVEL, bytes, length, err);
-}
-
 bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
-    return encode(image, PNG_QUICK, bytes, length, err);
+    png_level = PNG_QUICK;
+    bool ok = image_png(image, bytes, length, err);
+    png_level = PNG_LEVEL;
+    return ok;
 }
