@@ -182,10 +182,13 @@ static bool run_live_lesson(const Options *options, const AppOptions *app, Err *
 /* Opens the lesson, or the quiz, with the name `name`. */
 static bool run_lesson(const Options *options, const char *name, Err *err) {
     AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};
-    if (options->script)
+    if (options->script && !options->export)
         return run_script(options, &app, err);
-    app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
+    if (!options->export)
+        app.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
     const ScriptOptions script = script_options(options, &app);
+    if (options->export)
+        return lesson_export(&script, options->export, err);
     return options->plain || term_impossible() ? lesson_plain(&script, err)
                                                : run_live_lesson(options, &app, err);
 }

@@ -82,7 +82,7 @@ typedef struct {
 
     const char *color, *pixels;
     bool ascii, no_window, no_mouse, large, plain, quiet;
-    const char *script, *frames, *size;
+    const char *script, *frames, *size, *export;
     bool again, quiz;
     int64_t seed;
 

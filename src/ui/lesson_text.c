@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/ui/lesson_text.h"
 
+#include "src/base/data.h"
+#include "src/base/memory_stream.h"
 #include "src/state/glossary.h"
 #include "src/ui/script_internal.h"
 #include "src/view/term/dashboard.h"
@@ -168,6 +170,169 @@ bool lesson_plain(const ScriptOptions *options, Err *err) {
     plain.frames = ".";
     bool ok = script_open(script, &plain, err) && take_plain(script, err);
     script_close(script);
+    free(script);
+    return ok;
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+typedef struct {
+    Script *script;
+    FILE *out;
+    char stem[256]; /* of the pictures' names */
+    int pictures;
+    char drawn[64]; /* what the last picture shows: job, chart, view and comparison */
+} Export;
+
+/* Writes text for Markdown. Signs that Markdown would read as marks get a backslash. */
+static void put_text(FILE *out, const char *ascii) {
+    char micro[PANE_BYTES];
+    text_micro(ascii, micro, sizeof micro);
+    for (const char *text = micro; *text; text++)
+        fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
+}
+
+static void put_row(FILE *out, const PaneText *body, int row) {
+    PaneKind kind = body->rows[row].kind;
+    const char *bold = kind == PANE_QUESTION ? "**" : "";
+    const char *text = pane_row(body, row);
+    bool code = is_block(kind);
+    bool first = code && body->rows[row - 1].kind != kind;
+    bool last = code && (row + 1 == body->count || body->rows[row + 1].kind != kind);
+    if (kind == PANE_CHOICE)
+        fprintf(out, "%d. ", atoi(text));
+    if (first)
+        fputs(kind == PANE_CODE ? "```c\n" : "```\n", out);
+    fputs(kind == PANE_TERM ? "> " : bold, out);
+    if (code)
+        fputs(text, out);
+    else
+        put_text(out, kind == PANE_CHOICE ? text + 3 : text);
+    fprintf(out, "%s\n", bold);
+    if (last)
+        fputs("```\n", out);
+    if (!code || last)
+        fputs(kind == PANE_CHOICE ? "" : "\n", out);
+}
+
+/* Whether the row is left out of Markdown: it belongs to the screen or to a learner's answer. */
+static bool is_of_screen(PaneKind kind) {
+    return kind == PANE_KEYS || kind == PANE_INPUT || kind == PANE_NOTE || kind == PANE_RIGHT ||
+           kind == PANE_WRONG || kind == PANE_HINT;
+}
+
+static void put_rows(FILE *out, const PaneText *body) {
+    for (int i = 0; i < body->count; i++) {
+        if (!is_of_screen(body->rows[i].kind))
+            put_row(out, body, i);
+        if (body->rows[i].kind == PANE_CHOICE &&
+            (i + 1 == body->count || body->rows[i + 1].kind != PANE_CHOICE))
+            fputs("\n", out);
+    }
+}
+
+/* Writes the window's picture without the lesson, where the picture has changed. */
+static bool put_picture(Export *export, Err *err) {
+    Script *script = export->script;
+    const State *state = &script->app.state;
+    char name[300], drawn[sizeof export->drawn];
+    Image image = {0};
+    snprintf(drawn, sizeof drawn, "%llu %d %d %d", (unsigned long long)state->job.serial,
+             (int)state->chart, state->view, (int)state->compare);
+    if (!strcmp(drawn, export->drawn))
+        return true;
+    memcpy(export->drawn, drawn, sizeof drawn);
+    snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
+    LessonPane pane = script->app.state.lesson;
+    script->app.state.lesson.open = false;
+    bool ok = window_image(1280, 860, 1, state, app_live(&script->app), app_picture(&script->app),
+                           &image, err) &&
+              script_write_image(script, name, &image, err);
+    script->app.state.lesson = pane;
+    image_free(&image);
+    fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);
+    return ok;
+}
+
+/* Gives some valid answer. Markdown shows the right answer whatever was given. */
+static bool answer_somehow(Script *script, Err *err) {
+    const LessonQuestion *question = lesson_run_question(&script->app.desk.run);
+    char answer[32] = "1";
+    if (question->asks == ASKS_NUMBER)
+        snprintf(answer, sizeof answer, "%.6g", question->lo);
+    for (int i = 1; question->asks == ASKS_ORDER && i < question->choice_count; i++)
+        snprintf(answer + strlen(answer), sizeof answer - strlen(answer), " %d", i + 1);
+    return script_answer(script, answer, err);
+}
+
+static bool put_answer(Export *export, Err *err) {
+    Script *script = export->script;
+    fputs("<details><summary>The answer</summary>\n\n", export->out);
+    if (!answer_somehow(script, err) || !put_picture(export, err))
+        return false;
+    const LessonRun *run = &script->app.desk.run;
+    put_text(export->out, run->solution);
+    fputs("\n\n", export->out);
+    put_rows(export->out, &run->reveal);
+    fputs("</details>\n\n", export->out);
+    return true;
+}
+
+static bool put_page(Export *export, Err *err) {
+    Script *script = export->script;
+    const LessonPane *pane = &script->app.state.lesson;
+    bool looks = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
+    if (looks && !put_picture(export, err))
+        return false;
+    put_rows(export->out, &pane->body);
+    const LessonInput go = {.kind = INPUT_SKIP};
+    return (pane->asks == ASKS_NOTHING || put_answer(export, err)) &&
+           script_lesson_input(script, &go, err) && end_animations(script, err);
+}
+
+static bool put_lesson(Export *export, Err *err) {
+    Script *script = export->script;
+    const Lesson *lesson = &script->app.desk.lesson;
+    fprintf(export->out,
+            "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
+            "of formulas, recordings and the model, as they say.\n\n",
+            lesson->title, lesson->minutes, lesson->name);
+    if (!end_animations(script, err))
+        return false;
+    while (!script->app.state.lesson.ended)
+        if (!put_page(export, err))
+            return false;
+    return true;
+}
+
+/* Splits a path into its folder and the file's name without suffix, export->stem. */
+static bool split_path(const char *path, char *folder, size_t size, Export *export, Err *err) {
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(folder, size, "%.*s", slash ? (int)(slash - path + !(slash - path)) : 1,
+                     slash ? path : ".");
+    data_stem(path, export->stem, sizeof export->stem);
+    return (export->stem[0] && n < (int)size) ||
+           err_set(err, ERR_USAGE, path, "for example: lesson.md", "is no name of a file");
+}
+
+bool lesson_export(const ScriptOptions *options, const char *path, Err *err) {
+    char folder[4096];
+    MemoryStream text = {0};
+    Script *script = calloc(1, sizeof *script);
+    bool opened = memory_stream_open(&text, NULL);
+    Export export = {.script = script, .out = text.stream};
+    ScriptOptions own = *options;
+    own.file = "lesson";
+    own.frames = folder;
+    bool ok = script && opened ? split_path(path, folder, sizeof folder, &export, err)
+                               : err_set(err, ERR_FAILED, path, "", "out of memory");
+    ok = ok && script_open(script, &own, err) && put_lesson(&export, err);
+    if (opened)
+        ok = memory_stream_close(&text, path, ok ? err : NULL) && ok;
+    ok = ok && data_write(path, text.bytes, text.length, err);
+    free(text.bytes);
+    if (script)
+        script_close(script);
     free(script);
     return ok;
 }

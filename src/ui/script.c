@@ -26,7 +26,7 @@ static bool write_file(const Script *script, const char *name, const void *bytes
     return data_write(path, bytes, length, err);
 }
 
-static bool write_image(const Script *script, const char *name, Image *image, Err *err) {
+bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
     bool ok =
@@ -55,7 +55,7 @@ static bool write_frame(Script *script, Err *err) {
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
     bool ok = cells_image(&script->cells, 1, &image, err) &&
-              write_image(script, name, &image, err);
+              script_write_image(script, name, &image, err);
     image_free(&image);
     progress_done(1);
     return ok;
@@ -70,7 +70,7 @@ static bool write_snapshot(Script *script, Err *err) {
     state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
     bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(&bare), &bare, live,
                            app_picture(&script->app), &image, err) &&
-              write_image(script, name, &image, err);
+              script_write_image(script, name, &image, err);
     image_free(&image);
     return ok;
 }

@@ -24,6 +24,9 @@ bool script_serve(Script *script, Err *err);
 /* Carries out one line of a script, which may end with a comment. */
 bool script_use_line(Script *script, char *line, Err *err);
 
+/* Writes a picture into the folder of the frames. */
+bool script_write_image(const Script *script, const char *name, Image *image, Err *err);
+
 bool script_lesson_input(Script *script, const LessonInput *input, Err *err);
 /* Gives `rest`, the text after `answer`, to the lesson's question. */
 bool script_answer(Script *script, const char *rest, Err *err);

@@ -109,6 +109,15 @@ printf 'title Two\nscene toy\nsay The first.\nmark second\nsay The second.\n' >t
 tap_has 'a mark opens its page' out '-- Two, 2 of 2$' '^The second.$'
 tap_expect 2 'no page of this lesson is called "third"' learn two.lesson:third --plain </dev/null
 
+# ---- Markdown ----------------------------------------------------------------------------------
+
+"$BEVSCOPE" learn trial.lesson --export trial.md >out 2>err
+tap_ok $? 'a lesson as Markdown'
+grep -q '^# Trial$' trial.md && grep -q '^12 points$' trial.md &&
+    grep -q '^```c$' trial.md && grep -q '(trial-01.png)' trial.md &&
+    [ -s trial-01.png ]
+tap_ok $? 'with title, answers, source and pictures'
+
 # ---- the quiz ----------------------------------------------------------------------------------
 
 # A course of two lessons with eight questions each: 2 is right.
