@@ -53,7 +53,7 @@ tap_refuses "came without a LiDAR" "a file without" snapshot bare.npz --lidar -o
 tap_refuses "backward lights" "gradients" snapshot street.json --lidar --backward -o never.png
 printf 'lidar on\ntick 0.1\nyaw 3\ntick 0.1\nlidar off\ntick 0.1\nlidar on\ntick 0\n' >keys
 tap_run "in the display" frames street.json
-grep -q 'LiDAR points in the window's pictures: blue near, red far' frames/frame-0001.txt
+grep -q 'LiDAR points in the window.s pictures: blue near, red far' frames/frame-0001.txt
 tap_ok $? "which says so"
 tap_refuses "add the array images" "no photographs" snapshot bare.npz --cameras -o never.png
 

@@ -50,7 +50,8 @@ static void draw_metres(Table *table, int column, const char *format, double m) 
 
 void objects_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveObjects *objects = &data->live->objects;
-    area = sheet_title(sheet, area, "Ground truth", "position error: by the map, the same for all kernels");
+    area = sheet_title(sheet, area, "Ground truth",
+                       "position error: by the map, the same for all kernels");
     Table table;
     table_begin(&table, sheet, area, columns, objects->compared ? COLUMNS : COL_BASE_SHARE, NULL);
     for (int band = 0; band < OBJECT_BANDS && table.y < area.y + area.h; band++) {
