@@ -333,10 +333,10 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     if (ok && !loop->signal && !had_terminal)
         loop_print_plain(loop);
     term_close(loop->term); /* the user sees the end of the display at once */
-    if (ok)
-        say_goodbye(loop, had_terminal);
     if (loop->picture_lost) /* the display may have ended before anybody read it */
         say_on_stderr("bevscope: %s\n", loop->lost);
+    if (ok)
+        say_goodbye(loop, had_terminal);
     sdl_window_close(loop->window);
     end->signal = loop->signal;
     end->threads_left = !app_close(&loop->app, ENGINE_END_MS);
