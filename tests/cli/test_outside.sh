@@ -97,11 +97,14 @@ clean frame any
 "$BEVSCOPE" snapshot "$name.json" --device cpu --timing off -o out/figure.svg >out/snapshot 2>&1
 clean figure.svg any
 
-# A picture has no bytes to look at, but the one with a clean title is the same.
-shown='=2+3?31m?evil??????<end>'
-"$BEVSCOPE" snapshot "$name.json" --device cpu --timing off -o evil.png &&
-    "$BEVSCOPE" snapshot "$name.json" --device cpu --timing off --title "$shown" -o clean.png &&
-    cmp evil.png clean.png
+# A picture has no bytes to look at, but that of a scene with a clean title is the same, and that of
+# one with another title is not.
+titled() {
+    python3 "$SRCDIR/tests/cli/outside.py" titled "$SRCDIR/samples/toy.json" "data/samples/$1.json" "$2" &&
+        "$BEVSCOPE" snapshot "data/samples/$1.json" --device cpu --timing off -o "$1.png"
+}
+titled evil "$title" && titled clean '=2+3?31m?evil??????<end>' && titled other '=2+3?31m?evil?????<end>' &&
+    cmp evil.png clean.png && ! cmp -s evil.png other.png
 tap_ok $? "a PNG draws the clean title"
 python3 clean.py >judged
 tap_relay "" <judged
