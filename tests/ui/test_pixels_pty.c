@@ -247,6 +247,17 @@ static bool take_picture(Pty *pty, int i, size_t from, Image *image) {
     return ok && protocols[i].decode(pty->output + last - strlen(protocols[i].sent), image);
 }
 
+/* Whether each row is written from its first cell on: that removes pictures of sixel and iTerm2. */
+static bool writes_all_rows(Pty *pty, size_t from) {
+    bool ok = true;
+    for (int row = 1; ok && row <= 40; row++) {
+        char place[16];
+        snprintf(place, sizeof place, "\033[%d;1H", row);
+        ok = pty_wait_text(pty, place, from, PATIENCE_S);
+    }
+    return ok;
+}
+
 /* All three show the same picture, which goes with the help over it and with the program. */
 TAP_WAITING_SUITE(pixels_pty_answers) {
     Image first = {.w = 0}, image = {.w = 0};
@@ -259,8 +270,8 @@ TAP_WAITING_SUITE(pixels_pty_answers) {
         pty_type(&pty, answers);
         ok = take_picture(&pty, i, 0, &image) && ok;
         int far = i ? distance(&first, &image) : 0;
-        tap_ok(ok && is_varied(&image) && image.w % 10 == 0 && image.h % 20 == 0 &&
-                   far <= protocols[i].distance,
+        int most = protocols[i].kind == PIXELS_SIXEL ? 7 + 2 : 0; /* three bits go: 256 colours */
+        tap_ok(ok && is_varied(&image) && image.w % 10 == 0 && image.h % 20 == 0 && far <= most,
                "%s: a picture of %d x %d pixels, off by %d from the first", protocols[i].name,
                image.w, image.h, far);
         if (i)
@@ -271,8 +282,8 @@ TAP_WAITING_SUITE(pixels_pty_answers) {
         pty_read(&pty, 1);
         tap_ok(!strstr(pty.output + still, protocols[i].sent), "what has not changed stays");
         pty_type(&pty, "\t");
-        ok = pty_wait_text(&pty, i ? "\033[2J" : pixels_remove, still, PATIENCE_S) ||
-             pty_wait_text(&pty, "\033[H\033[J", still, 1);
+        ok = i ? writes_all_rows(&pty, still)
+               : pty_wait_text(&pty, pixels_remove, still, PATIENCE_S);
         pty_type(&pty, "\t");
         tap_ok(ok && pty_wait_text(&pty, protocols[i].sent, still, PATIENCE_S),
                "it goes with its page, and comes back");
