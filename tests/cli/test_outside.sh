@@ -100,10 +100,12 @@ clean figure.svg any
 # A picture has no bytes to look at, but that of a scene with a clean title is the same, and that of
 # one with another title is not.
 titled() {
-    python3 "$SRCDIR/tests/cli/outside.py" titled "$SRCDIR/samples/toy.json" "data/samples/$1.json" "$2" &&
+    python3 "$SRCDIR/tests/cli/outside.py" titled "$SRCDIR/samples/toy.json" \
+        "data/samples/$1.json" "$2" &&
         "$BEVSCOPE" snapshot "data/samples/$1.json" --device cpu --timing off -o "$1.png"
 }
-titled evil "$title" && titled clean '=2+3?31m?evil??????<end>' && titled other '=2+3?31m?evil?????<end>' &&
+titled evil "$title" && titled clean '=2+3?31m?evil??????<end>' &&
+    titled other '=2+3?31m?evil?????<end>' &&
     cmp evil.png clean.png && ! cmp -s evil.png other.png
 tap_ok $? "a PNG draws the clean title"
 python3 clean.py >judged
