@@ -63,8 +63,8 @@ static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy
     char text[48];
     error_cell(table, COL_MAX, accuracy->max_abs);
     error_cell(table, COL_REL, accuracy->rel_l2);
-    snprintf(text, sizeof text, isfinite(accuracy->cosine) ? "%.6f" : "", accuracy->cosine);
-    table_cell(table, COL_COSINE, text);
+    snprintf(text, sizeof text, "%.6f", accuracy->cosine);
+    table_cell(table, COL_COSINE, isfinite(accuracy->cosine) ? text : "");
     snprintf(text, sizeof text, "%lld",
              (long long)(accuracy->nan_count + accuracy->inf_count + accuracy->left_out));
     table_cell(table, COL_SPECIAL, text);
