@@ -339,12 +339,9 @@ static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
  * errors are compared. */
 static void choose_moment(Engine *engine) {
     const FrameInputs *now = pipeline_inputs(engine->pipeline);
-    SeenFeatures *before = engine->judged.features, *features = now->features;
+    SeenFeatures *before = engine->judged.features;
     bool stays = engine->now.state.playing && before && engine->judged.scene == now->scene &&
-                 before->shape.channels == features->shape.channels &&
-                 before->temperature == features->temperature &&
-                 before->outlier == features->outlier && before->scales == features->scales &&
-                 before->scales_scene == features->scales_scene;
+                 engine_other_moment(now->features, before);
     before = stays ? ref_keep(before) : NULL;
     frame_inputs_hold(&engine->judged, now);
     if (!before)

@@ -112,6 +112,9 @@ void engine_render(Engine *engine, const State *request);
 /* Renders the newest request's frame once more, and publishes it unless a new request came. */
 PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
+/* Whether features of one scene differ at most in their moment. */
+bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b);
+
 /* Makes the picture of the frame, where pictures are wanted. False: the picture stays. */
 bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err);
 

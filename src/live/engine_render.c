@@ -81,6 +81,11 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->now.live.model_of_before = engine->now.model != NULL;
 }
 
+bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
+    return a->shape.channels == b->shape.channels && a->temperature == b->temperature &&
+           a->outlier == b->outlier && a->scales == b->scales && a->scales_scene == b->scales_scene;
+}
+
 /* Whether the accuracy on the screen belongs to other values. While the world moves, each
  * frame has new values: the accuracy is then a moment old, and not stale unless channels,
  * temperature, outlier or scales changed. A script checks each moment. */
@@ -91,9 +96,7 @@ static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
     if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
         !before)
         return true;
-    *other_moment = now->shape.channels == before->shape.channels &&
-                    now->temperature == before->temperature && now->outlier == before->outlier &&
-                    now->scales == before->scales && now->scales_scene == before->scales_scene;
+    *other_moment = engine_other_moment(now, before);
     return now != before &&
            (!engine->now.state.playing || engine->options.script || !*other_moment);
 }

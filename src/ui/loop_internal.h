@@ -156,8 +156,7 @@ void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as
 void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */
 void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
-/* ---- loop_pictures.c: snapshots and recordings ------------------------------------------------
- */
+/* ---- loop_pictures.c: snapshots and recordings ----------------------------------------------- */
 
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
