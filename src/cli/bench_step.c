@@ -34,7 +34,7 @@ static bool passed(BevpoolStatus status, const BevpoolError *error, Err *err) {
 }
 
 static bool no_memory(Err *err) {
-    return err_set(err, ERR_FAILED, "--stage step", "choose a smaller scene", "out of memory");
+    return err_no_memory(err, "--stage step", "choose a smaller scene");
 }
 
 /* Returns memory that begins on a multiple of ROOM; NULL: there is none. Free with free(). */
