@@ -47,7 +47,7 @@ tests_check_lib_SOURCES = %D%/lib/test_lib.c %D%/lib/test_lib_layouts.c %D%/lib/
 # A test of the library lets its allocations fail.
 tests_check_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 tests_check_live_SOURCES = %D%/live/test_engine.c %D%/live/test_engine_background.c \
-	%D%/live/test_engine_file.c %D%/live/test_engine_give_up.c %D%/live/test_live_model.c \
+	%D%/live/test_engine_give_up.c %D%/live/test_live_model.c \
 	%D%/live/test_inputs.c %D%/live/test_loss.c %D%/live/test_timed_kernel.c
 tests_check_run_SOURCES = %D%/run/test_counters.c %D%/run/test_recorded.c %D%/run/test_session.c
 tests_check_scene_SOURCES = %D%/scene/test_classes.c %D%/scene/test_clip.c \

@@ -11,7 +11,6 @@
 #include "src/scene/objects.h"
 #include "src/scene/scene.h"
 
-#include <sys/stat.h>
 
 /* Fills `err` for a failed allocation and returns false. */
 bool inputs_no_memory(const char *where, Err *err);
@@ -28,8 +27,6 @@ typedef struct {
     Scene scene; /* of a clip: its first moment */
     SceneFacts facts;
     Moments *moments; /* of a clip; else NULL */
-    bool is_file;     /* the scene is one regular file; `file` is its state before it was read */
-    struct stat file;
 } LoadedScene;
 
 /* Loads the job's scene from `path`. `ahead`: the moments of a clip are loaded before anything asks

@@ -77,7 +77,6 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     }
     loaded->sizes = job->sizes;
     loaded->photo_features = job->photo_features;
-    loaded->is_file = stat(path, &loaded->file) == 0 && S_ISREG(loaded->file.st_mode);
     if (!load_scene(loaded, ahead, err)) {
         ref_drop(loaded);
         return NULL;

@@ -11,44 +11,8 @@
 
 enum { IDLE_MS = 200 };              /* without a request: time for what takes longer */
 enum { REST_MS = 30000 };            /* without a request: time for rest */
-static const double LOOK_MS = 1000;  /* between two looks at the scene's file */
+static const double LOOK_MS = 1000;  /* between two looks at the load */
 static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many times its duration */
-
-/* ---- the scene's file ------------------------------------------------------------------------ */
-
-static bool same_file(const struct stat *a, const struct stat *b) {
-    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_ino == b->st_ino && a->st_size == b->st_size;
-}
-
-static void note_file(Engine *engine, const char *what) {
-    Err err;
-    err_set(&err, ERR_FAILED, "the scene's file", "", "%s", what);
-    engine_note(engine, &err);
-}
-
-/* Each change is told once; a file that comes back has changed. A scene that could not be shown
- * has another name than the file that is watched. */
-static void look_at_file(Engine *engine) {
-    SceneFile *file = &engine->file;
-    struct stat now;
-    const char *path = engine->now.state.menu.scenes.names[engine->now.state.job.scene];
-    if (!file->watched || strcmp(engine->shown.scene->path, path) != 0 ||
-        clock_ms() - file->looked_ms < LOOK_MS)
-        return;
-    bool was_gone = file->gone;
-    file->looked_ms = clock_ms();
-    file->gone = stat(path, &now) != 0;
-    if (file->gone && !was_gone)
-        note_file(engine, "it has vanished, the copy in memory stays");
-    if (file->gone || (!was_gone && same_file(&now, &file->then)))
-        return;
-    file->then = now;
-    pipeline_forget_scene(engine->pipeline);
-    if (engine_render_again(engine, QUALITY_ROUGH) != PIPELINE_FAILED)
-        note_file(engine, "it has changed, read again");
-    engine->news = true;
-}
 
 /* ---- the devices ----------------------------------------------------------------------------- */
 
@@ -399,7 +363,6 @@ bool engine_idle_work(Engine *engine) {
     bool idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->has_frame)
         return false;
-    look_at_file(engine);
     if (refine_picture(engine, idle) == TASK_WORKED)
         return true;
     if (!engine->options.background || !(idle || playing))

@@ -10,8 +10,6 @@
 #include "src/live/measure.h"
 #include "src/live/pipeline.h"
 
-#include <sys/stat.h>
-
 /* How well a frame is rendered: with fewer rays, or with all of them. */
 typedef enum { QUALITY_ROUGH, QUALITY_REFINED } Quality;
 
@@ -28,13 +26,6 @@ typedef struct {
     EngineFrame *ready, *front, *retired;
 } Mailbox;
 
-/* The file of the scene that is shown, which may change meanwhile. */
-typedef struct {
-    bool watched, gone;
-    double looked_ms;
-    struct stat then;
-} SceneFile;
-
 struct Engine {
     EngineOptions options;
     Mailbox mailbox;
@@ -49,7 +40,6 @@ struct Engine {
     LiveDevice cpu;
     LiveGpu *gpu; /* NULL: none */
     bool probed;  /* the GPU's ceilings are known */
-    SceneFile file;
 
     /* What is published next: of the newest request, its model and picture owned here, its inputs
      * those of the pipeline. */

@@ -101,12 +101,6 @@ static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
            (!engine->now.state.playing || engine->options.script || !*other_moment);
 }
 
-/* Its changes from now on are looked at in engine_idle.c; a scene without a regular file, such as a
- * built-in one, is not watched. */
-static void watch_file(SceneFile *file, const LoadedScene *scene) {
-    *file = (SceneFile){.watched = scene->is_file, .then = scene->file, .looked_ms = clock_ms()};
-}
-
 /* Compares the new inputs with those shown before: forgets or marks figures that are of others. */
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
@@ -114,7 +108,6 @@ static void notice_changes(Engine *engine) {
     if (inputs->scene != engine->shown.scene) {
         engine->now.loads++;
         frame_inputs_hold(&engine->judged, inputs); /* on its first moment, in every run alike */
-        watch_file(&engine->file, inputs->scene);
     }
     const KernelConfig *before = &engine->shown_config;
     bool other_kernel =

@@ -22,7 +22,6 @@ struct Pipeline {
                              with a rig or a scene of its own */
     LoadedScene *other;   /* of a baseline that is another scene */
     MapBuilder builder;
-    bool forget_scene;
     KernelConfig lacking; /* whose grid the last frame lacks; kernel NULL: none */
     uint64_t content, baseline_content, seen_content; /* see LiveFrame */
 };
@@ -50,10 +49,6 @@ void pipeline_close(Pipeline *pipeline) {
 
 const FrameInputs *pipeline_inputs(const Pipeline *pipeline) {
     return &pipeline->inputs;
-}
-
-void pipeline_forget_scene(Pipeline *pipeline) {
-    pipeline->forget_scene = true;
 }
 
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline) {
@@ -230,13 +225,10 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
 
 /* Loads the scene, and leaves the aligns that it has no map for. */
 static bool make_scene(Run *run, State *state) {
-    Pipeline *pipeline = run->pipeline;
-    FrameInputs *made = &pipeline->made, *next = &run->next;
-    next->scene = inputs_scene(pipeline->forget_scene ? NULL : made->scene, scene_path(state),
-                               &state->job, true, run->err);
+    FrameInputs *made = &run->pipeline->made, *next = &run->next;
+    next->scene = inputs_scene(made->scene, scene_path(state), &state->job, true, run->err);
     if (!next->scene)
         return false;
-    pipeline->forget_scene = false;
     if (next->scene != made->scene) {
         inputs_free_feature_memory();
         inputs_free_grid_memory();
@@ -424,8 +416,6 @@ PipelineEnd pipeline_run(Pipeline *pipeline, State *state, PipelineNeeds needs, 
         else if (!ok)
             end = PIPELINE_FAILED;
     }
-    if (end == PIPELINE_FAILED) /* told; of a run that is given up nobody hears */
-        pipeline->forget_scene = false;
     if (end == PIPELINE_GIVEN_UP)
         keep_made(&pipeline->made, &run.next);
     if (end == PIPELINE_DONE) {

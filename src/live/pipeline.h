@@ -48,6 +48,3 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline);
  * fit. */
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
-
-/* Makes the next run load the scene again, because its file has changed. */
-void pipeline_forget_scene(Pipeline *pipeline);

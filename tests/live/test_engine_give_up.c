@@ -97,30 +97,6 @@ TAP_SUITE(engine_give_up_no_scene) {
     pipeline_close(pipeline);
 }
 
-/* The shown scene's file goes; a run that is given up has not told it. */
-TAP_SUITE(engine_give_up_scene_gone) {
-    static char own[] = "/tmp/engine-XXXXXX";
-    const char *const names[] = {own};
-    char command[1024];
-    LiveData live;
-    Pipeline *pipeline = open_pipeline(&live);
-    int file = mkstemp(own);
-    snprintf(command, sizeof command, "cp '%s/samples/toy.json' %s", getenv("BEVSCOPE_DATA"), own);
-    fresh(TOY);
-    state.menu.scenes = (Menu){names, 1};
-    state.job.scene = 0;
-    tap_need(file >= 0 && system(command) == 0 && run(pipeline, &live, NULL) == PIPELINE_DONE,
-             "a scene of a file");
-    close(file);
-    unlink(own);
-    pipeline_forget_scene(pipeline);
-    tap_ok(run(pipeline, &live, &(Impatience){.patience = 0}) == PIPELINE_GIVEN_UP &&
-               run(pipeline, &live, NULL) == PIPELINE_FAILED &&
-               run(pipeline, &live, NULL) == PIPELINE_DONE,
-           "the next run fails to load it, and the one after keeps the copy in memory");
-    pipeline_close(pipeline);
-}
-
 /* Pictures during which the next request comes; its delay. */
 enum { INTERRUPTED = 2, LONG_MS = 60 };
 

@@ -227,30 +227,6 @@ static void test_lost_aside(void) {
     end_loop();
 }
 
-/* Two notes between two pictures that are taken: no counters, and the scene's file vanishes. */
-static void test_notes(void) {
-    char path[] = "/tmp/loop-XXXXXX", command[1024];
-    int file = mkstemp(path);
-    snprintf(command, sizeof command, "cp '%s/samples/toy.json' %s", getenv("BEVSCOPE_DATA"), path);
-    tap_need(file >= 0 && system(command) == 0, "a file of a scene");
-    close(file);
-    begin_loop(path, true);
-    loop.app.state.job.config.kernel = bev_kernel_find("cpu_v3");
-    loop.app.state.playing = false;
-    app_request(&loop.app);
-    tap_need(wait_for_frame(), "a picture");
-    loop.app.state.counts++;
-    app_request(&loop.app);
-    unlink(path);
-    usleep(3000000); /* two pictures, the second in place of the first */
-    double end_ms = clock_ms() + PATIENCE_MS;
-    while (loop.app.notes < 2 && take_frame(end_ms)) {
-    }
-    tap_ok(log_says("only a GPU has them") && log_says("it has vanished"),
-           "of two notes between two pictures both are told");
-    end_loop();
-}
-
 /* Each word comes before any picture, and the screens show what it did. */
 static void test_first_words(void) {
     static const char *const arguments[] = {"", " -", " on", " off", " 1"};
@@ -286,7 +262,6 @@ TAP_WAITING_SUITE(loop) {
     test_scene();
     test_device_lost();
     test_lost_aside();
-    test_notes();
 }
 
 TAP_WAITING_SUITE(loop_first_words) {
