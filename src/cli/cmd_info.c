@@ -196,8 +196,8 @@ static void print_facts(const Report *report, FILE *out) {
         for (int column = 0; column < report->column_count; column++) {
             char text[256];
             const ReportColumn *shown = &report->columns[column];
-            size_t cell = (size_t)row * (size_t)report->column_count + (size_t)column;
-            if (!shown->heading && report->cells[cell].kind == CELL_NONE)
+            const json_t *cell = json_object_get(report_at(report, row), shown->key);
+            if (!shown->heading && json_is_null(cell))
                 continue;
             report_cell(report, row, column, text, sizeof text);
             fprintf(out, "%s%-20s %s\n", row && !column ? "\n" : "",

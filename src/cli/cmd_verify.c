@@ -23,7 +23,7 @@ typedef struct {
 } Verified;
 
 /* Returns the worst cell as X,Y, or as X,Y,Z with height. A backward error has no cell. */
-static Cell worst_cell(const VerifyRow *row) {
+static json_t *worst_cell(const VerifyRow *row) {
     const int64_t cell = row->format.worst_cell;
     bool has = !row->skipped[0] && cell >= 0 && row->config.kernel->direction != BEV_BACKWARD;
     static CellPlace place; /* valid until the next call; report_add copies the text */
@@ -123,7 +123,7 @@ static json_t *list_classes(const VerifyRow *row) {
     return classes;
 }
 
-static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
+static json_t *verdict_cell(const VerifyRow *row, GateVerdict verdict) {
     return cell_text(verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 

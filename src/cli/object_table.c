@@ -119,7 +119,7 @@ static void add_head(Report *report, const ObjectTable *table, const char *scene
 }
 
 /* Returns a cell with metres, rounded to a tenth of a millimetre. */
-static Cell metres(double m) {
+static json_t *metres(double m) {
     return cell_real(round(m * 1e4) * 1e-4);
 }
 

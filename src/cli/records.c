@@ -15,16 +15,6 @@
 
 enum { SCENES_MAX_BYTES = 16 << 20 };
 
-double row_number(const json_t *row, const char *key) {
-    const json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-const char *row_text(const json_t *row, const char *key) {
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
-
 static bool refuse_memory(Err *err) {
     return err_no_memory(err, "results", "choose fewer moments");
 }
@@ -208,10 +198,9 @@ bool records_judge(const Records *records, Err *err) {
 /* ---- the records of a plan ------------------------------------------------------------------- */
 
 json_t *records_row(Records *records) {
-    json_t *rows = report_json(&records->row), *row = json_incref(json_array_get(rows, 0));
+    json_t *row = json_incref(report_at(&records->row, 0));
     records->lost |= records->row.out_of_memory;
     report_clear(&records->row);
-    json_decref(rows);
     if (json_array_append_new(records->rows, row) == 0)
         return row;
     records->lost = true;

@@ -88,10 +88,6 @@ bool records_print(Records *records, const OutputTable *tables, int count, json_
 /* Fails where moments could not be done. */
 bool records_judge(const Records *records, Err *err);
 
-/* Returns a row's number, NaN for none, and its text, "" for none. */
-double row_number(const json_t *row, const char *key);
-const char *row_text(const json_t *row, const char *key);
-
 /* ---- files of records ------------------------------------------------------------------------ */
 
 /* A file of --format jsonl, or one of --format json, which counts as a single record. */

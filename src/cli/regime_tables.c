@@ -229,33 +229,21 @@ void counted_columns(Report *report, const SceneModel *model) {
 }
 
 void counted_sources(const Report *report, FILE *out) {
-    char source[32], machine[160], last[160] = "";
-    for (int row = 0; row < report->row_count; row++) {
-        report_cell(report, row, report_column(report, "source"), source, sizeof source);
-        report_cell(report, row, report_column(report, "machine"), machine, sizeof machine);
+    const char *last = "";
+    for (int i = 0; i < report->row_count; i++) {
+        const json_t *row = report_at(report, i);
+        const char *machine = row_text(row, "machine");
         if (strcmp(machine, last))
-            fprintf(out, "%s on %s\n", source, machine);
-        memcpy(last, machine, sizeof last);
+            fprintf(out, "%s on %s\n", row_text(row, "source"), machine);
+        last = machine;
     }
 }
 
-static const Cell *find_cell(const Report *report, int row, const char *key) {
-    return &report->cells[row * report->column_count + report_column(report, key)];
-}
-
-/* Returns the number in a cell. NaN: the cell is empty. */
-static double find_real(const Report *report, int row, const char *key) {
-    const Cell *cell = find_cell(report, row, key);
-    return cell->kind == CELL_REAL ? cell->real : NAN;
-}
-
-static bool are_pair(const Report *report, int a, int b) {
-    static const char *const keys[] = {"dtype", "align", "machine"};
-    bool pair = isfinite(find_real(report, b, "predicted_us"));
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        pair = pair &&
-               !strcmp(find_cell(report, a, keys[i])->text, find_cell(report, b, keys[i])->text);
-    return pair;
+static bool are_pair(const json_t *a, const json_t *b) {
+    return isfinite(row_number(b, "predicted_us")) &&
+           !strcmp(row_text(a, "dtype"), row_text(b, "dtype")) &&
+           !strcmp(row_text(a, "align"), row_text(b, "align")) &&
+           !strcmp(row_text(a, "machine"), row_text(b, "machine"));
 }
 
 /* An empty share of DRAM agrees, because the counter is too small for a percentage. */
@@ -263,19 +251,21 @@ void counted_verdict(const Report *report, FILE *out) {
     static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
     int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < report->row_count; i++) {
-        double model_us = find_real(report, i, "predicted_us");
+        const json_t *row = report_at(report, i);
+        double model_us = row_number(row, "predicted_us");
         if (isnan(model_us))
             continue;
         rows++;
-        hits += fabs(find_real(report, i, "l2_hit_off_points")) <= HITS_POINTS;
-        dram += !(fabs(find_real(report, i, "dram_off_percent")) > DRAM_PERCENT);
-        latency += fabs(find_real(report, i, "latency_off_percent")) <= LATENCY_PERCENT;
+        hits += fabs(row_number(row, "l2_hit_off_points")) <= HITS_POINTS;
+        dram += !(fabs(row_number(row, "dram_off_percent")) > DRAM_PERCENT);
+        latency += fabs(row_number(row, "latency_off_percent")) <= LATENCY_PERCENT;
         for (int j = 0; j < i; j++) {
-            if (!are_pair(report, i, j))
+            const json_t *other = report_at(report, j);
+            if (!are_pair(row, other))
                 continue;
             pairs++;
-            ordered += (model_us < find_real(report, j, "predicted_us")) ==
-                       (find_real(report, i, "median_us") < find_real(report, j, "median_us"));
+            ordered += (model_us < row_number(other, "predicted_us")) ==
+                       (row_number(row, "median_us") < row_number(other, "median_us"));
         }
     }
     fprintf(out,

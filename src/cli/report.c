@@ -15,71 +15,61 @@
 
 int report_screen_columns;
 
-static Cell cell_none(void) {
-    return (Cell){.kind = CELL_NONE};
+json_t *cell_text(const char *text) {
+    return text ? fields_text(text) : json_null();
 }
 
-Cell cell_text(const char *text) {
-    return (Cell){.kind = text ? CELL_TEXT : CELL_NONE, .text = text};
+json_t *cell_int(long long value) {
+    return json_integer(value);
 }
 
-Cell cell_int(long long value) {
-    return (Cell){.kind = CELL_INT, .integer = value};
+json_t *cell_real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
-Cell cell_real(double value) {
-    return isfinite(value) ? (Cell){.kind = CELL_REAL, .real = value} : cell_none();
-}
-
-Cell cell_mb(double bytes) {
+json_t *cell_mb(double bytes) {
     return cell_real(bytes * 1e-6);
 }
 
-Cell cell_bool(bool value) {
-    return (Cell){.kind = CELL_BOOL, .integer = value};
+json_t *cell_bool(bool value) {
+    return json_boolean(value);
 }
 
-Cell cell_if(bool known, Cell cell) {
-    return known ? cell : cell_none();
+json_t *cell_if(bool known, json_t *cell) {
+    if (known)
+        return cell;
+    json_decref(cell);
+    return json_null();
 }
 
-/* Copies a text and cleans it: titles, paths and machine names come from outside. NULL: no
- * memory. */
-static char *clean_copy(const char *text) {
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (copy)
-        clean_text(text, copy, size);
-    return copy;
+double row_number(const json_t *row, const char *key) {
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+const char *row_text(const json_t *row, const char *key) {
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
 }
 
 void report_row(Report *report) {
+    if (!report->rows)
+        report->rows = json_array();
+    report->out_of_memory |= json_array_append_new(report->rows, json_object()) != 0;
     report->row_count++;
 }
 
-void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell) {
-    if (report->out_of_memory)
-        return;
-    if (report->row_count == 1 && report->cell_count == (size_t)report->column_count) {
-        assert(report->column_count < REPORT_COLUMNS);
+json_t *report_at(const Report *report, int row) {
+    return json_array_get(report->rows, (size_t)row);
+}
+
+void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell) {
+    if (report_column(report, key) < 0) {
+        assert(report->row_count == 1 && report->column_count < REPORT_COLUMNS);
         report->columns[report->column_count++] = (ReportColumn){key, heading, digits};
     }
-    assert(!strcmp(key, report->columns[report->cell_count % (size_t)report->column_count].key));
-    if (report->cell_count == report->capacity) {
-        size_t capacity = report->capacity ? 2 * report->capacity : 256;
-        Cell *cells = realloc(report->cells, capacity * sizeof *cells);
-        if (!cells) {
-            report->out_of_memory = true;
-            return;
-        }
-        report->cells = cells;
-        report->capacity = capacity;
-    }
-    if (cell.kind == CELL_TEXT && !(cell.text = clean_copy(cell.text))) {
-        report->out_of_memory = true;
-        cell = cell_none();
-    }
-    report->cells[report->cell_count++] = cell;
+    report->out_of_memory |=
+        json_object_set_new(report_at(report, report->row_count - 1), key, cell) != 0;
 }
 
 void report_add_config(Report *report, const char *scene, const KernelConfig *config) {
@@ -91,15 +81,13 @@ void report_add_config(Report *report, const char *scene, const KernelConfig *co
 }
 
 void report_clear(Report *report) {
-    for (size_t i = 0; i < report->cell_count; i++)
-        free((char *)report->cells[i].text);
-    report->cell_count = 0;
+    json_decref(report->rows);
+    report->rows = NULL;
     report->row_count = 0;
 }
 
 void report_free(Report *report) {
     report_clear(report);
-    free(report->cells);
     *report = (Report){0};
 }
 
@@ -123,63 +111,41 @@ int report_column(const Report *report, const char *key) {
     return -1;
 }
 
-static const Cell *cell_at(const Report *report, int row, int column) {
-    static const Cell missing = {.kind = CELL_NONE};
-    size_t at = (size_t)row * (size_t)report->column_count + (size_t)column;
-    return at < report->cell_count ? &report->cells[at] : &missing;
-}
-
-/* Writes a cell of any kind except text. */
-static void write_cell(const Cell *cell, bool for_people, int digits, char *text, size_t size) {
-    switch (cell->kind) {
-    case CELL_TEXT:
-    case CELL_NONE:
-        snprintf(text, size, "%s", for_people && digits != DIGITS_BLANK ? "n/a" : "");
-        break;
-    case CELL_INT:
-        snprintf(text, size, "%lld", cell->integer);
-        break;
-    case CELL_REAL:
-        if (for_people)
-            report_number(text, size, cell->real, digits);
-        else
-            snprintf(text, size, "%.10g", cell->real);
-        break;
-    case CELL_BOOL:
-        snprintf(text, size, "%s",
-                 for_people ? (cell->integer ? "yes" : "no") : (cell->integer ? "true" : "false"));
-        break;
-    }
+static const json_t *cell_at(const Report *report, int row, int column) {
+    return json_object_get(report_at(report, row), report->columns[column].key);
 }
 
 void report_cell(const Report *report, int row, int column, char *text, size_t size) {
     const ReportColumn *head = &report->columns[column];
-    const Cell *cell = cell_at(report, row < 0 ? 0 : row, column);
+    const json_t *cell = cell_at(report, row, column);
     if (row < 0)
         heading_micro(head->heading, text, size);
-    else if (cell->kind == CELL_TEXT)
-        clean_text(cell->text, text, size);
+    else if (json_is_string(cell))
+        clean_text(json_string_value(cell), text, size);
+    else if (json_is_real(cell))
+        report_number(text, size, json_real_value(cell), head->digits);
+    else if (json_is_integer(cell))
+        snprintf(text, size, "%lld", (long long)json_integer_value(cell));
+    else if (json_is_boolean(cell))
+        snprintf(text, size, "%s", json_is_true(cell) ? "yes" : "no");
     else
-        write_cell(cell, true, head->digits, text, size);
+        snprintf(text, size, "%s", head->digits != DIGITS_BLANK ? "n/a" : "");
 }
 
-static bool starts_with_words(const Report *report, int column) {
-    const Cell *first = cell_at(report, 0, column);
-    for (int row = 0; row < report->row_count; row++) {
-        const Cell *cell = cell_at(report, row, column);
-        if (cell->kind != first->kind || cell->kind == CELL_INT || cell->kind == CELL_REAL ||
-            (cell->kind == CELL_TEXT && strcmp(cell->text, first->text) != 0) ||
-            (cell->kind == CELL_BOOL && cell->integer != first->integer))
-            return false;
-    }
-    return true;
+/* Whether all rows have the same value, which is no number. */
+static bool is_shared(const Report *report, int column) {
+    const json_t *first = cell_at(report, 0, column);
+    bool shared = !json_is_number(first);
+    for (int row = 0; row < report->row_count; row++)
+        shared = shared && json_equal(cell_at(report, row, column), first);
+    return shared;
 }
 
 /* Whether a column is folded. Of a single row, only the column `group` is. */
 static bool is_folded(const Report *report, int column) {
     bool groups = report->group && !strcmp(report->columns[column].key, report->group);
     return report->folds && (report->row_count > 1 || groups) && report->columns[column].heading &&
-           starts_with_words(report, column);
+           is_shared(report, column);
 }
 
 /* Whether people see the column: it has a heading and is not folded. */
@@ -222,8 +188,8 @@ static int column_width(const Report *report, int column) {
 /* Whether the column holds words. They are aligned to the left, numbers to the right. */
 static bool report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
-        if (cell_at(report, row, column)->kind != CELL_NONE)
-            return cell_at(report, row, column)->kind == CELL_TEXT;
+        if (!json_is_null(cell_at(report, row, column)))
+            return json_is_string(cell_at(report, row, column));
     return true;
 }
 
@@ -344,19 +310,16 @@ static void print_whole(const Report *report, bool markdown, bool narrow, FILE *
 static void print_groups(const Report *report, FILE *out) {
     const int group = report_column(report, report->group);
     for (int first = 0, end; first < report->row_count; first = end) {
-        char text[256], other[256];
-        report_cell(report, first, group, text, sizeof text);
-        for (end = first + 1; end < report->row_count; end++) {
-            report_cell(report, end, group, other, sizeof other);
-            if (strcmp(text, other) != 0)
-                break;
-        }
+        const json_t *shared = cell_at(report, first, group);
         Report part = *report;
-        part.cells += (size_t)first * (size_t)part.column_count;
+        part.rows = json_array();
+        json_array_append(part.rows, report_at(report, first));
+        for (end = first + 1; json_equal(cell_at(report, end, group), shared); end++)
+            json_array_append(part.rows, report_at(report, end));
         part.row_count = end - first;
-        part.cell_count = (size_t)part.row_count * (size_t)part.column_count;
         fputs(first ? "\n" : "", out);
         print_whole(&part, false, true, out);
+        json_decref(part.rows);
     }
 }
 
@@ -394,13 +357,15 @@ static void print_csv_text(const char *text, FILE *out) {
     fputc('"', out);
 }
 
-static void print_csv_cell(const Cell *cell, FILE *out) {
-    char text[32];
-    write_cell(cell, false, 0, text, sizeof text);
-    if (cell->kind == CELL_TEXT)
-        print_csv_text(cell->text, out);
-    else
-        fputs(text, out);
+static void print_csv_cell(const json_t *cell, FILE *out) {
+    if (json_is_string(cell))
+        print_csv_text(json_string_value(cell), out);
+    else if (json_is_real(cell))
+        fprintf(out, "%.10g", json_real_value(cell));
+    else if (json_is_integer(cell))
+        fprintf(out, "%lld", (long long)json_integer_value(cell));
+    else if (json_is_boolean(cell))
+        fputs(json_is_true(cell) ? "true" : "false", out);
 }
 
 void report_csv(const Report *report, FILE *out) {
@@ -416,59 +381,8 @@ void report_csv(const Report *report, FILE *out) {
     }
 }
 
-static json_t *cell_json(const Cell *cell) {
-    switch (cell->kind) {
-    case CELL_TEXT:
-        return fields_text(cell->text);
-    case CELL_INT:
-        return json_integer(cell->integer);
-    case CELL_REAL:
-        return json_real(cell->real);
-    case CELL_BOOL:
-        return json_boolean(cell->integer);
-    case CELL_NONE:
-        break;
-    }
-    return json_null();
-}
-
-static json_t *json_row(const Report *report, int row) {
-    json_t *object = json_object();
-    bool whole = object != NULL;
-    for (int column = 0; whole && column < report->column_count; column++)
-        whole = json_object_set_new(object, report->columns[column].key,
-                                    cell_json(cell_at(report, row, column))) == 0;
-    if (whole)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
 json_t *report_json(const Report *report) {
-    json_t *rows = json_array();
-    bool whole = rows != NULL;
-    for (int row = 0; whole && row < report->row_count; row++)
-        whole = json_array_append_new(rows, json_row(report, row)) == 0;
-    if (whole)
-        return rows;
-    json_decref(rows);
-    return NULL;
-}
-
-static Cell json_cell(const json_t *value) {
-    switch (value ? json_typeof(value) : JSON_NULL) {
-    case JSON_STRING:
-        return cell_text(json_string_value(value));
-    case JSON_INTEGER:
-        return cell_int(json_integer_value(value));
-    case JSON_REAL:
-        return cell_real(json_real_value(value));
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return cell_bool(json_is_true(value));
-    default:
-        return cell_none();
-    }
+    return report->rows ? json_incref(report->rows) : json_array();
 }
 
 void report_columns(Report *report, const ReportColumn *columns, size_t count) {
@@ -482,8 +396,11 @@ void report_take(Report *report, const json_t *row) {
     report_row(report);
     for (int i = 0; i < report->column_count; i++) {
         const ReportColumn *column = &report->columns[i];
+        json_t *value = json_object_get(row, column->key);
         report_add(report, column->key, column->heading, column->digits,
-                   json_cell(json_object_get(row, column->key)));
+                   json_is_string(value) ? cell_text(json_string_value(value))
+                   : value               ? json_incref(value)
+                                         : json_null());
     }
 }
 

@@ -13,21 +13,17 @@
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-typedef enum { CELL_NONE, CELL_TEXT, CELL_INT, CELL_REAL, CELL_BOOL } CellKind;
+/* A cell is a value in JSON. null, an empty cell, prints as "n/a" for people. */
+json_t *cell_text(const char *text); /* cleaned; NULL: an empty cell */
+json_t *cell_int(long long value);
+json_t *cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
+json_t *cell_mb(double bytes);   /* 10^6 bytes */
+json_t *cell_bool(bool value);
+json_t *cell_if(bool known, json_t *cell); /* `cell`, or an empty cell when it is not known */
 
-typedef struct {
-    CellKind kind; /* CELL_NONE prints as "n/a" for people and as null in JSON */
-    const char *text;
-    double real;
-    long long integer;
-} Cell;
-
-Cell cell_text(const char *text); /* NULL: an empty cell; report_add copies the text, cleaned */
-Cell cell_int(long long value);
-Cell cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
-Cell cell_mb(double bytes);   /* 10^6 bytes */
-Cell cell_bool(bool value);
-Cell cell_if(bool known, Cell cell); /* `cell`, or an empty cell when the value is not known */
+/* Returns a row's number, NaN for none, and its text, "" for none. */
+double row_number(const json_t *row, const char *key);
+const char *row_text(const json_t *row, const char *key);
 
 typedef struct {
     const char *key;     /* name in JSON and CSV, with the unit: "median_us" */
@@ -41,9 +37,8 @@ enum { REPORT_COLUMNS = 64, DIGITS_BLANK = -1 };
 /* A table, which starts as (Report){0}. The first row defines the columns. */
 typedef struct {
     ReportColumn columns[REPORT_COLUMNS];
-    Cell *cells; /* (row, column) */
+    json_t *rows; /* objects; NULL: there are no rows */
     int column_count, row_count;
-    size_t cell_count, capacity;
     bool folds; /* values that all rows share are printed once, before the table */
     /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a row;
      * NULL: the columns of words at the start. `group` becomes a line above its rows. */
@@ -51,10 +46,13 @@ typedef struct {
     bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
 
-/* Begins a row. Then call report_add for each column, in the same order in every row. `key` and
- * `heading` must be string literals or live as long. */
+/* Begins a row. Then call report_add for each column, which takes the cell. `key` and `heading`
+ * must be string literals or live as long. */
 void report_row(Report *report);
-void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell);
+void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell);
+
+/* Returns a row, borrowed. */
+json_t *report_at(const Report *report, int row);
 
 /* Adds the columns scene, kernel, where, dtype and align. */
 void report_add_config(Report *report, const char *scene, const KernelConfig *config);
