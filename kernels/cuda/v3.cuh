@@ -69,8 +69,8 @@ constexpr int CHUNK = 8;
 template <BevDtype D> constexpr float SHRINK = DEPTH_OF<D> == BEV_FP8 ? 1.0f / 256 : 1.0f;
 
 template <BevDtype D, bool A> struct HalfSums {
-    // Whether a branch skips a part past the row's end. Without the branch the loads of several
-    // points overlap, but the part needs a valid address; that costs more where decoding is cheap.
+    // TESTED: a branch skips channels past the row's end. Without that branch the loads of several
+    // points overlap, but the address is clamped. The clamp costs more where decoding is cheap.
     static constexpr bool TESTED = !A || (D == BEV_FP8 && BEV_HARDWARE_FP8);
 
     __half2 pairs[8];

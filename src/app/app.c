@@ -211,7 +211,8 @@ static void step(App *app, const Event *given) {
 
 /* ---- the palette ----------------------------------------------------------------------------- */
 
-static void take_back(App *app) {
+/* Takes back the value that the palette tries, if it tries one. */
+static void take_back_try(App *app) {
     if (!app->state.palette.tries)
         return;
     app->state.palette.tries = false;
@@ -222,14 +223,15 @@ static void take_back(App *app) {
 }
 
 /* A command from the palette, or from a click on a palette row: the palette closes. */
-static void run(App *app, const Command *command) {
+static void run_from_palette(App *app, const Command *command) {
     const Event event = {.kind = EVENT_COMMAND, .command = *command};
-    take_back(app);
+    take_back_try(app);
     palette_close(&app->state);
     palette_remember(&app->state, command);
     step(app, &event);
 }
 
+/* Applies a value that the palette only tries. take_back_try() returns to the state before. */
 static void try_value(App *app, const Command *command) {
     const Event event = {.kind = EVENT_COMMAND, .command = *command};
     if (!app->state.palette.tries) {
@@ -245,13 +247,13 @@ static void palette_does(App *app, PaletteDoes does, const Command *command) {
     if (does == PALETTE_TRY)
         try_value(app, command);
     else if (does == PALETTE_RUN)
-        run(app, command);
+        run_from_palette(app, command);
     else if (does == PALETTE_KEEP) {
         if (app->tried != ACTION_COUNT)
             undo_push(&app->undo, &app->tried_from, app->tried);
         palette_close(&app->state);
     } else if (does != PALETTE_NOTHING)
-        take_back(app);
+        take_back_try(app);
     if (does == PALETTE_LEAVE)
         palette_close(&app->state);
 }
@@ -262,9 +264,9 @@ void app_step(App *app, const Event *event) {
     if (app->tour.text && user)
         app_close_tour(app);
     if (command && open && event->command.action == ACTION_COMMANDS)
-        take_back(app);
+        take_back_try(app);
     if (command && open && event->command.action != ACTION_COMMANDS && !app->serves)
-        run(app, &event->command);
+        run_from_palette(app, &event->command);
     else
         step(app, event);
 }

@@ -126,8 +126,8 @@ typedef struct {
     LessonDesk desk;
     Undo undo;
     Tour tour;
-    State tried_from; /* the palette tries values: the state as it was when it opened, */
-    Action tried;     /* and the control that changed it; ACTION_COUNT: none yet */
+    State tried_from; /* the state before the palette tried its first value */
+    Action tried;     /* the control that the palette tries; ACTION_COUNT: nothing changed yet */
     bool serves;      /* a lesson's own commands are no changes of the user's */
     bool failed; /* nothing can be shown, or a script's line has failed: `err` says why */
     Err err;
@@ -163,7 +163,8 @@ bool app_key(App *app, int32_t key);
  * changes, help and page, too. */
 void app_undo(App *app, int steps);
 
-/* Returns the state that screens draw. A new scene has its name when its figures are there. */
+/* Returns the state that screens draw. Until a new scene's first frame is there, the state names
+ * the scene of the last frame, whose figures are on screen. */
 State app_drawn(const App *app);
 
 /* A line as in a script: a control and its argument. */

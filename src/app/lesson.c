@@ -268,8 +268,8 @@ static bool save(LessonDesk *desk, Err *err) {
     return course_progress_save(&row, err);
 }
 
-/* What was missed comes again in a quiz. A first answer has just been judged where one more counts.
- */
+/* Notes a question that was missed, so that a quiz asks it again. Only the first answer counts:
+ * `asked` has grown since the last note. */
 static bool note_answer(LessonDesk *desk, Err *err) {
     const LessonRun *run = &desk->run;
     const LessonQuestion *question = lesson_run_question(run);

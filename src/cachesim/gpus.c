@@ -14,7 +14,7 @@
  * Core GPU Architecture" and "H100 Tensor Core GPU Architecture"; other GPUs count as undivided.
  * Chips and Cheese measured the L2 rate of the RTX PRO 6000 on the 600 W card ("Blackwell: Nvidia's
  * Massive GPU", 2025). This program measured the L2 rate of the H200. The A100 is the card with 40
- * GB. The two GPUs of the article come first, the others in the order of their L2 sizes. */
+ * GB. */
 const Gpu gpus[] = {
     {"a6000", "RTX A6000", 8, 6, 84, MB(6), 1, 768, NAN, 38.7, false, NULL},
     {"pro6000", "RTX PRO 6000", 12, 0, 188, MB(128), 1, 1792, 8700, 110, true,
@@ -27,6 +27,7 @@ const Gpu gpus[] = {
     {"rtx4090", "RTX 4090", 8, 9, 128, MB(72), 1, 1008, NAN, 82.6, true, NULL},
 };
 const int gpu_count = sizeof gpus / sizeof *gpus;
+_Static_assert(sizeof gpus / sizeof *gpus <= GPUS_AT_MOST, "raise GPUS_AT_MOST");
 
 const Gpu *gpu_find(const char *name) {
     for (int i = 0; i < gpu_count; i++)

@@ -2,8 +2,9 @@
 /* Published facts of GPUs, for predictions on GPUs that are not in this machine. On a real device
  * the driver gives these facts.
  *
- * To add a GPU, add one row to gpus.c, anywhere after the first two. The key U and `--list` show
- * GPUs in the order of the rows. Then run `make goldens`: some tests' pictures list all GPUs.
+ * To add a GPU, add one row to gpus.c. The two of the article come first; the others stand in the
+ * order of their L2 sizes, which the key U and `--list` follow. Then run `make goldens`: some
+ * tests' pictures list all GPUs.
  * A GPU of your own needs no code: describe it in a file for --gpu-file (below). */
 #pragma once
 
@@ -27,6 +28,7 @@ typedef struct {
     const char *note;   /* the card and the sources, where a row mixes two; NULL: it does not */
 } Gpu;
 
+enum { GPUS_AT_MOST = 16 };
 extern const Gpu gpus[];
 extern const int gpu_count;
 

@@ -7,9 +7,8 @@
 #include <assert.h>
 #include <math.h>
 
-const char *const chart_names[] = {"none",  "mrc",   "roofline", "working-set",
-                                   "dtype", "terms", "network",  "timeline"};
-_Static_assert(sizeof chart_names / sizeof *chart_names == CHART_COUNT, "a chart has no name");
+#define WORDS(id, ...) {__VA_ARGS__},
+const ChartWords chart_words[CHART_COUNT] = {CHARTS(WORDS)};
 
 static const double LEAST_MIB = 1.0 / 32, MIB = 1048576;
 

@@ -13,23 +13,28 @@
 
 enum {
     MODEL_KERNELS = 24,
-    MODEL_GPUS = 16,
+    MODEL_GPUS = GPUS_AT_MOST,
     MODEL_L2S = 105 /* L2 sizes of what_if_l2; the model interpolates between them */
 };
 
-/* Charts of the memory model, named as `bevscope plot` names its kinds. */
-typedef enum {
-    CHART_NONE,
-    CHART_MRC,
-    CHART_ROOFLINE,
-    CHART_WORKING_SET,
-    CHART_DTYPE,
-    CHART_TERMS,
-    CHART_NETWORK,
-    CHART_TIMELINE,
-    CHART_COUNT
-} Chart;
-extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
+/* The charts of the memory model: CHART_ID, its name as a kind of `bevscope plot`, its title and
+ * its idea in the palette. */
+#define CHARTS(ROW)                                                                                \
+    ROW(NONE, "none", "panels again", "the panels again")                                          \
+    ROW(MRC, "mrc", "misses by L2", "how many reads miss, over the size of the L2")                \
+    ROW(ROOFLINE, "roofline", "bytes or FLOP", "whether bytes or arithmetic limit each kernel")    \
+    ROW(WORKING_SET, "working-set", "which L2 holds", "which L2 holds the working set")            \
+    ROW(DTYPE, "dtype", "formats compared", "the number formats beside each other")                \
+    ROW(TERMS, "terms", "fastest kernel", "what limits each kernel, and which is fastest")         \
+    ROW(NETWORK, "network", "whole network", "the pooling's share of a whole network")             \
+    ROW(TIMELINE, "timeline", "launches in time", "launches in time")
+#define CHART(id, ...) CHART_##id,
+typedef enum { CHARTS(CHART) CHART_COUNT } Chart;
+#undef CHART
+typedef struct {
+    const char *name, *title, *idea;
+} ChartWords;
+extern const ChartWords chart_words[CHART_COUNT];
 
 typedef struct {
     const BevKernel *kernel;    /* NULL: the kernel has not been replayed */

@@ -230,8 +230,7 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     Prediction p = {.hit_rate = l2->hit_rate};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
-    p.term_us[TERM_DRAM] =
-        (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gb_s(gpu) * 1e3);
+    p.term_us[TERM_DRAM] = prediction_dram_bytes(p) / (predict_dram_gb_s(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     set_issue_term(profile, gpu, instructions, &p);
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);

@@ -33,6 +33,11 @@ typedef struct {
     double latency_us;      /* the combined terms and the launch */
 } Prediction;
 
+/* Returns the bytes that DRAM reads and writes. */
+static inline double prediction_dram_bytes(Prediction p) {
+    return p.dram_read_bytes + p.dram_write_bytes;
+}
+
 /* The accesses of a kernel on a problem, counted by a replay. They hold for any GPU. */
 typedef struct {
     const BevKernel *kernel;

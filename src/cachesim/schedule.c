@@ -127,7 +127,8 @@ static void go_on(Scheduler *scheduler, int sm) {
     note_next(mp);
 }
 
-static int first_multiprocessor(const Scheduler *scheduler) {
+/* Returns the multiprocessor whose next event comes first. */
+static int next_multiprocessor(const Scheduler *scheduler) {
     int first = 0;
     for (int sm = 1; sm < scheduler->schedule->multiprocessors; sm++)
         if (scheduler->multiprocessors[sm].next_us < scheduler->multiprocessors[first].next_us)
@@ -142,8 +143,7 @@ static void run_blocks(Scheduler *scheduler) {
             start_block(scheduler, sm, room, 0);
     for (int sm = 0; sm < count; sm++)
         note_next(&scheduler->multiprocessors[sm]);
-    for (int sm;
-         isfinite(scheduler->multiprocessors[sm = first_multiprocessor(scheduler)].next_us);)
+    for (int sm; isfinite(scheduler->multiprocessors[sm = next_multiprocessor(scheduler)].next_us);)
         go_on(scheduler, sm);
 }
 

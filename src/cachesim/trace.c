@@ -34,7 +34,8 @@ static void scale_count(TraceCount *count, double factor) {
  * busiest slice has so many times the additions of the mean slice. */
 static const double BUSIEST = 1.2;
 
-/* Scales the sums over multiprocessors up to all of them. The longest interval is the map's. */
+/* Scales the sums of the sampled multiprocessors to the whole GPU. The longest interval is that of
+ * the map, which the sample may have missed. */
 static void scale_counts(TraceCounts *counts, const BevProblem *problem, double factor) {
     double *const sums[] = {&counts->atomics,    &counts->steps,      &counts->l2_sectors,
                             &counts->l2_reads,   &counts->l2_partial, &counts->additions};

@@ -170,7 +170,7 @@ static void validate_prediction(const Facts *facts, Finding *step) {
     const Prediction *p = &facts->prediction;
     snprintf(step->text, sizeof step->text,
              "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
-             100 * p->hit_rate, (p->dram_read_bytes + p->dram_write_bytes) * 1e-6);
+             100 * p->hit_rate, prediction_dram_bytes(*p) * 1e-6);
     snprintf(
         step->evidence, sizeof step->evidence,
         "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
@@ -203,7 +203,8 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
         bool pools = scene->of == WORKFLOW_POOLING;
         steps[i] = (Finding){.lesson = pools ? "which-gpu" : "your-own-operator"};
         each[i](&facts, &steps[i]);
-        snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strchr(steps[i].text, ':') + 2);
+        /* each text begins with its step, "Access: "; the brief is what follows */
+        snprintf(steps[i].brief, sizeof steps[i].brief, "%.79s", strstr(steps[i].text, ": ") + 2);
     }
     return WORKFLOW_STEPS;
 }

@@ -196,7 +196,8 @@ static void add_row(const VerifyRow *row, void *context) {
 
 /* ---- the rows of all moments ----------------------------------------------------------------- */
 
-/* Whether figures hold the lines of --cosine and --max-abs. */
+/* Whether the figures are within the limits of --cosine and --max-abs. NaN is, and so is every
+ * figure where no limit was given. */
 static bool is_within(const Options *options, double max_abs, double cosine) {
     return !(cosine < options->cosine) && !(options->max_abs > 0 && max_abs > options->max_abs);
 }
@@ -335,14 +336,15 @@ static void explain_shown(const Verified *verified) {
     }
 }
 
-/* Chooses which columns people see. */
-static void choose_columns(const Verified *verified, Report *report, bool backward) {
+/* Hides from people the columns that this run does not need: those of many moments, those of
+ * gradients, and `expected`. */
+static void hide_columns(const Verified *verified, Report *report, bool backward) {
     static const char *const of_many[] = {
         "moments", "moments_failed", "time_s", "cell", "x_m", "y_m", "class", "lowest_cosine"};
     static const char *const of_backward[] = {"direction", "adjoint", "gate_a_output"};
-    for (int i = 0; !verified->many && i < 8; i++)
+    for (size_t i = 0; !verified->many && i < sizeof of_many / sizeof *of_many; i++)
         report_head(report, of_many[i], NULL);
-    for (int i = 0; !backward && i < 3; i++)
+    for (size_t i = 0; !backward && i < sizeof of_backward / sizeof *of_backward; i++)
         report_head(report, of_backward[i], NULL);
     if (!verified->expected)
         report_head(report, "expected", NULL);
@@ -360,7 +362,7 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
               compare_worst);
     explain_shown(verified);
     records_rows(records);
-    choose_columns(verified, &records->row, backward);
+    hide_columns(verified, &records->row, backward);
     report_classes(&classes, verified);
     json_t *root =
         json_pack("{ss si si si si sf sf so sO?}", "command", "verify", "passed", records->passed,

@@ -19,11 +19,14 @@
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* Prints `text` wrapped at 80 columns. Continuation lines are indented. */
+enum { HELP_INDENT = 28, LINE_COLUMNS = 80 };
+
+/* Prints `text` wrapped at 80 columns. The cursor stands at `column`. Further lines are indented.
+ */
 static void print_wrapped(FILE *out, const char *text, int indent, int column) {
     while (*text) {
         int length = (int)strcspn(text, " ");
-        if (column + 1 + length > 80) {
+        if (column + 1 + length > LINE_COLUMNS) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
         } else if (column > indent) {
@@ -45,8 +48,9 @@ static void print_option(const OptionHelp *option, FILE *out) {
                     : snprintf(left, sizeof left, "      --%s", option->name);
     if (option->argument)
         width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->argument);
-    fprintf(out, "%-28s", left);
-    print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
+    fprintf(out, "%-*s", HELP_INDENT, left);
+    bool full = width >= HELP_INDENT; /* the help begins on a line of its own */
+    print_wrapped(out, option->help, HELP_INDENT, full ? LINE_COLUMNS : HELP_INDENT);
 }
 
 /* Two or three uses of each command, a line each. */

@@ -27,6 +27,7 @@ typedef struct {
     const char *argument;
     OptionKind kind;
     unsigned commands; /* bit mask of CommandId */
+    bool apart;        /* says where results go, or which are computed: no figure depends on it */
     size_t offset;     /* offset of the field in Options */
     const char *help;
     ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
@@ -47,6 +48,7 @@ typedef struct {
      ON(SENSITIVITY))
 #define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
 #define FIELD(field) .offset = offsetof(Options, field)
+#define APART(field) .apart = true, FIELD(field)
 #define AS(id)       .control = 1 + ACTION_##id
 #define SAME(id, letter, argument, kind, commands, field, choices)                                 \
     {NULL, letter, argument, kind, commands, FIELD(field), NULL, choices, AS(id)}
@@ -298,19 +300,12 @@ bool options_describe(CommandId command, int i, OptionHelp *help) {
 }
 
 void options_given(const Options *options, char *text, size_t size) {
-    /* where results go, and which of them */
-    static const char *const others[] = {"output", "format",     "quiet", "device",  "shard",
-                                         "scenes", "keep-going", "fail",  "against", "png"};
     size_t used = 0;
     text[0] = '\0';
-    for (int row = 0; row < ROW_COUNT; row++) {
-        bool bears = options->given[row] != NULL;
-        for (size_t i = 0; bears && i < sizeof others / sizeof *others; i++)
-            bears = strcmp(row_at(row)->name, others[i]) != 0;
-        if (bears && used < size)
+    for (int row = 0; row < ROW_COUNT; row++)
+        if (options->given[row] && !rows[row].apart && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s--%s %s", used ? " " : "",
                                      row_at(row)->name, options->given[row]);
-    }
 }
 
 int options_control(const Options *options, int i, const char **value) {

@@ -124,8 +124,7 @@ const PlotKind plot_kinds[] = {
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 
 static const PlotKind *plot_kind_find(const char *name, Err *err) {
-    enum { MAX_KINDS = 16 };
-    const char *names[MAX_KINDS];
+    const char *names[sizeof plot_kinds / sizeof *plot_kinds];
     char hint[256];
     for (int i = 0; i < plot_kind_count; i++) {
         names[i] = plot_kinds[i].name;

@@ -72,10 +72,6 @@ static void add_terms(Report *report, const Prediction *p) {
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(p->latency_us));
 }
 
-static double dram_bytes(const Prediction *p) {
-    return p->dram_read_bytes + p->dram_write_bytes;
-}
-
 static void add_prediction(Report *report, const SceneModel *model, const PredictedKernel *kernel,
                            int place) {
     const Gpu *gpu = &model->memory->gpus[place];
@@ -89,9 +85,9 @@ static void add_prediction(Report *report, const SceneModel *model, const Predic
     report_add(report, "v3_published_choice", NULL, 0, cell_text(choice.published->name));
     report_add(report, "v3_choice_by_gather", NULL, 0, cell_text(choice.by_gather->name));
     report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm->hit_rate));
-    report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(dram_bytes(warm)));
+    report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(prediction_dram_bytes(*warm)));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold->hit_rate));
-    report_add(report, "dram_mb_cold", "cold MB", 3, cell_mb(dram_bytes(cold)));
+    report_add(report, "dram_mb_cold", "cold MB", 3, cell_mb(prediction_dram_bytes(*cold)));
     add_terms(report, warm);
     report_add(report, "recorded_us", "recorded us", 3, cell_real(kernel->recorded_us[place]));
     report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold->latency_us));
@@ -140,7 +136,7 @@ static void counted_add(Report *report, const Counted *counted) {
     bool known = kernel != NULL;
     Prediction model = known ? kernel->predicted[counted->gpu] : (Prediction){0};
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
-    double model_dram = dram_bytes(&model);
+    double model_dram = prediction_dram_bytes(model);
     /* A problem that fits into the L2 reads little from DRAM, so that a percentage says nothing. */
     bool dram_counts = dram > 0.01 * bev_footprint_total(memory->footprint);
     add_identity(report, counted->model, counted->kernel);

@@ -71,9 +71,9 @@ static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDir
     return NULL;
 }
 
-/* Finds the kernel of that direction for `word`: its name or title, or the name of a kernel with
- * this title in the other direction. The device of that kernel is tried first; "v4" runs on the CPU
- * where there is no GPU, but "cpu_v4" only there. NULL, without an error: none can run. */
+/* Finds the kernel of that direction that `word` names. A word is a name or a title. The name of a
+ * kernel of the other direction stands for its title. "v4" may also run on the CPU; "cpu_v4" runs
+ * on the CPU alone. NULL, without an error: none can run. */
 static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
     const BevKernel *named = bev_kernel_find(word), *found = NULL;
     bool same = named && named->direction == direction;

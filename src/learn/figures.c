@@ -97,7 +97,7 @@ static Reading recorded_figure(const FigureQuery *query, size_t offset, const ch
 
 static Reading dram(const FigureQuery *query) {
     const Prediction p = predicted(query);
-    return modelled(p.dram_read_bytes + p.dram_write_bytes);
+    return modelled(prediction_dram_bytes(p));
 }
 
 static Reading sectors(const FigureQuery *query) {

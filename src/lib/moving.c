@@ -168,7 +168,7 @@ static BevpoolStatus put_depths(const Rig *rig, int32_t device, double **depths,
     return status ? status : lib_copy(device, *depths, row, bytes, error);
 }
 
-/* Makes the handle; the rig, of a map on the CPU, and the depths become the map's. */
+/* Makes the handle, which then owns the depths and `rig`. Only maps on the CPU have a rig. */
 static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolFrustum *f, Rig *rig,
                                  int32_t device, BevpoolError *error) {
     static float some; /* kernels ask whether weights exist */

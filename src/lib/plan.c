@@ -153,11 +153,13 @@ static bool has_view(const BevpoolOptions *o) {
 
 static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *shape,
                                    BevpoolError *error) {
-    if (o->size != sizeof *o && o->size != offsetof(BevpoolOptions, view))
+    const size_t before_view = offsetof(BevpoolOptions, view); /* the size in older programs */
+    if (o->size != sizeof *o && o->size != before_view)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.size is %zu, expected %zu", o->size,
                         sizeof *o);
     int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
     int64_t cells = shape->batch * shape->nz * shape->ny * shape->nx;
+    /* bytes fit into 64 bits: a number has at most 8 bytes */
     int64_t most = INT64_MAX / 8 / (rows > cells ? rows : cells);
     most = most < INT32_MAX ? most : INT32_MAX;
     if (o->channels < 1 || o->channels > most)

@@ -252,7 +252,8 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     return TASK_WAITS;
 }
 
-/* And what the lesson asks for. */
+/* Estimates the ladder's kernels and those that the lesson asks for. Results for another set of
+ * kernels are dropped first. */
 static TaskEnd estimate_kernels(Engine *engine, bool idle) {
     const KernelSet wanted = wanted_kernels(&engine->now.state);
     (void)idle;

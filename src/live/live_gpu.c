@@ -66,11 +66,12 @@ bool live_gpu_refresh(LiveGpu *gpu) {
     return fresh;
 }
 
-static Reading known(double value) {
+/* Returns a sensor's value as measured. NaN: the reading is unknown. */
+static Reading sensor_reading(double value) {
     return isnan(value) ? (Reading){.value = 0} : reading(value, SOURCE_MEASURED);
 }
 
-static Reading counted(int64_t value) {
+static Reading bytes_reading(int64_t value) {
     return value > 0 ? reading((double)value, SOURCE_MEASURED) : (Reading){.value = 0};
 }
 
@@ -79,13 +80,13 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
     const Sensors *sensors = &gpu->sensors;
     *device = (LiveDevice){
         .where = BEV_CUDA,
-        .clock_mhz = known(sensors->clock_mhz),
-        .memory_clock_mhz = known(sensors->memory_clock_mhz),
-        .temperature_c = known(sensors->temperature_c),
-        .power_w = known(sensors->power_w),
-        .power_limit_w = known(sensors->power_limit_w),
-        .l2_bytes = counted(info->l2_bytes),
-        .memory_bytes = counted(info->memory_bytes),
+        .clock_mhz = sensor_reading(sensors->clock_mhz),
+        .memory_clock_mhz = sensor_reading(sensors->memory_clock_mhz),
+        .temperature_c = sensor_reading(sensors->temperature_c),
+        .power_w = sensor_reading(sensors->power_w),
+        .power_limit_w = sensor_reading(sensors->power_limit_w),
+        .l2_bytes = bytes_reading(info->l2_bytes),
+        .memory_bytes = bytes_reading(info->memory_bytes),
     };
     snprintf(device->name, sizeof device->name, "%.95s", info->name);
     snprintf(device->driver, sizeof device->driver, "%s", info->driver);
@@ -94,7 +95,7 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
         throttle_text(sensors->throttle, device->throttle, sizeof device->throttle);
     double footprint = memory->known ? bev_footprint_total(memory->footprint) : INFINITY;
     device->ceiling_gb_s =
-        known(limits_ceiling_gb_s(&gpu->limits, footprint, (double)info->l2_bytes));
+        sensor_reading(limits_ceiling_gb_s(&gpu->limits, footprint, (double)info->l2_bytes));
 }
 
 void live_gpu_kernel(Session *session, LiveKernel *row) {

@@ -8,6 +8,7 @@
 #include "src/live/pairs.h"
 #include "src/run/backend.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -49,9 +50,10 @@ struct Measure {
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 static void add_kernels(Measure *measure) {
-    for (int i = 0; bev_kernels[i] && measure->kernel_count < LIVE_MAX_KERNELS; i++) {
+    for (int i = 0; bev_kernels[i]; i++) {
         if (!bev_is_listed(bev_kernels[i]))
             continue;
+        assert(measure->kernel_count < LIVE_MAX_KERNELS);
         TimedKernel *timed = &measure->kernels[measure->kernel_count++];
         timed->config.kernel = timed->live.kernel = bev_kernels[i];
     }

@@ -4,6 +4,7 @@
 #include "src/base/clock.h"
 #include "src/run/backend.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,7 +195,7 @@ static Reading recorded_with(RecordedScene of, const char *kernel, const KernelC
 /* The published latency of a configuration with as many channels. */
 static void fill_published(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
     const char *column = published_column(config->kernel, NULL);
-    for (int i = 0; i < gpu_count && i < MODEL_GPUS; i++) {
+    for (int i = 0; i < gpu_count; i++) {
         const Published *row =
             config->align != BEV_NEAREST
                 ? NULL
@@ -247,9 +248,10 @@ void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup
 void timed_kernel_fill_elsewhere(RecordedScene of, const KernelConfig *config, LiveData *live) {
     live->elsewhere_count = 0;
     live->clear_us = recorded_with(of, "clear", config, "warm");
-    for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
+    for (int i = 0; bev_kernels[i]; i++) {
         if (bev_is_listed(bev_kernels[i]) || bev_kernels[i]->direction != config->kernel->direction)
             continue;
+        assert(live->elsewhere_count < LIVE_MAX_KERNELS);
         LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
         *row = (LiveKernel){.kernel = bev_kernels[i]};
         timed_kernel_show_recorded(of, config->dtype, config->align, row);
@@ -261,10 +263,11 @@ void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *input
     const RecordedScene of = recorded_scene(set, inputs);
     const KernelConfig *config = &job->config, *baseline = &job->baseline;
     live->kernel_count = 0;
-    for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
+    for (int i = 0; bev_kernels[i]; i++) {
         if (!bev_is_listed(bev_kernels[i]) ||
             bev_kernels[i]->direction != config->kernel->direction)
             continue;
+        assert(live->kernel_count < LIVE_MAX_KERNELS);
         LiveKernel *row = &live->kernels[live->kernel_count++];
         const BevProblem problem = {.shape = inputs->features->shape,
                                     .direction = config->kernel->direction,

@@ -81,7 +81,8 @@ static bool time_caches(Bench *bench, Session *session, Err *err) {
  * the grid has channels first, as the next network takes it. */
 static BevProblem problem_for(const Bench *bench, const BevKernel *kernel) {
     BevProblem problem = bench->problem->view;
-    problem.out_samples = problem.stage == BEV_VIEW && kernel->writes_first;
+    const bool channels_first = problem.stage == BEV_VIEW && kernel->writes_first;
+    problem.out_samples = channels_first ? 1 : 0; /* 0: channels last */
     return problem;
 }
 

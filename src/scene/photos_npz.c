@@ -85,8 +85,8 @@ static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *i
     return true;
 }
 
-/* Finds the image's pixels under pixel `at` of `kept`, along an axis. Outside the image, `range` is
- * empty. */
+/* Finds the pixels of the file's image under pixel `at` of the `kept` pixels of an axis: at least
+ * one. Outside the image, `range` is empty. A rounding error of 1e-6 takes no further pixel. */
 static void pixels_under(const Images *images, int axis, int64_t at, int64_t kept,
                          int64_t range[2]) {
     const Cut *cut = &images->cuts[images->done];

@@ -93,11 +93,11 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
 
 const char *const preset_world = "intersection";
 
-/* The article has the number of points only for canonical. The other sizes are this project's. The
- * first six presets are followed by one with features of stride 8. Then follow three that exceed
- * the L2 cache of an H200, by channels, by cells and by points. The last has the grid of
- * BEVDet-Occ. Columns: name, depth step in metres, feature columns and rows, cells per axis,
- * channels, slices. */
+/* The article has the number of points only for canonical. The other sizes are this project's.
+ * hires has features of stride 8; coarse has these, fewer cells and 64 channels. The L2 cache of an
+ * H200 is too small for three: xlarge_c256 by channels, fine by cells, dense by points. occ has the
+ * grid of BEVDet-Occ. Columns: name, depth step in metres, feature columns and rows, cells per
+ * axis, channels, slices. */
 const Preset presets[] = {
     {"small", 2, 44, 16, 200, 80, 0},          {"canonical", 1, 44, 16, 200, 80, 0},
     {"large", 0.5, 44, 16, 200, 80, 0},        {"xlarge", 0.5, 88, 32, 360, 80, 0},

@@ -490,7 +490,8 @@ bool scene_load_npz(const char *path, Scene *scene, Err *err) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Adds an array as `type`, in shape `which` of its row. For float16 the elements are float32. */
+/* Adds an array as `type`, in shape number `which` of those that scene_arrays has for the array.
+ * For float16 the elements are float32. */
 static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
                       const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
     int64_t axes[NPY_MAX_RANK], count = 1;

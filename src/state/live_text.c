@@ -225,7 +225,7 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
         return;
     }
     Prediction p = prediction_of(state, live, predicted);
-    unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
+    unit_text(UNIT_BYTES, prediction_dram_bytes(p), bytes, sizeof bytes);
     prediction_sectors(predicted, sectors, sizeof sectors);
     snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate, bytes,
              sectors);

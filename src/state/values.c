@@ -54,10 +54,7 @@ static const char *scales_idea(int scales) {
 
 /* Returns a GPU's figures: "L2 6 MiB, DRAM 768 GB/s, 84 multiprocessors". */
 static const char *gpu_idea(int gpu) {
-    enum { MOST = 32 };
-    static char ideas[MOST][64];
-    if (gpu >= MOST)
-        return NULL;
+    static char ideas[GPUS_AT_MOST][64];
     snprintf(ideas[gpu], sizeof ideas[gpu], "L2 %.4g MiB, DRAM %.4g GB/s, %d multiprocessors",
              gpus[gpu].l2_bytes / (1 << 20), gpus[gpu].dram_gb_s, gpus[gpu].sms);
     return ideas[gpu];
@@ -67,23 +64,9 @@ static const ValueName backends[] = {{"cpu", "CPU", "the kernels for processors,
                                      {"cuda", "CUDA", "the kernels for NVIDIA GPUs"}};
 static const char *const strip_titles[STRIP_COUNT] = {"camera pictures", "feature norm",
                                                       "mean depth", "dropped points"};
-static const char *const chart_titles[CHART_COUNT] = {
-    [CHART_NONE] = "panels again",      [CHART_MRC] = "misses by L2",
-    [CHART_ROOFLINE] = "bytes or FLOP", [CHART_WORKING_SET] = "which L2 holds",
-    [CHART_DTYPE] = "formats compared", [CHART_TERMS] = "fastest kernel",
-    [CHART_NETWORK] = "whole network",  [CHART_TIMELINE] = "launches in time"};
 static const char *const strip_ideas[STRIP_COUNT] = {
     "what the cameras see", "the length of each pixel's feature vector",
     "the mean of each pixel's depth", "yellow where points fall outside the grid"};
-static const char *const chart_ideas[CHART_COUNT] = {
-    [CHART_NONE] = "the panels again",
-    [CHART_MRC] = "how many reads miss, over the size of the L2",
-    [CHART_ROOFLINE] = "whether bytes or arithmetic limit each kernel",
-    [CHART_WORKING_SET] = "which L2 holds the working set",
-    [CHART_DTYPE] = "the number formats beside each other",
-    [CHART_TERMS] = "what limits each kernel, and which is fastest",
-    [CHART_NETWORK] = "the pooling's share of a whole network",
-    [CHART_TIMELINE] = "launches in time"};
 static const char *const rounding_ideas[ROUNDING_COUNT] = {
     [ROUNDING_SCENE] = "as the scene says",
     [ROUNDING_FLOOR] = "a point below the grid is outside",
@@ -111,7 +94,7 @@ NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count,
 NAMES(truths, truth_names, TRUTH_COUNT, truth_ideas[i])
 NAMES(themes, themes, 2, NULL)
 NAMES(pages, page_names, PAGE_COUNT, page_ideas[i])
-HELPED(charts, CHART_COUNT, chart_names[i], chart_titles[i], chart_ideas[i])
+HELPED(charts, CHART_COUNT, chart_words[i].name, chart_words[i].title, chart_words[i].idea)
 NAMES(roundings, rounding_names, ROUNDING_COUNT, rounding_ideas[i])
 HELPED(undo, 1, "all", "everything", "as it was when the program began")
 HELPED(strips, STRIP_COUNT, strip_names[i], strip_titles[i], strip_ideas[i])

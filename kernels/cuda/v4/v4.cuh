@@ -50,13 +50,14 @@ __host__ __device__ inline Shares shares_from(const int counts[CLASSES]) {
     return shares;
 }
 
-// Adds the sums of a group's parts pairwise, in an order that depends only on their number; part 0
-// ends with the total. `worker`: the number in the block. `workers`: a power of two, at least the
-// group's. There are half as many slots as the block has workers. `put` writes this worker's sums
-// to a slot, `add` adds a slot's sums to its own, and `wait` waits for all that use the group's
-// slots. In the first round the upper half of a group puts its sums where the lower half reads. In
-// later rounds a worker puts its sums into the slot that it read in the first round. Nobody else
-// has used that slot since, so that one wait a round is enough.
+// Adds the sums of a group's parts pairwise, in an order that depends only on their number. Part 0
+// ends with the total. `worker` is this worker's number in the block. `workers` is a power of two,
+// at least the number of workers in the group. There are half as many slots as the block has
+// workers. `put` writes this worker's sums to a slot, `add` adds a slot's sums to this worker's
+// sums. `wait` waits for all workers that use the group's slots. In the first round the upper half
+// of a group puts its sums where the lower half reads. In later rounds a worker puts its sums into
+// the slot that it read in the first round. No other worker has used this slot since, so that one
+// wait a round is enough.
 template <typename Wait, typename Put, typename Add>
 __device__ inline void join_parts(const Share &share, int worker, int workers, Wait wait, Put put,
                                   Add add) {
@@ -132,7 +133,7 @@ struct TileMap {
     float scale;
 
     const int *cells;       // [tiles * 16]: cell, or NO_CELL
-    int feat_w, bin_stride; // distance of image rows, and of depth bins in `depth`
+    int feat_w, bin_stride; // pixels of an image row; elements of `depth` from a bin to the next
     int last_feat_row;      // read in place of rows past the last image, and multiplied by 0
     const int *weight_rows; // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;  // [rows * 4]: 16 weights by place, 0 for rows not in the entry

@@ -3,7 +3,7 @@
  * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
  *
  * To add a chart of the memory model
- *   1. its number and name: enum Chart and chart_names (src/cachesim/memory_model.h, .c);
+ *   1. a row of CHARTS (src/cachesim/memory_model.h): its number and its words;
  *   2. charts.c: a function that fills the spec, and its row in the table there. Both back ends
  *      draw it then, and the key / and its script word know it;
  *   3. a row of plot_kinds in src/cli/plots.c: the word and help line of `bevscope plot`;

@@ -98,12 +98,9 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-static double dram_bytes(Prediction p) {
-    return p.dram_read_bytes + p.dram_write_bytes;
-}
-
 static void bytes_text(const ChartInput *input, const PredictedKernel *kernel, char text[32]) {
-    unit_text(UNIT_BYTES, dram_bytes(chart_prediction(input, kernel, input->gpu)), text, 32);
+    unit_text(UNIT_BYTES, prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)), text,
+              32);
 }
 
 /* "V4 moves 5.38 MB to and from DRAM on RTX A6000, V2 12.4 MB" */
@@ -130,9 +127,8 @@ static void traffic_line(ChartData *data, const PredictedKernel *kernel, double 
     for (int i = 0; i < MRC_SIZES; i++) {
         GpuEdit edit = data->input->edit;
         edit.l2_mib = data->x[i];
-        y[i] = fmax(
-            1e-6 * dram_bytes(model_predict(data->input->model, kernel, data->input->gpu, &edit)),
-            least);
+        Prediction p = model_predict(data->input->model, kernel, data->input->gpu, &edit);
+        y[i] = fmax(1e-6 * prediction_dram_bytes(p), least);
     }
 }
 
@@ -144,7 +140,9 @@ static double least_traffic(const ChartInput *input) {
         GpuEdit edit = input->edit;
         edit.l2_mib = model_l2_mib(MODEL_L2S - MRC_SIZES);
         if (kernel->name && !kernel->kernel->wrong_on_purpose)
-            least = fmin(least, dram_bytes(model_predict(input->model, kernel, input->gpu, &edit)));
+            least =
+                fmin(least,
+                     prediction_dram_bytes(model_predict(input->model, kernel, input->gpu, &edit)));
     }
     return least > 0 && isfinite(least) ? pow(10, floor(log10(1e-6 * least)) - 1) : 0.1;
 }
@@ -217,7 +215,7 @@ static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings
     if (!predicted)
         return false;
     Prediction p = chart_prediction(input, predicted, input->gpu);
-    double from_dram = p.dram_read_bytes + p.dram_write_bytes;
+    double from_dram = prediction_dram_bytes(p);
     double times = from_dram > 0 ? predicted->l2_sectors * SECTOR / from_dram : INFINITY;
     if (data->spec.x.lo * ceilings->dram_gb_s * times > ceilings->fp32_gflops)
         return false;
@@ -230,7 +228,8 @@ static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings
     return true;
 }
 
-/* Above the roof of the FP32 units, from where L2 reaches that up to the tensor cores' rate. */
+/* Draws the roof of the tensor cores: the L2's slope goes on above the FP32 roof, up to their rate.
+ */
 static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings *ceilings) {
     double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
     snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);

@@ -255,8 +255,8 @@ typedef struct {
     bool dot, hollow;
 } Key;
 
-/* The keys that a chart needs: of parts that no label tells, of series of several dots, of ticks.
- */
+/* Lists the entries of the legend: parts without their names in the bars, the ticks, and each named
+ * series of several dots. */
 static int list_keys(const PlotFrame *frame, const ChartSpec *spec, Key keys[PLOT_PARTS + 4]) {
     bool light = frame->theme == THEME_LIGHT, spans = spec->bar_count && spec->bars[0].spans;
     int count = 0;

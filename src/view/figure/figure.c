@@ -91,7 +91,8 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
 
 /* ---- arrangement ---------------------------------------------------------------------------- */
 
-/* Places the panels in a row from the left. Only the first has numbers on its upright x axis. */
+/* Places the panels in a row from the left. Only the first has numbers on its upright x axis.
+ * Returns the right edge. */
 static double place_panels(Figure *figure, double top) {
     double x = MARGIN + axes_left(true);
     double gap = COMPARE_GAP + axes_left(false);
@@ -105,7 +106,7 @@ static void arrange_page(Pen *pen, Figure *figure, Places *page) {
     bool compare = figure->panel_count > 1;
     *page = (Places){0};
     page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
-    double right = place_panels(figure, 0);
+    double right = place_panels(figure, 0); /* their top depends on their width */
     page->side_x = right + GUTTER;
     page->side_w = figure->spec->table ? SIDE_TABLE_W : SIDE_W;
     page->w = page->blocks_below ? right + MARGIN : page->side_x + page->side_w + MARGIN;

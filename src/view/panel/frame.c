@@ -136,8 +136,8 @@ static Piece text_piece(const char *label, const char *text) {
     return piece;
 }
 
-/* The figures of a GPU; a CPU has none of these. */
-static int draw_second(Sheet *sheet, Area area, const LiveDevice *device) {
+/* Draws the device's name, then a GPU's figures or a CPU's threads. */
+static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     const Reading gib =
         reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
     Piece pieces[] = {
@@ -185,7 +185,7 @@ int header_draw(Sheet *sheet, Area area, const PanelData *data) {
     int room = area.w - TIME_BAR_W - 2;
     if (moves && area.w >= WIDE)
         area.w = room; /* else the figures of the device come first */
-    int used = draw_second(sheet, area, &data->live->device);
+    int used = draw_device(sheet, area, &data->live->device);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     if (used <= room)
         time_bar_draw(sheet, bar, data);

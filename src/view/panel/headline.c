@@ -86,6 +86,8 @@ static const StoryBar *fastest_of(const Story *story) {
     return best;
 }
 
+/* Writes the sentence of the ratio of two latencies: unknown, the baseline against the fastest
+ * kernel, alike, faster, or slower. */
 static void say_ratio(const Story *story, double ratio, const PanelData *data, Message *message) {
     const char *name = story->selection.kernel->title, *base = story->baseline.kernel->title;
     const StoryBar *fastest = fastest_of(story);
@@ -97,7 +99,8 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
                  !data->live->timed         ? "is not recorded"
                  : data->live->machine_busy ? "waits for a quiet CPU"
                                             : "follows");
-    else if (!strcmp(name, base) && !format[0] && fastest && fastest->kernel->title != base) {
+    else if (!strcmp(name, base) && !format[0] && fastest &&
+             strcmp(fastest->kernel->title, base) != 0) {
         ratio_text(story->baseline.us / fastest->us, message->number, sizeof message->number);
         snprintf(message->sentence, sizeof message->sentence,
                  "%s is what the others are compared with: %s is %s times as fast", base,

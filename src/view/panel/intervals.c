@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static int last_bucket(const MapIntervals *intervals) {
     int last = 0;
@@ -117,15 +118,18 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
 }
 
 static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {
-    int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
+    enum { OVER_COUNT = 5 }; /* a title begins so many columns before its bars */
+    int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, title_w = bar_w + OVER_COUNT;
+    int first_x = line.x + NAME_W + 1 + COUNT_W - OVER_COUNT;
+    int second_x = first_x + 1 + bar_w + 1 + COUNT_W;
     CellStyle style = cell_style(INK_MUTED);
     sheet_right(sheet, line.x, line.y, NAME_W, style, "length");
-    sheet_text(sheet, x + COUNT_W - 5, line.y, bar_w + 5, style,
-               of_pixels        ? "pixels"
-               : bar_w + 5 >= 9 ? "intervals"
-                                : "cells");
-    sheet_text(sheet, x + COUNT_W + 1 + bar_w + 1 + COUNT_W - 5, line.y, bar_w + 5, style,
-               bar_w + 5 >= 15 ? "share of points" : "points");
+    sheet_text(sheet, first_x, line.y, title_w, style,
+               of_pixels                             ? "pixels"
+               : title_w >= (int)strlen("intervals") ? "intervals"
+                                                     : "cells");
+    sheet_text(sheet, second_x, line.y, title_w, style,
+               title_w >= (int)strlen("share of points") ? "share of points" : "points");
 }
 
 void intervals_draw(Sheet *sheet, Area area, const PanelData *data) {

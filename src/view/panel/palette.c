@@ -34,10 +34,10 @@ static void group_text(Action first, char *text, size_t size) {
                                  used ? ", " : "", keys[i].word);
 }
 
-/* A row as it is written. */
+/* The texts of a palette row, by column. */
 typedef struct {
     const PaletteRow *row;
-    char value[64]; /* of a control; of a value its title */
+    char value[64]; /* a control's value; the title of a row that is a value */
     char help[256]; /* the purpose, or the reason why it cannot be used */
     char key[16];
     bool usable;

@@ -46,14 +46,14 @@ typedef struct {
     PanelDraw *draw;
 } Panel;
 
+/* Each panel has name_draw(). A row may name name_want() or name_shown() besides. */
 #define PANEL(name, ...)                                                                           \
     extern const Panel name##_panel;                                                               \
-    PanelDraw name##_draw;
+    PanelDraw name##_draw;                                                                         \
+    PanelWant name##_want;                                                                         \
+    PanelShown name##_shown;
 #include "src/view/panel/panels.inc"
 #undef PANEL
-PanelWant camera_want, gradients_want, headline_want, lesson_want, model_want, palette_want;
-PanelWant why_want;
-PanelShown camera_shown, objects_shown, pipeline_shown;
 enum { BITS_ROOMY = 13, MODEL_WORDS = 3, PALETTE_LOW = 4, PALETTE_HIGH = 12 }; /* rows */
 
 extern const Panel *const all_panels[]; /* the rows of panels.inc; NULL ends */

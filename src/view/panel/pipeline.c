@@ -16,8 +16,9 @@ static const struct {
     [STAGE_DRAW] = {INK_OUTPUT, 0x2593},
 };
 
-/* Returns the number of known stages. A stale one did not run for this frame: no part of it. */
-static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *total) {
+/* Fills a segment for each stage, and their total. A stale stage did not run for this frame: its
+ * segment is 0. Returns how many stages have a time, stale ones too. */
+static int collect_segments(const LiveData *live, Segment segments[STAGE_COUNT], double *total) {
     int known = 0;
     *total = 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
@@ -30,12 +31,12 @@ static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *
     return known;
 }
 
-/* Pooling comes first: where not all entries fit, it is the most important. */
+/* The order of the legend. Pooling comes first, since later entries may have no room. */
 static const Stage legend_order[STAGE_COUNT] = {
     STAGE_POOL, STAGE_MAP, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_UPLOAD};
 
-/* A map that was made for this frame, as where calibration moves, is held against the pooling. */
-
+/* Writes a stage's name and time. A map that was made for this frame has its ratio to the pooling.
+ */
 static void entry_text(const LiveData *live, Stage stage, char *text, size_t size) {
     char time[32];
     reading_text(UNIT_US, &live->stages_us[stage], time, sizeof time);
@@ -47,14 +48,14 @@ static void entry_text(const LiveData *live, Stage stage, char *text, size_t siz
         snprintf(text + used, size - used, ", %.1f x pool", us->value / pool->value);
 }
 
-/* Where the next entry goes; on a quiet sheet rows are only counted. */
+/* The place of the legend's next entry. On a quiet sheet rows are only counted. */
 typedef struct {
     Sheet *sheet;
     Area area;
     int x, rows;
 } Legend;
 
-/* Entries are not broken. `stage` STAGE_COUNT: an entry without a colour. */
+/* Puts an entry, which is not broken, on this or the next row. STAGE_COUNT: it has no colour. */
 static void put_entry(Legend *legend, Stage stage, const char *text) {
     Sheet *sheet = legend->sheet;
     Area area = legend->area;
@@ -73,7 +74,7 @@ static void put_entry(Legend *legend, Stage stage, const char *text) {
     legend->x += width + 2;
 }
 
-/* Each known stage with its time, then the time from key to picture. Returns the rows needed. */
+/* Draws each known stage with its time, then the time from key to picture. Returns its rows. */
 static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
     Legend legend = {sheet, area, area.x, 1};
     const Pace *pace = &data->state->pace;
@@ -93,11 +94,11 @@ static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
     return legend.rows;
 }
 
-/* Not in scripts: they draw frames without a clock. */
+/* Whether any stage has a time. Scripts have no clock, and so no times. */
 bool pipeline_shown(const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
-    return collect(data->live, segments, &total) > 0;
+    return collect_segments(data->live, segments, &total) > 0;
 }
 
 void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -105,7 +106,7 @@ void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     double total;
     bool some_stale = false;
     char note[64], time[32];
-    collect(data->live, segments, &total);
+    collect_segments(data->live, segments, &total);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         some_stale |= data->live->stages_us[stage].stale;
     figure_text(UNIT_US, total, time, sizeof time);

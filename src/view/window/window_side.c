@@ -6,9 +6,9 @@
 #include <math.h>
 
 enum {
-    CAPTION_ROW = 42, /* its text is two thirds as high */
-    /* Heights of rows: their text is two thirds as high, of 720 pixels 2 % in the usual column. */
-    USUAL_ROW = 21,
+    /* Heights of rows in pixels. Their text is two thirds as high. */
+    CAPTION_ROW = 42,
+    USUAL_ROW = 21, /* text of 14 pixels, 2 % of a window of 720 */
     LARGE_ROW = 28,
     STRIP_ROW = 16
 };
