@@ -268,18 +268,18 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     return place;
 }
 
-bool npy_convert(const NpyArray *array, int64_t first, int64_t count, const unsigned char *bytes,
-                 NpyType type, void *elements, const char *where, const char *name, Err *err) {
-    for (int64_t i = 0, at = first; i < count; i++, at++) {
-        double value = npy_element(array->type, bytes + (size_t)i * npy_types[array->type].bytes);
+bool npy_convert(const NpyArray *array, const unsigned char *bytes, NpyType type, void *elements,
+                 const char *where, const char *name, Err *err) {
+    for (int64_t i = 0; i < array->count; i++, bytes += npy_types[array->type].bytes) {
+        double value = npy_element(array->type, bytes);
         if (type == NPY_F4)
-            ((float *)elements)[at] = (float)value;
+            ((float *)elements)[i] = (float)value;
         else if (type == NPY_F8)
-            ((double *)elements)[at] = value;
+            ((double *)elements)[i] = value;
         else if (value >= INT32_MIN && value <= INT32_MAX)
-            ((int32_t *)elements)[at] = (int32_t)value;
+            ((int32_t *)elements)[i] = (int32_t)value;
         else
-            return data_refuse(err, where, npz_place(name, array, at).text, "",
+            return data_refuse(err, where, npz_place(name, array, i).text, "",
                                "%.0f does not fit int32", value);
     }
     return true;
@@ -324,21 +324,17 @@ static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArr
 
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,
                    Err *err) {
-    enum { PIECE = 1 << 14 };
-    unsigned char bytes[PIECE];
     *elements = NULL;
     if (!read_file_header(file, where, type, array, err))
         return false;
-    int64_t most = PIECE / (int64_t)npy_element_bytes(array), count;
+    size_t size = (size_t)array->count * npy_element_bytes(array);
+    void *bytes = malloc(size + 1);
     *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
-    bool ok = *elements || err_set(err, ERR_FAILED, where, "", "out of memory");
-    for (int64_t done = 0; ok && done < array->count; done += count) {
-        count = array->count - done < most ? array->count - done : most;
-        size_t read = fread(bytes, npy_element_bytes(array), (size_t)count, file);
-        ok = read == (size_t)count
-                 ? npy_convert(array, done, count, bytes, type, *elements, where, "", err)
-                 : err_set(err, ERR_FAILED, where, "", "cannot read its elements");
-    }
+    bool ok = (bytes && *elements) || err_set(err, ERR_FAILED, where, "", "out of memory");
+    if (ok && fread(bytes, 1, size, file) != size)
+        ok = err_set(err, ERR_FAILED, where, "", "cannot read its elements");
+    ok = ok && npy_convert(array, bytes, type, *elements, where, "", err);
+    free(bytes);
     if (!ok) {
         free(*elements);
         *elements = NULL;

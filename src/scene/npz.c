@@ -216,59 +216,26 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Where npz_read puts converted elements. */
-typedef struct {
-    const Npz *npz;
-    int member;
-    const NpyArray *array;
-    NpyType type;
-    void *elements;
-} Converted;
-
-/* Converts elements [first, first + count) from their bytes in the file. An NpzTake. */
-static bool convert_elements(void *context, int64_t first, int64_t count,
-                             const unsigned char *bytes, Err *err) {
-    const Converted *to = context;
-    return npy_convert(to->array, first, count, bytes, to->type, to->elements, to->npz->where,
-                       to->npz->members[to->member].name, err);
-}
-
-/* Opens an array behind its header, which npz_read_array has checked. */
-static bool open_elements(Stream *stream, const Npz *npz, int member, Err *err) {
-    NpyArray again;
-    return open_stream(stream, npz, member, err) && read_header(stream, &again, err);
-}
-
-bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
-                     void *context, Err *err) {
+/* Reads all elements behind the header, which npz_read_array has checked, as the file's bytes. */
+static bool read_elements(const Npz *npz, int member, const NpyArray *array, void *bytes,
+                          Err *err) {
     Stream stream;
-    size_t size = npy_element_bytes(array);
-    bool ok = open_elements(&stream, npz, member, err);
-    most = most < array->count ? most : array->count;
-    unsigned char *bytes = malloc((size_t)most * size + 1);
-    if (ok && !bytes)
-        ok = err_set(err, ERR_FAILED, stream.where, "", "out of memory");
-    for (int64_t done = 0; ok && done < array->count; done += most) {
-        int64_t count = array->count - done < most ? array->count - done : most;
-        ok = read_bytes(&stream, bytes, (size_t)count * size, err) &&
-             take(context, done, count, bytes, err);
-    }
-    ok = ok && finish_stream(&stream, err);
-    free(bytes);
+    NpyArray again;
+    size_t size = (size_t)array->count * npy_element_bytes(array);
+    bool ok = open_stream(&stream, npz, member, err) && read_header(&stream, &again, err) &&
+              read_bytes(&stream, bytes, size, err) && finish_stream(&stream, err);
     close_stream(&stream);
     return ok;
 }
 
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err) {
-    enum { PIECE = 1 << 14 };
-    Converted to = {npz, member, array, type, elements};
-    if (array->type != type)
-        return npz_read_pieces(npz, member, array, PIECE, convert_elements, &to, err);
-    Stream stream;
-    size_t bytes = (size_t)array->count * npy_element_bytes(array);
-    bool ok = open_elements(&stream, npz, member, err) &&
-              read_bytes(&stream, elements, bytes, err) && finish_stream(&stream, err);
-    close_stream(&stream);
+    if (array->type == type)
+        return read_elements(npz, member, array, elements, err);
+    void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
+    bool ok = bytes ? read_elements(npz, member, array, bytes, err)
+                    : refuse_zip(npz, "out of memory", err);
+    ok = ok && npy_convert(array, bytes, type, elements, npz->where, npz->members[member].name, err);
+    free(bytes);
     return ok;
 }

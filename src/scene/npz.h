@@ -60,11 +60,10 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
-/* Converts elements [first, first + count) from their bytes in a file to `type`, in the place of
- * `elements` that they have there. F4 and F8 can be made of any number, I4 where each value fits.
- * Errors are reported in array `name` of file `where`. */
-bool npy_convert(const NpyArray *array, int64_t first, int64_t count, const unsigned char *bytes,
-                 NpyType type, void *elements, const char *where, const char *name, Err *err);
+/* Converts all elements from their bytes in a file to `type`. F4 and F8 can be made of any number,
+ * I4 where each value fits. Errors are reported in array `name` of file `where`. */
+bool npy_convert(const NpyArray *array, const unsigned char *bytes, NpyType type, void *elements,
+                 const char *where, const char *name, Err *err);
 
 /* Checks that `bytes` of elements follow a header. */
 bool npy_check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err);
@@ -107,17 +106,10 @@ int npz_find(const Npz *npz, const char *name);
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
 /* Reads all elements of a member in C order and converts them to `type`. `array` comes from
- * npz_read_array. F4 and F8 can be read from any number, I4 where each value fits, U1 from U1.
- * Verifies the checksum. */
+ * npz_read_array. F4 and F8 can be read from any number, I4 where each value fits, each type from
+ * itself. Verifies the checksum. */
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
-
-/* Reads the elements in C order, in pieces of at most `most` elements, as the file's bytes. `first`
- * is the number of the first element of a piece. `take` returns false, with an error, to stop. */
-typedef bool NpzTake(void *context, int64_t first, int64_t count, const unsigned char *bytes,
-                     Err *err);
-bool npz_read_pieces(const Npz *npz, int member, const NpyArray *array, int64_t most, NpzTake *take,
-                     void *context, Err *err);
 
 /* Reads texts as clean UTF-8 (kernels/clean.h). `texts` has `size` bytes for each element. A text
  * that does not fit is an error. */

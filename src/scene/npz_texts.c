@@ -4,6 +4,7 @@
 #include "src/base/data.h"
 #include "src/scene/npz.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
@@ -34,14 +35,6 @@ void npz_text_codes(const char *text, uint32_t *codes) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-typedef struct {
-    const Npz *npz;
-    int member;
-    const NpyArray *array;
-    char *texts;
-    size_t size;
-} Texts;
-
 /* Returns the number of characters without the zeros at the end. */
 static int text_length(const NpyArray *array, const unsigned char *bytes) {
     size_t width = npy_types[array->type].bytes;
@@ -67,28 +60,27 @@ static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int len
     return used;
 }
 
-/* Converts a part of an array of texts to clean UTF-8. */
-static bool take_texts(void *context, int64_t first, int64_t count, const unsigned char *bytes,
-                       Err *err) {
-    const Texts *to = context;
-    const NpyArray *array = to->array;
-    const char *name = to->npz->members[to->member].name;
+/* Converts an array of texts to clean UTF-8. */
+static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
+                          const unsigned char *bytes, char *texts, size_t size, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
-    for (int64_t i = 0; i < count; i++) {
-        const unsigned char *at = bytes + (size_t)i * npy_element_bytes(array);
-        size_t used = to_utf8(array, at, text_length(array, at), text);
-        if (used >= to->size)
-            return data_refuse(err, to->npz->where, npz_place(name, array, first + i).text,
-                               "shorten it", "a text of %zu bytes, must be at most %zu", used,
-                               to->size - 1);
-        clean_text(text, to->texts + (size_t)(first + i) * to->size, to->size);
+    for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
+        size_t used = to_utf8(array, bytes, text_length(array, bytes), text);
+        if (used >= size)
+            return data_refuse(err, npz->where,
+                               npz_place(npz->members[member].name, array, i).text, "shorten it",
+                               "a text of %zu bytes, must be at most %zu", used, size - 1);
+        clean_text(text, texts + (size_t)i * size, size);
     }
     return true;
 }
 
 bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
                     Err *err) {
-    enum { PIECE = 16 };
-    Texts to = {npz, member, array, texts, size};
-    return npz_read_pieces(npz, member, array, PIECE, take_texts, &to, err);
+    void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
+    bool ok = bytes ? npz_read(npz, member, array, array->type, bytes, err) &&
+                          convert_texts(npz, member, array, bytes, texts, size, err)
+                    : err_set(err, ERR_FAILED, npz->where, "", "out of memory");
+    free(bytes);
+    return ok;
 }

@@ -25,9 +25,7 @@ typedef struct {
     int64_t h, w; /* rows and columns of the array */
     double input[2];
     Cut cuts[RIG_MAX_CAMERAS];
-    Photos *photos;
-    int64_t (*columns)[2]; /* (photos->w): the image's columns under each kept column */
-    int64_t done;          /* number of cameras that are read */
+    int64_t (*columns)[2]; /* (kept columns): the image's columns under each kept column */
 } Images;
 
 /* Whether the images are padded to the size of the largest one. False if the file does not say
@@ -79,17 +77,16 @@ static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *i
     const bool padded = scene->has_rig && are_padded(reader, rig, images);
     images->input[0] = scene->has_rig ? rig->frustum.input_h : (double)images->h;
     images->input[1] = scene->has_rig ? rig->frustum.input_w : (double)images->w;
-    for (int i = 0; i < images->photos->cameras; i++)
+    for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)
         if (!choose_cut(reader, &rig->cameras[i], padded, images, &images->cuts[i]))
             return false;
     return true;
 }
 
-/* Finds the pixels of the file's image under pixel `at` of the `kept` pixels of an axis: at least
- * one. Outside the image, `range` is empty. A rounding error of 1e-6 takes no further pixel. */
-static void pixels_under(const Images *images, int axis, int64_t at, int64_t kept,
+/* Finds the image's pixels under pixel `at` of the `kept` pixels of an axis: at least one.
+ * Outside the image, `range` is empty. A rounding error of 1e-6 takes no further pixel. */
+static void pixels_under(const Images *images, const Cut *cut, int axis, int64_t at, int64_t kept,
                          int64_t range[2]) {
-    const Cut *cut = &images->cuts[images->done];
     double step = images->input[axis] / (double)kept;
     double low = ((double)at * step + cut->from[axis]) / cut->scale[axis];
     double high = ((double)(at + 1) * step + cut->from[axis]) / cut->scale[axis];
@@ -112,31 +109,26 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
         pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
 }
 
-/* Takes whole images, one camera at a time. An NpzTake. */
-static bool take_image(void *context, int64_t first, int64_t count, const unsigned char *bytes,
-                       Err *err) {
-    (void)first, (void)count, (void)err;
-    Images *images = context;
-    const Photos *photos = images->photos;
-    uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * images->done;
+/* Cuts and reduces the image of a camera. */
+static void take_image(const Images *images, int64_t camera, const uint8_t *image,
+                       const Photos *photos) {
+    const Cut *cut = &images->cuts[camera];
+    uint8_t *kept = photos->srgb + 3 * photos->h * photos->w * camera;
     for (int64_t x = 0; x < photos->w; x++)
-        pixels_under(images, 1, x, photos->w, images->columns[x]);
+        pixels_under(images, cut, 1, x, photos->w, images->columns[x]);
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t y = 0; y < photos->h; y++) {
         int64_t rows[2];
-        pixels_under(images, 0, y, photos->h, rows);
+        pixels_under(images, cut, 0, y, photos->h, rows);
         for (int64_t x = 0; x < photos->w; x++)
-            mean_pixel(bytes, images->w, rows, images->columns[x], kept + 3 * (y * photos->w + x));
+            mean_pixel(image, images->w, rows, images->columns[x], kept + 3 * (y * photos->w + x));
     }
-    images->done++;
-    return true;
 }
 
 static bool read_images(const ArrayReader *reader, Scene *scene) {
     enum { MOST_PIXELS = 1 << 24 };
     Photos *photos = &scene->photos;
-    Images images = {reader->size[SIZE_IMAGE_ROWS], reader->size[SIZE_IMAGE_COLUMNS],
-                     .photos = photos};
+    Images images = {.h = reader->size[SIZE_IMAGE_ROWS], .w = reader->size[SIZE_IMAGE_COLUMNS]};
     if (!arrays_has(reader, ARRAY_IMAGES))
         return true;
     if (images.h * images.w > MOST_PIXELS)
@@ -149,15 +141,13 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
     images.columns = malloc((size_t)photos->w * sizeof *images.columns);
-    if (!photos->srgb || !images.columns) {
-        free(images.columns);
-        return refuse_no_memory(reader, ARRAY_IMAGES);
-    }
-    bool ok =
-        npz_read_pieces(reader->npz, reader->member[ARRAY_IMAGES], &reader->array[ARRAY_IMAGES],
-                        images.h * images.w * 3, take_image, &images, reader->err);
+    bool ok = (photos->srgb && images.columns) || refuse_no_memory(reader, ARRAY_IMAGES);
+    uint8_t *pixels = ok ? arrays_take(reader, ARRAY_IMAGES, NPY_U1) : NULL;
+    for (int64_t i = 0; pixels && i < photos->cameras; i++)
+        take_image(&images, i, pixels + 3 * images.h * images.w * i, photos);
     free(images.columns);
-    return ok;
+    free(pixels);
+    return pixels;
 }
 
 /* ---- boxes, LiDAR, time ---------------------------------------------------------------------- */
@@ -208,11 +198,8 @@ static bool read_sweep(const ArrayReader *reader, Photos *photos) {
     const NpyArray *array = &reader->array[ARRAY_LIDAR];
     if (!arrays_has(reader, ARRAY_LIDAR))
         return true;
-    float *values = malloc((size_t)array->count * sizeof *values + 1);
+    float *values = photos->sweep_m = arrays_take(reader, ARRAY_LIDAR, NPY_F4);
     if (!values)
-        return refuse_no_memory(reader, ARRAY_LIDAR);
-    photos->sweep_m = values;
-    if (!arrays_read(reader, ARRAY_LIDAR, NPY_F4, values))
         return false;
     for (int64_t i = 0; i < array->shape[0]; i++) {
         const float *p = values + i * array->shape[1];

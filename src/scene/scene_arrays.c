@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the tables ------------------------------------------------------------------------------ */
@@ -310,6 +311,16 @@ bool arrays_open(ArrayReader *reader, Npz *npz, Err *err) {
 bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements) {
     return npz_read(reader->npz, reader->member[id], &reader->array[id], type, elements,
                     reader->err);
+}
+
+void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type) {
+    void *elements = malloc((size_t)reader->array[id].count * npy_types[type].bytes + 1);
+    if (!elements)
+        ARRAYS_REFUSE(reader, id, "", "out of memory");
+    else if (arrays_read(reader, id, type, elements))
+        return elements;
+    free(elements);
+    return NULL;
 }
 
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {

@@ -124,6 +124,9 @@ bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements);
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
 
+/* Reads all elements as numbers of `type` into memory that the caller frees. NULL: it failed. */
+void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type);
+
 /* Reads a small array. Checks that all elements are finite and within the row's bounds. */
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
 

@@ -320,25 +320,12 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     return true;
 }
 
-/* Reads all elements into memory that the caller frees. NULL: failure. */
-static void *read_elements(const ArrayReader *reader, ArrayId id, NpyType type) {
-    const NpyArray *array = &reader->array[id];
-    size_t count = array->count > 0 ? (size_t)array->count : 1;
-    void *elements = malloc(count * npy_types[type].bytes);
-    if (!elements)
-        ARRAYS_REFUSE(reader, id, "", "out of memory");
-    else if (arrays_read(reader, id, type, elements))
-        return elements;
-    free(elements);
-    return NULL;
-}
-
 static bool read_ranks(const ArrayReader *reader, ArrayId id, int32_t **ranks) {
-    return (*ranks = read_elements(reader, id, NPY_I4)) != NULL;
+    return (*ranks = arrays_take(reader, id, NPY_I4)) != NULL;
 }
 
 static bool read_floats(const ArrayReader *reader, ArrayId id, float **values) {
-    return (*values = read_elements(reader, id, NPY_F4)) != NULL;
+    return (*values = arrays_take(reader, id, NPY_F4)) != NULL;
 }
 
 /* Reads the index arrays. scene.h says when the map from the file is used. */
