@@ -437,20 +437,19 @@ static void note_error(App *app, const EngineFrame *frame) {
     memcpy(app->error_text, line, sizeof line);
 }
 
-/* Each note once, also those of frames that newer ones replaced before they were taken. */
+/* Each note once. */
 static void note_notes(App *app, const EngineFrame *frame) {
     bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
     if (empty && !app->empty)
         app_note(app, scatter_empty(&frame->inputs.map->intervals.pruned));
     app->empty = empty;
-    if (frame->notes > app->notes + ENGINE_NOTES)
-        app->notes = frame->notes - ENGINE_NOTES;
     const char *remark = frame->inputs.scene ? frame->inputs.scene->scene.remark : "";
     if (remark[0] && strcmp(remark, app->remark) != 0)
         app_note(app, remark);
     snprintf(app->remark, sizeof app->remark, "%s", remark);
-    while (app->notes < frame->notes)
-        app_note(app, frame->note[++app->notes % ENGINE_NOTES]);
+    if (frame->notes > app->notes)
+        app_note(app, frame->note);
+    app->notes = frame->notes;
 }
 
 /* A figure of the model that changes by itself, or one that does not although the scene did. */

@@ -59,8 +59,6 @@
 typedef struct Engine Engine;
 typedef struct Picture Picture; /* src/view/bev/picture.h; here no more than reference counted */
 
-enum { ENGINE_NOTES = 4 };
-
 /* A finished frame, which does not change. The frame belongs to the caller until the next one is
  * taken. */
 typedef struct {
@@ -76,8 +74,8 @@ typedef struct {
     Err err;            /* the newest; live.error_text in full where that is not empty */
     uint64_t errors;    /* grows with every `err` */
     bool device_lost;   /* `err` is the end of this backend */
-    uint64_t notes;     /* for the user, and no failures: so many so far */
-    char note[ENGINE_NOTES][200]; /* the newest; the n-th, from 1, is at n % ENGINE_NOTES */
+    uint64_t notes;     /* grows with every `note` */
+    char note[200];     /* the newest: what the counters say, or why they say nothing */
 } EngineFrame;
 
 typedef struct {

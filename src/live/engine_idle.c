@@ -159,7 +159,9 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
         live_counters_line(&engine->now.live.counters, &engine->now.state.job, line, sizeof line);
         err_set(&err, ERR_FAILED, "counters, measured", "", "%s", line);
     }
-    engine_note(engine, &err);
+    err_line(&err, engine->now.note, sizeof engine->now.note);
+    engine->now.notes++;
+    engine->news = true;
     return TASK_WORKED;
 }
 

@@ -120,9 +120,6 @@ void engine_use_race(Engine *engine, LiveRace *race);
 /* Kernels that the lesson or the race wants simulated. */
 KernelSet wanted_kernels(const State *state);
 
-/* Adds a note for the user. */
-void engine_note(Engine *engine, const Err *err);
-
 /* ---- engine_script.c: the figures of a script ------------------------------------------------ */
 
 /* Fills in the figures of the newest frame. */

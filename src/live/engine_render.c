@@ -41,12 +41,6 @@ KernelSet wanted_kernels(const State *state) {
            (state->race || state->tours ? race_kernels() : 0);
 }
 
-void engine_note(Engine *engine, const Err *err) {
-    char *line = engine->now.note[++engine->now.notes % ENGINE_NOTES];
-    err_line(err, line, sizeof *engine->now.note);
-    engine->news = true;
-}
-
 /* ---- what a new frame means for the figures -------------------------------------------------- */
 
 static void mark_stale(Engine *engine, bool other_moment) {
