@@ -25,33 +25,48 @@ typedef struct {
     const char *name;
     char letter; /* 0: no letter */
     const char *argument;
-    OptionKind kind;
     unsigned commands; /* bit mask of CommandId */
-    bool apart;        /* says where results go, or which are computed: no figure depends on it */
     size_t offset;     /* offset of the field in Options */
+    OptionKind kind;
     const char *help;
     ChoiceSet choices; /* KIND_CHOICE, KIND_LIST */
     double min, max;   /* KIND_REAL, KIND_INT */
+    bool apart;        /* says where results go, or which are computed: no figure depends on it */
     int control;       /* 1 + the Action of the control with this name; 0: no control */
 } OptionRow;
 
-#define ON(command)  (1u << COMMAND_##command)
-#define ALL          ((1u << COMMAND_COUNT) - 1)
-#define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define SCREENS      (ON(LIVE) | ON(LEARN))
-#define MODELS       (ON(REGIME) | ON(PLOT))
-#define ANY_GPU      (MODELS | ON(RIG))
-#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
-#define CALIBRATES   (SCENES | ON(CALIBRATE))
+#define ON(command) (1u << COMMAND_##command)
+#define ALL         ((1u << COMMAND_COUNT) - 1)
+#define RUNS        (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
+#define SCREENS     (ON(LIVE) | ON(LEARN))
+#define MODELS      (ON(REGIME) | ON(PLOT))
+#define ANY_GPU     (MODELS | ON(RIG))
+#define SCENES      (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS) | ON(SENSITIVITY))
+#define CALIBRATES  (SCENES | ON(CALIBRATE))
 #define SCALED                                                                                     \
     (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(EXPORT) | ON(PLOT) |         \
      ON(SENSITIVITY))
-#define FAULTY       (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
-#define FIELD(field) .offset = offsetof(Options, field)
-#define APART(field) .apart = true, FIELD(field)
-#define AS(id)       .control = 1 + ACTION_##id
-#define SAME(id, letter, argument, kind, commands, field, choices)                                 \
-    {NULL, letter, argument, kind, commands, FIELD(field), NULL, choices, AS(id)}
+#define FAULTY                (ON(LIVE) | ON(SNAPSHOT) | ON(EXPORT) | ON(INFO) | ON(PLOT))
+#define ROW_FLAG              .kind = KIND_FLAG
+#define ROW_TEXT              .kind = KIND_TEXT
+#define ROW_PRUNE             .kind = KIND_PRUNE
+#define ROW_CHOICE(set)       .kind = KIND_CHOICE, .choices = CHOICE_##set
+#define ROW_LIST(set)         .kind = KIND_LIST, .choices = CHOICE_##set
+#define ROW_REAL(least, most) .kind = KIND_REAL, .min = least, .max = most
+#define ROW_INT(least, most)  .kind = KIND_INT, .min = least, .max = most
+#define ROW_REAL_SAME         .kind = KIND_REAL
+#define ROW_INT_SAME          .kind = KIND_INT
+#define AS(id)                .control = 1 + ACTION_##id
+#define APART                 .apart = true
+/* clang-format off */
+#define OPTION(kind_, field, name_, letter_, argument_, commands_, ...)                            \
+    {name_, letter_, argument_, commands_, offsetof(Options, field), ROW_##kind_,                  \
+     .help = __VA_ARGS__},
+/* clang-format on */
+#define AGAIN OPTION
+#define SAME(kind_, field, id, letter_, argument_, commands_)                                      \
+    OPTION(kind_, field, NULL, letter_, argument_, commands_, NULL, AS(id))
+#define SAME_IN SAME
 
 static OptionRow rows[] = {
 #include "src/cli/options.inc"

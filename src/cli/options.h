@@ -30,68 +30,39 @@ typedef enum {
 } ChoiceSet;
 // clang-format on
 
-enum { OPTIONS_MAX_ROWS = 160 };
-
 /* The rigs of samples/rigs/, as words of --from. */
 #define RIG_NAMES "nuscenes argoverse2 waymo kitti360 robot"
 
-/* The parsed values. Each field belongs to one row of the table. */
+enum { OPTIONS_MAX_ROWS = 160 };
+
+/* The types of the fields, by kind. */
+#define OPTION_FLAG              bool
+#define OPTION_TEXT              const char *
+#define OPTION_PRUNE             Prune
+#define OPTION_CHOICE(set)       const char *
+#define OPTION_LIST(set)         const char *
+#define OPTION_REAL(least, most) double
+#define OPTION_INT(least, most)  int64_t
+#define OPTION_REAL_SAME         double
+#define OPTION_INT_SAME          int64_t
+#define OPTION(kind, field, ...) OPTION_##kind field;
+#define SAME(kind, field, ...)   OPTION_##kind field;
+#define AGAIN(...)
+#define SAME_IN(...)
+
+/* The parsed values. Texts and names are NULL and numbers 0 where an option was not given, unless
+ * options_parse() says otherwise. */
 typedef struct {
     CommandId command;
     const char **arguments; /* SCENE ..., in argv */
     int argument_count;
-    /* indexed by row of the table; "on": a flag; NULL: not given */
-    const char *given[OPTIONS_MAX_ROWS];
-    bool help;
-    const char *mixed;                           /* three formats, as in "int8,fp8,fp16" */
-    const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
-    const char *direction; /* "forward", "backward", "both"; NULL: not given */
-    const char *rounding;  /* "scene", "floor", "truncate"; NULL: scene */
-    const char *stage;     /* "pool", "view", "step"; NULL: not given */
-    double time_s, temperature, balance, outlier, skew; /* skew -1: not given */
-    Prune prune;
-    int64_t channels, points, moments;
-    double cosine, max_abs; /* 0: no limit */
-    const char *camera;     /* the camera that the next two fields change */
-    CameraError fault;      /* an error of the camera's calibration */
-    bool dropout;
-
-    const char *output, *format, *cache, *timing, *pooled, *against, *fail;
-    const char *shard, *scenes; /* "I/N"; a file of scenes; NULL: not given */
-    bool keep_going;
-    bool quick, single, once, recorded, published, half, bare, photo_features, kernels, probe;
-    bool objects;
-
-    const char *view, *slice, *colormap, *compare, *theme, *title, *width;
-    int64_t channel;
-    bool cameras, lidar, table, no_outlines, no_fill, backward;
-    const char *grad_out, *pixel;
-    const char *strip, *truth, *rgb;
-    const char *loss; /* "cell", "box", "class"; NULL: not given */
-
-    const char *gpu, *gpu_file, *network, *over, *stores;
-    const char *from_rig, *input, *depth; /* of a rig: its name or file; see --help */
-    double reach_m, cell_m;                       /* 0: as in the rig's file */
-    int64_t stride;
-    double l2_mb, dram_gb_s, clock_ghz;
-    int64_t sms;
-    bool counters;
-
-    const char *cell, *png;
-    int64_t block, warp, lane, from, count;
-
-    const char *color, *pixels;
-    bool ascii, no_window, no_mouse, large, plain, quiet;
-    const char *script, *frames, *size, *export;
-    bool again, quiz;
-    int64_t seed;
-
-    bool create;
-    double limit_s;
-
-    const char *method, *tensor, *scales;
-    double percentile;
-    bool per_channel;
+    CameraError fault; /* an error of the calibration of `camera` */
+#include "src/cli/options.inc"
+#undef OPTION
+#undef SAME
+#undef AGAIN
+#undef SAME_IN
+    const char *given[OPTIONS_MAX_ROWS]; /* by row; "on": a flag; NULL: not given */
 } Options;
 
 typedef bool CommandFunction(const Options *options, Err *err);
