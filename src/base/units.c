@@ -170,6 +170,30 @@ int text_characters(const char *text, size_t length) {
     return count;
 }
 
+size_t text_fit(const char *text, size_t length, int columns) {
+    size_t fits = 0;
+    for (size_t end = strspn(text, " "); end < length;) {
+        end += strcspn(text + end, " \n");
+        if (fits && text_characters(text, end) > columns)
+            break;
+        fits = end;
+        end += strspn(text + end, " ");
+    }
+    return fits;
+}
+
+bool text_wrap(const char *text, size_t length, int column, int indent, int width, FILE *out) {
+    size_t used = text_fit(text, length, width - column);
+    bool ok = fwrite(text, 1, used, out) == used;
+    while (used < length) {
+        used += strspn(text + used, " ");
+        size_t more = text_fit(text + used, length - used, width - indent);
+        ok = ok && fprintf(out, "\n%*s%.*s", indent, "", (int)more, text + used) > 0;
+        used += more;
+    }
+    return ok && putc('\n', out) != EOF;
+}
+
 void figure_text(Unit unit, double value, char *text, size_t size) {
     char ascii[48];
     unit_text(unit, value, ascii, sizeof ascii);

@@ -70,6 +70,13 @@ void text_put(const char *text, FILE *out);
 /* Returns the number of characters in `length` bytes of UTF-8 text. */
 int text_characters(const char *text, size_t length);
 
+/* Returns how many bytes of whole words fit into `columns`. At least one word fits. */
+size_t text_fit(const char *text, size_t length, int columns);
+
+/* Prints a text without blanks at its end in lines of `width` columns. The first line has `column`
+ * columns already, the others are indented. Returns false where the text cannot be written. */
+bool text_wrap(const char *text, size_t length, int column, int indent, int width, FILE *out);
+
 /* Sorts numbers in ascending order. None of them may be NaN. */
 void sort_ascending(double *values, int count);
 

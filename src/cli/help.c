@@ -21,26 +21,6 @@
 
 enum { HELP_INDENT = 28, LINE_COLUMNS = 80 };
 
-/* Prints `text` wrapped at 80 columns. The cursor stands at `column`. Further lines are indented.
- */
-static void print_wrapped(FILE *out, const char *text, int indent, int column) {
-    while (*text) {
-        int length = (int)strcspn(text, " ");
-        if (column + 1 + length > LINE_COLUMNS) {
-            fprintf(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
-}
-
 static void print_option(const OptionHelp *option, FILE *out) {
     char left[64];
     int width = option->letter
@@ -49,8 +29,9 @@ static void print_option(const OptionHelp *option, FILE *out) {
     if (option->argument)
         width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->argument);
     fprintf(out, "%-*s", HELP_INDENT, left);
-    bool full = width >= HELP_INDENT; /* the help begins on a line of its own */
-    print_wrapped(out, option->help, HELP_INDENT, full ? LINE_COLUMNS : HELP_INDENT);
+    if (width >= HELP_INDENT)
+        fprintf(out, "\n%*s", HELP_INDENT, "");
+    text_wrap(option->help, strlen(option->help), HELP_INDENT, HELP_INDENT, LINE_COLUMNS, out);
 }
 
 /* Two or three uses of each command, a line each. */
@@ -93,7 +74,8 @@ static void print_keys(FILE *out) {
 void help_command(CommandId command, FILE *out) {
     fprintf(out, "Usage: bevscope %s [OPTION]... %s\n\n", commands[command].name,
             commands[command].synopsis);
-    print_wrapped(out, commands[command].details, 0, 0);
+    text_wrap(commands[command].details, strlen(commands[command].details), 0, 0, LINE_COLUMNS,
+              out);
     fputs("\nOptions:\n", out);
     OptionHelp option;
     for (int i = 0; options_describe(command, i, &option); i++)

@@ -6,6 +6,7 @@
 #include "src/base/units.h"
 #include "src/cli/model.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,34 +26,13 @@ static int hanging_indent(const char *line, size_t length) {
     return indent;
 }
 
-/* Returns how many bytes of whole words fit into `columns`. At least one word fits. */
-static size_t words_that_fit(const char *text, size_t length, int columns) {
-    size_t fits = 0;
-    for (size_t end = strspn(text, " "); end < length;) {
-        end += strcspn(text + end, " \n");
-        if (fits && text_characters(text, end) > columns)
-            break;
-        fits = end;
-        end += strspn(text + end, " ");
-    }
-    return fits;
-}
-
 /* Prints one line on a terminal. Blanks at its end do not break it. */
 static bool print_line(const char *line, size_t length) {
     while (length && line[length - 1] == ' ')
         length--;
     const bool whole = !strncmp(line, output_command, strlen(output_command));
-    const int indent = hanging_indent(line, length);
-    size_t used = whole ? length : words_that_fit(line, length, report_screen_columns);
-    bool ok = fwrite(line, 1, used, stdout) == used;
-    while (used < length) {
-        used += strspn(line + used, " ");
-        size_t more = words_that_fit(line + used, length - used, report_screen_columns - indent);
-        ok = ok && printf("\n%*s%.*s", indent, "", (int)more, line + used) > 0;
-        used += more;
-    }
-    return ok && putchar('\n') != EOF;
+    return text_wrap(line, length, 0, whole ? 0 : hanging_indent(line, length),
+                     whole ? INT_MAX : report_screen_columns, stdout);
 }
 
 static bool print_lines(const char *text) {

@@ -2,6 +2,7 @@
 #include "src/state/glossary.h"
 
 #include "src/base/nearest.h"
+#include "src/base/units.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -218,20 +219,10 @@ void glossary_hint(const char *word, const char *otherwise, char *hint, size_t s
         }
 }
 
-size_t glossary_line(const char *text, int width) {
-    size_t fits = 0, length = strlen(text);
-    if (length <= (size_t)width)
-        return length;
-    for (size_t i = 1; i <= (size_t)width; i++)
-        if (text[i] == ' ')
-            fits = i;
-    return fits ? fits : (size_t)width;
-}
-
 int glossary_lines(const char *text, int width) {
     int lines = 0;
     for (; *text; lines++) {
-        text += glossary_line(text, width);
+        text += text_fit(text, strlen(text), width);
         text += *text == ' ';
     }
     return lines;
@@ -239,12 +230,6 @@ int glossary_lines(const char *text, int width) {
 
 void glossary_print(const GlossaryRow *row, FILE *out) {
     enum { WIDTH = 80 };
-    const char *text = row->text, *word = row->word;
-    while (*text) {
-        size_t length = glossary_line(text, WIDTH - GLOSSARY_INDENT);
-        fprintf(out, "%-*s%.*s\n", GLOSSARY_INDENT, word, (int)length, text);
-        text += length;
-        text += *text == ' ';
-        word = "";
-    }
+    fprintf(out, "%-*s", GLOSSARY_INDENT, row->word);
+    text_wrap(row->text, strlen(row->text), GLOSSARY_INDENT, GLOSSARY_INDENT, WIDTH, out);
 }

@@ -32,9 +32,6 @@ void glossary_hint(const char *word, const char *otherwise, char *hint, size_t s
 
 enum { GLOSSARY_INDENT = GLOSSARY_WORD_MAX + 1 }; /* columns from a word to its text */
 
-/* Returns the length of the longest beginning of `text` that fits `width` and ends with a word. */
-size_t glossary_line(const char *text, int width);
-
 /* Prints a row on lines of 80 columns. */
 void glossary_print(const GlossaryRow *row, FILE *out);
 

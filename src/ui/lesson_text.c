@@ -3,7 +3,6 @@
 
 #include "src/base/data.h"
 #include "src/base/memory_stream.h"
-#include "src/state/glossary.h"
 #include "src/ui/script_internal.h"
 #include "src/view/term/dashboard.h"
 
@@ -19,11 +18,8 @@ enum { TEXT_WIDTH = PANEL_TEXT_WIDTH };
 static void print_wrapped(const char *ascii, int indent) {
     char line[PANE_BYTES];
     text_for_locale(ascii, line, sizeof line);
-    const char *text = line;
-    for (size_t length; *text; text += length + (text[length] == ' ')) {
-        length = glossary_line(text, TEXT_WIDTH - indent);
-        printf("%*s%.*s\n", indent, "", (int)length, text);
-    }
+    printf("%*s", indent, "");
+    text_wrap(line, strlen(line), indent, indent, TEXT_WIDTH, stdout);
 }
 
 static void print_title(const LessonPane *pane) {
