@@ -17,8 +17,7 @@ const char *const verdict_names[] = {
 
 enum { EXACT_SEED = 2026 };
 
-/* The problems, references and outputs that the gates compare. */
-typedef struct {
+struct Gates {
     const BevProblem *problem;   /* the problem of gates A and B; the caller owns it */
     HostProblem exact;           /* the problem of gate C; empty if gate C has been judged */
     double *reference, *abs_sum; /* FP64 over the quantised inputs, and gate A's S */
@@ -27,11 +26,13 @@ typedef struct {
     int32_t *terms;              /* terms of each row, the same for both problems */
     const Grid *grid;            /* the grid of the cells; NULL: not known */
     uint8_t *class;              /* class of each cell; NULL: not known */
-    void *codes, *again;         /* the outputs of two runs as read back */
+    void *codes, *again;         /* the outputs of two runs; `again` NULL: of one run */
     size_t code_bytes;           /* the size of each output */
-} Gates;
+};
 
-static void gates_free(Gates *gates) {
+void gates_close(Gates *gates) {
+    if (!gates)
+        return;
     problem_free(&gates->exact);
     free(gates->reference);
     free(gates->abs_sum);
@@ -41,6 +42,7 @@ static void gates_free(Gates *gates) {
     free(gates->class);
     free(gates->codes);
     free(gates->again);
+    free(gates);
 }
 
 /* Computes the references of gates A and C, each on a core. */
@@ -55,11 +57,13 @@ static void take_references(Gates *gates, bool exact) {
     }
 }
 
-/* Allocates and computes all references. `exact`: gate C will be judged, too. */
-static bool gates_init(Gates *gates, const HostProblem *host, bool exact, Err *err) {
+/* Allocates and computes all references. `exact`: gate C will be judged, too. `twice`: whether two
+ * runs give the same bits. */
+static bool gates_init(Gates *gates, const HostProblem *host, bool exact, bool twice,
+                       const GiveUp *give_up, Err *err) {
     const BevProblem *problem = &host->view;
     *gates = (Gates){.problem = problem, .fp64_original = fp64_of(host, err)};
-    if (!gates->fp64_original)
+    if (!gates->fp64_original || given_up(give_up))
         return false;
     if (exact && !gate_exact_like(&gates->exact, problem, EXACT_SEED, err))
         return false;
@@ -69,15 +73,31 @@ static bool gates_init(Gates *gates, const HostProblem *host, bool exact, Err *e
     gates->abs_sum = malloc(n * sizeof(double));
     gates->exact_reference = malloc(exact ? n * sizeof(double) : 1);
     gates->codes = malloc(gates->code_bytes);
-    gates->again = malloc(gates->code_bytes);
+    gates->again = twice ? malloc(gates->code_bytes) : NULL;
     if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
-        !gates->again)
+        (twice && !gates->again))
         return err_no_memory(err, "verify", "choose a smaller scene");
     gates->terms = gate_terms(problem, err);
     if (!gates->terms)
         return false;
     take_references(gates, exact);
     return true;
+}
+
+static Gates *open_gates(const HostProblem *host, bool exact, bool twice, const GiveUp *give_up,
+                         Err *err) {
+    Gates *gates = malloc(sizeof *gates);
+    if (!gates)
+        err_no_memory(err, "verify", "");
+    else if (!gates_init(gates, host, exact, twice, give_up, err)) {
+        gates_close(gates);
+        gates = NULL;
+    }
+    return gates;
+}
+
+Gates *gates_open(const HostProblem *problem, const GiveUp *give_up, Err *err) {
+    return open_gates(problem, true, false, give_up, err);
 }
 
 /* Launches on poisoned outputs and reads `codes`. */
@@ -115,7 +135,7 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
                                       row->by_class, CLASS_COUNT);
         }
     }
-    row->same_bits = !memcmp(codes, gates->again, gates->code_bytes);
+    row->same_bits = gates->again && !memcmp(codes, gates->again, gates->code_bytes);
     row->format_verdict = gate_format(view->dtype, &row->format);
     row->class = CLASS_COUNT;
     row->at_m[0] = row->at_m[1] = NAN;
@@ -139,15 +159,20 @@ static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
 }
 
 /* Runs all gates of a kernel. `judged`: the row already has the verdicts of judge_exact. */
-static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, VerifyRow *row,
-                        Err *err) {
+static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, const GiveUp *give_up,
+                        VerifyRow *row, Err *err) {
     const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
-    if (!run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err))
+    if (given_up(give_up) ||
+        !run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err))
         return false;
     if (row->skipped[0])
         return true;
+    if (given_up(give_up))
+        return false;
     judge_output(gates, kernel, row);
+    if (given_up(give_up))
+        return false;
     if (!judged && !judge_exact(gates, kernel, row, err))
         return false;
     row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
@@ -156,13 +181,10 @@ static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, Veri
     return true;
 }
 
-bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err) {
-    Gates gates;
+bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
+                 Err *err) {
     *row = (VerifyRow){.scene = ""};
-    bool ok =
-        gates_init(&gates, problem, true, err) && apply_gates(&gates, kernel, false, row, err);
-    gates_free(&gates);
-    return ok;
+    return apply_gates(gates, kernel, false, give_up, row, err);
 }
 
 /* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
@@ -214,7 +236,7 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
         row->exact = judged->exact;
         row->adjoint = judged->adjoint;
     }
-    if (!apply_gates(gates, bev_kernels[number], known, row, err))
+    if (!apply_gates(gates, bev_kernels[number], known, NULL, row, err))
         return false;
     if (!row->skipped[0])
         *judged = (Judged){row->shape, map, row->exact, row->adjoint};
@@ -246,19 +268,19 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
-    Gates gates;
-    bool ok = gates_init(&gates, problem, !all_judged(verify, &problem->view, map), err) &&
-              take_classes(&gates, workload, err);
-    gates.grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
+    Gates *gates = open_gates(problem, !all_judged(verify, &problem->view, map), true, NULL, err);
+    bool ok = gates && take_classes(gates, workload, err);
+    if (ok)
+        gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
     for (int i = 0; ok && bev_kernels[i]; i++) {
         VerifyRow row = {
             .scene = scene, .shape = problem->view.shape, .time_s = workload_time_s(workload)};
         snprintf(row.scales, sizeof row.scales, "%s",
                  ranges_label(workload->features->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||
-             verify_kernel(verify, i, &gates, map, &row, err);
+             verify_kernel(verify, i, gates, map, &row, err);
     }
-    gates_free(&gates);
+    gates_close(gates);
     return ok;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/accuracy/gates.h"
+#include "src/base/give_up.h"
 #include "src/run/bench.h"
 
 typedef struct {
@@ -32,7 +33,18 @@ typedef struct {
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, Err *err);
 
-/* Runs all gates of one kernel on an encoded problem. */
-bool verify_one(const HostProblem *problem, const BevKernel *kernel, VerifyRow *row, Err *err);
+/* The references of a problem, on which several kernels are judged. */
+typedef struct Gates Gates;
+
+/* Computes the references of all gates. The problem, which the gates borrow, must stay as it is
+ * until gates_close. NULL: no memory, or given up, which is no error. */
+Gates *gates_open(const HostProblem *problem, const GiveUp *give_up, Err *err);
+/* Accepts NULL. */
+void gates_close(Gates *gates);
+
+/* Runs all gates of one kernel, on one launch: `same_bits` is not judged. False without an error:
+ * given up. */
+bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
+                 Err *err);
 
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The accuracy job: the three gates of one kernel in one format, on the inputs of a frame. */
-#include "src/accuracy/verify.h"
+#include "src/base/ref.h"
 #include "src/live/background_job.h"
 
 #include <stdlib.h>
@@ -35,28 +35,45 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
     };
 }
 
+void judge_clear(Judge *judge) {
+    gates_close(judge->gates);
+    problem_free(&judge->problem);
+    free(judge->grad_out);
+    ref_drop(judge->features);
+    ref_drop(judge->map);
+    *judge = (Judge){.gates = NULL};
+}
+
 /* grad_out is that of `bevscope verify`, whatever the display shows. */
-static bool set_grad_out(HostProblem *problem, float **values, Err *err) {
-    *values = random_grad_out(&problem->view.shape, GRAD_OUT_SEED);
-    return *values ? problem_set_grad_out(problem, *values, err)
-                   : inputs_no_memory("accuracy", err);
+static bool set_grad_out(Judge *judge, Err *err) {
+    judge->grad_out = random_grad_out(&judge->problem.view.shape, GRAD_OUT_SEED);
+    return judge->grad_out ? problem_set_grad_out(&judge->problem, judge->grad_out, err)
+                           : inputs_no_memory("accuracy", err);
 }
 
-static bool verify(const FrameInputs *inputs, const KernelConfig *config, VerifyRow *row,
-                   Err *err) {
-    HostProblem problem = {0};
-    float *grad_out = NULL;
-    bool ok = inputs_encode(&problem, inputs->features, inputs->map, config, err) &&
-              (config->kernel->direction == BEV_FORWARD ||
-               set_grad_out(&problem, &grad_out, err)) &&
-              verify_one(&problem, config->kernel, row, err);
-    problem_free(&problem);
-    free(grad_out);
-    return ok;
+/* Whether the references are those of these inputs. */
+static bool is_ready(const Judge *judge, const FrameInputs *inputs, const KernelConfig *config) {
+    const BevProblem *view = &judge->problem.view;
+    return judge->gates && judge->features == inputs->features && judge->map == inputs->map &&
+           view->dtype == config->dtype && view->align == config->align &&
+           view->direction == config->kernel->direction && view->stage == config->kernel->stage;
 }
 
-bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
-                         LiveAccuracy *accuracy, Err *err) {
+static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
+                       const GiveUp *give_up, Err *err) {
+    if (is_ready(judge, inputs, config))
+        return true;
+    judge_clear(judge);
+    judge->features = ref_keep(inputs->features);
+    judge->map = ref_keep(inputs->map);
+    bool ok = inputs_encode(&judge->problem, inputs->features, inputs->map, config, err) &&
+              (config->kernel->direction == BEV_FORWARD || set_grad_out(judge, err));
+    judge->gates = ok ? gates_open(&judge->problem, give_up, err) : NULL;
+    return judge->gates != NULL;
+}
+
+bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
+                    const GiveUp *give_up, LiveAccuracy *accuracy, Err *err) {
     VerifyRow row;
     const BevShape *shape = &inputs->features->shape;
     const double time_s = inputs->features->time_s;
@@ -65,10 +82,19 @@ bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
         *accuracy = live_unjudged(time_s);
         return true;
     }
-    if (!verify(inputs, config, &row, err))
+    if (!make_ready(judge, inputs, config, give_up, err) ||
+        !gates_judge(judge->gates, config->kernel, give_up, &row, err))
         return false;
     if (!row.skipped[0])
         fill(accuracy, &row);
     accuracy->time_s = time_s;
     return true;
+}
+
+bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
+                         LiveAccuracy *accuracy, Err *err) {
+    Judge judge = {.gates = NULL};
+    bool ok = judge_accuracy(&judge, inputs, config, NULL, accuracy, err);
+    judge_clear(&judge);
+    return ok;
 }

@@ -23,7 +23,8 @@ struct Background {
     bool pause, give_up; /* of a simulation */
 
     BackgroundJob job; /* the thread's while it runs, the caller's otherwise */
-    Runner kept;       /* the thread's own: the problem of the last launch */
+    Runner kept;       /* the thread's own: the problem of the last launch, */
+    Judge judges[2];   /* and those of the last gates: of the selection, of other formats */
 };
 
 void background_job_drop(BackgroundJob *job) {
@@ -93,6 +94,14 @@ static bool go_on(void *context) {
     return on;
 }
 
+static bool is_given_up(void *context) {
+    Background *background = context;
+    worker_lock(&background->worker);
+    bool end = background->give_up || background->worker.stop;
+    worker_unlock(&background->worker);
+    return end;
+}
+
 /* The facts known before are handed over first, without a step. Estimates are made in one go. */
 static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     const TraceWatch watch = {.go_on = go_on, .context = background};
@@ -131,7 +140,8 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
         return launch_kernel(&background->kept, job, err);
     case JOB_ACCURACY:
         return sharpen(&job->inputs, &job->job, err) &&
-               background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
+               judge_accuracy(&background->judges[job->other_format], &job->inputs, &job->config,
+                              &(GiveUp){is_given_up, background}, &job->accuracy, err);
     case JOB_GRADIENTS:
         if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
             return false;
@@ -160,6 +170,7 @@ static void *take_jobs(Background *background, bool hurried) {
         if (background->kept.map != job->inputs.map)
             runner_clear(&background->kept); /* it belongs to another map */
         job->failed = !run(background, job, &job->err);
+        job->given_up = job->failed && is_given_up(background);
         omp_wait_dismiss_team();
         worker_lock(&background->worker);
         background->state = SLOT_DONE;
@@ -210,6 +221,8 @@ void background_close(Background *background) {
     worker_end(&background->hurried);
     worker_close(&background->worker);
     runner_clear(&background->kept);
+    judge_clear(&background->judges[0]);
+    judge_clear(&background->judges[1]);
     background_job_drop(&background->job);
     free(background);
 }

@@ -5,6 +5,7 @@
  * engine_idle_work() decides which one is next. */
 #pragma once
 
+#include "src/accuracy/verify.h"
 #include "src/live/live_model.h"
 #include "src/live/live_race.h"
 #include "src/live/inputs.h"
@@ -40,6 +41,8 @@ typedef struct {
     Job job;               /* GRADIENTS: whose loss. ACCURACY: whose moment */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
+    bool other_format;     /* ACCURACY: not of the selection's format */
+    bool given_up;         /* ACCURACY: it failed because it ended early */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
     bool complete;         /* CACHESIM: the depth is complete */
     bool tells;            /* CACHESIM: live_model_tells() */
@@ -55,7 +58,7 @@ typedef struct Background Background;
 bool background_open(Background **background, bool hurry, void (*wake)(void *context),
                      void *context, Err *err);
 
-/* Accepts NULL. A simulation ends early; a launch or the gates are waited for. */
+/* Accepts NULL. A simulation and the gates end early; a launch is waited for. */
 void background_close(Background *background);
 
 /* Ends the thread as background_close does, but waits no longer than `patience_ms`. False: it still
@@ -75,9 +78,25 @@ JobKind background_kind(Background *background);
 /* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. Accepts NULL. */
 void background_pause(Background *background, bool pause);
 
-/* Ends a simulation early: another problem is on the screen. */
+/* Ends a simulation, or the gates, early: another problem or kernel is on the screen. */
 void background_give_up(Background *background);
 
-/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
+/* What the gates compare with, kept from kernel to kernel while inputs and format stay the same. */
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    HostProblem problem;
+    float *grad_out; /* backward */
+    Gates *gates;
+} Judge;
+
+void judge_clear(Judge *judge);
+
+/* The accuracy gates of `config` on these inputs. Given up between two steps: false without an
+ * error. */
+bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
+                    const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
+
+/* As judge_accuracy, for scripts, on their own thread: nothing is kept. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          LiveAccuracy *accuracy, Err *err);

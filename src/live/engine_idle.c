@@ -76,7 +76,7 @@ static bool keeps_error(const LiveAccuracy *shown, const LiveAccuracy *made) {
 }
 
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
-    if (job->tag != engine->accuracy_tag)
+    if (job->tag != engine->accuracy_tag || job->given_up)
         return;
     engine->checked |= 1u << job->config.dtype;
     if (job->failed) {
@@ -176,6 +176,7 @@ static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
         return TASK_WAITS;
     if (measure_needs_background(engine->measure, timed)) {
         BackgroundJob job = measure_launch(engine->measure, timed);
+        job.hurry = engine->now.live.machine_busy; /* else the gates behind it wait for long */
         background_start(engine->background, &job);
         return TASK_WAITS;
     }
@@ -326,6 +327,7 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype) {
     frame_inputs_hold(&job.inputs, &engine->judged);
     job.job = engine->now.live.job;
     job.job.time_s = engine->judged.features->time_s;
+    job.other_format = dtype != job.config.dtype;
     job.config.dtype = dtype;
     background_start(engine->background, &job);
     return TASK_WAITS;
