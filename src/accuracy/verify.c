@@ -158,33 +158,33 @@ static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
            gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
 }
 
-/* Runs all gates of a kernel. `judged`: the row already has the verdicts of judge_exact. */
-static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, const GiveUp *give_up,
-                        VerifyRow *row, Err *err) {
+bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+    return row->skipped[0] || judge_exact(gates, kernel, row, err);
+}
+
+bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
+                 Err *err) {
     const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
     if (given_up(give_up) ||
-        !run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err))
+        !run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err) ||
+        given_up(give_up))
         return false;
-    if (row->skipped[0])
-        return true;
-    if (given_up(give_up))
-        return false;
-    judge_output(gates, kernel, row);
-    if (given_up(give_up))
-        return false;
-    if (!judged && !judge_exact(gates, kernel, row, err))
+    if (!row->skipped[0])
+        judge_output(gates, kernel, row);
+    return true;
+}
+
+/* Runs all gates of a kernel. `judged`: the row already has the verdicts of judge_exact. */
+static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, VerifyRow *row,
+                        Err *err) {
+    if (!gates_judge(gates, kernel, NULL, row, err) ||
+        (!judged && !gates_judge_exact(gates, kernel, row, err)))
         return false;
     row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
                   row->format_verdict == GATE_PASS && row->exact.verdict == GATE_PASS &&
                   row->adjoint.verdict != GATE_FAIL && (row->same_bits || !kernel->deterministic);
     return true;
-}
-
-bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
-                 Err *err) {
-    *row = (VerifyRow){.scene = ""};
-    return apply_gates(gates, kernel, false, give_up, row, err);
 }
 
 /* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
@@ -236,7 +236,7 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
         row->exact = judged->exact;
         row->adjoint = judged->adjoint;
     }
-    if (!apply_gates(gates, bev_kernels[number], known, NULL, row, err))
+    if (!apply_gates(gates, bev_kernels[number], known, row, err))
         return false;
     if (!row->skipped[0])
         *judged = (Judged){row->shape, map, row->exact, row->adjoint};

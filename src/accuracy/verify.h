@@ -42,9 +42,11 @@ Gates *gates_open(const HostProblem *problem, const GiveUp *give_up, Err *err);
 /* Accepts NULL. */
 void gates_close(Gates *gates);
 
-/* Runs all gates of one kernel, on one launch: `same_bits` is not judged. False without an error:
- * given up. */
+/* Runs gates A and B of one kernel, on one launch: `same_bits` is not judged. False without an
+ * error: given up. */
 bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
                  Err *err);
+/* Runs gate C and the adjoint identity, unless the row says that the kernel was skipped. */
+bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err);
 
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

@@ -19,7 +19,6 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
         .source = SOURCE_MEASURED,
         .gate_a = live_verdict(row->kernel.verdict),
         .gate_b = live_verdict(row->format_verdict),
-        .gate_c = row->adjoint.verdict == GATE_FAIL ? LIVE_FAIL : live_verdict(row->exact.verdict),
         .atol_1e2 = row->format.atol_1e2 ? LIVE_PASS : LIVE_FAIL,
         .max_abs = row->format.max_abs,
         .largest = row->format.largest,
@@ -73,8 +72,8 @@ static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConf
 }
 
 bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
-                    const GiveUp *give_up, LiveAccuracy *accuracy, Err *err) {
-    VerifyRow row;
+                    GateSet gates, const GiveUp *give_up, LiveAccuracy *accuracy, Err *err) {
+    VerifyRow row = {.scene = ""};
     const BevShape *shape = &inputs->features->shape;
     const double time_s = inputs->features->time_s;
     *accuracy = (LiveAccuracy){.worst_cell = -1, .time_s = time_s};
@@ -83,10 +82,14 @@ bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig 
         return true;
     }
     if (!make_ready(judge, inputs, config, give_up, err) ||
-        !gates_judge(judge->gates, config->kernel, give_up, &row, err))
+        (gates & GATES_A_B && !gates_judge(judge->gates, config->kernel, give_up, &row, err)) ||
+        (gates & GATES_C && !gates_judge_exact(judge->gates, config->kernel, &row, err)))
         return false;
-    if (!row.skipped[0])
+    if (!row.skipped[0] && gates & GATES_A_B)
         fill(accuracy, &row);
+    if (!row.skipped[0] && gates & GATES_C)
+        accuracy->gate_c = row.adjoint.verdict == GATE_FAIL ? LIVE_FAIL
+                                                            : live_verdict(row.exact.verdict);
     accuracy->time_s = time_s;
     return true;
 }
@@ -94,7 +97,7 @@ bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig 
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          LiveAccuracy *accuracy, Err *err) {
     Judge judge = {.gates = NULL};
-    bool ok = judge_accuracy(&judge, inputs, config, NULL, accuracy, err);
+    bool ok = judge_accuracy(&judge, inputs, config, GATES_ALL, NULL, accuracy, err);
     judge_clear(&judge);
     return ok;
 }

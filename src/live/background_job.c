@@ -141,7 +141,7 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
     case JOB_ACCURACY:
         return sharpen(&job->inputs, &job->job, err) &&
                judge_accuracy(&background->judges[job->other_format], &job->inputs, &job->config,
-                              &(GiveUp){is_given_up, background}, &job->accuracy, err);
+                              job->gates, &(GiveUp){is_given_up, background}, &job->accuracy, err);
     case JOB_GRADIENTS:
         if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
             return false;

@@ -19,6 +19,9 @@ typedef enum {
     JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
+/* Gates A and B, which give the error, gate C, or all. */
+typedef enum { GATES_A_B = 1, GATES_C = 2, GATES_ALL = 3 } GateSet;
+
 typedef struct {
     JobKind kind;
     FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
@@ -41,6 +44,7 @@ typedef struct {
     Job job;               /* GRADIENTS: whose loss. ACCURACY: whose moment */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
+    GateSet gates;         /* ACCURACY */
     bool other_format;     /* ACCURACY: not of the selection's format */
     bool given_up;         /* ACCURACY: it failed because it ended early */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
@@ -92,10 +96,10 @@ typedef struct {
 
 void judge_clear(Judge *judge);
 
-/* The accuracy gates of `config` on these inputs. Given up between two steps: false without an
- * error. */
+/* The accuracy gates of `config` on these inputs; without gates A and B, gate_c alone is filled in.
+ * Given up between two steps: false without an error. */
 bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
-                    const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
+                    GateSet gates, const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
 
 /* As judge_accuracy, for scripts, on their own thread: nothing is kept. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,

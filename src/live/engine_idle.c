@@ -78,13 +78,17 @@ static bool keeps_error(const LiveAccuracy *shown, const LiveAccuracy *made) {
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->tag != engine->accuracy_tag || job->given_up)
         return;
-    engine->checked |= 1u << job->config.dtype;
+    const unsigned bit = 1u << job->config.dtype;
+    engine->checked |= bit;
+    engine->exact_checked |= job->gates & GATES_C || job->failed ? bit : 0;
     if (job->failed) {
         engine_report_error(engine, &job->err);
         job->accuracy = live_unjudged(job->accuracy.time_s);
     }
     LiveAccuracy *shown = &engine->now.live.accuracy[job->config.dtype];
-    if (keeps_error(shown, &job->accuracy))
+    if (job->gates == GATES_C && !job->failed)
+        shown->gate_c = job->accuracy.gate_c;
+    else if (keeps_error(shown, &job->accuracy))
         shown->stale = false;
     else
         *shown = job->accuracy;
@@ -268,14 +272,12 @@ static TaskEnd estimate_kernels(Engine *engine, bool idle) {
     return simulate(engine, DEPTH_ESTIMATE);
 }
 
-/* Returns the schedules of the page that is open, once all its kernels are simulated. */
-static TaskEnd make_race(Engine *engine, bool idle) {
-    (void)idle;
+/* Makes the schedules once all their kernels are simulated. */
+static TaskEnd make_race(Engine *engine) {
     const State *state = &engine->now.state;
-    bool wanted = state->race || (state->tours && !engine->now.race);
     const KernelConfig *config = &state->job.config;
     const MemoryModel *model = engine->now.model;
-    if (!wanted || !model || model->dtype != config->dtype || model->align != config->align)
+    if (!model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
     LiveRace *race =
         live_race_new(&engine->now.state, pipeline_inputs(engine->pipeline), &engine->now.live);
@@ -289,6 +291,18 @@ static TaskEnd make_race(Engine *engine, bool idle) {
     job.model = ref_keep(engine->now.model);
     background_start(engine->background, &job);
     return TASK_WAITS;
+}
+
+static TaskEnd make_race_of_page(Engine *engine, bool idle) {
+    const State *state = &engine->now.state;
+    (void)idle;
+    bool wanted = state->race || (state->tours && !engine->now.race);
+    return wanted ? make_race(engine) : TASK_NONE;
+}
+
+static TaskEnd make_race_of_panel(Engine *engine, bool idle) {
+    (void)idle;
+    return make_race(engine);
 }
 
 static TaskEnd simulate_kernels(Engine *engine, bool idle) {
@@ -318,7 +332,7 @@ static void choose_moment(Engine *engine) {
     engine->judged.features = before;
 }
 
-static TaskEnd check_format(Engine *engine, BevDtype dtype) {
+static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates) {
     if (!slot_is_empty(engine))
         return TASK_WAITS;
     if (!engine->checked || !engine->judged.features)
@@ -327,6 +341,7 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype) {
     frame_inputs_hold(&job.inputs, &engine->judged);
     job.job = engine->now.live.job;
     job.job.time_s = engine->judged.features->time_s;
+    job.gates = gates;
     job.other_format = dtype != job.config.dtype;
     job.config.dtype = dtype;
     background_start(engine->background, &job);
@@ -336,14 +351,17 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype) {
 static TaskEnd check_selection(Engine *engine, bool idle) {
     BevDtype dtype = engine->now.state.job.config.dtype;
     (void)idle;
-    return lacks_verdict(engine, dtype) ? check_format(engine, dtype) : TASK_NONE;
+    if (lacks_verdict(engine, dtype))
+        return check_format(engine, dtype, GATES_A_B);
+    bool exact = !(engine->checked & ~engine->exact_checked & 1u << dtype);
+    return exact ? TASK_NONE : check_format(engine, dtype, GATES_C);
 }
 
 static TaskEnd check_other_formats(Engine *engine, bool idle) {
     (void)idle;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype))
-            return check_format(engine, (BevDtype)dtype);
+            return check_format(engine, (BevDtype)dtype, GATES_ALL);
     return TASK_NONE;
 }
 
@@ -354,10 +372,11 @@ bool engine_idle_work(Engine *engine) {
         count_selection,     /* somebody has asked for it */
         find_gradients,      /* of the loss under the cursor */
         estimate_kernels,    /* the bars of the screen */
-        make_race,           /* where its page is open */
+        make_race_of_page,   /* where it is open */
         check_selection,     /* its gates */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         check_other_formats, /* gates of the other formats */
+        make_race_of_panel,  /* on wide screens */
         simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */

@@ -59,6 +59,7 @@ struct Engine {
     double load_ms;        /* and when that was */
     bool load_known;       /* it was looked at twice */
     unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
+    unsigned exact_checked; /* those whose gate C was judged */
     FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */

@@ -45,7 +45,7 @@ KernelSet wanted_kernels(const State *state) {
 
 static void mark_stale(Engine *engine, bool other_moment) {
     engine->accuracy_tag++;
-    engine->checked = 0;
+    engine->checked = engine->exact_checked = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         LiveAccuracy *accuracy = &engine->now.live.accuracy[dtype];
         accuracy->other_moment = other_moment && (!accuracy->stale || accuracy->other_moment);

@@ -201,7 +201,7 @@ static Message message_of(const PanelData *data) {
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-enum { NUMBER_ROWS = 3, PIXEL_ROWS = NUMBER_ROWS + 1, CELL_ROWS = 3 };
+enum { NUMBER_ROWS = 3, PIXEL_ROWS = NUMBER_ROWS + 1, CELL_ROWS = 5 };
 
 int headline_want(Sheet *sheet, const PanelData *data, int width) {
     (void)data, (void)width;

@@ -44,20 +44,21 @@ static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     draw_terms(sheet, (Area){area.x, area.y + 2, area.w, 1}, data);
 }
 
-/* Returns the chart's spec; NULL: nothing is predicted yet, or no memory. free() it. */
-static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, int rows) {
+/* Returns the spec of a chart; NULL: nothing is predicted yet, or no memory. free() it. */
+static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, Chart chart, int rows) {
     enum { BOX_ROWS = 24 };
     Err err;
     FigureTheme theme = data->state->light ? THEME_LIGHT : THEME_DARK;
     ChartRoom room = sheet->pixels && rows >= BOX_ROWS ? ROOM_BOX : ROOM_LOW;
     ChartInput input = chart_live_input(data->state, data->live, room, theme);
+    input.chart = chart;
     bool chosen = input.model && input.chart != CHART_NONE;
     return chosen ? chart_make(&input, &err) : NULL;
 }
 
 int model_want(Sheet *sheet, const PanelData *data, int width) {
     (void)width;
-    ChartSpec *spec = spec_of(sheet, data, 0);
+    ChartSpec *spec = spec_of(sheet, data, data->state->chart, 0);
     int rows = spec ? sheet_chart_rows(sheet, spec) : CHART_CELLS_LEAST;
     free(spec);
     return rows + MODEL_WORDS;
@@ -84,7 +85,7 @@ void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
     const char *note = unfollowed ? "model, not of this kernel" : model_whose(live);
-    ChartSpec *spec = spec_of(sheet, data, area.h);
+    ChartSpec *spec = spec_of(sheet, data, data->state->chart, area.h);
     if (!spec) {
         area = sheet_title(sheet, area, chart_title(data->state->chart), note);
         sheet_line(sheet, area, cell_style(INK_MUTED),
@@ -103,5 +104,14 @@ void model_draw(Sheet *sheet, Area area, const PanelData *data) {
                            : note);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     draw_words(sheet, (Area){area.x, area.y + rows, area.w, MODEL_WORDS}, data);
+    free(spec);
+}
+
+void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
+    ChartSpec *spec = spec_of(sheet, data, CHART_MRC, area.h);
+    if (spec)
+        sheet_chart(sheet, area, spec, model_whose(data->live));
+    else
+        sheet_title(sheet, area, chart_title(CHART_MRC), "follows");
     free(spec);
 }

@@ -389,15 +389,39 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     grid_draw(sheet, area_below(side, 1), view, slow, slow->latency_us, true);
 }
 
-/* ---- the page -------------------------------------------------------------------------------- */
+/* ---- the page, and the panel beside the questions -------------------------------------------- */
+
+static RaceView view_of(const PanelData *data, char *where, size_t size) {
+    const LiveData *live = data->live;
+    snprintf(where, size, "%s, %s, %s", data->state->scene.name,
+             bev_dtypes[live->job.config.dtype].title, bev_aligns[live->job.config.align].name);
+    return (RaceView){live->race, data->picture ? &data->picture->bev.image : NULL, where};
+}
+
+/* Draws what each kernel has written when the fastest is done, two grids beside each other. */
+void race_draw(Sheet *sheet, Area area, const PanelData *data) {
+    char text[200], us[24];
+    const RaceView view = view_of(data, text, sizeof text);
+    const Race *race = view.race;
+    if (!race || !race->count) {
+        sheet_title(sheet, area, "Race", "follows");
+        return;
+    }
+    const Schedule *best = winner(race);
+    us_text(best->latency_us, us);
+    snprintf(text, sizeof text, "Written when %s is done, after %s", best->rung->title, us);
+    area = sheet_title(sheet, area, text, ":race");
+    int w = (area.w - GAP) / 2, h = area.h / ((race->count + 1) / 2);
+    for (int i = 0; i < race->count; i++)
+        lane_draw(sheet, (Area){area.x + i % 2 * (w + GAP), area.y + i / 2 * h, w, h}, &view,
+                  &race->lanes[i], best->latency_us);
+}
 
 void race_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     const State *state = data->state;
     char where[160];
-    snprintf(where, sizeof where, "%s, %s, %s", state->scene.name,
-             bev_dtypes[live->job.config.dtype].title, bev_aligns[live->job.config.align].name);
-    const RaceView view = {live->race, data->picture ? &data->picture->bev.image : NULL, where};
+    const RaceView view = view_of(data, where, sizeof where);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     if (!live->race || !live->race->count)
         sheet_line(sheet, area, cell_style(INK_MUTED),

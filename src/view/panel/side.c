@@ -9,6 +9,9 @@ static const Panel *const questions[] = {
 static const Panel *const large[] = {&headline_panel, &why_panel, &resident_panel, &right_panel,
                                      NULL};
 
+/* Beside the questions on a wide screen. */
+static const Panel *const pictures[] = {&race_panel, &curve_panel, NULL};
+
 /* Other pages of the column. */
 static const Panel *const tables[] = {
     &kernels_panel, &accuracy_panel, &memory_panel, &intervals_panel,
@@ -65,10 +68,9 @@ void side_draw(Sheet *sheet, Area area, const PanelData *data) {
     bool two = area.w >= (sheet->pixels ? TWO_IN_PIXELS_W : TWO_COLUMNS_W) && page == questions;
     int w = two ? (area.w - COLUMN_GAP) / 2 : area.w;
     Area beside = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
-    const Panel *const alone[] = {guest, NULL};
     stack_draw(sheet, (Area){area.x, area.y, w, area.h}, page, two ? NULL : guest, data);
     if (two)
-        stack_draw(sheet, beside, guest ? alone : tables, NULL, data);
+        stack_draw(sheet, beside, pictures, guest, data);
 }
 
 void facts_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -14,6 +14,10 @@ static bool is_backward(const PanelData *data) {
     return kernel && kernel->direction == BEV_BACKWARD;
 }
 
+static bool is_forward(const PanelData *data) {
+    return !is_backward(data);
+}
+
 /* Whether a cell is under the cursor, or pinned: what is known about it has the last places. */
 static bool is_probed(const PanelData *data) {
     return data->live->probe.cell >= 0;

@@ -18,17 +18,19 @@ enum {
     BESIDE_W = 68
 };
 
-/* Where whole reasons have no room beside the bars, each has a row of its own. */
+/* Where whole reasons have no room beside the bars, each has a row of its own. On a high screen of
+ * cells a bar is a row and a half high. */
 int why_want(Sheet *sheet, const PanelData *data, int width) {
     enum { TITLE = 1, KERNELS = 4, OTHERS = 2 };
-    (void)sheet, (void)data;
-    return TITLE + KERNELS * (width < BESIDE_W ? 2 : 1) + OTHERS;
+    (void)data;
+    return TITLE + KERNELS * (width < BESIDE_W || !sheet->pixels ? 2 : 1) + OTHERS;
 }
 
-/* Where the parts of a row stand; `below`: the reason stands in the row below its bar. */
+/* Where the parts of a row stand; `below`: the reason stands in the row below its bar.
+ * `thick`: the bar is a row and a half high. */
 typedef struct {
     int name_w, bar_x, bar_w, reason_x, reason_w;
-    bool below;
+    bool below, thick;
     double scale_us;
 } Columns;
 
@@ -44,7 +46,10 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     }
     int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
     at.bar_x = area.x + MARK_W + at.name_w + 1;
-    at.below = area.w < BESIDE_W && area.h >= 2 * story->count;
+    bool two_rows = area.h >= 2 * story->count;
+    at.below = area.w < BESIDE_W && two_rows;
+    at.thick = area.w >= BESIDE_W && two_rows && !sheet->pixels && !sheet->ascii &&
+               at.scale_us > 0;
     if (at.below) {
         at.bar_w = room;
         at.reason_x = at.bar_x;
@@ -123,6 +128,9 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     if (tick >= x && tick <= x + sheet_width(sheet, number))
         x = tick + 2; /* the article's tick would overwrite the number */
     sheet_bar(sheet, at->bar_x, row.y, at->bar_w, bar->us, at->scale_us, ink);
+    const long whole = lround(at->bar_w * bar->us / at->scale_us);
+    for (int i = 0; at->thick && i < whole; i++)
+        sheet_sign(sheet, at->bar_x + i, row.y + 1, 0x2580, cell_style(ink));
     sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
     draw_published(sheet, row.y, at, bar, x + sheet_width(sheet, number) + 2);
 }
@@ -200,7 +208,7 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Story story = story_of(data->state, data->live);
     area = sheet_title(sheet, area, "Why?", story.from);
     const Columns at = columns_of(sheet, area, &story);
-    const int step = at.below ? 2 : 1;
+    const int step = at.below || at.thick ? 2 : 1;
     for (int i = 0; i < story.count && i * step < area.h; i++)
         draw_bar(sheet, (Area){area.x, area.y + i * step, area.w, 1}, &story, &story.bars[i], &at);
     area = area_below(area, story.count * step);
