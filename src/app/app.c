@@ -456,7 +456,7 @@ static void note_notes(App *app, const EngineFrame *frame) {
 static void note_figures(App *app, const Headline *now, bool loaded) {
     const LiveData *live = &app->frame->live;
     const Headline *before = &app->state.shown;
-    char was[24], is[24], line[160];
+    char was[24], is[24], line[240];
     const bool same_map = app->loads > 1 && live->intervals.known &&
                           !memcmp(&app->map, &live->intervals.stats, sizeof app->map);
     if (loaded && same_map)
@@ -465,8 +465,10 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
         kernel_config_equal(&app->config, &live->job.config)) {
         unit_text(UNIT_US, before->latency_us.value, was, sizeof was);
         unit_text(UNIT_US, now->latency_us.value, is, sizeof is);
-        snprintf(line, sizeof line, "the model is complete: latency %s, first estimate %s", is,
-                 was);
+        char label[96];
+        kernel_config_label(&app->config, label, sizeof label);
+        snprintf(line, sizeof line, "the model of %s is complete: latency %s, first estimate %s",
+                 label, is, was);
         app_note(app, line);
     }
     app->config = live->job.config;

@@ -9,6 +9,8 @@
 
 /* ---- why ------------------------------------------------------------------------------------- */
 
+static const char tiles_words[] = "tiles, long cells cut: "; /* V4's, before its limit */
+
 /* Writes the longest term of a prediction as a reason: "limited by L2 bandwidth: additions".
  * `longest`: points of the longest interval. */
 static void reason_text(const PredictedKernel *predicted, const Prediction *prediction,
@@ -21,10 +23,11 @@ static void reason_text(const PredictedKernel *predicted, const Prediction *pred
     else if (term == TERM_DEPENDENT_LOADS && longest)
         snprintf(text, size, "%s: one cell of %lld points", limit_names[term], (long long)longest);
     else if (term == TERM_L2 && access->sums != BEV_SUMS_OWNED)
-        snprintf(text, size, "%s: additions", limit_names[term]);
+        snprintf(text, size, "%s: atomics", limit_names[term]);
     else
-        snprintf(text, size, "%s%s", predicted->kernel->is_default ? "long cells cut: " : "",
-                 limit_names[term]);
+        snprintf(text, size, "%s%s", predicted->kernel->is_default ? tiles_words : "",
+                 predicted->kernel->is_default ? limit_brief(limit_names[term])
+                                               : limit_names[term]);
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -139,6 +142,10 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
     const char *cell = strstr(bar->why, "one cell");
     snprintf(bar->short_why, sizeof bar->short_why, "%.39s", cell ? cell : brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
+    if (!strncmp(bar->why, tiles_words, strlen(tiles_words))) {
+        snprintf(bar->short_why, sizeof bar->short_why, "tiles, long cells cut");
+        snprintf(bar->brief, sizeof bar->brief, "tiles, cut cells");
+    }
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */
@@ -228,6 +235,11 @@ Story story_of(const State *state, const LiveData *live) {
     if (same_config)
         story.ratio = story.baseline.us / story.selection.us;
     return story;
+}
+
+double story_us(const Story *story, const State *state, const LiveData *live,
+                const BevKernel *kernel) {
+    return time_from(story->source, state, live, row_of(kernel));
 }
 
 Headline story_headline(const State *state, const LiveData *live) {

@@ -34,6 +34,10 @@ Story story_of(const State *state, const LiveData *live);
  * fastest, as rows of CUDA. */
 bool story_tells(const BevKernel *kernel);
 
+/* Returns the time of another kernel of this backend from the story's source; NaN: it has none. */
+double story_us(const Story *story, const State *state, const LiveData *live,
+                const BevKernel *kernel);
+
 /* Whether a device, as a recording names it, is the chosen GPU, which no what-if has changed. */
 bool story_is_chosen_gpu(const State *state, const char *device);
 

@@ -49,7 +49,9 @@ static void result_text(const Figure *figure, char *text, size_t size) {
         return;
     } else if (row && row->median_us.source) {
         figure_text(UNIT_US, row->median_us.value, us, sizeof us);
-        snprintf(result, sizeof result, "%s points in %s", points, us);
+        snprintf(result, sizeof result, "%s points in %s%s, %s", points, us,
+                 config->kernel->where == BEV_CPU ? " on a CPU" : "",
+                 source_names[row->median_us.source]);
     } else
         snprintf(result, sizeof result, "%s points", points);
     size_t used = (size_t)snprintf(text, size, "%s: %s", label, result);

@@ -38,8 +38,10 @@ void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
     area = sheet_title(sheet, area, "What to do next", note);
     for (int i = 0; i < count && i < area.h; i++)
         draw_advice(sheet, (Area){area.x, area.y + i, area.w, 1}, &advice[i], i == 0);
+    const MemoryModel *model = data->live->model;
+    const KernelConfig *config = &data->state->job.config;
+    bool known = model && model->dtype == config->dtype && model->align == config->align;
     if (!count)
         sheet_line(sheet, area, cell_style(INK_MUTED),
-                   data->live->model ? "no cost stands out: compare formats (d)"
-                                     : "findings follow");
+                   known ? "no cost stands out: compare formats (d)" : "findings follow");
 }

@@ -68,6 +68,7 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 
 typedef struct {
     char number[16], sentence[160], sums[160], source[400];
+    OriginTopic origin; /* of the number */
     Ink ink;
 } Message;
 
@@ -142,9 +143,10 @@ static void say_sums(const Story *story, const PanelData *data, char *text, size
     else if (gates_fail(accuracy))
         snprintf(text, size, "its sums are wrong: largest error %s%s, a gate fails", error, at);
     else if (accuracy->atol_1e2 == LIVE_PASS)
-        snprintf(text, size, "largest error %s%s, allowed 0.01", error, at);
+        snprintf(text, size, "largest error %s%s, NVIDIA's tolerance 0.01", error, at);
     else
-        snprintf(text, size, "%s errs by %s%s, allowed 0.01", bev_dtypes[dtype].title, error, at);
+        snprintf(text, size, "%s errs by %s%s, NVIDIA's tolerance 0.01", bev_dtypes[dtype].title,
+                 error, at);
 }
 
 /* Where the number is from; then what this machine measured. `pairs`: the number is its own. */
@@ -175,12 +177,14 @@ static Message message_of(const PanelData *data) {
     const Story story = story_of(data->state, data->live);
     const KernelConfig *config = &data->state->job.config;
     const LiveSpeedup *pairs = &data->live->speedup;
-    Message message = {.ink = INK_ACCENT};
+    Message message = {.ink = INK_ACCENT, .origin = ORIGIN_SPEEDUP};
     double ratio = story.ratio;
     bool measured = config->kernel->where == BEV_CUDA && pairs->ratio.source == SOURCE_MEASURED &&
                     !pairs->ratio.doubtful;
     measured |= isnan(ratio) && pairs->ratio.source;
     ratio = measured ? pairs->ratio.value : ratio;
+    if (!measured && story.source == SOURCE_MODEL)
+        message.origin = ORIGIN_MODEL;
     say_sums(&story, data, message.sums, sizeof message.sums);
     say_source(&story, data, measured, message.source, sizeof message.source);
     if (injected_bug_of(config->kernel) || config->kernel->wrong_on_purpose) {
@@ -254,13 +258,14 @@ static int draw_sentence(Sheet *sheet, Area area, const Message *message) {
 
 void headline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Message message = message_of(data);
+    sheet_origin(sheet, message.origin, NULL);
     const int used = draw_number(sheet, area, &message);
     Area line = {area.x + used, area.y, area.w - used, area.h};
     line = area_below(line, draw_sentence(sheet, line, &message));
     sheet_origin(sheet, ORIGIN_ERROR, NULL);
     sheet->origin.dtype = data->state->job.config.dtype;
     sheet_figures(sheet, line, INK_TEXT, message.sums);
-    sheet_origin(sheet, ORIGIN_SPEEDUP, NULL);
+    sheet_origin(sheet, message.origin, NULL);
     line = area_below(line, 1);
     if (sheet->pixels)
         line = (Area){area.x, line.y, area.w, line.h};

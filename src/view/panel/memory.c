@@ -143,10 +143,10 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(text, sizeof text, "%s on %s writes %s to DRAM, reads %s%s", predicted->title, on,
              writes, reads, stays);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "%s: %s to DRAM, %s from it%s", predicted->title, writes,
+        snprintf(text, sizeof text, "%s writes %s to DRAM, reads %s%s", predicted->title, writes,
                  reads, stays);
     if (sheet_width(sheet, text) > area.w)
-        text[strcspn(text, ",")] = '\0';
+        snprintf(text, sizeof text, "%s writes %s to DRAM", predicted->title, writes);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
     return true;
@@ -213,7 +213,7 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- does it stay in the L2? ---------------------------------------------------------------- */
 
-enum { MOST_GPUS = 3, NAME_W = 14, SIZE_W = 9, VERDICT_W = 20, BRIEF_W = 13, WHOLE_FROM_W = 60 };
+enum { MOST_GPUS = 3, NAME_W = 14, SIZE_W = 9, VERDICT_W = 24, BRIEF_W = 13, PERCENT_W = 7, WHOLE_FROM_W = 60 };
 static const double FULL = 1.8; /* the bars' scale in L2s */
 
 typedef struct {
@@ -254,7 +254,7 @@ static Stays stays_on(const PanelData *data, const Cache *cache) {
 
 static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
                        const Segment *segments, double footprint, double gathered) {
-    static const char *const verdicts[] = {"", "yes", "output leaves", "no"};
+    static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
     static const Ink inks[] = {INK_TEXT, INK_GOOD, INK_WARN, INK_BAD};
     char text[48];
     const bool whole = row.w >= WHOLE_FROM_W;
@@ -273,12 +273,16 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
     int tick = (int)fmin(gathered * columns, bar_w);
     if (tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
+    const PredictedKernel *of = prediction_kernel(data->state, data->live);
     snprintf(text, sizeof text, "%.0f %%", 100 * footprint / cache->bytes);
+    if (whole)
+        sheet_text(sheet, row.x + row.w - verdict_w, row.y, PERCENT_W, cell_style(INK_TEXT), text);
     if (stays && whole)
-        snprintf(text + strlen(text), sizeof text - strlen(text), ", %s", verdicts[stays]);
-    else if (stays)
+        snprintf(text, sizeof text, "%s: %s", of->title, verdicts[stays]);
+    if (stays && (!whole || sheet_width(sheet, text) > verdict_w - PERCENT_W))
         snprintf(text, sizeof text, "%s", verdicts[stays]);
-    sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
+    if (stays || !whole)
+        sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */

@@ -50,7 +50,7 @@ static void limit_text(const Race *race, const Schedule *lane, char *text, size_
     long long longest = lane->longest;
     if (lane->limiter != TERM_DEPENDENT_LOADS)
         snprintf(text, size, "%s%s", limit,
-                 lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": additions" : "");
+                 lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": atomics" : "");
     else if (longest == race->longest_points)
         snprintf(text, size, "%s: one cell of %lld points", limit, longest);
     else

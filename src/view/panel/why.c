@@ -158,8 +158,11 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         const BevKernel *kernel = data->live->kernels[i].kernel;
         if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
             continue;
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", others ? ", " : "",
-                 kernel->title);
+        const double us = story_us(story, data->state, data->live, kernel);
+        figure_text(UNIT_US, us, number, sizeof number);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s%s%s",
+                 others ? ", " : "", kernel->title, isfinite(us) ? " " : "",
+                 isfinite(us) ? number : "");
         others++;
     }
     int x = row.x + MARK_W, w = row.w - MARK_W;
@@ -169,9 +172,9 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         int used = sheet_text(sheet, x, row.y, w, cell_bold(INK_ACCENT), text);
         x += used + 2, w -= used + 2;
     }
-    snprintf(text, sizeof text, "%d more: %s (type all)", others, names);
+    snprintf(text, sizeof text, "%d more: %s (:all)", others, names);
     if (sheet_width(sheet, text) > w)
-        snprintf(text, sizeof text, "%d more (type all)", others);
+        snprintf(text, sizeof text, "%d more (:all)", others);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     sheet_spot(sheet, (Area){x, row.y, w, 1}, ACTION_ALL, 0, "on");
     if (others && sheet_width(sheet, text) <= w)
@@ -197,7 +200,7 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
     }
     char line[320];
     snprintf(line, sizeof line, "this CPU, measured%s:%s", noisy ? ", noisy" : "", text);
-    if (busy)
+    if (busy || (noisy && data->live->machine_busy))
         snprintf(line, sizeof line, "this CPU: too busy to time");
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
     if (text[0] && story->on_gpu)
