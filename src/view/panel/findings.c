@@ -17,7 +17,7 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     const int more = wide ? MORE_W : 0, key_w = wide ? WORD_W : KEY_W;
     int x = row.x + key_w, w = row.w - key_w - GAIN_W - more;
     sheet_spot(sheet, row, command->action, 0, command->argument);
-    snprintf(text, sizeof text, "%s %s", key_of(command->action).name, command->argument);
+    snprintf(text, sizeof text, ":%s %s", keys[command->action].word, command->argument);
     sheet_text(sheet, row.x, row.y, key_w, cell_style(first ? INK_ACCENT : INK_MUTED),
                first                                     ? "Enter"
                : wide && sheet_width(sheet, text) < key_w ? text

@@ -81,7 +81,7 @@ static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brie
     if (fails)
         snprintf(text, size, "%.*s", brief ? (int)strcspn(fails, ":") : 40, fails);
     else if (brief)
-        snprintf(text, size, "%s errs by %s, %s 1e-2", name, error, pass ? "within" : "above");
+        snprintf(text, size, "%s: %s, %s 1e-2", name, error, pass ? "within" : "above");
     else
         snprintf(text, size, "its sums are right: %s; %s itself errs by %s, %s 1e-2",
                  accuracy->gate_c ? "all gates pass" : "gates A, B pass, C runs", name, error,
