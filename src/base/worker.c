@@ -24,6 +24,7 @@ void worker_close(Worker *worker) {
 
 bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                 Err *err) {
+    worker->stop = false;
     worker->running = pthread_create(&worker->thread, NULL, run, owner) == 0;
     return worker->running || err_set(err, ERR_FAILED, where, "", "no thread");
 }

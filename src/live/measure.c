@@ -35,7 +35,7 @@ struct Measure {
     bool medians_told;    /* the ratio of their medians: it stays until pairs replace it */
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
-    OmpWait *omp_wait;    /* active for rows of launches, passive for all else */
+    Worker idle_team;     /* stops for rows of launches: see omp_wait.h */
     KernelConfig wanted_grid;  /* kernel NULL: none is wanted */
     uint64_t problems, frames; /* aimed at so far */
     /* The background launch: the kernel, the number of frames at its start, and when it started. */
@@ -67,10 +67,8 @@ bool measure_open(Measure **out, unsigned where, const RecordedSet *recorded, Er
     time_t now = time(NULL);
     struct tm utc;
     strftime(measure->date, sizeof measure->date, "%Y-%m-%d", gmtime_r(&now, &utc));
-    if (!omp_wait_open(&measure->omp_wait, err)) {
-        free(measure);
-        return false;
-    }
+    worker_open(&measure->idle_team);
+    omp_wait_passive(&measure->idle_team);
     measure->recorded = recorded;
     add_kernels(measure);
     *out = measure;
@@ -91,7 +89,7 @@ static void close_problem(Measure *measure) {
 void measure_close(Measure *measure) {
     if (!measure)
         return;
-    omp_wait_close(measure->omp_wait);
+    worker_end(&measure->idle_team);
     close_problem(measure);
     frame_inputs_drop(&measure->inputs);
     ref_drop(measure->baseline_map);
@@ -438,9 +436,9 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
 static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step, Err *err) {
     int before = timed->count;
     timed->disturbed = timed->disturbed || !idle;
-    omp_wait_active(measure->omp_wait);
+    omp_wait_active(&measure->idle_team);
     bool ok = launch_row(measure, timed, err);
-    omp_wait_passive(measure->omp_wait);
+    omp_wait_passive(&measure->idle_team);
     if (ok && timed->count >= TIMED_KERNEL_FIRST_NEWS) {
         timed_kernel_publish_samples(timed, own_bytes(measure, timed));
         *step = before < TIMED_KERNEL_FIRST_NEWS ? MEASURE_NEWS : MEASURE_MORE;

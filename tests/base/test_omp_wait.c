@@ -39,20 +39,18 @@ static double waiting_ms(void) {
 
 /* Prints what was measured. A process of its own: libgomp reads the policy before main(). */
 TAP_ALONE(omp_wait) {
-    Err err = {0};
-    OmpWait *omp_wait = NULL;
+    Worker idle_team;
     double before_ms = waiting_ms();
-    if (!omp_wait_open(&omp_wait, &err))
-        return EXIT_FAILURE;
-    omp_wait_active(omp_wait);
-    omp_wait_passive(omp_wait);
+    worker_open(&idle_team);
+    omp_wait_active(&idle_team);
+    omp_wait_passive(&idle_team);
     work_together();
     nanosleep(&(struct timespec){0, 20 * 1000000}, NULL);
     double passive_ms = waiting_ms();
-    omp_wait_active(omp_wait);
+    omp_wait_active(&idle_team);
     double active_ms = waiting_ms();
-    omp_wait_passive(omp_wait);
-    omp_wait_close(omp_wait);
+    omp_wait_passive(&idle_team);
+    worker_end(&idle_team);
     printf("%f %f %f %f\n", before_ms, passive_ms, active_ms, waiting_ms());
     return EXIT_SUCCESS;
 }
