@@ -56,7 +56,7 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     calibration_free(loaded->calibration);
     Calibration *made = loaded->calibration = calloc(1, sizeof *made);
     if (!made)
-        return inputs_no_memory("scales", err);
+        return err_no_memory(err, "scales", "choose a smaller scene");
     made->channels = channels;
     made->temperature = job->temperature;
     made->outlier = job->outlier;

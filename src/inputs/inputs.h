@@ -11,10 +11,6 @@
 #include "src/scene/objects.h"
 #include "src/scene/scene.h"
 
-
-/* Fills `err` for a failed allocation and returns false. */
-bool inputs_no_memory(const char *where, Err *err);
-
 /* ---- the scene ------------------------------------------------------------------------------- */
 
 typedef struct Calibration Calibration; /* calibration.c */

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool inputs_no_memory(const char *where, Err *err) {
-    return err_set(err, ERR_FAILED, where, "choose a smaller scene", "out of memory");
-}
-
 static void loaded_destroy(void *contents) {
     LoadedScene *loaded = contents;
     moments_close(loaded->moments);
@@ -72,7 +68,7 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     LoadedScene *loaded = ref_new(sizeof *loaded, loaded_destroy);
     if (!loaded || !(loaded->path = strdup(path))) {
         ref_drop(loaded);
-        inputs_no_memory("scene", err);
+        err_no_memory(err, "scene", "choose a smaller scene");
         return NULL;
     }
     loaded->sizes = job->sizes;

@@ -161,7 +161,7 @@ static BuiltMap *make_map(const BuiltMap *want, const MapMaker *maker, const Giv
     double start = clock_us();
     if (!made) {
         ref_drop(want->whole);
-        inputs_no_memory("map", err);
+        err_no_memory(err, "map", "choose a smaller scene");
         return NULL;
     }
     *made = *want;

@@ -76,7 +76,7 @@ static bool copy_tensors(SeenFeatures *seen, Err *err) {
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     seen->own_srgb = photos->srgb ? malloc(bytes) : NULL;
     if (!seen->values.depth || !seen->values.feat || (photos->srgb && !seen->own_srgb))
-        return inputs_no_memory("features", err);
+        return err_no_memory(err, "features", "choose a smaller scene");
     memcpy(seen->values.depth, scene->tensors.depth, depth_bytes(seen));
     memcpy(seen->values.feat, scene->tensors.feat, feat_bytes(seen));
     if (photos->srgb)
@@ -130,7 +130,7 @@ static bool add_outlier(SeenFeatures *seen, Err *err) {
     if (seen->values.feat == lent) {
         seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
         if (!seen->values.feat)
-            return inputs_no_memory("features", err);
+            return err_no_memory(err, "features", "choose a smaller scene");
         memcpy(seen->values.feat, lent, feat_bytes(seen));
     }
     features_add_outlier(&seen->shape, &seen->values, seen->outlier);
@@ -144,7 +144,7 @@ static bool render_world(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
-        return inputs_no_memory("features", err);
+        return err_no_memory(err, "features", "choose a smaller scene");
     const Rig rig = inputs_rig_at(seen);
     const FeaturesRequest request = {.rig = &rig,
                                      .world = &scene->world,
@@ -169,7 +169,7 @@ static bool use_pictures(SeenFeatures *seen, Err *err) {
     seen->shape.channels = PHOTO_CHANNELS;
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.feat)
-        return inputs_no_memory("features", err);
+        return err_no_memory(err, "features", "choose a smaller scene");
     photos_features(&seen->taken, &rig.frustum, seen->values.feat);
     return true;
 }
@@ -193,7 +193,7 @@ static bool take_scales(SeenFeatures *seen, const Job *job, const GiveUp *give_u
     seen->values.scales = seen->ranges;
     return seen->ranges
                ? inputs_scales(seen->scene, job, seen->shape.channels, give_up, seen->ranges, err)
-               : inputs_no_memory("scales", err);
+               : err_no_memory(err, "scales", "choose a smaller scene");
 }
 
 /* Finds the ground-truth objects of the moment and their pixels, if the scene has a rig. A clip's
@@ -248,7 +248,7 @@ SeenFeatures *inputs_features(SeenFeatures *have, LoadedScene *scene, const Job 
         return ref_keep(have);
     SeenFeatures *made = ref_new(sizeof want, features_destroy);
     if (!made) {
-        inputs_no_memory("features", err);
+        err_no_memory(err, "features", "choose a smaller scene");
         return NULL;
     }
     *made = want;

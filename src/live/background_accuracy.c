@@ -47,7 +47,7 @@ void judge_clear(Judge *judge) {
 static bool set_grad_out(Judge *judge, Err *err) {
     judge->grad_out = random_grad_out(&judge->problem.view.shape, GRAD_OUT_SEED);
     return judge->grad_out ? problem_set_grad_out(&judge->problem, judge->grad_out, err)
-                           : inputs_no_memory("accuracy", err);
+                           : err_no_memory(err, "accuracy", "choose a smaller scene");
 }
 
 /* Whether the references are those of these inputs. */

@@ -200,8 +200,6 @@ bool background_open(Background **out, bool hurry, void (*wake)(void *), void *c
     background->hurry = hurry;
     background->wake = wake;
     background->context = context;
-    background->wake = wake;
-    background->context = context;
     if (!worker_start(&background->worker, background_main, background, "background", err)) {
         free(background);
         return false;

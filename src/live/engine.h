@@ -51,7 +51,7 @@
  * (mark s). Pictures may have been made meanwhile (mark b). The screens show how it was timed.
  *
  * A script has the same engine without threads: engine_request() returns when the frame is there,
- * and nothing is measured (engine_script.c). */
+ * and nothing is measured (engine_render.c). */
 #pragma once
 
 #include "src/live/live_race.h"

@@ -121,11 +121,6 @@ void engine_use_race(Engine *engine, LiveRace *race);
 /* Kernels that the lesson or the race wants simulated. */
 KernelSet wanted_kernels(const State *state);
 
-/* ---- engine_script.c: the figures of a script ------------------------------------------------ */
-
-/* Fills in the figures of the newest frame. */
-bool engine_fill_script(Engine *engine, Err *err);
-
 /* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
 
 /* One short piece of work. False: there is nothing to do on this thread for the moment. */

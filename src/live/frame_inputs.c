@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* The inputs of a frame: who owns them, and what the views show of them. */
+#include "src/base/ref.h"
 #include "src/live/inputs.h"
 
-#include "src/base/ref.h"
+#include <math.h>
+#include <string.h>
 
 FrameInputs frame_inputs_keep(const FrameInputs *inputs) {
     for (int i = 0; i < FRAME_INPUTS; i++)
@@ -20,4 +23,79 @@ void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs) {
         &(FrameInputs){.scene = inputs->scene, .features = inputs->features, .map = inputs->map});
     frame_inputs_drop(held);
     *held = kept;
+}
+
+/* How far a point of the camera's optical axis lies from where the other calibration has it, seen
+ * from above. */
+static double moved_m(const Rig *a, const Rig *b, int camera) {
+    const Frustum *frustum = &a->frustum;
+    double u = frustum->input_w / 2.0, v = frustum->input_h / 2.0, from[3], along[3], other[3],
+           other_along[3];
+    camera_ray(&a->cameras[camera], u, v, from, along);
+    camera_ray(&b->cameras[camera], u, v, other, other_along);
+    double x = from[0] - other[0] + LIVE_MOVED_AT_M * (along[0] - other_along[0]);
+    double y = from[1] - other[1] + LIVE_MOVED_AT_M * (along[1] - other_along[1]);
+    return hypot(x, y);
+}
+
+static int64_t cells_that_differ(const PooledGrid *a, const PooledGrid *b) {
+    const BevShape *shape = &a->features->shape;
+    int64_t count = 0;
+    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++)
+        count += memcmp(a->values + cell * shape->channels, b->values + cell * shape->channels,
+                        (size_t)shape->channels * sizeof *a->values) != 0;
+    return count;
+}
+
+void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
+    const PooledGrid *ours = inputs->pooled, *theirs = inputs->baseline;
+    *difference = (LiveDifference){.known = theirs != NULL, .moved_m = NAN};
+    if (!theirs)
+        return;
+    difference->alike = ours == theirs;
+    difference->cells = difference->alike ? 0 : cells_that_differ(ours, theirs);
+    const Rig *a = &ours->map->rig, *b = &theirs->map->rig;
+    for (int i = 0; inputs->scene->scene.has_rig && i < a->camera_count && i < b->camera_count; i++)
+        difference->moved_m = fmax(difference->moved_m, moved_m(a, b, i));
+}
+
+void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
+    const Fp64Grid *fp64 = inputs->fp64_original;
+    const SeenFeatures *features = inputs->features;
+    const Scene *scene = inputs_scene_at(features);
+    *frame = (LiveFrame){
+        .nx = features->shape.nx,
+        .ny = features->shape.ny,
+        .channels = features->shape.channels,
+        .shape = features->shape,
+        .pooled = inputs->pooled->values,
+        .baseline = inputs->baseline ? inputs->baseline->values : NULL,
+        .fp64_original = fp64 ? fp64->values : NULL,
+        .baseline_fp64 = fp64 ? fp64->values : NULL,
+        .map = &inputs->map->map,
+        .steps = inputs->steps ? &inputs->steps->steps : NULL,
+        .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
+        .embedding = features->embedding.rows ? &features->embedding : NULL,
+        .features = &features->values,
+        .cameras = features->views.cameras ? &features->views
+                   : features->photos.srgb ? &features->photos
+                                           : NULL,
+        .bars = scene->has_operator ? &inputs->map->bars : NULL,
+        .rig = scene->has_rig ? &inputs->map->rig : NULL,
+        .world = scene->has_world ? &scene->world : NULL,
+        .photos = &scene->photos,
+        .baseline_depth = inputs->baseline ? inputs->baseline->features->values.depth : NULL,
+        .photo_features = scene->photo_features,
+        .draft = features->draft || (inputs->baseline && inputs->baseline->features->draft),
+        .time_s = features->time_s,
+    };
+    if (inputs->baseline && inputs->baseline->features->scene != inputs->scene) {
+        const SceneFacts *other = &inputs->baseline->features->scene->facts;
+        memcpy(frame->scene_name, inputs->scene->facts.name, sizeof frame->scene_name);
+        memcpy(frame->other_name, other->name, sizeof frame->other_name);
+    }
+    const Gradients *made = inputs->gradients;
+    if (made)
+        frame->gradients =
+            (LiveGradients){&made->loss, made->grad_depth, made->grad_feat, made->text};
 }

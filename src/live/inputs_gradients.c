@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The backward pass: problems whose kernels compute gradients, and what the panels say of them.
+/* The backward pass: the kernel that pools the picture, and what the panels say of gradients.
  *
  * The loss on some cells, and its gradients: which pixels and depths feed these cells. The loss's
  * gradient with respect to the grid is the pooled features in these cells; the selected kernel
@@ -10,18 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- problems -------------------------------------------------------------------------------- */
-
-bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
-                   const KernelConfig *config, Err *err) {
-    if (!problem_encode(problem, &features->shape, config->dtype, config->align, &features->values,
-                        &map->map, err))
-        return false;
-    if (config->kernel->direction == BEV_FORWARD || problem_turn_backward(problem, err))
-        return true;
-    problem_free(problem);
-    return false;
-}
+/* ---- kernels and memory ---------------------------------------------------------------------- */
 
 KernelConfig inputs_forward_config(const KernelConfig *config) {
     KernelConfig forward = *config;
@@ -57,7 +46,7 @@ bool inputs_pixel_runs(const FrameInputs *inputs, MapIntervals *intervals, Err *
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     int32_t *memory = calloc((size_t)pixels * 4, sizeof *memory);
     if (!memory)
-        return inputs_no_memory("points of pixels", err);
+        return err_no_memory(err, "points of pixels", "choose a smaller scene");
     for (int64_t t = 0; t < map->points; t++)
         memory[map->ranks_feat[t]]++;
     BevMap runs = {.points = map->points,
@@ -119,7 +108,7 @@ bool inputs_gradients_new(const FrameInputs *with, const KernelConfig *config, G
                           Err *err) {
     Gradients *made = *out = ref_new(sizeof *made, destroy);
     if (!made)
-        return inputs_no_memory("gradients", err);
+        return err_no_memory(err, "gradients", "choose a smaller scene");
     made->pooled = ref_keep(with->pooled);
     made->config = *config;
     made->waits = true;

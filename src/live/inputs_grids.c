@@ -37,6 +37,17 @@ static bool same_shape(const BevShape *a, const BevShape *b) {
     return !memcmp(a, b, sizeof *a);
 }
 
+bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
+                   const KernelConfig *config, Err *err) {
+    if (!problem_encode(problem, &features->shape, config->dtype, config->align, &features->values,
+                        &map->map, err))
+        return false;
+    if (config->kernel->direction == BEV_FORWARD || problem_turn_backward(problem, err))
+        return true;
+    problem_free(problem);
+    return false;
+}
+
 /* Encodes the values of `with`, unless the runner has them already: into the existing tensors where
  * their size fits. */
 static bool runner_encode(Runner *runner, const FrameInputs *with, const KernelConfig *config,
@@ -185,7 +196,7 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
     const void *codes;
     bool ok = pooled && session_output(runner->session, &codes, err);
     if (!pooled || (ok && !(measure_objects(pooled, view) && take_output(pooled, view, codes))))
-        ok = inputs_no_memory("pooled grid", err);
+        ok = err_no_memory(err, "pooled grid", "choose a smaller scene");
     if (!ok) {
         ref_drop(pooled);
         return NULL;
@@ -231,13 +242,13 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
     const BevShape *shape = &next->features->shape;
     Fp64Grid *grid = ref_new(sizeof *grid, fp64_destroy);
     if (!grid)
-        return inputs_no_memory("FP64 grid", err);
+        return err_no_memory(err, "FP64 grid", "choose a smaller scene");
     next->fp64_original = grid;
     grid->features = ref_keep(next->features);
     grid->map = ref_keep(next->map);
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)
-        return inputs_no_memory("FP64 grid", err);
+        return err_no_memory(err, "FP64 grid", "choose a smaller scene");
     if (fp64_pool_or_give_up(shape, &next->map->map, &next->features->values, give_up,
                              grid->values))
         return true;
@@ -286,7 +297,7 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
     const BevMap *map = &inputs->map->map;
     LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
     if (!all)
-        return inputs_no_memory("cell", err);
+        return err_no_memory(err, "cell", "choose a smaller scene");
     for (int64_t i = 0; i < probe->points; i++)
         all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
     qsort(all, (size_t)probe->points, sizeof *all, heavier_first);
@@ -303,7 +314,7 @@ static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *
     const float *got = inputs->pooled->values + probe->cell * shape->channels;
     double *want = calloc((size_t)shape->channels, sizeof *want);
     if (!want)
-        return inputs_no_memory("cell", err);
+        return err_no_memory(err, "cell", "choose a smaller scene");
     if (probe->interval >= 0)
         fp64_pool_interval(shape, &inputs->map->map, &inputs->features->values, probe->interval,
                            want);

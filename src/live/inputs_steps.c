@@ -117,7 +117,7 @@ bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Er
     }
     RecordedSteps *made = ref_new(sizeof *made, destroy_steps);
     if (!made)
-        return inputs_no_memory("steps", err);
+        return err_no_memory(err, "steps", "choose a smaller scene");
     *made = request;
     made->map = ref_keep(next->map);
     record_both(made, next);

@@ -5,7 +5,6 @@
 
 #include "src/live/live_gpu.h"
 
-#include "src/live/inputs.h"
 #include "src/run/counters.h"
 
 #ifdef HAVE_CUDA

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/cachesim/limits.h"
-#include "src/live/frame_inputs.h"
+#include "src/live/inputs.h"
 #include "src/run/session.h"
 
 typedef struct LiveGpu LiveGpu;

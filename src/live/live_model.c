@@ -3,7 +3,6 @@
 
 #include "kernels/regime.h"
 #include "src/base/ref.h"
-#include "src/live/inputs.h"
 #include "src/scene/scatter.h"
 #include "src/state/story.h"
 

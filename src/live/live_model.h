@@ -5,7 +5,7 @@
 #pragma once
 
 #include "src/cachesim/memory_model.h"
-#include "src/live/frame_inputs.h"
+#include "src/live/inputs.h"
 #include "src/run/recorded.h"
 
 typedef struct LiveModel LiveModel;

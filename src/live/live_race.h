@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/cachesim/schedule.h"
-#include "src/live/frame_inputs.h"
+#include "src/live/inputs.h"
 
 /* A race and its subject. Reference counted. */
 typedef struct {

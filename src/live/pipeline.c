@@ -3,7 +3,6 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
-#include "src/live/inputs.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ struct Pipeline {
 
 bool pipeline_open(Pipeline **pipeline, Err *err) {
     *pipeline = calloc(1, sizeof **pipeline);
-    return *pipeline || inputs_no_memory("pipeline", err);
+    return *pipeline || err_no_memory(err, "pipeline", "choose a smaller scene");
 }
 
 void pipeline_close(Pipeline *pipeline) {

@@ -5,7 +5,7 @@
  * scripts and tests all run the same one. */
 #pragma once
 
-#include "src/live/frame_inputs.h"
+#include "src/live/inputs.h"
 
 typedef struct Pipeline Pipeline;
 

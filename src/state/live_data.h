@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
- * engine fills it, and views only read it. A script measures nothing (engine_script.c). `device` is
+ * engine fills it, and views only read it. A script measures nothing (engine_render.c). `device` is
  * made anew for each frame. Every figure names its source. An
  * unknown figure is zero with SOURCE_UNKNOWN and prints "n/a". A figure of an earlier selection may
  * stay, marked stale. */
