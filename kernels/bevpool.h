@@ -175,10 +175,23 @@ typedef struct {
     const double *depths_m; /* [depth_bins], in device memory; NULL: equal steps */
     int64_t most_entries;   /* room for entries (kernels/cuda/v4/README.md); 0: six a column and
                                bin, twice as many with weights */
+    bool of_cells;          /* the cells of all points are given: no poses, no grid, no depths */
 } BevMoving;
 
-/* Flags of a moving map: the first word of its memory. */
-enum { BEV_MOVING_FULL = 1 }; /* more entries than there is room for: the map is empty */
+/* The memory of a moving map begins with flags, and from BEV_MOVING_SOURCE bytes on with what it is
+ * made of: a BevPose a camera, or the cell of each point, (camera, w, h, bin) of int32, -1 for none.
+ * The row's own arrays follow. */
+enum { BEV_MOVING_SOURCE = 256 };
+enum { BEV_MOVING_FULL = 1 }; /* first word: more entries than there is room for, the map is empty */
+
+/* Returns the bytes in front of the row's own arrays, a multiple of 256. */
+static inline size_t bev_moving_head(const BevMoving *moving) {
+    const BevShape *s = &moving->shape;
+    int64_t points = s->cameras * s->depth_bins * s->feat_h * s->feat_w;
+    size_t bytes = moving->of_cells ? (size_t)points * sizeof(int32_t)
+                                    : (size_t)s->cameras * sizeof(BevPose);
+    return BEV_MOVING_SOURCE + (bytes + 255) / 256 * 256;
+}
 
 /* The scatter map. Points are sorted by cell; interval i is the run of points
  * [interval_starts[i], interval_starts[i] + interval_lengths[i]) of one cell. Cells without a
@@ -367,11 +380,10 @@ typedef struct BevKernel {
      * own outputs and scratch. For CUDA rows without a plan: the most that any plan of those shapes
      * needs or, where plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
-    /* Rows that take moving maps: the bytes of such a map, and the work that makes it of poses, one
-     * a camera, in host or device memory. It enqueues, allocates nothing, waits for nothing. */
+    /* Rows that take moving maps: the bytes of such a map, and the work that makes it in map.memory,
+     * where its source lies. It enqueues, allocates nothing, waits for nothing. */
     size_t (*map_bytes)(const BevProblem *problem, const BevPlan *plan);
-    bool (*update)(const BevProblem *problem, const BevPlan *plan, const BevPose *poses,
-                   void *stream, Err *err);
+    bool (*update)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
     /* Writes every element of the outputs, zeros included. On CUDA it only enqueues on `stream` (a
      * cudaStream_t) and never synchronises. It never falls back to another kernel. NULL: this build
      * has no CUDA. */

@@ -62,6 +62,35 @@ static inline void cuda_free_pooled(void *pointer) {
     cudaFree(pointer);
 }
 
+// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
+struct Arena {
+    char *base;
+    size_t used;
+
+    template <typename T> void take(T **array, int64_t count) {
+        *array = base ? (T *)(base + used) : NULL;
+        used += ((size_t)count * sizeof(T) + 255) / 256 * 256;
+    }
+};
+
+// Allocates the arrays that `layout` takes: a first call counts bytes, a second places the arrays.
+template <typename Layout>
+static inline bool arena_allocate(void **memory, const char *where, Layout layout, Err *err) {
+    Arena arena = {};
+    layout(arena);
+    if (!cuda_allocate_pooled(memory, arena.used, where, err))
+        return false;
+    arena = {(char *)*memory, 0};
+    layout(arena);
+    return true;
+}
+
+template <typename T>
+static inline bool read_back(T *value, const T *device, const char *where, Err *err) {
+    TRY_CUDA(where, cudaMemcpy(value, device, sizeof *value, cudaMemcpyDeviceToHost));
+    return true;
+}
+
 // ---- arguments ----------------------------------------------------------------------------------
 
 // A BevProblem as the argument of a kernel: passed by value, without formats, with one scale.

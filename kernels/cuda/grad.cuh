@@ -208,35 +208,6 @@ static __global__ void grad_starts_kernel(Grad grad, const uint64_t *keys, int *
         starts[i] = (int)first_at_least(keys, grad.points, (uint64_t)i << 32);
 }
 
-// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
-struct GradArena {
-    char *base;
-    size_t used;
-
-    template <typename T> void take(T **array, int64_t count) {
-        *array = base ? (T *)(base + used) : NULL;
-        used += ((size_t)count * sizeof(T) + 255) / 256 * 256;
-    }
-};
-
-// Allocates the arrays that `layout` takes: a first call counts bytes, a second places the arrays.
-template <typename Layout>
-static inline bool grad_allocate(void **memory, const char *where, Layout layout, Err *err) {
-    GradArena arena = {};
-    layout(arena);
-    if (!cuda_allocate_pooled(memory, arena.used, where, err))
-        return false;
-    arena = {(char *)*memory, 0};
-    layout(arena);
-    return true;
-}
-
-template <typename T>
-static inline bool grad_read_back(T *value, const T *device, const char *where, Err *err) {
-    TRY_CUDA(where, cudaMemcpy(value, device, sizeof *value, cudaMemcpyDeviceToHost));
-    return true;
-}
-
 static inline bool sort_points(const BevProblem *problem, GradKeys keys, int *irregular,
                                PixelOrder *order, const char *where, Err *err) {
     Grad grad = grad_of(problem);
@@ -253,7 +224,7 @@ static inline bool sort_points(const BevProblem *problem, GradKeys keys, int *ir
         grad_gather_kernel<<<blocks, 256>>>(grad, keys, *order);
     }
     grad_starts_kernel<<<blocks_for(grad.pixels + 1, 256), 256>>>(grad, keys.keys, order->starts);
-    if (!grad_read_back(&found, irregular, where, err))
+    if (!read_back(&found, irregular, where, err))
         return false;
     order->regular = !found;
     return cuda_ok(cudaGetLastError(), where, err);
@@ -267,7 +238,7 @@ static inline bool build_order(const BevProblem *problem, PixelOrder *order, con
     GradKeys keys = {};
     int *irregular;
     void *draft = NULL;
-    auto layout = [&](GradArena &arena) {
+    auto layout = [&](Arena &arena) {
         arena.take(&order->cells, points);
         arena.take(&order->elements, points);
         arena.take(&order->pixels, points);
@@ -276,15 +247,15 @@ static inline bool build_order(const BevProblem *problem, PixelOrder *order, con
         if (!weighted)
             order->weights = NULL;
     };
-    auto draft_layout = [&](GradArena &arena) {
+    auto draft_layout = [&](Arena &arena) {
         arena.take(&keys.keys, points);
         arena.take(&keys.spare_keys, points);
         arena.take(&keys.points, points);
         arena.take(&keys.spare_points, points);
         arena.take(&irregular, 1);
     };
-    bool ok = grad_allocate(&order->memory, where, layout, err) &&
-              grad_allocate(&draft, where, draft_layout, err) &&
+    bool ok = arena_allocate(&order->memory, where, layout, err) &&
+              arena_allocate(&draft, where, draft_layout, err) &&
               sort_points(problem, keys, irregular, order, where, err) &&
               cuda_ok(cudaStreamSynchronize(0), where, err);
     cuda_free_pooled(draft);

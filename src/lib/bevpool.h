@@ -164,6 +164,36 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
 BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
                                const BevpoolArrays *arrays, int32_t device, BevpoolError *error);
 
+/* ---- BEVDet's preparation ------------------------------------------------------------------- */
+
+/* Points of the frustum in the grid's frame, and the grid: what voxel_pooling_prepare_v2 takes. */
+typedef struct BevpoolPoints {
+    size_t size; /* sizeof(BevpoolPoints) */
+    const void *points; /* (batch, camera, bin, h, w, 3), row-major, metres */
+    int32_t wide, reserved; /* 1: doubles, else floats; arithmetic is in that format */
+    double lower_m[3], cell_m[3]; /* of the grid: x, y, z; shape has their numbers */
+} BevpoolPoints;
+
+/* Where the prepared arrays go. Those of points have room for all points, those of intervals for as
+ * many or for all cells, whichever is less. */
+typedef struct BevpoolPrepared {
+    size_t size; /* sizeof(BevpoolPrepared) */
+    int32_t *ranks_bev, *ranks_depth, *ranks_feat, *interval_starts, *interval_lengths;
+    int32_t *counts; /* [2]: points inside the grid, intervals */
+} BevpoolPrepared;
+
+/* Writes the bytes of workspace that bevpool_prepare() needs to *bytes. */
+BevpoolStatus bevpool_prepare_bytes(const BevpoolShape *shape, int32_t device, size_t *bytes,
+                                    BevpoolError *error);
+
+/* Prepares BEVDet's five arrays, with the bits of its voxel_pooling_prepare_v2: a cell's number is
+ * cut toward zero, points outside are dropped, points of a cell ascend. On a GPU only: it enqueues
+ * on `stream`, allocates nothing, waits for nothing and may be captured. All memory is that GPU's;
+ * the workspace begins on a multiple of 256 bytes. */
+BevpoolStatus bevpool_prepare(const BevpoolShape *shape, const BevpoolPoints *points,
+                              const BevpoolPrepared *out, void *workspace, size_t bytes,
+                              int32_t device, void *stream, BevpoolError *error);
+
 /* ---- moving cameras: a map that is made again on the stream --------------------------------- */
 
 /* A camera of one sample at one step. The point of pixel (u, v) of the network's input at a depth
@@ -223,6 +253,13 @@ typedef struct BevpoolFrustum {
  * V4's, whose channels are 80 or a multiple of 64. The caller destroys *map. */
 BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
                                  BevpoolError *error);
+
+/* Makes a map for arrays that change from step to step, as a network's own preparation makes them.
+ * Like a moving map it has no points, and each step bevpool_plan_update_arrays() makes its map.
+ * Nearest cells alone, without weights, on a GPU. most_entries is as in BevpoolFrustum. The caller
+ * destroys *map. */
+BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
+                                   int64_t most_entries, int32_t device, BevpoolError *error);
 
 /* Frees a map as soon as no plan uses it; plans may outlive the handle. Accepts NULL. */
 void bevpool_map_destroy(BevpoolMap *map);
@@ -303,6 +340,14 @@ size_t bevpool_plan_map_bytes(const BevpoolPlan *plan);
  * launches take the map as empty; else it is 0. */
 BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
                                   size_t bytes, void *stream, BevpoolError *error);
+
+/* The same for a map of bevpool_map_changing(), of arrays on the plan's GPU, which stay until the
+ * stream has passed the update. All is checked there: points that are wrong, or whose depth has come
+ * before, are left out, and then the second word of `memory` is 1, else 0. Without intervals points
+ * may come in any order. */
+BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolArrays *arrays,
+                                         void *memory, size_t bytes, void *stream,
+                                         BevpoolError *error);
 
 /* The arrays that a launch reads or writes. */
 typedef enum BevpoolRole {

@@ -106,6 +106,35 @@ BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t camer
     return BEVPOOL_OK;
 }
 
+BevpoolStatus lib_replays_open(int32_t device, struct LibReplays **replays, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    if (device != BEVPOOL_CPU && !(*replays = lib_cuda_replays_open()))
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
+#endif
+    (void)device, (void)replays, (void)error;
+    return BEVPOOL_OK;
+}
+
+void lib_replays_close(struct LibReplays *replays) {
+#ifdef HAVE_CUDA
+    lib_cuda_replays_close(replays);
+#endif
+    (void)replays;
+}
+
+BevpoolStatus lib_update(const BevpoolPlan *plan, const BevpoolPose *poses, const BevMap *arrays,
+                         void *memory, void *stream, BevpoolError *error) {
+    BevProblem problem = plan->problem;
+    problem.map.memory = memory;
+    RETURN_ON_GPU(
+        plan->map->device,
+        (arrays ? lib_cuda_take_cells(arrays, &problem, stream, &err)
+                : lib_cuda_take_poses((const BevPose *)poses, &problem, stream, &err)) &&
+            lib_cuda_update(plan->replays, plan->kernel, &problem, plan->plan, stream, &err));
+    (void)problem, (void)poses, (void)arrays, (void)stream, (void)error;
+    return BEVPOOL_OK;
+}
+
 BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                               void **memory, bool *sound, BevpoolError *error) {
     RETURN_ON_GPU(0, lib_cuda_take(given, shape, trusted, map, memory, sound, &err));

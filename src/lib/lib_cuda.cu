@@ -5,6 +5,8 @@
 #include "kernels/cuda/common.cuh"
 
 #include <cuda.h>
+#include <mutex>
+#include <new>
 #include <vector>
 
 bool lib_cuda_enter(int device, int *before, Err *err) {
@@ -141,4 +143,80 @@ bool lib_cuda_load(const void *kernel, Err *err) {
         status = load(functions[i]);
     return !status ||
            err_set(err, ERR_DEVICE, "code", "", "cannot be loaded: CUDA error %d", (int)status);
+}
+
+// ---- updates of moving maps ---------------------------------------------------------------------
+
+// A launch of a graph takes the host less time than those of its kernels. All that an update
+// reads lies in the map's memory, so that a graph serves as long as the memory is the same.
+struct LibReplays {
+    static constexpr int MOST = 8; // memories; updates of others launch their kernels
+    struct {
+        const void *memory;
+        cudaGraphExec_t graph; // NULL: this memory has come once
+    } kept[MOST];
+    int count;
+    std::mutex mutex;
+};
+
+LibReplays *lib_cuda_replays_open(void) {
+    return new (std::nothrow) LibReplays();
+}
+
+void lib_cuda_replays_close(LibReplays *replays) {
+    for (int i = 0; replays && i < replays->count; i++)
+        if (replays->kept[i].graph)
+            cudaGraphExecDestroy(replays->kept[i].graph);
+    delete replays;
+}
+
+// Returns the graph of what `enqueue` puts into a stream; NULL: there is none.
+template <typename Enqueue> static cudaGraphExec_t record(Enqueue enqueue) {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed; // others may capture meanwhile
+    cudaStream_t stream = NULL;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t made = NULL;
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess &&
+        cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess) {
+        bool fine = enqueue(stream);
+        if (cudaStreamEndCapture(stream, &graph) == cudaSuccess && fine &&
+            cudaGraphInstantiate(&made, graph, 0) != cudaSuccess)
+            made = NULL;
+    }
+    if (graph)
+        cudaGraphDestroy(graph);
+    if (stream)
+        cudaStreamDestroy(stream);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    cudaGetLastError(); // without a graph the kernels are launched
+    return made;
+}
+
+bool lib_cuda_update(LibReplays *replays, const BevKernel *kernel, const BevProblem *problem,
+                     const BevPlan *plan, void *stream, Err *err) {
+    auto enqueue = [&](void *to) { return kernel->update(problem, plan, to, err); };
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    TRY_CUDA("update", cudaStreamIsCapturing((cudaStream_t)stream, &capture));
+    if (capture != cudaStreamCaptureStatusNone)
+        return enqueue(stream);
+    std::lock_guard<std::mutex> one_thread(replays->mutex);
+    int i = 0;
+    while (i < replays->count && replays->kept[i].memory != problem->map.memory)
+        i++;
+    if (i == replays->count && i < replays->MOST)
+        replays->kept[replays->count++] = {problem->map.memory, NULL};
+    else if (i < replays->count && !replays->kept[i].graph)
+        replays->kept[i].graph = record(enqueue);
+    if (i == replays->MOST || !replays->kept[i].graph)
+        return enqueue(stream);
+    TRY_CUDA("update", cudaGraphLaunch(replays->kept[i].graph, (cudaStream_t)stream));
+    return true;
+}
+
+bool lib_cuda_take_poses(const BevPose *poses, const BevProblem *problem, void *stream, Err *err) {
+    void *to = (char *)problem->map.memory + BEV_MOVING_SOURCE;
+    TRY_CUDA("poses", cudaMemcpyAsync(to, poses, (size_t)problem->shape.cameras * sizeof *poses,
+                                      cudaMemcpyDefault, (cudaStream_t)stream));
+    return true;
 }

@@ -32,6 +32,24 @@ bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, 
  * counts as that where `trusted`. An unsound map leaves no memory. Waits once. (map_gpu.cu) */
 bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                    void **memory, bool *sound, Err *err);
+/* Points that a map is prepared of, and where its arrays go: as in bevpool_prepare(). */
+typedef struct {
+    BevShape shape; /* of all samples, as kernels see it */
+    int64_t samples;
+    const void *points; /* (sample, camera, bin, h, w, 3) */
+    int wide;           /* they are doubles, else floats */
+    double lower[3], cell[3];
+    int count[3]; /* cells of one sample: x, y, z */
+} LibPoints;
+
+typedef struct {
+    int32_t *ranks_bev, *ranks_depth, *ranks_feat, *interval_starts, *interval_lengths;
+    int32_t *counts; /* points, intervals */
+} LibPrepared;
+
+bool lib_cuda_prepare_bytes(const BevShape *shape, size_t *bytes, Err *err); /* prepare_gpu.cu */
+bool lib_cuda_prepare(const LibPoints *points, const LibPrepared *out, void *workspace,
+                      void *stream, Err *err);
 LibPlace lib_cuda_place(const void *pointer, int device);
 /* Enqueues the poses of `count` cameras. */
 bool lib_cuda_compose(const PoseArrays *arrays, int count, int cameras, BevPose *poses,
@@ -42,6 +60,23 @@ bool lib_cuda_load(const void *kernel, Err *err);
 
 /* Returns the GPU on which a stream was created; -1: unknown. */
 int lib_cuda_stream_gpu(void *stream);
+
+/* The updates of a moving plan as graphs: one for each memory that comes again, of a few. */
+typedef struct LibReplays LibReplays;
+LibReplays *lib_cuda_replays_open(void); /* NULL: no memory */
+void lib_cuda_replays_close(LibReplays *replays);
+
+/* Enqueues the kernel's update of problem->map.memory, by a graph if there is one. Any thread may
+ * call it. */
+bool lib_cuda_update(LibReplays *replays, const BevKernel *kernel, const BevProblem *problem,
+                     const BevPlan *plan, void *stream, Err *err);
+
+/* Enqueues the source of that update: a copy of poses, or the cells of a map of arrays on the GPU.
+ * The second word of the memory becomes 1 where arrays contradict themselves or the shape, or hold
+ * a depth twice, else 0. Without intervals points may come in any order. */
+bool lib_cuda_take_poses(const BevPose *poses, const BevProblem *problem, void *stream, Err *err);
+bool lib_cuda_take_cells(const BevMap *arrays, const BevProblem *problem, void *stream,
+                         Err *err); /* map_gpu.cu */
 
 #ifdef __cplusplus
 }

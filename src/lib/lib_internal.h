@@ -18,7 +18,7 @@ struct BevpoolMap {
     void *memory;
     bool view; /* the arrays are the caller's and may change between launches */
     Rig *rig; /* cameras that move: there are no arrays, and `memory` holds a row of depths */
-    BevMoving moving;
+    BevMoving moving; /* of cameras that move and of cells that change; map.moving points to it */
 };
 
 /* A transposed copy, in the workspace, of an array that has another layout than the kernel's. */
@@ -36,6 +36,7 @@ struct BevpoolPlan {
     int32_t feat_layout, out_layout; /* the caller's layouts */
     LibCopy copies[BEVPOOL_ROLES];
     size_t workspace_bytes;
+    struct LibReplays *replays; /* on a GPU, of a moving map: its updates as graphs */
 };
 
 /* ---- errors (error.c) ------------------------------------------------------------------------ */
@@ -95,6 +96,11 @@ BevpoolStatus lib_check_shape(const BevpoolShape *shape, BevpoolError *error);
 /* Checks the numbers of points and intervals; `found_here`: intervals are not counted yet. */
 BevpoolStatus lib_check_counts(const BevpoolArrays *arrays, bool found_here, BevpoolError *error);
 
+/* Checks that the caller's arrays lie on a GPU, and returns them as a map without weights. Both
+ * arrays of intervals may be NULL: there are none then. */
+BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *arrays, int32_t device,
+                                  BevpoolError *error);
+
 void lib_map_release(BevpoolMap *map);
 
 /* ---- moving cameras (moving.c) --------------------------------------------------------------- */
@@ -146,6 +152,14 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
 /* Makes the poses of all cameras, (batch, cameras), of arrays on the device that was entered. */
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);
+
+/* The graphs of a moving plan's updates, on the GPU that was entered; none on the CPU. */
+BevpoolStatus lib_replays_open(int32_t device, struct LibReplays **replays, BevpoolError *error);
+void lib_replays_close(struct LibReplays *replays);
+
+/* Enqueues the update of a GPU's moving map in `memory`, of poses or, if not NULL, of arrays. */
+BevpoolStatus lib_update(const BevpoolPlan *plan, const BevpoolPose *poses, const BevMap *arrays,
+                         void *memory, void *stream, BevpoolError *error);
 
 /* Checks that a kernel on `device` can use `pointer`; else BEVPOOL_BAD_ARGUMENT with its name. */
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,

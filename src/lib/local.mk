@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # libbevpool for other programs, and as a plugin of TensorRT.
-libapi_a_SOURCES = %D%/device.c %D%/error.c %D%/map.c %D%/map_rig.c %D%/moving.c %D%/plan.c %D%/run.c %D%/view.c
+libapi_a_SOURCES = %D%/device.c %D%/error.c %D%/map.c %D%/map_rig.c %D%/moving.c %D%/plan.c %D%/prepare.c %D%/run.c %D%/view.c
 if HAVE_CUDA
-libapi_a_SOURCES += %D%/lib_cuda.cu %D%/map_gpu.cu
+libapi_a_SOURCES += %D%/lib_cuda.cu %D%/map_gpu.cu %D%/prepare_gpu.cu
 endif
 if HAVE_TENSORRT
 noinst_LIBRARIES += libtrt.a

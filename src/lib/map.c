@@ -155,11 +155,13 @@ BevpoolStatus lib_check_counts(const BevpoolArrays *a, bool found_here, BevpoolE
     return BEVPOOL_OK;
 }
 
+static const char *const array_names[LIB_ARRAYS] = {
+    "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
+
 /* Checks the caller's arrays. `view`: all must exist and lie on the device. */
 static BevpoolStatus check_arrays(const BevpoolArrays *a, bool view, int32_t device,
                                   BevpoolError *error) {
-    static const char *const names[LIB_ARRAYS] = {
-        "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths", "weights"};
+    const char *const *names = array_names;
     BevMap map = map_of(a);
     const LibArrays list = lib_arrays_of(&map);
     bool found_here = !view && !a->interval_starts && !a->interval_lengths;
@@ -204,6 +206,21 @@ static BevpoolStatus copy_to_host(BevMap *host, const BevpoolArrays *a, int32_t 
             return status;
     }
     return BEVPOOL_OK;
+}
+
+BevpoolStatus lib_arrays_in_place(BevMap *map, const BevpoolArrays *a, int32_t device,
+                                  BevpoolError *error) {
+    BevpoolStatus status = check_arrays(a, false, device, error);
+    *map = map_of(a);
+    const LibArrays list = lib_arrays_of(map);
+    if (!map->interval_starts)
+        map->intervals = 0;
+    for (int i = 0; !status && i < LIB_ARRAYS; i++)
+        if (*list.array[i] && list.count[i])
+            status = lib_check_place(device, *list.array[i], array_names[i], error);
+    return status || !map->weights
+               ? status
+               : lib_fail(error, BEVPOOL_UNSUPPORTED, "weights: arrays that change have none");
 }
 
 static BevpoolStatus check_ascends(const BevMap *host, BevpoolError *error) {

@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256, NO_CELL = -1;
 constexpr int64_t ALIGNMENT = 64; // elements of 4 bytes: each array begins on 256 bytes
 
 // The offsets of a sample: what its ranks grow by, and the points and intervals before it.
@@ -97,11 +97,18 @@ struct Bounds {
     uint32_t depths, cells, plane, bins;
 };
 
+Bounds bounds_of(const BevShape *shape) {
+    int64_t plane = shape->feat_h * shape->feat_w;
+    return {(uint32_t)(shape->cameras * plane * shape->depth_bins),
+            (uint32_t)(shape->nx * shape->ny), (uint32_t)plane, (uint32_t)shape->depth_bins};
+}
+
+// Cells ascend, but need not in a map without intervals.
 __device__ bool point_sound(const BevMap &map, const Bounds &bounds, int64_t t) {
     uint32_t depth = (uint32_t)map.ranks_depth[t], cell = (uint32_t)map.ranks_bev[t];
     uint32_t feat = depth / (bounds.plane * bounds.bins) * bounds.plane + depth % bounds.plane;
     return depth < bounds.depths && (uint32_t)map.ranks_feat[t] == feat && cell < bounds.cells &&
-           (t == 0 || map.ranks_bev[t - 1] <= map.ranks_bev[t]) &&
+           (t == 0 || !map.interval_starts || map.ranks_bev[t - 1] <= map.ranks_bev[t]) &&
            (!map.weights || isfinite(map.weights[t]));
 }
 
@@ -125,6 +132,24 @@ __global__ void check_kernel(BevMap map, Bounds bounds, int *unsound) {
         return;
     if (!point_sound(map, bounds, t) || (t < map.intervals && !interval_sound(map, t)))
         *unsound = 1;
+}
+
+// Thread t notes the cell of point t, which no other point of its depth may have noted.
+__global__ void cells_kernel(BevMap map, Bounds bounds, uint32_t width, int *wrong, int *cells) {
+    int64_t t = thread_number();
+    if (t >= map.points)
+        return;
+    bool sound = point_sound(map, bounds, t) && (t >= map.intervals || interval_sound(map, t));
+    if (sound) {
+        uint32_t depth = (uint32_t)map.ranks_depth[t], pixel = depth % bounds.plane;
+        uint32_t bin = depth / bounds.plane % bounds.bins;
+        uint32_t camera = depth / bounds.plane / bounds.bins;
+        uint32_t height = bounds.plane / width, w = pixel % width, h = pixel / width;
+        int64_t at = (((int64_t)camera * width + w) * height + h) * bounds.bins + bin;
+        sound = atomicExch(&cells[at], map.ranks_bev[t]) == NO_CELL;
+    }
+    if (!sound)
+        *wrong = 1;
 }
 
 // Whether a point is the first of its cell.
@@ -196,14 +221,11 @@ bool copy_arrays(const BevMap *given, const int *starts, BevMap *map, Err *err) 
 bool check(const BevMap *map, const BevShape *shape, bool *sound, Err *err) {
     Scratch flag;
     int unsound;
-    int64_t plane = shape->feat_h * shape->feat_w;
-    Bounds bounds = {(uint32_t)(shape->cameras * plane * shape->depth_bins),
-                     (uint32_t)(shape->nx * shape->ny), (uint32_t)plane,
-                     (uint32_t)shape->depth_bins};
     if (!flag.take(sizeof unsound, err))
         return false;
     TRY_CUDA("map", cudaMemsetAsync(flag.memory, 0, sizeof unsound, 0));
-    check_kernel<<<blocks_for(map->points, THREADS), THREADS>>>(*map, bounds, (int *)flag.memory);
+    check_kernel<<<blocks_for(map->points, THREADS), THREADS>>>(*map, bounds_of(shape),
+                                                                (int *)flag.memory);
     TRY_CUDA("map", cudaGetLastError());
     TRY_CUDA("map", cudaMemcpy(&unsound, flag.memory, sizeof unsound, cudaMemcpyDeviceToHost));
     *sound = !unsound;
@@ -227,6 +249,19 @@ bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, Bev
     if (!ok || !*sound)
         cudaFree(*memory);
     return ok;
+}
+
+bool lib_cuda_take_cells(const BevMap *arrays, const BevProblem *problem, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    const BevShape *shape = &problem->shape;
+    int *flags = (int *)problem->map.memory, *cells = flags + BEV_MOVING_SOURCE / sizeof(int);
+    Bounds bounds = bounds_of(shape);
+    TRY_CUDA("map", cudaMemsetAsync(flags, 0, BEV_MOVING_SOURCE, stream));
+    TRY_CUDA("map", cudaMemsetAsync(cells, 0xff, bounds.depths * sizeof(int), stream)); // NO_CELL
+    if (arrays->points)
+        cells_kernel<<<blocks_for(arrays->points, THREADS), THREADS, 0, stream>>>(
+            *arrays, bounds, (uint32_t)shape->feat_w, flags + 1, cells);
+    return cuda_ok(cudaGetLastError(), "map", err);
 }
 
 bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, int32_t align,

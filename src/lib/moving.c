@@ -168,38 +168,46 @@ static BevpoolStatus put_depths(const Rig *rig, int32_t device, double **depths,
     return status ? status : lib_copy(device, *depths, row, bytes, error);
 }
 
-/* Makes the handle, which then owns the depths and `rig`. Only maps on the CPU have a rig. */
-static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolFrustum *f, Rig *rig,
-                                 int32_t device, BevpoolError *error) {
+/* Makes the handle; the depths, on the device, become the map's. */
+static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolShape *shape,
+                                 const BevMoving *moving, double *depths, int32_t device,
+                                 BevpoolError *error) {
     static float some; /* kernels ask whether weights exist */
-    BevpoolShape shape = {f->batch,  f->cameras, f->depth_bins, f->feat_h,
-                          f->feat_w, f->nz,      f->ny,         f->nx};
-    BevpoolStatus status = lib_check_shape(&shape, error);
-    if (status)
-        return status;
-    BevMoving moving = moving_of(f, rig, &shape);
-    const BevShape *s = &moving.shape;
-    const bool weighted = f->align != BEVPOOL_NEAREST;
+    const BevShape *s = &moving->shape;
+    const bool weighted = moving->align != BEV_NEAREST;
     int64_t points = s->cameras * s->depth_bins * s->feat_h * s->feat_w * (weighted ? 4 : 1);
     int64_t cells = s->nx * s->ny;
-    if (points > INT32_MAX)
-        return lib_fail(error, BEVPOOL_BAD_MAP, "frustum: more than 2147483647 points");
     BevMap bounds = {.points = points,
                      .intervals = cells < points ? cells : points,
                      .weights = weighted ? &some : NULL};
-    double *depths;
-    status = put_depths(rig, device, &depths, error);
-    if (!status)
-        status = lib_map_keep(map, &shape, &bounds, depths, device, error);
+    BevpoolStatus status =
+        points > INT32_MAX
+            ? lib_fail(error, BEVPOOL_BAD_MAP, "frustum: more than 2147483647 points")
+            : lib_map_keep(map, shape, &bounds, depths, device, error);
     if (status) {
         lib_free(device, depths);
         return status;
     }
-    moving.depths_m = depths;
-    (*map)->rig = rig;
-    (*map)->moving = moving;
+    (*map)->moving = *moving;
+    (*map)->moving.depths_m = depths;
     (*map)->map.moving = &(*map)->moving;
     return BEVPOOL_OK;
+}
+
+/* Makes the handle of a frustum; the rig becomes the map's. */
+static BevpoolStatus keep_frustum(BevpoolMap **map, const BevpoolFrustum *f, Rig *rig,
+                                  int32_t device, BevpoolError *error) {
+    BevpoolShape shape = {f->batch,  f->cameras, f->depth_bins, f->feat_h,
+                          f->feat_w, f->nz,      f->ny,         f->nx};
+    double *depths = NULL;
+    BevpoolStatus status = lib_check_shape(&shape, error);
+    if (status || (status = put_depths(rig, device, &depths, error)))
+        return status;
+    BevMoving moving = moving_of(f, rig, &shape);
+    status = keep_moving(map, &shape, &moving, depths, device, error);
+    if (!status)
+        (*map)->rig = rig;
+    return status;
 }
 
 BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum, int32_t device,
@@ -215,11 +223,35 @@ BevpoolStatus bevpool_map_moving(BevpoolMap **map, const BevpoolFrustum *frustum
         return lib_fail(error, BEVPOOL_NO_MEMORY, "frustum: out of memory");
     BevpoolStatus status = check_frustum(frustum, rig, error);
     if (!status && !(status = lib_enter(device, &before, error))) {
-        status = keep_moving(map, frustum, rig, device, error);
+        status = keep_frustum(map, frustum, rig, device, error);
         lib_leave(device, before);
     }
     if (status)
         free(rig);
+    return status ? status : lib_ok(error);
+}
+
+BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
+                                   int64_t most_entries, int32_t device, BevpoolError *error) {
+    int before;
+    if (!map || !shape)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
+    *map = NULL;
+    if (most_entries < 0 || most_entries > INT32_MAX)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "most_entries is %lld, expected 0 to %d",
+                        (long long)most_entries, INT32_MAX);
+    if (device == BEVPOOL_CPU)
+        return lib_fail(error, BEVPOOL_UNSUPPORTED,
+                        "a map of arrays that change is made on a GPU: take bevpool_map_from_arrays");
+    BevpoolStatus status = lib_check_shape(shape, error);
+    if (status || (status = lib_enter(device, &before, error)))
+        return status;
+    BevMoving moving = {.shape = lib_shape(shape, 1),
+                        .samples = shape->batch,
+                        .most_entries = most_entries,
+                        .of_cells = true};
+    status = keep_moving(map, shape, &moving, NULL, device, error);
+    lib_leave(device, before);
     return status ? status : lib_ok(error);
 }
 
@@ -275,7 +307,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
 
 size_t bevpool_plan_map_bytes(const BevpoolPlan *plan) {
     BevMap map = {0};
-    if (!plan || !plan->map->rig)
+    if (!plan || !plan->map->map.moving)
         return 0;
     return plan->map->device == BEVPOOL_CPU ? place_arrays(&plan->map->map, NULL, &map)
                                             : plan->kernel->map_bytes(&plan->problem, plan->plan);
@@ -305,27 +337,46 @@ BevpoolStatus lib_moving_map(const BevpoolPlan *plan, const void *memory, BevMap
     return BEVPOOL_OK;
 }
 
-BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
-                                  size_t bytes, void *stream, BevpoolError *error) {
-    _Static_assert(sizeof(BevpoolPose) == sizeof(BevPose), "one layout");
+/* Checks what updates of poses and of arrays have in common. `source`: NULL is refused. */
+static BevpoolStatus check_update(const BevpoolPlan *plan, const char *name, const void *source,
+                                  bool of_cells, const void *memory, size_t bytes, void *stream,
+                                  BevpoolError *error) {
     size_t needed = bevpool_plan_map_bytes(plan);
-    Err err = {0};
-    if (!plan || !poses)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "poses" : "plan");
-    if (!needed)
+    if (!plan || !source)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? name : "plan");
+    if (!needed || plan->map->moving.of_cells != of_cells)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
-                        "plan: its map does not move (bevpool_map_moving makes one that does)");
+                        "plan: its map does not move (bevpool_map_%s makes one that does)",
+                        of_cells ? "changing" : "moving");
     BevpoolStatus status = lib_check_stream(plan->map->device, stream, error);
     if (status || (status = check_memory(plan, memory, error)))
         return status;
-    if (bytes < needed)
-        return lib_fail(error, BEVPOOL_WORKSPACE, "map memory: has %zu bytes, needs %zu", bytes,
-                        needed);
-    if (plan->map->device == BEVPOOL_CPU)
-        return update_on_cpu(plan->map, poses, memory, error);
-    BevProblem problem = plan->problem;
-    problem.map.memory = memory;
-    return plan->kernel->update(&problem, plan->plan, (const BevPose *)poses, stream, &err)
-               ? lib_ok(error)
-               : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    return bytes >= needed ? BEVPOOL_OK
+                           : lib_fail(error, BEVPOOL_WORKSPACE,
+                                      "map memory: has %zu bytes, needs %zu", bytes, needed);
+}
+
+BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
+                                  size_t bytes, void *stream, BevpoolError *error) {
+    _Static_assert(sizeof(BevpoolPose) == sizeof(BevPose), "one layout");
+    BevpoolStatus status =
+        check_update(plan, "poses", poses, false, memory, bytes, stream, error);
+    if (!status)
+        status = plan->map->device == BEVPOOL_CPU
+                     ? update_on_cpu(plan->map, poses, memory, error)
+                     : lib_update(plan, poses, NULL, memory, stream, error);
+    return status ? status : lib_ok(error);
+}
+
+BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolArrays *arrays,
+                                         void *memory, size_t bytes, void *stream,
+                                         BevpoolError *error) {
+    BevMap map;
+    BevpoolStatus status =
+        check_update(plan, "arrays", arrays, true, memory, bytes, stream, error);
+    if (!status)
+        status = lib_arrays_in_place(&map, arrays, plan->map->device, error);
+    if (!status)
+        status = lib_update(plan, NULL, &map, memory, stream, error);
+    return status ? status : lib_ok(error);
 }

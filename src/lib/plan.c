@@ -52,7 +52,7 @@ static bool is_offered(const BevKernel *row, int32_t device, int32_t direction, 
 }
 
 bool lib_prepares_late(const BevpoolPlan *plan) {
-    return plan->map->rig && plan->map->device == BEVPOOL_CPU;
+    return plan->map->map.moving && plan->map->device == BEVPOOL_CPU;
 }
 
 static bool offered_to(const BevKernel *row, const BevpoolPlan *plan) {
@@ -92,7 +92,7 @@ static const char *why_refused(const BevKernel *row, BevpoolPlan *plan) {
         return "its output has channels first, which does not fit a batch of several samples";
     if (plan->map->view && row->prepare && !row->plan_optional)
         return "it prepares for one map, and that of a view may change";
-    if (plan->map->rig && plan->map->device != BEVPOOL_CPU && !row->update)
+    if (plan->map->map.moving && plan->map->device != BEVPOOL_CPU && !row->update)
         return "its map cannot be made again on the stream";
     return bev_unsupported(row, &plan->problem);
 }
@@ -254,6 +254,8 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
     } else {
         status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     }
+    if (!status && map->map.moving)
+        status = lib_replays_open(map->device, &made->replays, error);
     if (!status)
         divide_workspace(made);
     lib_leave(map->device, before);
@@ -320,6 +322,7 @@ void bevpool_plan_destroy(BevpoolPlan *plan) {
     if (!plan)
         return;
     if (plan->plan && !lib_enter(plan->map->device, &before, NULL)) {
+        lib_replays_close(plan->replays);
         plan->kernel->release(plan->plan);
         lib_leave(plan->map->device, before);
     }

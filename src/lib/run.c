@@ -118,7 +118,7 @@ static BevpoolStatus transpose_copies(const BevpoolPlan *plan, const BevpoolCall
 BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
     if (!plan || !call)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
-    bool moves = plan->map->rig != NULL;
+    bool moves = plan->map->map.moving != NULL;
     if (call->size != sizeof *call && (moves || call->size != offsetof(BevpoolCall, map)))
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "call.size is %zu, expected %zu", call->size,
                         sizeof *call);

@@ -135,8 +135,13 @@ static bool wide_init(Wide *wide) {
     p->shape = (BevShape){1, 1, HEIGHT, COLUMNS, CHANNELS, PIXELS, 1, 1};
     p->dtype = BEV_FP16;
     p->direction = BEV_BACKWARD;
-    p->map = (BevMap){PIXELS,      COLUMNS,      wide->ranks,   wide->ranks,
-                      wide->cells, wide->starts, wide->lengths, NULL};
+    p->map = (BevMap){.points = PIXELS,
+                      .intervals = COLUMNS,
+                      .ranks_depth = wide->ranks,
+                      .ranks_feat = wide->ranks,
+                      .ranks_bev = wide->cells,
+                      .interval_starts = wide->starts,
+                      .interval_lengths = wide->lengths};
     p->depth = p->grad_depth =
         (BevTensor){.dtype = BEV_FP16, .rows = 1, .row_len = PIXELS, .scale = 1};
     p->feat = p->out = p->grad_out = p->grad_feat =

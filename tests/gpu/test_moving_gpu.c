@@ -81,8 +81,10 @@ static void test_random_rigs(int rigs) {
         fine(bevpool_map_moving(&map, &m.frustum, GPU, &error), "a moving map");
         OnGpu forward = on_gpu(map, &m, BEVPOOL_FORWARD);
         OnGpu backward = on_gpu(map, &m, BEVPOOL_BACKWARD);
-        update_and_run(&forward, NULL);
-        update_and_run(&backward, NULL);
+        for (int turn = 0; turn < 3; turn++) { /* kernels, a graph that is recorded, and the graph */
+            update_and_run(&forward, NULL);
+            update_and_run(&backward, NULL);
+        }
         double errors[3] = {
             error_of(&forward, BEVPOOL_OUT, m.out, m.cells * m.channels),
             error_of(&backward, BEVPOOL_GRAD_DEPTH, m.grad_depth, m.depths),
@@ -99,6 +101,90 @@ static void test_random_rigs(int rigs) {
     tap_ok(worst[0] < 1e-5 && worst[1] < 1e-5 && worst[2] < 1e-5,
            "%d random rigs: sums %.1e, gradients of depth %.1e, of features %.1e of the largest",
            rigs, worst[0], worst[1], worst[2]);
+}
+
+/* The arrays of nearest points by cell, of the CPU's map; the caller frees them. */
+static BevpoolArrays arrays_on_gpu(const MovingCase *m, BevpoolShape *shape) {
+    BevpoolMap *map = NULL;
+    BevpoolPlan *plan = NULL;
+    BevpoolOptions options = {.size = sizeof options, .channels = m->channels};
+    fine(bevpool_map_moving(&map, &m->frustum, BEVPOOL_CPU, &error), "a map on the CPU");
+    fine(bevpool_map_shape(map, shape, &error), "its shape");
+    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan on the CPU");
+    size_t bytes = bevpool_plan_map_bytes(plan);
+    char *memory = lib_aligned(bytes);
+    fine(bevpool_plan_update(plan, m->poses, memory, bytes, NULL, &error), "an update");
+    const int64_t *counts = (const int64_t *)(memory + 8); /* behind two words of flags */
+    const size_t array = (size_t)(m->depths * 4 + 255) / 256 * 256, each = (size_t)counts[0] * 4;
+    const size_t lists = (size_t)(m->cells < m->depths ? m->cells : m->depths);
+    const char *first = memory + 256, *starts = first + 3 * array;
+    BevpoolArrays arrays = {.points = counts[0],
+                            .intervals = counts[1],
+                            .ranks_depth = gpu_copy(first, each),
+                            .ranks_feat = gpu_copy(first + array, each),
+                            .ranks_bev = gpu_copy(first + 2 * array, each),
+                            .interval_starts = gpu_copy(starts, (size_t)counts[1] * 4),
+                            .interval_lengths = gpu_copy(starts + (lists * 4 + 255) / 256 * 256,
+                                                         (size_t)counts[1] * 4)};
+    free(memory);
+    bevpool_plan_destroy(plan), bevpool_map_destroy(map);
+    return arrays;
+}
+
+static void free_arrays(const BevpoolArrays *a) {
+    const int32_t *arrays[] = {a->ranks_depth, a->ranks_feat, a->ranks_bev, a->interval_starts,
+                               a->interval_lengths};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        cudaFree((void *)arrays[i]);
+}
+
+/* Updates by arrays, three times: kernels, a graph that is recorded, and the graph. Returns the
+ * second word of the memory. */
+static int32_t update_by_arrays(OnGpu *on, const BevpoolArrays *arrays) {
+    int32_t flags[2] = {7, 7};
+    for (int turn = 0; turn < 3; turn++)
+        fine(bevpool_plan_update_arrays(on->plan, arrays, on->memory, on->bytes, NULL, &error),
+             "an update of arrays");
+    fine(bevpool_run(on->plan, &on->call, &error), "a launch");
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(flags, on->memory, sizeof flags, cudaMemcpyDeviceToHost));
+    return flags[0] ? -1 : flags[1];
+}
+
+/* Arrays that change: sums and gradients as by poses; points in another order without intervals;
+ * and a point that is wrong is left out and told. */
+static void test_arrays(int rigs) {
+    double worst = 0;
+    bool clean = true, told = true;
+    for (int seed = 0; seed < rigs; seed++) {
+        BevpoolShape shape;
+        BevpoolMap *map = NULL;
+        MovingCase m = moving_case((uint64_t)seed, seed % 2 ? 64 : 80);
+        if (m.frustum.align == BEVPOOL_NEAREST) {
+            BevpoolArrays arrays = arrays_on_gpu(&m, &shape);
+            fine(bevpool_map_changing(&map, &shape, m.depths, GPU, &error), "a map");
+            OnGpu forward = on_gpu(map, &m, BEVPOOL_FORWARD);
+            OnGpu backward = on_gpu(map, &m, BEVPOOL_BACKWARD);
+            clean &= update_by_arrays(&forward, &arrays) == 0;
+            worst = fmax(worst, error_of(&forward, BEVPOOL_OUT, m.out, m.cells * m.channels));
+            BevpoolArrays any = arrays;
+            any.interval_starts = any.interval_lengths = NULL;
+            clean &= update_by_arrays(&backward, &any) == 0;
+            worst = fmax(worst, error_of(&backward, BEVPOOL_GRAD_DEPTH, m.grad_depth, m.depths));
+            worst = fmax(worst, error_of(&backward, BEVPOOL_GRAD_FEAT, m.grad_feat,
+                                         m.feats * m.channels));
+            const int32_t wrong[] = {-1, (int32_t)m.depths, (int32_t)m.cells};
+            if (arrays.points) {
+                const int32_t *spoilt = seed % 3 < 2 ? arrays.ranks_depth : arrays.ranks_bev;
+                CUDA(cudaMemcpy((void *)spoilt, &wrong[seed % 3], 4, cudaMemcpyHostToDevice));
+                told &= update_by_arrays(&forward, &arrays) == 1;
+            }
+            gpu_free(&forward), gpu_free(&backward), bevpool_map_destroy(map);
+            free_arrays(&arrays);
+        }
+        moving_free(&m);
+    }
+    tap_ok(worst < 1e-5 && clean && told, "arrays that change, of %d rigs: error %.1e", rigs, worst);
 }
 
 /* Poses that a kernel makes of matrices on the GPU. */
@@ -215,6 +301,7 @@ TAP_SUITE(moving_gpu) {
     if (!device_open(GPU, &err))
         tap_skip_suite(err.what);
     test_random_rigs(small ? 20 : 1000);
+    test_arrays(small ? 20 : 300);
     test_all_poses();
     test_full();
     note_return();

@@ -113,6 +113,7 @@ def test_numpy():
     refuses("kernel v9", lambda: bevpool.pool(depth, feat, grid, kernel="v9"))
     refuses("bev_feat_shape", bevpool.bev_pool_v2, depth, feat, *arrays, (B, Z, Y, X, C + 1), starts, lengths)
     test_ranks(grid, expected)
+    test_prepare(np.asarray)
     later = []
     for path in glob.glob(os.path.dirname(bevpool.__file__) + "/*.py"):
         with open(path, encoding="utf-8") as file:
@@ -120,6 +121,28 @@ def test_numpy():
         later += [node for node in ast.walk(tree) if isinstance(node, ast.BitOr) or
                   isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in ("list", "tuple", "dict")]
     ok(not later, "no union of dicts, no list[...]: Python 3.8 has neither")
+
+
+def test_prepare(taken):
+    """Against the formula of voxel_pooling_prepare_v2, for points near borders, far away and NaN."""
+    size, sizes = np.array([4, 3, 2]), (2, 3, 5, 4, 6)
+    low, cell = np.array([-2, -1.5, -1], np.float32), np.array([1, 1, 0.7], np.float32)
+    coor = random.integers(-8, 14, (*sizes, 3)).astype(np.float32) / 4 * cell + low
+    coor[0, 0, 0, 0, :4] = [[np.nan] * 3, [1e30] * 3, [-1e30] * 3, low - cell]
+    at = ((coor - low) / cell).reshape(-1, 3)
+    inside = np.flatnonzero(((np.nan_to_num(np.trunc(at), nan=-9) >= 0) & (np.trunc(at) < size)).all(1))
+    x, y, z = np.trunc(at[inside]).astype(int).T
+    cells = ((inside // (3 * 5 * 4 * 6) * size[2] + z) * size[1] + y) * size[0] + x
+    order = np.argsort(cells, kind="stable")
+    cells, inside = cells[order], inside[order]
+    begins = np.flatnonzero(np.r_[True, np.diff(cells) > 0])
+    wanted = cells, inside, inside // (5 * 24) * 24 + inside % 24, begins, np.diff(np.r_[begins, len(cells)])
+    found = bevpool.prepare(taken(coor), low, cell, size)
+    found = [np.asarray(a.cpu() if hasattr(a, "cpu") else a) for a in found]
+    ok(all(a.dtype == np.int32 and np.array_equal(a, b) for a, b in zip(found, wanted)),
+       f"prepare: {len(inside)} points in {len(begins)} cells, as voxel_pooling_prepare_v2")
+    ok(bevpool.prepare(taken(coor + 99), low, cell, size) == (None,) * 5, "prepare: no point inside")
+    refuses("expected float32 or float64 (B, N, D, H, W, 3)", bevpool.prepare, taken(coor[..., :2]), low, cell, size)
 
 
 def test_ranks(grid, expected):
@@ -175,6 +198,7 @@ def test_torch(device):
             test_func(device, grid)
     else:
         ok(True, f"{device}: gradients # SKIP no kernel of this build goes backward there")
+    test_prepare(lambda a: torch.from_numpy(a.copy()).to(device))
     test_copies(device, grid)
     test_module(device, grid)
     test_batches(device)
@@ -190,9 +214,9 @@ def test_torch(device):
 def plain(d, f, rd, rf, rb):
     """(B, C, Z, Y, X), by operators of PyTorch."""
     import torch
-    rows = d.flatten()[rd.long(), None] * f.reshape(-1, C)[rf.long()]
-    out = torch.zeros(B * Z * Y * X, C, device=d.device).index_add(0, rb.long(), rows)
-    return out.reshape(bev_shape).permute(0, 4, 1, 2, 3)
+    rows = d.flatten()[rd.long(), None] * f.flatten(0, 3)[rf.long()]
+    out = torch.zeros(B * Z * Y * X, f.shape[-1], device=d.device).index_add(0, rb.long(), rows)
+    return out.reshape(B, Z, Y, X, -1).permute(0, 4, 1, 2, 3)
 
 
 def test_operators(device, grid):
@@ -518,6 +542,34 @@ def test_memory_format(device, grid):
        f"{device}: bev_pool_v2 with channels last")
 
 
+def test_steps(ranks, s, n):
+    """Arrays that come the first time and again, sorted or not, right or wrong; 64 channels, as V4 has them."""
+    import torch
+    wide = torch.randint(-4, 5, (B, N, H, W, 64), device="cuda").float().requires_grad_()
+    deep = torch.from_numpy(depth).cuda().requires_grad_()
+    wanted = plain(deep, wide, *ranks)
+    weight = torch.randint(-4, 5, wanted.shape, device="cuda").float()
+    grads = torch.autograd.grad(wanted, (deep, wide), weight)
+
+    def judged(words, rd, rf, rb, *intervals):
+        out = bevpool.bev_pool_v2(deep, wide, rd, rf, rb, (B, Z, Y, X, 64), *intervals)
+        found = torch.autograd.grad(out, (deep, wide), weight)
+        ok(torch.equal(out, wanted) and all(map(torch.equal, found, grads)), f"cuda: bev_pool_v2, arrays {words}")
+    fresh = [a.clone() for a in (*ranks, s, n)]
+    judged("that come the first time", *fresh)
+    judged("that come again", *fresh)
+    judged("of int64", *(a.long() for a in fresh))
+    order = torch.randperm(len(ranks[0]), device="cuda")
+    judged("in any order, without intervals", *(a[order] for a in ranks), None, None)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        judged("on another stream", *(a.clone() for a in fresh))
+    spoilt = ranks[0].clone()
+    spoilt[3] = 10**6
+    refuses("ranks_depth[3]", bevpool.bev_pool_v2, deep, wide, spoilt, *ranks[1:], (B, Z, Y, X, 64), s, n)
+
+
 def test_cuda(d, f, ranks, s, n, expected):
     import torch
     grid = bevpool.Map((B, N, D, H, W, Z, Y, X), *ranks)
@@ -529,6 +581,7 @@ def test_cuda(d, f, ranks, s, n, expected):
     graph.replay()
     torch.cuda.synchronize()
     ok(torch.equal(out.permute(0, 4, 1, 2, 3), expected), "cuda: a graph of PyTorch")
+    test_steps(ranks, s, n)
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
         other = bevpool.pool(d, f, grid)

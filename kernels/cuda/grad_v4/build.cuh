@@ -93,7 +93,7 @@ bool sort_points(const BevProblem *problem, const ColumnShape &s, Draft *draft, 
     Grad grad = grad_of(problem);
     int64_t cells = problem->shape.nx * problem->shape.ny;
     unsigned blocks = blocks_for(grad.points + 1, 256);
-    auto layout = [&](GradArena &arena) {
+    auto layout = [&](Arena &arena) {
         arena.take(&draft->keys.keys, grad.points);
         arena.take(&draft->keys.spare_keys, grad.points);
         arena.take(&draft->keys.points, grad.points);
@@ -101,7 +101,7 @@ bool sort_points(const BevProblem *problem, const ColumnShape &s, Draft *draft, 
         arena.take(&draft->heads, grad.points + 1);
         arena.take(&draft->findings, 1);
     };
-    if (!grad_allocate(&draft->memory, NAME, layout, err))
+    if (!arena_allocate(&draft->memory, NAME, layout, err))
         return false;
     TRY_CUDA(NAME, cudaMemsetAsync(draft->findings, 0, sizeof *draft->findings, 0));
     v4_point_keys_kernel<<<blocks, 256>>>(grad, s, cells, draft->keys, draft->findings);
@@ -118,7 +118,7 @@ bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4P
     Grad grad = grad_of(problem);
     const ColumnShape &s = plan->map.shape;
     int64_t cells = problem->shape.nx * problem->shape.ny, columns = s.count();
-    auto layout = [&](GradArena &arena) {
+    auto layout = [&](Arena &arena) {
         arena.take(&draft->entries.pixels, entries);
         arena.take(&draft->entries.bins, entries);
         arena.take(&draft->entries.cells, entries);
@@ -127,7 +127,7 @@ bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4P
         if (!grad.weights)
             draft->entries.weights = NULL;
     };
-    if (!grad_allocate(&draft->entry_memory, NAME, layout, err))
+    if (!arena_allocate(&draft->entry_memory, NAME, layout, err))
         return false;
     v4_entries_kernel<<<blocks_for(grad.points, 256), 256>>>(grad, s, cells, draft->keys,
                                                              draft->heads, draft->entries);
@@ -142,7 +142,7 @@ bool allocate_map(const ColumnShape &s, bool weighted, ChunkArrays *out, GradV4P
     int64_t columns = s.count(), chunks = columns * out->column_chunks;
     size_t slots = (size_t)chunks * out->layers * WARP * sizeof(uint4);
     int64_t weights = weighted ? columns * s.bins * WARP * WEIGHTED_LAYERS : 0;
-    auto layout = [&](GradArena &arena) {
+    auto layout = [&](Arena &arena) {
         arena.take(&out->counts, columns);
         arena.take(&out->chunks, chunks);
         arena.take(&out->cells, chunks * CHUNK_CELLS);
@@ -151,7 +151,7 @@ bool allocate_map(const ColumnShape &s, bool weighted, ChunkArrays *out, GradV4P
         if (!weighted)
             out->weights = NULL;
     };
-    if (!grad_allocate(&plan->memory, NAME, layout, err))
+    if (!arena_allocate(&plan->memory, NAME, layout, err))
         return false;
     TRY_CUDA(NAME, cudaMemsetAsync(out->chunks, 0, (size_t)chunks * sizeof(Chunk), 0)); // no bins
     TRY_CUDA(NAME, cudaMemsetAsync(out->slots, NO_SLOT, slots, 0));
@@ -168,7 +168,7 @@ bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *pla
     ColumnFindings findings;
     ChunkArrays out = {};
     v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
-    if (!grad_read_back(&findings, draft.findings, NAME, err))
+    if (!read_back(&findings, draft.findings, NAME, err))
         return false;
     int64_t chunks = s.count() * findings.column_chunks;
     bool weighted = problem->map.weights || findings.layers > 1;
@@ -196,8 +196,8 @@ bool build_columns(const BevProblem *problem, Draft *draft, GradV4Plan *plan, Er
     if (!plan->warps || !columns_possible(problem, plan->map.shape))
         return true;
     if (!sort_points(problem, plan->map.shape, draft, err) ||
-        !grad_read_back(&findings, draft->findings, NAME, err) ||
-        !grad_read_back(&entries, draft->heads + problem->map.points, NAME, err))
+        !read_back(&findings, draft->findings, NAME, err) ||
+        !read_back(&entries, draft->heads + problem->map.points, NAME, err))
         return false;
     if (findings.irregular || problem->map.points < (int64_t)POINTS_AN_ENTRY * entries)
         return true;
@@ -221,23 +221,17 @@ bool build_moving(const BevProblem *problem, GradV4Plan *plan, Err *err) {
 
 size_t grad_v4_map_bytes(const BevProblem *, const BevPlan *opaque) {
     const GradV4Plan *plan = (const GradV4Plan *)opaque;
-    BevPose *poses;
     size_t bytes;
-    moving_columns(plan->map.shape, plan->weighted, NULL, &poses, &bytes);
+    moving_columns(plan->map.shape, &plan->moving, NULL, &bytes);
     return bytes;
 }
 
-bool grad_v4_update(const BevProblem *problem, const BevPlan *opaque, const BevPose *from,
-                    void *stream_, Err *err) {
+bool grad_v4_update(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const GradV4Plan *plan = (const GradV4Plan *)opaque;
     const ColumnShape &s = plan->map.shape;
     cudaStream_t stream = (cudaStream_t)stream_;
-    BevPose *poses;
-    MovingColumns map = moving_columns(s, plan->weighted, problem->map.memory, &poses);
-    size_t bytes = (size_t)s.cameras * sizeof *poses;
-    TRY_CUDA(NAME, cudaMemcpyAsync(poses, from, bytes, cudaMemcpyDefault, stream));
-    TRY_CUDA(NAME, cudaMemsetAsync(map.flags, 0, sizeof *map.flags, stream));
-    MovingFrame frame = moving_frame(&plan->moving, poses);
+    MovingColumns map = moving_columns(s, &plan->moving, problem->map.memory);
+    MovingFrame frame = moving_frame(&plan->moving, map.flags);
     with_flag(plan->weighted, [&]<bool W>() {
         v4_moving_columns_kernel<W>
             <<<blocks_for(s.count() * WARP, 128), 128, 0, stream>>>(frame, map);

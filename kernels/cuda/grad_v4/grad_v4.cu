@@ -79,16 +79,15 @@ cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, const Colum
 template <BevDtype D, bool W>
 cudaError_t moving_launch(const BevProblem *problem, const Grad &grad, const GradV4Plan &plan,
                           cudaStream_t stream) {
-    BevPose *poses;
     const ColumnShape &s = plan.map.shape;
-    MovingColumns map = moving_columns(s, W, problem->map.memory, &poses);
+    MovingColumns map = moving_columns(s, &plan.moving, problem->map.memory);
     ColumnMap columns = {s,          map.column_chunks, map.counts,
                          map.chunks, map.cells,         (const uint4 *)map.slots,
                          (const float4 *)map.weights};
     cudaError_t status = columns_launch<D, W>(grad, plan, columns, stream);
     dim3 grid((unsigned)s.count(), WARP / 8);
     grad_v4_crowded_kernel<D, W ? 4 : 1><<<grid, 8 * WARP, 0, stream>>>(
-        grad, moving_frame(&plan.moving, poses), s, map.counts);
+        grad, moving_frame(&plan.moving, map.flags), s, map.counts);
     return status;
 }
 

@@ -10,7 +10,7 @@
 struct MovingColumns {
     ColumnShape shape;
     int column_chunks; // room for the chunks of a column
-    int *flags;  // a word that callers read: 0, as other columns have a kernel of their own
+    int *flags; // the head of the memory; the first word is 0: other columns have their own kernel
     int *counts; // [columns]: chunks; 0: too many, or a bin of too many cells
     Chunk *chunks;
     int *cells;
@@ -143,6 +143,8 @@ static __global__ void v4_moving_columns_kernel(const __grid_constant__ MovingFr
     const ColumnShape &s = out.shape;
     int64_t column = thread_number() / WARP;
     int lane = (int)threadIdx.x % WARP, strip, slab;
+    if (thread_number() == 0)
+        *out.flags = 0;
     if (column >= s.count())
         return;
     int camera = (int)divide(divide(column, s.strips, &strip), s.slabs, &slab);
@@ -212,16 +214,16 @@ static __global__ void grad_v4_crowded_kernel(Grad grad, MovingFrame frame, Colu
     }
 }
 
-// Lays the arrays out in `memory`, behind the poses; or counts their bytes if that is NULL.
-static inline MovingColumns moving_columns(const ColumnShape &s, bool weighted, void *memory,
-                                           BevPose **poses, size_t *bytes = NULL) {
+// Lays the arrays out in `memory`, behind its head; or counts their bytes if that is NULL.
+static inline MovingColumns moving_columns(const ColumnShape &s, const BevMoving *moving,
+                                           void *memory, size_t *bytes = NULL) {
+    bool weighted = moving->align != BEV_NEAREST;
     MovingColumns map = {};
-    GradArena arena = {(char *)memory, 0};
+    Arena arena = {(char *)memory, 0};
     map.shape = s;
     map.column_chunks = s.bins; // a bin a chunk: cameras that roll see many cells at once
     int64_t columns = s.count(), chunks = columns * map.column_chunks;
-    arena.take(&map.flags, 1);
-    arena.take(poses, s.cameras);
+    arena.take(&map.flags, (int64_t)(bev_moving_head(moving) / sizeof(int)));
     arena.take(&map.counts, columns);
     arena.take(&map.chunks, chunks);
     arena.take(&map.cells, chunks * CHUNK_CELLS);

@@ -110,7 +110,7 @@ bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draf
     counts[0] += (int)(pool.cells - pool.intervals); // an empty cell is an owner without points
     plan->pieces.shares = shares_from(counts);
     auto layout = [&](Arena &arena) { arena.take((int4 **)&plan->pieces.owners, pool.cells); };
-    if (!arena_allocate(&plan->map_memory, layout, err))
+    if (!arena_allocate(&plan->map_memory, "v4", layout, err))
         return false;
     int empties = (int)(pool.cells - pool.intervals);
     CellSort sort = {plan->pieces.shares,
@@ -170,7 +170,7 @@ bool allocate_tiles(const Pool &pool, const Draft &draft, const Findings &findin
         arena.take(&out->weights, weights);
         arena.take(empty, pool.cells - pool.intervals);
     };
-    if (!arena_allocate(&plan->map_memory, layout, err))
+    if (!arena_allocate(&plan->map_memory, "v4", layout, err))
         return false;
     if (pool.weights)
         TRY_CUDA("v4", cudaMemsetAsync(out->weights, 0, (size_t)weights * sizeof(float), 0));
@@ -265,7 +265,7 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
         arena.take(&draft->step_starts, draft->tiles + 1);
         arena.take(&draft->strip_starts, draft->strips + 1);
     };
-    if (!arena_allocate(&draft->memory, layout, err))
+    if (!arena_allocate(&draft->memory, "v4", layout, err))
         return false;
     if (!pool.weights)
         draft->slots = NULL;
@@ -311,15 +311,12 @@ size_t v4_map_bytes(const BevProblem *, const BevPlan *opaque) {
     return bytes;
 }
 
-bool v4_update(const BevProblem *problem, const BevPlan *opaque, const BevPose *poses,
-               void *stream_, Err *err) {
+bool v4_update(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
     MovingMap map = moving_map(plan->sizes, problem->map.memory);
-    size_t bytes = (size_t)plan->sizes.cameras * sizeof *poses;
-    TRY_CUDA("v4", cudaMemcpyAsync(map.poses, poses, bytes, cudaMemcpyDefault, stream));
     TRY_CUDA("v4", cudaMemsetAsync(map.findings, 0, map.zeroed, stream));
-    update_entries(moving_frame(&plan->moving, map.poses), plan->sizes, map, stream);
+    update_entries(moving_frame(&plan->moving, map.flags), plan->sizes, map, stream);
     update_tiles(plan->frustums, plan->sizes, plan->rules, map, stream);
     return cuda_ok(cudaGetLastError(), "v4", err);
 }
@@ -344,7 +341,7 @@ bool build_plan(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
     if (tiles)
         draft_tiles(pool, plan->frustums, *draft);
     Findings findings;
-    if (!read_back(&findings, draft->findings, err))
+    if (!read_back(&findings, draft->findings, "v4", err))
         return false;
     return tiles && tiles_are_faster(pool, findings)
                ? build_tiles(problem, pool, *draft, findings, plan, err)

@@ -15,9 +15,12 @@ struct MovingFrame {
     double u_step, v_step, depth_start_m, depth_step_m;
     const double *depths_m;
     const BevPose *poses; // [cameras]
+    const int *cells;     // NULL, or the cells of points, in place of all but `f`
 };
 
-static inline MovingFrame moving_frame(const BevMoving *moving, const BevPose *poses) {
+// `memory`: that of the map.
+static inline MovingFrame moving_frame(const BevMoving *moving, const void *memory) {
+    const char *source = (const char *)memory + BEV_MOVING_SOURCE;
     const BevShape *shape = &moving->shape;
     const BevGrid *grid = &moving->grid;
     return {frustums_of(*shape),
@@ -31,20 +34,25 @@ static inline MovingFrame moving_frame(const BevMoving *moving, const BevPose *p
             moving->depth_start_m,
             moving->depth_step_m,
             moving->depths_m,
-            poses};
+            (const BevPose *)source,
+            moving->of_cells ? (const int *)source : NULL};
 }
 
 // The ray of a feature pixel: its points are origin + depth * direction.
 struct PixelRay {
     double origin_m[3], direction[3];
-    int first; // first cell of its camera's sample
+    int first; // first cell of its camera's sample; where cells are given, number of its first point
 };
 
 // Rounds as the host does: a fused multiply-add would move points across cell borders.
 __device__ inline PixelRay ray_of(const MovingFrame &frame, int camera, int h, int w) {
     const BevPose &pose = frame.poses[camera];
     double u = w * frame.u_step, v = h * frame.v_step;
-    PixelRay ray;
+    PixelRay ray = {};
+    if (frame.cells) {
+        ray.first = ((camera * frame.f.width + w) * frame.f.height + h) * frame.f.bins;
+        return ray;
+    }
     for (int axis = 0; axis < 3; axis++) {
         const double *row = pose.matrix + 3 * axis;
         ray.origin_m[axis] = pose.origin_m[axis];
@@ -115,11 +123,17 @@ __device__ inline double quotient(double value, double divisor, double reciproca
 template <int N>
 __device__ inline PointCells<N> cells_of(const MovingFrame &frame, const PixelRay &ray, int bin) {
     const BevGrid &grid = frame.grid;
+    double point_m[3];
+    PointCells<N> cells = {};
+    if (frame.cells) {
+        cells.cell[0] = frame.cells[ray.first + bin];
+        cells.weight[0] = 1;
+        cells.left = cells.cell[0] != NO_CELL;
+        return cells;
+    }
     double depth = frame.depths_m
                        ? frame.depths_m[bin]
                        : __dadd_rn(frame.depth_start_m, __dmul_rn(bin, frame.depth_step_m));
-    double point_m[3];
-    PointCells<N> cells = {};
     for (int axis = 0; axis < 3; axis++)
         point_m[axis] = __dadd_rn(ray.origin_m[axis], __dmul_rn(depth, ray.direction[axis]));
     auto at = [&](int axis) {

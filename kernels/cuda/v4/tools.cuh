@@ -1,37 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-// Tools of V4's `prepare`: memory, prefix sums, a stable partition, and sorts of many short lists.
+// Tools of V4's `prepare`: prefix sums, a stable partition, and sorts of many short lists.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
-
-// ---- memory: many arrays from one allocation ---------------------------------------------------
-
-// Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
-struct Arena {
-    char *base;
-    size_t used;
-
-    template <typename T> void take(T **array, int64_t count) {
-        *array = base ? (T *)(base + used) : NULL;
-        used += ((size_t)count * sizeof(T) + 255) / 256 * 256;
-    }
-};
-
-template <typename Layout>
-static inline bool arena_allocate(void **memory, Layout layout, Err *err) {
-    Arena arena = {};
-    layout(arena);
-    if (!cuda_allocate_pooled(memory, arena.used, "v4", err))
-        return false;
-    arena = {(char *)*memory, 0};
-    layout(arena);
-    return true;
-}
-
-template <typename T> static inline bool read_back(T *value, const T *device, Err *err) {
-    TRY_CUDA("v4", cudaMemcpy(value, device, sizeof *value, cudaMemcpyDeviceToHost));
-    return true;
-}
 
 // ---- counting ----------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@
 
 // What a launch and the kernels behind the schedule read.
 struct MovingSchedule {
-    int flags; // BEV_MOVING_FULL; callers read this word
     Numbers numbers;
     TileBins bins;
     TileCounts counts;
@@ -47,7 +46,7 @@ static __device__ int moving_workers(const int *tile_steps, int portion, int lar
 // for, tiles get fewer.
 static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findings *findings,
                                                  const int *lists, const int *entries,
-                                                 MovingSchedule *out) {
+                                                 MovingSchedule *out, int *flags) {
     __shared__ int counts[PORTIONS][CLASSES], largest[PORTIONS];
     __shared__ double times[PORTIONS];
     int i = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, longest = 0, eighths, workers;
@@ -79,13 +78,13 @@ static __global__ void v4_moving_schedule_kernel(MovingRules rules, const Findin
     out->bins.largest = largest[best];
     out->bins.set(shares, tile_steps);
     out->counts = {out->numbers.blocks * TILE_WARPS, rules.cells - *lists};
-    out->flags = *entries > rules.most_entries ? BEV_MOVING_FULL : 0;
+    *flags = *entries > rules.most_entries ? BEV_MOVING_FULL : 0;
 }
 
 // The arrays of a moving map: those that a launch reads, and those only between two kernels.
 struct MovingMap {
-    MovingSchedule *schedule; // comes first
-    BevPose *poses;
+    int *flags; // the head of the memory comes first
+    MovingSchedule *schedule;
     TileArrays tiles;
     int *empty;
     uint32_t *occupied;
@@ -103,15 +102,16 @@ struct MovingMap {
 
 // The sizes of a moving map.
 struct MovingSizes {
-    int cameras, cells, tiles, strips, columns, entries, workers;
+    int cells, tiles, strips, columns, entries, workers;
     bool weighted;
+    size_t head; // bytes
 };
 
 static inline MovingSizes moving_sizes(const BevMoving *moving) {
     const BevShape *shape = &moving->shape;
     Frustums f = frustums_of(*shape);
     MovingSizes sizes = {};
-    sizes.cameras = f.cameras;
+    sizes.head = bev_moving_head(moving);
     sizes.cells = (int)(shape->nx * shape->ny);
     sizes.tiles = (int)blocks_for(sizes.cells, TILE_CELLS);
     sizes.columns = f.cameras * f.width * f.slabs;
@@ -128,13 +128,16 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     Arena arena = {(char *)memory, 0};
     MovingMap result = {}, *map = &result;
     int64_t steps = (int64_t)sizes.entries + TILE_WARPS, weighted = sizes.weighted;
+    arena.take(&map->flags, (int64_t)(sizes.head / sizeof(int)));
     arena.take(&map->schedule, 1);
-    arena.take(&map->poses, sizes.cameras);
     arena.take(&map->tiles.work, sizes.workers + TILE_WARPS);
     arena.take(&map->tiles.cells, (int64_t)sizes.tiles * TILE_CELLS);
     arena.take(&map->tiles.tiles, sizes.tiles);
     arena.take(&map->tiles.slabs, steps);
     arena.take(&map->tiles.entries, steps * TILE_CELLS);
+    Arena early = {(char *)map->tiles.entries, 0}; // these are read before steps are written
+    early.take(&map->found, sizes.entries);
+    early.take(&map->unsorted, sizes.entries);
     arena.take(&map->tiles.weight_rows, weighted * steps * TILE_CELLS);
     arena.take(&map->tiles.weights, weighted * sizes.entries * SLAB);
     arena.take(&map->empty, sizes.cells);
@@ -152,8 +155,6 @@ static inline MovingMap moving_map(const MovingSizes &sizes, void *memory, size_
     arena.take(&map->order, sizes.cells);
     arena.take(&map->step_starts, sizes.tiles + 1);
     arena.take(&map->strip_keys, sizes.cells);
-    arena.take(&map->found, sizes.entries);
-    arena.take(&map->unsorted, sizes.entries);
     arena.take(&map->entries, sizes.entries);
     arena.take(&map->unsorted_rows, weighted * sizes.entries);
     arena.take(&map->slots, weighted * sizes.entries);
@@ -202,7 +203,7 @@ static inline void update_tiles(const Frustums &f, const MovingSizes &sizes,
     sort_lists(sizes.strips, Strips{map.strip_starts, map.strip_keys, map.order}, stream);
     v4_count_steps_kernel<<<tile_blocks, 256, 0, stream>>>(order, map.step_counts, map.findings);
     v4_moving_schedule_kernel<<<1, PORTIONS * WARP, 0, stream>>>(
-        rules, map.findings, lists, map.cell_starts + sizes.cells, map.schedule);
+        rules, map.findings, lists, map.cell_starts + sizes.cells, map.schedule, map.flags);
     partition(ABSENT_BIN + 1, sizes.tiles,
               TileSort{{}, &map.schedule->bins, order, map.step_counts, map.tiles.tiles}, stream);
     scan(map.step_counts, map.tiles.tiles, sizes.tiles, map.step_starts, NULL, stream);

@@ -16,6 +16,8 @@
     out = bevpool.view_transform(x, cameras, D, poses=cameras.poses(sensor2ego, cam2imgs, post_rots,
                                                                     post_trans, bda))
 
+    arrays = bevpool.prepare(coor, grid_lower_bound, grid_interval, grid_size)    # voxel_pooling_prepare_v2
+
     out = bevpool.voxel_pool(volume, geom, bev_h, bev_w)             # (B, C, bev_h, bev_w)
     out = bevpool.voxel_align(volume, geom, bev_h, bev_w)
 
@@ -24,6 +26,10 @@ with first and higher gradients, for torch.compile, torch.export, torch.jit.trac
 and CUDA graphs; bevpool.onnx exports them. A map's arrays are arguments of its operator. Launches run
 on the current stream. A map's first launch prepares a plan, which waits for the GPU: do that before a
 graph is captured. FP64 is for gradcheck: a reference in NumPy computes it, on the CPU alone.
+
+bev_pool_v2 makes no plan for arrays on a GPU that come the first time: they are checked and taken on the
+stream, and 8 bytes are read back. Arrays that pool a second time get a plan, which is faster for arrays that
+stay: call it twice before a graph is captured. In a capture arrays are not checked: wrong ones are left out.
 
 bev_pool_v2, voxel_pool and voxel_align keep the maps of the last calls. Arrays on the CPU are compared
 with those of the call before, so that no change is missed. Arrays on a GPU are known by their memory and
@@ -37,10 +43,10 @@ from ._arrays import torch
 from ._library import BACKWARD, BILINEAR, CPU, FORWARD, LATTICE, NEAREST, Error, kernels, warm_up
 from ._library import version as __version__
 from ._maps import Cameras, Map
-from .functional import bev_pool_v2, pool, view_transform, voxel_align, voxel_pool
+from .functional import bev_pool_v2, pool, prepare, view_transform, voxel_align, voxel_pool
 
 __all__ = ["BACKWARD", "BILINEAR", "CPU", "FORWARD", "LATTICE", "NEAREST", "Cameras", "Error", "Map",
-           "bev_pool_v2", "kernels", "pool", "view_transform", "voxel_align", "voxel_pool", "warm_up"]
+           "bev_pool_v2", "kernels", "pool", "prepare", "view_transform", "voxel_align", "voxel_pool", "warm_up"]
 
 if torch is not None:
     from .module import LiftSplat  # noqa: F401

@@ -5,7 +5,8 @@ import ctypes
 import numpy as np
 
 from ._arrays import address, as_read, device_name, device_of, dtype_of, empty, is_tensor, torch
-from ._library import BACKWARD, CPU, FORWARD, GRADIENTS, POOLED, Matrices, check, library
+from ._library import (ALIGNMENT, BACKWARD, CPU, FORWARD, GRADIENTS, POOLED, Matrices, Points, Prepared, Shape,
+                       check, library)
 from ._maps import Map, moving, raw_stream, recent
 
 
@@ -57,18 +58,22 @@ def out_shape(shape, channels, channels_first):
 
 
 def pool(depth, feat, grid, channels_first, kernel=None):
+    grid = grid.for_call(depth, feat, FORWARD, channels_first, kernel)
     plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel)
     out = empty(feat, shape)
-    plan.launch(POOLED, (as_read(depth, feat.dtype), as_read(feat, feat.dtype), out))
-    return out
+    memory = plan.launch(POOLED, (as_read(depth, feat.dtype), as_read(feat, feat.dtype), out), grid.source)
+    return out if grid.fits(memory) else pool(depth, feat, grid.whole(), channels_first, kernel)
 
 
 def pool_grad(grad, depth, feat, grid, channels_first):
+    grid = grid.for_call(depth, feat, BACKWARD, channels_first, None)
     plan, shape = _prepared(depth, feat, grid, BACKWARD, channels_first)
     _check_grad(grad, shape, plan.device)
     grads = empty(feat, tuple(depth.shape)), empty(feat, tuple(feat.shape))
     inputs = (as_read(array, feat.dtype) for array in (depth, feat, grad))
-    plan.launch(GRADIENTS, (*inputs, *grads))
+    memory = plan.launch(GRADIENTS, (*inputs, *grads), grid.source)
+    if not grid.fits(memory):
+        return pool_grad(grad, depth, feat, grid.whole(), channels_first)
     return as_read(grads[0], depth.dtype), grads[1]
 
 
@@ -122,8 +127,15 @@ def view_grad(grad, given, grid, *how, poses=None):
 
 def moving_view(x, poses, shape, ints, numbers, *how):
     shape = int(poses.shape[0]), *shape[1:]
-    grid = moving(device_of(x), shape, tuple(ints), tuple(numbers))
-    return view(x, grid, *how, poses=_checked_poses(poses, x, shape))
+    grid, poses = moving(device_of(x), shape, tuple(ints), tuple(numbers)), _checked_poses(poses, x, shape)
+    if grid.device == CPU or not x.requires_grad:
+        return view(x, grid, *how, poses=poses)
+    backward, _ = _prepared_view(as_given(x), grid, BACKWARD, *how)
+    beside = backward.make_ahead(poses) if backward.makes_ahead else None
+    out = view(x, grid, *how, poses=poses)
+    if beside:
+        torch.cuda.current_stream(grid.device).wait_stream(beside)
+    return out
 
 
 def moving_view_grad(grad, x, poses, shape, ints, numbers, *how):
@@ -165,6 +177,53 @@ def poses(sensor2ego, cam2imgs, post_rots, post_trans, bda):
     check(library.bevpool_poses, ctypes.addressof(matrices), address(found), device,
           None if device == CPU else raw_stream(device))
     return found
+
+
+# ---- BEVDet's preparation ------------------------------------------------------------------------
+
+
+def prepare(points, lower, cell, count):
+    """functional.prepare() of numbers."""
+    b, n, d, h, w, _ = map(int, points.shape)
+    shape = b, n, d, h, w, *count[::-1]
+    if not is_tensor(points):
+        return _prepare_on_cpu(points, np.array(lower, points.dtype), np.array(cell, points.dtype), count)
+    if not points.is_cuda:
+        found = prepare(points.detach().numpy(), lower, cell, count)
+        return tuple(map(torch.from_numpy, found))
+    device, total = device_of(points), b * n * d * h * w
+    points = points.detach().contiguous()
+    its_shape, bytes_ = Shape(*shape), ctypes.c_size_t()
+    check(library.bevpool_prepare_bytes, ctypes.byref(its_shape), device, ctypes.byref(bytes_))
+    most = min(total, b * count[0] * count[1] * count[2])
+    padded = [-(-size // 64) * 64 for size in (total, total, total, most, most, 2)]
+    memory = points.new_empty(sum(padded), dtype=torch.int32)
+    arrays = memory.split(padded)
+    workspace = points.new_empty(bytes_.value + ALIGNMENT, dtype=torch.uint8)
+    start = (address(workspace) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    given = Points(ctypes.sizeof(Points), address(points), points.dtype == torch.float64, 0, lower, cell)
+    out = Prepared(ctypes.sizeof(Prepared), *map(address, arrays))
+    check(library.bevpool_prepare, ctypes.byref(its_shape), ctypes.byref(given), ctypes.byref(out), start,
+          bytes_.value, device, raw_stream(device))
+    inside, intervals = arrays[5][:2].tolist()
+    return tuple(array[:size] for array, size in zip(arrays, (inside,) * 3 + (intervals,) * 2))
+
+
+def _prepare_on_cpu(points, lower, cell, count):
+    b, n, d, h, w, _ = points.shape
+    with np.errstate(invalid="ignore"):
+        at = ((points - lower) / cell).reshape(-1, 3)
+        inside = ((at > -1) & (at < np.array(count))).all(1)
+    ranks_depth = np.flatnonzero(inside)
+    x, y, z = at[inside].astype(np.int64).T
+    sample = ranks_depth // (n * d * h * w)
+    ranks_bev = ((sample * count[2] + z) * count[1] + y) * count[0] + x
+    order = np.argsort(ranks_bev, kind="stable")
+    ranks_bev, ranks_depth = ranks_bev[order], ranks_depth[order]
+    ranks_feat = ranks_depth // (d * h * w) * (h * w) + ranks_depth % (h * w)
+    starts = np.flatnonzero(np.r_[True, ranks_bev[1:] != ranks_bev[:-1]][:len(ranks_bev)])
+    lengths = np.diff(np.r_[starts, len(ranks_bev)])
+    return tuple(a.astype(np.int32) for a in (ranks_bev, ranks_depth, ranks_feat, starts, lengths))
 
 
 # ---- voxel_pool and voxel_align ------------------------------------------------------------------

@@ -60,6 +60,17 @@ class Matrices(ctypes.Structure):
         [("bev_size", ctypes.c_int32), ("reserved", ctypes.c_int32)]
 
 
+class Points(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("points", ctypes.c_void_p), ("wide", ctypes.c_int32),
+                ("reserved", ctypes.c_int32), ("lower_m", ctypes.c_double * 3), ("cell_m", ctypes.c_double * 3)]
+
+
+class Prepared(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t)] + \
+        [(name, ctypes.c_void_p) for name in
+         ("ranks_bev", "ranks_depth", "ranks_feat", "interval_starts", "interval_lengths", "counts")]
+
+
 class Frustum(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("batch", ctypes.c_int64)] + \
         [(name, ctypes.c_int32) for name in
@@ -104,12 +115,16 @@ def _load():
             ("plan_bytes", ctypes.c_size_t, pointer, i32),
             ("map_from_arrays", i32, pointer, pointer, pointer, i32, ctypes.c_uint32, pointer),
             ("map_moving", i32, pointer, pointer, i32, pointer),
+            ("map_changing", i32, pointer, pointer, ctypes.c_int64, i32, pointer),
+            ("prepare_bytes", i32, pointer, i32, pointer, pointer),
+            ("prepare", i32, pointer, pointer, pointer, pointer, ctypes.c_size_t, i32, pointer, pointer),
             ("poses", i32, pointer, pointer, i32, pointer, pointer),
             ("map_destroy", None, pointer),
             ("plan_create", i32, pointer, pointer, pointer, pointer),
             ("plan_destroy", None, pointer),
             ("plan_map_bytes", ctypes.c_size_t, pointer),
             ("plan_update", i32, pointer, pointer, pointer, ctypes.c_size_t, pointer, pointer),
+            ("plan_update_arrays", i32, pointer, pointer, pointer, ctypes.c_size_t, pointer, pointer),
             ("run", i32, pointer, pointer, pointer)):
         function = getattr(library, "bevpool_" + name)
         function.restype, function.argtypes = result, arguments

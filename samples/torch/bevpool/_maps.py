@@ -9,7 +9,7 @@ from typing import Optional, Sequence
 
 import numpy as np
 
-from ._arrays import (Array, address, as_read, copied, device_of, device_name, empty, is_tensor,
+from ._arrays import (Array, address, as_read, copied, device_of, device_name, dtype_of, empty, is_tensor,
                       sizes_of, torch)
 from ._library import (ALIGNMENT, CPU, FORWARD, FP32, FP64, MAP, NEAREST, ROLES, STREAM, WORKSPACE,
                        WRONG_DEVICE, Arrays, Call, Error, Frustum, Options, Shape, Tensor, View, Words,
@@ -61,6 +61,8 @@ class Map:
     The arrays are checked and copied: `arrays`, which must not be changed. A pickled Map is made again of
     them. A Map of B samples also serves fewer, and any multiple of B."""
 
+    source = None  # what each launch makes the map of
+
     def __init__(self, shape: Sequence[int], ranks_depth: Array, ranks_feat: Array, ranks_bev: Array,
                  interval_starts: Optional[Array] = None, interval_lengths: Optional[Array] = None,
                  weights: Optional[Array] = None, device: Optional[int] = None) -> None:
@@ -79,7 +81,7 @@ class Map:
             if array is not None and tuple(array.shape) != (length,):
                 raise ValueError(f"{name} has shape {tuple(array.shape)}, expected ({length},)")
         if torch is not None and self.device != CPU:
-            torch.cuda.synchronize(self.device)  # the copies must be there
+            torch.cuda.current_stream(self.device).synchronize()  # the copies must be there
         made = ctypes.c_void_p()
         check(library.bevpool_map_from_arrays, ctypes.byref(made),
                ctypes.byref(Shape(*self.shape)),
@@ -132,6 +134,12 @@ class Map:
         join = torch.cat if is_tensor(self.arrays[0]) else np.concatenate
         ranks = [join([a + step * i for i in range(times)]) for a, step in zip(self.arrays, steps)]
         return [*ranks, self.arrays[5] if self.arrays[5] is None else join([self.arrays[5]] * times)]
+
+    def for_call(self, *_):
+        return self
+
+    def fits(self, _):
+        return True
 
     def _cells(self):
         return self.shape[5] * self.shape[6] * self.shape[7]
@@ -210,6 +218,92 @@ def moving(device, shape, ints, numbers):
     return Moving(device, shape, ints, numbers)
 
 
+class Changing(Map):
+    """Arrays on a GPU that are others in each step, with plans as a Map has them."""
+
+    def __init__(self, device, shape):
+        self.shape, self.device, self._plans, self._ready = shape, device, {}, {}
+        made = ctypes.c_void_p()
+        check(library.bevpool_map_changing, ctypes.byref(made), ctypes.byref(Shape(*shape)), 0, device)
+        self._destroy = weakref.finalize(self, library.bevpool_map_destroy, made)
+        self._map = made
+
+    def of_batch(self, batch):
+        return self
+
+    def serves(self, channels, dtype, direction, channels_first):
+        """Whether the library has a plan for that."""
+        try:
+            return bool(self.plan(channels, dtype, direction, channels_first))
+        except Error as error:
+            if error.status != "BEVPOOL_UNSUPPORTED":
+                raise
+            return False
+
+
+@functools.lru_cache(maxsize=16)
+def changing(device, shape):
+    return Changing(device, shape)
+
+
+class Seen:
+    """What is known of arrays that came before."""
+    pooled = sound = False
+
+
+class Step:
+    """Arrays of one call, on a GPU. Who prepares arrays in each step would prepare a plan in each step:
+    arrays that come the first time are taken as they are, on the stream; those that pool once more
+    become a Map."""
+
+    def __init__(self, shape, arrays, device, seen):
+        self.shape, self.device, self.source, self._seen = shape, device, arrays, seen
+        self._grid = changing(device, shape)
+        self._ready = self._grid._ready
+        self.plan = self._grid.plan
+
+    def of_batch(self, _):
+        return self
+
+    def whole(self):
+        return recent.put(self.source, (self.shape, self.device),
+                          Map(self.shape, *self.source, device=self.device))
+
+    def for_call(self, depth, feat, direction, channels_first, kernel):
+        """This, or its Map where that is faster or has to be."""
+        b, n, d, h, w = self.shape[:5]
+        again = direction == FORWARD and self._seen.pooled and not torch.cuda.is_current_stream_capturing()
+        if again or kernel or depth.shape not in ((b, n, d, h, w), (b * n, d, h, w)) or \
+                not self._is_plain() or \
+                not self._grid.serves(int(feat.shape[-1]), dtype_of(feat), direction, channels_first):
+            return self.whole()
+        if direction == FORWARD:
+            self._seen.pooled = True
+        return self
+
+    def _is_plain(self):
+        ranks, intervals = self.source[:3], self.source[3:5]
+        for arrays in (ranks, intervals) if intervals != (None, None) else (ranks,):
+            for array in arrays:
+                if array is None or array.shape != arrays[0].shape or array.dim() != 1 or \
+                        array.dtype != torch.int32 or not array.is_contiguous() or \
+                        device_of(array) != self.device:
+                    return False
+        return True
+
+    def fits(self, memory):
+        """Whether the launch that made its map in `memory` had what these arrays hold. Asked once."""
+        if not self._seen.sound and not torch.cuda.is_current_stream_capturing():
+            self._seen.sound = memory[:2].tolist() == [0, 0]  # flags: no room, wrong arrays
+            return self._seen.sound
+        return True
+
+
+@functools.lru_cache(maxsize=None)
+def _beside(device):
+    return torch.cuda.Stream(device)
+
+
 class Plan:
     """A kernel prepared for a map, a format and a number of channels."""
 
@@ -230,36 +324,72 @@ class Plan:
             call.tensors[role] = Tensor(None, library.bevpool_plan_bytes(made, role), dtype, 0)
         self._call = bytes(call)  # all but the addresses
         self._map_bytes = library.bevpool_plan_map_bytes(made)
+        # Small maps do not fill a GPU: that of the gradients is made beside that of the sums, and kept.
+        self.makes_ahead = 0 < self._map_bytes <= 8 << 20
+        self._ahead = None  # a map made before its launch: what of, and its memory
 
-    def _made_map(self, poses):
-        """The map of moving cameras, made of poses (..., 12) on the current stream: its memory."""
-        poses = as_read(poses, torch.float64 if is_tensor(poses) else np.float64)
-        memory = empty(poses, (self._map_bytes + ALIGNMENT + 7) // 8)
+    def make_ahead(self, poses):
+        """Begins the map of the next launch with these poses, on a second stream. Returns what the current
+        stream has to wait for."""
+        poses, beside = as_read(poses, torch.float64), _beside(self.device)
+        beside.wait_stream(torch.cuda.current_stream(self.device))
+        made = self._made_map(poses, beside.cuda_stream)
+        self._ahead = self._mark(poses), Recent.proof(poses), made
+        return beside
+
+    def _mark(self, poses):
+        return Recent.place(poses), raw_stream(self.device), torch.cuda.is_current_stream_capturing()
+
+    def _taken_ahead(self, poses):
+        """The map that make_ahead() made of these poses, once; or None."""
+        (mark, proof, made), self._ahead = self._ahead, None
+        return made if mark == self._mark(poses) and not proof.expired() else None
+
+    def _made_map(self, source, stream=None):
+        """The map of a step, made of poses (..., 12) or of arrays on the current stream: its memory."""
+        arrays = isinstance(source, tuple)
+        if not arrays:
+            source = as_read(source, torch.float64 if is_tensor(source) else np.float64)
+            if self._ahead and stream is None and (made := self._taken_ahead(source)):
+                return made
+        like = source[0] if arrays else source
+        item = 4 if arrays else 8
+        memory = empty(like, (self._map_bytes + ALIGNMENT + item - 1) // item)
         start = (address(memory) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        stream = None if self.device == CPU else raw_stream(self.device)
-        check(library.bevpool_plan_update, self._plan, address(poses), start, self._map_bytes, stream)
-        return memory, start
+        update, given = library.bevpool_plan_update, address(source) if not arrays else None
+        if arrays:
+            update = library.bevpool_plan_update_arrays
+            counts = (0 if a is None else len(a) for a in source[2:4])
+            given = ctypes.byref(Arrays(*counts, *map(address, source)))
+        if self.device != CPU and stream is None:
+            stream = raw_stream(self.device)
+        self._call_library(update, self._plan, given, start, self._map_bytes, stream)
+        return memory[(start - address(memory)) // item:], start
 
-    def launch(self, words, arrays, poses=None):
+    def _call_library(self, function, *arguments):
+        status = function(*arguments, thread.address)
+        if status == WRONG_DEVICE:  # the calling thread's current one
+            with torch.cuda.device(self.device):
+                status = function(*arguments, thread.address)
+        if status:
+            raise Error(thread.error)
+
+    def launch(self, words, arrays, source=None):
         """Launches on the current stream. `words`: where the addresses of the arrays go, which are
-        dense and have the sizes of the plan. poses: of moving cameras."""
-        call = Words.from_buffer_copy(self._call)
+        dense and have the sizes of the plan. source: what a map of each step is made of. Returns that
+        map's memory, or None."""
+        call, memory = Words.from_buffer_copy(self._call), None
         if self._map_bytes:
-            memory, call[MAP] = self._made_map(poses)
+            memory, call[MAP] = self._made_map(source)
         for word, array in zip(words, arrays):
             call[word] = address(array)
         if self.workspace_bytes:
             scratch = empty(arrays[0], (self.workspace_bytes + ALIGNMENT) // self._item)
             call[WORKSPACE] = (address(scratch) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        if self.device == CPU:
-            return check(run, self._plan, call)
-        call[STREAM] = raw_stream(self.device)
-        status = run(self._plan, call, thread.address)
-        if status == WRONG_DEVICE:  # the calling thread's current one
-            with torch.cuda.device(self.device):
-                check(run, self._plan, call)
-        elif status:
-            raise Error(thread.error)
+        if self.device != CPU:
+            call[STREAM] = raw_stream(self.device)
+        self._call_library(run, self._plan, call)
+        return memory
 
 
 # ---- maps of the last calls ----------------------------------------------------------------------
@@ -275,13 +405,19 @@ class Recent:
     def find(self, arrays, rest, make):
         """The map of what these arrays hold. `rest`: what it depends on besides arrays."""
         key = (rest, *map(self.place, arrays))
-        found = self.maps.pop(key, None)
+        found = self.maps.get(key)
         if found is None or not all(map(self.same, arrays, found[1])):
-            found = make(), [self.proof(array) for array in arrays]
-        self.maps[key] = found
+            return self.put(arrays, rest, make())
+        self.maps.move_to_end(key)
+        return found[0]
+
+    def put(self, arrays, rest, made):
+        key = (rest, *map(self.place, arrays))
+        self.maps[key] = made, [self.proof(array) for array in arrays]
+        self.maps.move_to_end(key)
         while len(self.maps) > self.most:
             self.maps.popitem(last=False)
-        return found[0]
+        return made
 
     @staticmethod
     def place(array):
@@ -308,10 +444,15 @@ class Recent:
 recent = Recent()
 
 
-def map_of(arrays, shape, device):
-    """The Map whose arrays these are, or one made of them."""
+def map_of(arrays, shape, device, steps=False):
+    """The Map whose arrays these are, or one made of them; with `steps` a Step where they are on a GPU."""
     shape = tuple(shape)
     found = _maps.get(_key(arrays, shape))
     if found is not None and found.is_unchanged():
         return found
-    return recent.find(arrays, (shape, device), lambda: Map(shape, *arrays, device=device))
+    once = steps and device != CPU and arrays[5] is None
+    found = recent.find(arrays, (shape, device), Seen if once else lambda: Map(shape, *arrays, device=device))
+    if isinstance(found, Map):
+        return found
+    step = Step(shape, tuple(arrays), device, found)
+    return step if steps else step.whole()

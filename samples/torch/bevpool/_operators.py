@@ -153,11 +153,11 @@ def _operator(signature, kernel, fake, linear, backward=None, composed=None, exa
     return call
 
 
-def _with_map(compute, count):
+def _with_map(compute, count, steps=False):
     """compute(*tensors, Map, channels_first, ...) as a kernel, whose arguments spell the Map."""
     def kernel(*arguments):
         tensors, (shape, channels_first, *rest) = arguments[:count], arguments[count:]
-        grid = map_of(rest[:6], shape, device_of(tensors[-1]))
+        grid = map_of(rest[:6], shape, device_of(tensors[-1]), steps)
         return compute(*tensors, grid, channels_first, *rest[6:])
     return kernel
 
@@ -203,7 +203,7 @@ class operators:
 
     pool = _operator(
         f"pool(Tensor depth, Tensor feat, {_map}, str? kernel) -> Tensor",
-        _with_map(_compute.pool, 2),
+        _with_map(_compute.pool, 2, steps=True),
         lambda depth, feat, shape, first, *_: feat.new_empty(
             out_shape(_fit(shape, depth), feat.shape[-1], first)),
         linear=((0,), (1,)), autocast=True, exact=lambda *arguments: not arguments[-1],
@@ -211,7 +211,7 @@ class operators:
 
     pool_grad = _operator(
         f"pool_grad(Tensor grad, Tensor depth, Tensor feat, {_map}) -> (Tensor, Tensor)",
-        _with_map(_compute.pool_grad, 3),
+        _with_map(_compute.pool_grad, 3, steps=True),
         lambda grad, depth, feat, *_: (depth.new_empty(depth.shape), feat.new_empty(feat.shape)),
         linear=((0,), (1, 2)), backward=_pool_grad_backward)
 

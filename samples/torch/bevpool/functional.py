@@ -91,6 +91,19 @@ def bev_pool_v2(depth: Array, feat: Array, ranks_depth: Array, ranks_feat: Array
     return out if first else with_channels_in_front(out)
 
 
+def prepare(coor: Array, grid_lower_bound: Sequence[float], grid_interval: Sequence[float],
+            grid_size: Sequence[float]) -> Tuple[Optional[Array], ...]:
+    """BEVDet's voxel_pooling_prepare_v2: coor (B, N, D, H, W, 3) in metres, and the grid of the
+    LSSViewTransformer, x, y, z. Returns ranks_bev, ranks_depth, ranks_feat, interval_starts and
+    interval_lengths with the same bits, or five times None where no point is inside. On a GPU a few
+    kernels make them on the current stream; the call waits for their sizes."""
+    lower, cell, size = (tuple(map(float, numbers)) for numbers in (grid_lower_bound, grid_interval, grid_size))
+    if len(coor.shape) != 6 or coor.shape[-1] != 3 or str(coor.dtype).rsplit(".", 1)[-1] not in ("float32", "float64"):
+        raise ValueError(f"coor is {coor.dtype} {tuple(coor.shape)}, expected float32 or float64 (B, N, D, H, W, 3)")
+    found = _compute.prepare(coor, lower, cell, sizes_of(size, ("X", "Y", "Z")))
+    return found if len(found[0]) else (None,) * 5
+
+
 def _voxel(volume, geom, bev_h, bev_w, align):
     if len(volume.shape) != 6 or tuple(geom.shape[:5]) != tuple(volume.shape[:5]):
         raise ValueError(f"volume {tuple(volume.shape)} and geom {tuple(geom.shape)}, expected "
