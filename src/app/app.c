@@ -156,9 +156,8 @@ static void keep_undo_step(App *app, const State *before, const Event *event) {
 }
 
 static Event click_on(int64_t cell, int64_t nx) {
-    return (Event){.kind = EVENT_CLICK,
-                   .x = (double)(cell % nx) + 0.5,
-                   .y = (double)(cell / nx) + 0.5};
+    return (Event){
+        .kind = EVENT_CLICK, .x = (double)(cell % nx) + 0.5, .y = (double)(cell / nx) + 0.5};
 }
 
 /* A pin that would hit a cell without points: the same on the nearest cell that has some. Of a grid
@@ -461,7 +460,8 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
                           !memcmp(&app->map, &live->intervals.stats, sizeof app->map);
     if (loaded && same_map)
         app_note(app, "the rig is the same, and so is the map: the kernels' times stay");
-    if (before->estimate && !now->estimate && now->latency_us.source == SOURCE_MODEL &&
+    if (!app->state.lesson.open && before->estimate && !now->estimate &&
+        now->latency_us.source == SOURCE_MODEL &&
         kernel_config_equal(&app->config, &live->job.config)) {
         unit_text(UNIT_US, before->latency_us.value, was, sizeof was);
         unit_text(UNIT_US, now->latency_us.value, is, sizeof is);

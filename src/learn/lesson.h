@@ -55,7 +55,8 @@ typedef struct {
 
 typedef struct {
     const char *text;
-    Expression value; /* of a choice: whether it is right; of an order: the figure */
+    Expression value;  /* of a choice: whether it is right; of an order: the figure */
+    const char *wrong; /* of a choice: what is said to who took it; NULL: nothing */
 } LessonChoice;
 
 /* Several texts of a question: what `run`, `again` or `show` list. */

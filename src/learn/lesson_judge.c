@@ -138,7 +138,8 @@ static bool read_number(LessonRun *run, const char *text) {
     const LessonQuestion *question = lesson_run_question(run);
     char *end;
     double number = strtod(text, &end);
-    bool ok = end != text && !end[strspn(end, " %")];
+    const char *unit = end + strspn(end, " %");
+    bool ok = end != text && (!*unit || !strcmp(unit, question->unit));
     if (ok && number >= question->lo && number <= question->hi) {
         run->number = number;
         size_t length = (size_t)(end - text);
@@ -285,11 +286,13 @@ static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const 
 /* Adds the texts that explain the verdict. Returns false where a figure in them is unknown. */
 static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evaluation) {
     const LessonQuestion *question = lesson_run_question(run);
-    const char *hint = verdict == VERDICT_WRONG ? question->hint : NULL;
-    bool known = true;
+    bool choice = question->asks == ASKS_CHOICE, known = true;
+    const char *mistake = choice ? question->choices[run->choice].wrong : question->hint;
     for (int i = 0; i < question->show.count; i++)
         known = add_reason(run, PANE_SHOW, "", question->show.rows[i], evaluation) && known;
-    known = add_reason(run, PANE_HINT, "To find it: ", hint, evaluation) && known;
+    if (verdict == VERDICT_WRONG)
+        known =
+            add_reason(run, PANE_HINT, choice ? "" : "To find it: ", mistake, evaluation) && known;
     known = add_reason(run, PANE_WHY, "", question->why, evaluation) && known;
     for (int i = 0; i < question->code_count; i++)
         lesson_add_code(&run->reveal, &run->lesson->codes[question->codes[i]]);

@@ -21,6 +21,13 @@ static bool set_kind(Reader *reader, LessonAsks asks) {
     return true;
 }
 
+static bool read_once(Reader *reader, const char **text, char *rest) {
+    if (*text)
+        return reader_refuse(reader, "one sentence is enough", "a second row of this kind");
+    *text = rest;
+    return reader_text(reader, rest);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* Reads "TEXT if EXPRESSION". A choice without a condition is always wrong. */
@@ -42,6 +49,14 @@ static bool read_choose(Reader *reader, char *rest) {
     if (!*rest)
         return reader_refuse(reader, "", "the choice has no text");
     return reader_expression(reader, condition ? condition + 4 : "false", &choice->value);
+}
+
+/* Reads why the choice before it is wrong. */
+static bool read_wrong(Reader *reader, char *rest) {
+    LessonQuestion *question = reader->open;
+    if (question->asks != ASKS_CHOICE)
+        return reader_refuse(reader, "a number has hint", "wrong stands below a choose");
+    return read_once(reader, &question->choices[question->choice_count - 1].wrong, rest);
 }
 
 static bool read_number(Reader *reader, char *rest) {
@@ -138,13 +153,6 @@ static bool read_show(Reader *reader, char *rest) {
     return reader_text(reader, rest) && add_row(reader, &reader->open->show, LESSON_SHOWS, rest);
 }
 
-static bool read_once(Reader *reader, const char **text, char *rest) {
-    if (*text)
-        return reader_refuse(reader, "one sentence is enough", "a second row of this kind");
-    *text = rest;
-    return reader_text(reader, rest);
-}
-
 static bool read_why(Reader *reader, char *rest) {
     return read_once(reader, &reader->open->why, rest);
 }
@@ -166,17 +174,9 @@ static bool read_source(Reader *reader, char *rest) {
 /* ---- the question ---------------------------------------------------------------------------- */
 
 const LessonRow question_rows[] = {
-    {"choose", read_choose},
-    {"number", read_number},
-    {"order", read_order},
-    {"expect", read_expect},
-    {"run", read_run},
-    {"again", read_again},
-    {"show", read_show},
-    {"why", read_why},
-    {"hint", read_hint},
-    {"source", read_source},
-    {NULL, NULL},
+    {"choose", read_choose}, {"wrong", read_wrong}, {"number", read_number}, {"order", read_order},
+    {"expect", read_expect}, {"run", read_run},     {"again", read_again},   {"show", read_show},
+    {"why", read_why},       {"hint", read_hint},   {"source", read_source}, {NULL, NULL},
 };
 
 /* Checks the conditions of choices: where none depends on a figure, exactly one must be true. */
@@ -210,6 +210,8 @@ bool reader_close_question(Reader *reader) {
         ok = reader_refuse(reader, "it belongs to number", "expect without number");
     else if (question->asks != ASKS_NUMBER && question->choice_count < 2)
         ok = reader_refuse(reader, "", "the question has one answer only");
+    else if (question->asks == ASKS_CHOICE && question->hint)
+        ok = reader_refuse(reader, "write `wrong` below each choose", "hint belongs to a number");
     else if (question->asks == ASKS_CHOICE)
         ok = check_conditions(reader);
     reader->line = line;

@@ -189,6 +189,41 @@ static void test_void(void) {
            "and judged when they are here");
 }
 
+/* Begins a lesson of one question by the model, and answers it. */
+static void answer_by_model(const char *answer) {
+    const LessonInput input = {.kind = INPUT_ANSWER, .text = answer};
+    Err err;
+    tap_need(parse("title t\nask q\nchoose more if model_us(v2) > 0\nchoose fewer\n"
+                   "wrong It takes {model_us(v2)}.\nwhy w\n",
+                   &err),
+             "the lesson is read");
+    lesson_run_init(&run, &lesson, 0);
+    serve();
+    lesson_run_input(&run, &input);
+}
+
+/* After a control the model of the map before stays on the screen: no answer is judged by it. */
+static void test_model_of_before(void) {
+    live.model_of_before = true;
+    answer_by_model("2");
+    tap_ok(!lesson_run_figures(&run, &state, &live, false) &&
+               lesson_run_wants(&run) == LESSON_WANTS_FIGURES,
+           "the model of the map before is waited out");
+    live.model_of_before = false;
+    tap_ok(lesson_run_figures(&run, &state, &live, false) && run.verdict == VERDICT_WRONG &&
+               shows("It takes ") && shows(" us (model)."),
+           "the model of this map judges, and a wrong choice says why");
+    live.model_of_before = true;
+    answer_by_model("1");
+    tap_ok(lesson_run_figures(&run, &state, &live, true) && run.verdict == VERDICT_VOID,
+           "if none of this map comes, the answer does not count");
+    live.model_of_before = false;
+    answer_by_model("1");
+    tap_ok(lesson_run_figures(&run, &state, &live, false) && run.verdict == VERDICT_RIGHT &&
+               !shows("It takes "),
+           "a right choice has no such sentence");
+}
+
 /* Whatever the learner does, in whatever order: the machine waits for input again, pages stay
  * inside the lesson, and the score within what was asked. */
 static void test_any_input(void) {
@@ -215,6 +250,7 @@ TAP_SUITE(lesson) {
     test_right();
     test_wrong();
     test_void();
+    test_model_of_before();
     test_any_input();
     lesson_free(&lesson);
 }
@@ -444,6 +480,8 @@ static const Bad bad[] = {
     {ASK "choose a if true\n", 2, "one answer only"},
     {ASK "choose a if true\nchoose b if 1 < 2\n", 2, "2 of the conditions are true"},
     {ASK "choose a if true\nnumber 1 2\n", 4, "two kinds of answer"},
+    {ASK "choose a if true\nchoose b\nhint c\n", 2, "hint belongs to a number"},
+    {ASK "number 1 5\nwrong c\n", 4, "below a choose"},
     {ASK "number 5 1\n", 3, "wrong way round"},
     {ASK "number 1 5\n", 2, "nothing says which number"},
     {ASK "number 1 5\nexpect points\n", 4, "within what"},
