@@ -156,8 +156,9 @@ static void keep_undo_step(App *app, const State *before, const Event *event) {
 }
 
 static Event click_on(int64_t cell, int64_t nx) {
-    return (Event){
-        .kind = EVENT_CLICK, .x = (double)(cell % nx) + 0.5, .y = (double)(cell / nx) + 0.5};
+    return (Event){.kind = EVENT_CLICK,
+                   .x = (double)(cell % nx) + 0.5,
+                   .y = (double)(cell / nx) + 0.5};
 }
 
 /* A pin that would hit a cell without points: the same on the nearest cell that has some. Of a grid

@@ -211,7 +211,7 @@ bool reader_close_question(Reader *reader) {
     else if (question->asks != ASKS_NUMBER && question->choice_count < 2)
         ok = reader_refuse(reader, "", "the question has one answer only");
     else if (question->asks == ASKS_CHOICE && question->hint)
-        ok = reader_refuse(reader, "write `wrong` below each choose", "hint belongs to a number");
+        ok = reader_refuse(reader, "write `wrong` below each choose", "a choice takes no hint");
     else if (question->asks == ASKS_CHOICE)
         ok = check_conditions(reader);
     reader->line = line;

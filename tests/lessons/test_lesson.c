@@ -193,8 +193,8 @@ static void test_void(void) {
 static void answer_by_model(const char *answer) {
     const LessonInput input = {.kind = INPUT_ANSWER, .text = answer};
     Err err;
-    tap_need(parse("title t\nask q\nchoose more if model_us(v2) > 0\nchoose fewer\n"
-                   "wrong It takes {model_us(v2)}.\nwhy w\n",
+    tap_need(parse("title t\nask q\nchoose more if model_us(v3) > 0\nchoose fewer\n"
+                   "wrong It takes {model_us(v3)}.\nwhy w\n",
                    &err),
              "the lesson is read");
     lesson_run_init(&run, &lesson, 0);
@@ -204,6 +204,7 @@ static void answer_by_model(const char *answer) {
 
 /* After a control the model of the map before stays on the screen: no answer is judged by it. */
 static void test_model_of_before(void) {
+    live.model = fixture_model();
     live.model_of_before = true;
     answer_by_model("2");
     tap_ok(!lesson_run_figures(&run, &state, &live, false) &&
@@ -480,7 +481,7 @@ static const Bad bad[] = {
     {ASK "choose a if true\n", 2, "one answer only"},
     {ASK "choose a if true\nchoose b if 1 < 2\n", 2, "2 of the conditions are true"},
     {ASK "choose a if true\nnumber 1 2\n", 4, "two kinds of answer"},
-    {ASK "choose a if true\nchoose b\nhint c\n", 2, "hint belongs to a number"},
+    {ASK "choose a if true\nchoose b\nhint c\n", 2, "a choice takes no hint"},
     {ASK "number 1 5\nwrong c\n", 4, "below a choose"},
     {ASK "number 5 1\n", 3, "wrong way round"},
     {ASK "number 1 5\n", 2, "nothing says which number"},
