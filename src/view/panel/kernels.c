@@ -151,7 +151,7 @@ static int fastest_of(const Ladder *ladder) {
 }
 
 /* Where not all rows fit: the selection, its baseline, the fastest kernel, then the neighbours of
- * the selection; in table order. */
+ * the selection; in table order. A figure has no rows without a latency. */
 static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int selected = position_of(ladder, data->state->job.config.kernel), rows = 0;
@@ -169,7 +169,7 @@ static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
         }
     rows = 0;
     for (int i = 0; i < ladder->count; i++)
-        if (taken[i])
+        if (taken[i] && (!data->still || ladder->kernels[i]->median_us.source))
             shown[rows++] = i;
     return rows;
 }
