@@ -320,6 +320,8 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "footprint %s%s", footprint, outside);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     const char *title = "Does the working set stay in the L2?";
+    if (sheet_width(sheet, title) > area.w)
+        title = "Does it stay in the L2?";
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
         snprintf(note, sizeof note, "footprint %s", footprint);
     area = sheet_title(sheet, area, title, memory->known ? note : "");

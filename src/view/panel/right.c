@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_ROWS = 3 };
+enum { LABEL_ROWS = 3, LEAST_ROWS = 3 };
 static const double LEAST = 1e-7, MOST = 10, LIMIT = 1e-2;
 
 static int column_at(Area area, double error) {
@@ -105,7 +105,13 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
         verdict_text(selected, config->dtype, true, verdict, sizeof verdict);
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
         snprintf(note, sizeof note, "%s", sentence ? "" : verdict);
+    if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
+        note[0] = '\0';
+    if (area.h < LEAST_ROWS && !note[0]) /* no axis */
+        sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT), verdict);
     area = sheet_title(sheet, area, title, note);
+    if (area.h < LEAST_ROWS - 1)
+        return;
     if (sentence)
         sheet_line(sheet, (Area){area.x, area.y + LABEL_ROWS + 1, area.w, 1}, cell_style(INK_TEXT),
                    verdict);

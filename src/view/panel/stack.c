@@ -68,9 +68,20 @@ int panel_want(const Sheet *sheet, const Panel *panel, const PanelData *data, in
 typedef struct {
     const Panel *panels[STACK_PANELS];
     int count;
+    bool brief; /* the questions have no room for more than their answers */
     Area area;
     LessonPanel point; /* a lesson points at this panel */
 } Stack;
+
+enum { QUESTION = 6 }; /* the fold of a question, or a higher one */
+
+/* The rows of a panel, at least. */
+static int least_rows(const Stack *stack, const Panel *panel) {
+    enum { BRIEF_RESIDENT = 3, BRIEF_RIGHT = 2 };
+    return stack->brief && panel == &resident_panel ? BRIEF_RESIDENT
+           : stack->brief && panel == &right_panel  ? BRIEF_RIGHT
+                                                    : panel->height;
+}
 
 static void stack_remove(Stack *stack, int at) {
     memmove(stack->panels + at, stack->panels + at + 1,
@@ -81,7 +92,7 @@ static void stack_remove(Stack *stack, int at) {
 static int least_height(const Stack *stack) {
     int height = GAP * (stack->count - 1);
     for (int i = 0; i < stack->count; i++)
-        height += stack->panels[i]->height;
+        height += least_rows(stack, stack->panels[i]);
     return height;
 }
 
@@ -90,14 +101,18 @@ static int fold_rank(const Stack *stack, int i) {
     return pointed ? INT_MAX : stack->panels[i]->fold;
 }
 
-/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
+/* Leaves out panels until the rest has room; the questions first shrink to their answers. The last
+ * panel stays and is drawn into what there is. */
 static void fold(Stack *stack) {
     while (stack->count > 1 && least_height(stack) > stack->area.h) {
         int first = 0;
         for (int i = 1; i < stack->count; i++)
             if (fold_rank(stack, i) < fold_rank(stack, first))
                 first = i;
-        stack_remove(stack, first);
+        if (!stack->brief && fold_rank(stack, first) >= QUESTION)
+            stack->brief = true;
+        else
+            stack_remove(stack, first);
     }
 }
 
@@ -106,7 +121,7 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
                        int heights[STACK_PANELS], int *gap) {
     int spare = stack->area.h - least_height(stack);
     for (int i = 0; i < stack->count; i++)
-        heights[i] = stack->panels[i]->height;
+        heights[i] = least_rows(stack, stack->panels[i]);
     for (int rank = 1; rank <= STACK_PANELS; rank++)
         for (int i = 0; i < stack->count; i++) {
             if (stack->panels[i]->grow != rank)

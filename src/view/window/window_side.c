@@ -72,12 +72,13 @@ void window_draw_race(const WindowView *view) {
 /* ---- the column ----------------------------------------------------------------------------- */
 
 void window_draw_side(const WindowView *view) {
-    enum { SMALL_H = 300 };
+    enum { SMALL_H = 300, SMALL_ROWS = 16, SMALLEST_ROW = 14 };
     const PanelData data = data_of(view);
     const Box side = view->layout.side;
     if (side.w <= 0 || (has_chart(view) && !chart_fits(view)))
         return;
-    const double row_h = view->state->large ? LARGE_ROW : side.h < SMALL_H ? SHEET_ROW : USUAL_ROW;
+    const double small = fmin(fmax(side.h / SMALL_ROWS, SMALLEST_ROW), SHEET_ROW);
+    const double row_h = view->state->large ? LARGE_ROW : side.h < SMALL_H ? small : USUAL_ROW;
     Sheet sheet = pen_sheet(view->pen, side, row_h, view->spots);
     side_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
 }
