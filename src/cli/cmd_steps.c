@@ -138,8 +138,6 @@ static void print_text(const StepsCommand *command, Cells *cells) {
 
 static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
     Image image;
-    uint8_t *bytes = NULL;
-    size_t length = 0;
     int y = 0;
     cells->color = true;
     for (int part = -1; part <= command->count; part++) {
@@ -149,9 +147,7 @@ static bool write_picture(const StepsCommand *command, Cells *cells, Err *err) {
     cells->rows = y < cells->rows ? y : cells->rows; /* the other rows are blank */
     if (!cells_image(cells, 1, &image, err))
         return false;
-    bool ok = image_png(&image, &bytes, &length, err) &&
-              data_write(command->options->png, bytes, length, err);
-    free(bytes);
+    bool ok = image_write(&image, command->options->png, false, err);
     image_free(&image);
     return ok;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots and recordings of the live display. */
-#include "src/base/data.h"
 #include "src/ui/loop_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -19,15 +17,6 @@ static bool make_image(const Loop *loop, const State *state, Image *image, Err *
                         app_live(&loop->app), app_picture(&loop->app), image, err);
 }
 
-static bool write_image(const Image *image, const char *path, bool quick, Err *err) {
-    uint8_t *bytes = NULL;
-    size_t length;
-    bool ok = (quick ? image_png_quick : image_png)(image, &bytes, &length, err) &&
-              data_write(path, bytes, length, err);
-    free(bytes);
-    return ok;
-}
-
 /* Writes what is shown and says so. Only the first error of a recording is said. */
 static void write_picture(Loop *loop, const State *state, const char *path) {
     Image image = {.w = 0};
@@ -35,7 +24,7 @@ static void write_picture(Loop *loop, const State *state, const char *path) {
     char text[320];
     const bool frame = loop->recording[0] != '\0';
     loop->picture_lost =
-        !make_image(loop, state, &image, &err) || !write_image(&image, path, frame, &err);
+        !make_image(loop, state, &image, &err) || !image_write(&image, path, frame, &err);
     image_free(&image);
     snprintf(text, sizeof text, "wrote %.280s", path);
     if (loop->picture_lost)

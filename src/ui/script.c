@@ -17,27 +17,20 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICK
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-static bool write_file(const Script *script, const char *name, const void *bytes, size_t length,
-                       Err *err) {
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s/%s", script->options->frames, name);
-    if (n >= (int)sizeof path)
-        return err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
-    return data_write(path, bytes, length, err);
+static bool path_of(const Script *script, const char *name, char path[4096], Err *err) {
+    return snprintf(path, 4096, "%s/%s", script->options->frames, name) < 4096 ||
+           err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
 }
 
 bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
-    uint8_t *bytes = NULL;
-    size_t length;
-    bool ok =
-        image_png(image, &bytes, &length, err) && write_file(script, name, bytes, length, err);
-    free(bytes);
-    return ok;
+    char path[4096];
+    return path_of(script, name, path, err) && image_write(image, path, false, err);
 }
 
 static bool write_text(const Script *script, const char *name, Err *err) {
-    char *text = cells_to_text(&script->cells);
-    bool ok = text ? write_file(script, name, text, strlen(text), err)
+    char path[4096], *text = cells_to_text(&script->cells);
+    bool ok = text ? path_of(script, name, path, err) &&
+                         data_write(path, text, strlen(text), err)
                    : err_set(err, ERR_FAILED, name, "", "out of memory");
     free(text);
     return ok;

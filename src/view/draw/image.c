@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/image.h"
 
+#include "src/base/data.h"
+
 #include "src/base/memory_stream.h"
 
 #include <assert.h>
@@ -194,5 +196,14 @@ bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *e
     png_level = PNG_QUICK;
     bool ok = image_png(image, bytes, length, err);
     png_level = PNG_LEVEL;
+    return ok;
+}
+
+bool image_write(const Image *image, const char *path, bool quick, Err *err) {
+    uint8_t *bytes = NULL;
+    size_t length;
+    bool ok = (quick ? image_png_quick : image_png)(image, &bytes, &length, err) &&
+              data_write(path, bytes, length, err);
+    free(bytes);
     return ok;
 }

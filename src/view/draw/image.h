@@ -34,3 +34,6 @@ bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err);
 
 /* The same in a third of the time, with more bytes: for a picture that is shown at once. */
 bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *err);
+
+/* Writes the picture as a PNG file, `quick` as image_png_quick does. */
+bool image_write(const Image *image, const char *path, bool quick, Err *err);
