@@ -144,7 +144,7 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
     if (!strncmp(bar->why, tiles_words, strlen(tiles_words))) {
         snprintf(bar->short_why, sizeof bar->short_why, "tiles, long cells cut");
-        snprintf(bar->brief, sizeof bar->brief, "tiles, cut cells");
+        snprintf(bar->brief, sizeof bar->brief, "tiles and cuts");
     }
 }
 

@@ -266,9 +266,11 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
         sheet_spot(sheet, row, ACTION_GPU, 0, cache->word);
     sheet_text(sheet, row.x, row.y, NAME_W, cell_style(INK_TEXT), cache->name);
     snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    sheet_right(sheet, row.x + NAME_W, row.y, SIZE_W, cell_style(INK_MUTED), text);
+    if (bar_w > 0)
+        sheet_right(sheet, row.x + NAME_W, row.y, SIZE_W, cell_style(INK_MUTED), text);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
-    sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes, cache->bytes);
+    if (bar_w > 0)
+        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes, cache->bytes);
     const double columns = bar_w / (FULL * cache->bytes);
     int tick = (int)fmin(gathered * columns, bar_w);
     if (tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
@@ -320,8 +322,8 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "footprint %s%s", footprint, outside);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     const char *title = "Does the working set stay in the L2?";
-    if (sheet_width(sheet, title) > area.w)
-        title = "Does it stay in the L2?";
+    if (3 * sheet_width(sheet, title) > 2 * area.w && sheet->pixels) /* a title's font is larger */
+        title = "Stays in the L2?";
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
         snprintf(note, sizeof note, "footprint %s", footprint);
     area = sheet_title(sheet, area, title, memory->known ? note : "");
