@@ -4,6 +4,8 @@
 #pragma once
 
 #include "kernels/cuda/v4/front.cuh"
+#include "kernels/cuda/v4/operands.cuh"
+#include "kernels/cuda/v4/spread.cuh"
 
 constexpr int BEHIND_WARPS = 8, BEHIND_THREADS = BEHIND_WARPS * WARP;
 constexpr int BEHIND_PIXELS = WARP; // of a block, one for each lane
@@ -63,12 +65,18 @@ template <BevDtype D>
 __device__ inline void write_side_by_side(const Frustums &f, const BevStrides &s, int camera,
                                           int before, int first, int count, BehindTile<D> *tile,
                                           void *array) {
-    for (int at = (int)threadIdx.x / WARP; at < BEHIND_PIXELS; at += BEHIND_WARPS) {
-        int pixel = before + at, row = pixel / f.width;
+    constexpr int ROUNDS = (FRONT_CHANNELS + WARP - 1) / WARP;
+    int lane = (int)threadIdx.x % WARP;
+#pragma unroll
+    for (int k = 0; k < BEHIND_PIXELS / BEHIND_WARPS; k++) {
+        int at = k * BEHIND_WARPS + (int)threadIdx.x / WARP, pixel = before + at;
+        int row = (int)((unsigned)pixel / (unsigned)f.width);
         DepthCode<D> *to =
             (DepthCode<D> *)array + stride_to(s, camera, row, pixel - row * f.width) + first;
-        for (int c = (int)threadIdx.x % WARP; c < count && pixel < f.height * f.width; c += WARP)
-            to[c] = tile->row(at)[c];
+#pragma unroll
+        for (int i = 0; i < ROUNDS; i++)
+            if (pixel < f.height * f.width && i * WARP + lane < count)
+                to[i * WARP + lane] = tile->row(at)[i * WARP + lane];
     }
 }
 
@@ -176,6 +184,7 @@ __global__ void __launch_bounds__(BEHIND_THREADS, LAST ? 2 : 0)
         float parts[BEHIND_WARPS][WARP];
         BehindTile<D> tile;
     } shared;
+    wait_for_previous_kernel();
     int of_depth = behind.blocks * behind.f.cameras, block = (int)blockIdx.x % of_depth;
     int camera = (int)((unsigned)block / (unsigned)behind.blocks);
     int before = (block - camera * behind.blocks) * BEHIND_PIXELS;
@@ -186,28 +195,92 @@ __global__ void __launch_bounds__(BEHIND_THREADS, LAST ? 2 : 0)
                                &shared.tile);
 }
 
-template <BevDtype D> static inline void behind_launch(Behind behind, cudaStream_t stream) {
+template <BevDtype D>
+static inline cudaError_t behind_launch(Behind behind, bool overlap, cudaStream_t stream) {
     const Frustums &f = behind.f;
     behind.blocks = (int)blocks_for((int64_t)f.height * f.width, BEHIND_PIXELS);
     dim3 grid((unsigned)(2 * f.cameras * behind.blocks),
               blocks_for(behind.channels, FRONT_CHANNELS));
+    cudaError_t status = cudaSuccess;
     with_flag(behind.view.depth.channel == 1, [&]<bool LAST>() {
-        grad_v4_behind_kernel<D, LAST><<<grid, BEHIND_THREADS, 0, stream>>>(behind);
+        status = launch_overlapped(grad_v4_behind_kernel<D, LAST>, grid, BEHIND_THREADS, 0, overlap,
+                                   stream, behind);
     });
+    return status;
 }
 
-// Brings grad_out to channels last, 32 cells a block. With many small blocks some load while others
-// store.
+// Brings 64 cells of grad_out to channels last, 40 words of each: the way back of spread.cuh, by
+// vectors on both sides.
+template <typename Code>
+__global__ void __launch_bounds__(SPREAD_THREADS)
+    grad_v4_last_kernel(const __grid_constant__ Spread last) {
+    __shared__ SpreadTile<Code> tile;
+    constexpr int IN_WORD = tile.IN_WORD, IN_VECTOR = tile.IN_VECTOR;
+    constexpr int GROUPS = SPREAD_CELLS / IN_VECTOR, PARTS = SPREAD_WORDS / 4;
+    int64_t first = (int64_t)blockIdx.x * SPREAD_CELLS;
+    int c0 = (int)blockIdx.z * tile.CHANNELS, count = min(tile.CHANNELS, last.channels - c0);
+    int rows = (int)min((int64_t)SPREAD_CELLS, last.cells - first);
+    const Code *from =
+        (const Code *)last.from + ((int64_t)blockIdx.y * last.channels + c0) * last.cells + first;
+    let_next_kernel_start();
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < GROUPS * SPREAD_WORDS; i += SPREAD_THREADS) {
+        int row = i % GROUPS * IN_VECTOR, word = i / GROUPS;
+        if (row >= rows || word * IN_WORD >= count)
+            continue;
+        struct alignas(16) {
+            Code of[IN_VECTOR];
+        } vectors[IN_WORD];
+#pragma unroll
+        for (int e = 0; e < IN_WORD; e++)
+            *(uint4 *)&vectors[e] =
+                *(const uint4 *)(from + (word * IN_WORD + e) * last.cells + row);
+#pragma unroll
+        for (int k = 0; k < IN_VECTOR; k++) {
+            Code codes[IN_WORD];
+#pragma unroll
+            for (int e = 0; e < IN_WORD; e++)
+                codes[e] = vectors[e].of[k];
+            memcpy(&tile.words[row + k][word], codes, 4);
+        }
+    }
+    __syncthreads();
+    Code *to = (Code *)last.to + (blockIdx.y * last.cells + first) * last.channels + c0;
+#pragma unroll
+    for (int i = (int)threadIdx.x; i < SPREAD_CELLS * PARTS; i += SPREAD_THREADS) {
+        int row = i / PARTS, part = i % PARTS;
+        const uint32_t *words = &tile.words[row][part * 4];
+        if (row < rows && part * IN_VECTOR < count)
+            *((uint4 *)(to + (int64_t)row * last.channels) + part) =
+                make_uint4(words[0], words[1], words[2], words[3]);
+    }
+}
+
+// The same for any number of cells and channels, 32 cells a block.
 template <BevDtype D>
 __global__ void __launch_bounds__(BEHIND_THREADS)
-    grad_v4_last_kernel(const __grid_constant__ FrontImages grad_out, int channels) {
+    grad_v4_last_ragged_kernel(const __grid_constant__ FrontImages grad_out, int channels) {
     __shared__ BehindTile<D> tile;
+    let_next_kernel_start();
     front_images<D, BEHIND_THREADS>(grad_out, channels, blockIdx.x, &tile);
 }
 
+// Enqueues the kernel that brings `samples` grids of `cells` cells each to channels last.
 template <BevDtype D>
-static inline void last_launch(const FrontImages &grad_out, int channels, cudaStream_t stream) {
-    dim3 grid((unsigned)(grad_out.images * grad_out.blocks(BEHIND_PIXELS)),
-              blocks_for(channels, FRONT_CHANNELS));
-    grad_v4_last_kernel<D><<<grid, BEHIND_THREADS, 0, stream>>>(grad_out, channels);
+static inline void last_launch(const Spread &last, int64_t samples, cudaStream_t stream) {
+    using Code = DepthBits<D>;
+    using Tile = SpreadTile<Code>;
+    if (last.cells % Tile::IN_VECTOR == 0 && last.channels % Tile::IN_VECTOR == 0 &&
+        (uintptr_t)last.from % 16 == 0) {
+        dim3 grid(blocks_for(last.cells, SPREAD_CELLS), (unsigned)samples,
+                  blocks_for(last.channels, Tile::CHANNELS));
+        grad_v4_last_kernel<Code><<<grid, SPREAD_THREADS, 0, stream>>>(last);
+        return;
+    }
+    FrontImages images = {last.from,       {last.channels * last.cells, last.cells, 0, 1},
+                          (int)samples,    1,
+                          (int)last.cells, last.to};
+    dim3 grid((unsigned)(images.images * images.blocks(BEHIND_PIXELS)),
+              blocks_for(last.channels, FRONT_CHANNELS));
+    grad_v4_last_ragged_kernel<D><<<grid, BEHIND_THREADS, 0, stream>>>(images, last.channels);
 }

@@ -5,6 +5,7 @@
 #include "kernels/cuda/grad_owner.cuh"
 #include "kernels/cuda/grad_v4/kernel.cuh"
 #include "kernels/cuda/grad_v4/moving.cuh"
+#include "kernels/cuda/v4/overlap.cuh"
 
 namespace {
 
@@ -14,10 +15,10 @@ constexpr int POINTS_A_CHUNK = 24; // fewer points a chunk: the same; all column
                                    // chunks
 
 struct GradV4Plan {
-    bool in_columns;
-    int warps, columns; // of a block: warps of a column, columns; warps 0: no block fits
+    bool in_columns, overlap; // overlap: the build knows programmatic dependent launches
+    int warps, columns;       // of a block: warps of a column, columns; warps 0: no block fits
     ColumnMap map;
-    PixelOrder order; // used if not in_columns
+    PixelOrder order;     // used if not in_columns
     bool moves, weighted; // the map is made again on the stream, in memory of the caller's
     BevMoving moving;
     void *memory; // holds the arrays of `map`
@@ -181,8 +182,12 @@ bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *pla
     if (!allocate_map(s, weighted, &out, plan, err))
         return false;
     v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
-    plan->map = {s,          out.column_chunks,         out.counts,
-                 out.chunks, out.cells,                 (const uint4 *)out.slots,
+    plan->map = {s,
+                 out.column_chunks,
+                 out.counts,
+                 out.chunks,
+                 out.cells,
+                 (const uint4 *)out.slots,
                  (const float4 *)out.weights};
     return true;
 }
@@ -242,6 +247,8 @@ bool grad_v4_update(const BevProblem *problem, const BevPlan *opaque, void *stre
 bool grad_v4_build(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     Draft draft = {};
     plan->map.shape = column_shape(problem->shape);
+    if (!knows_overlap((const void *)v4_heads_kernel, NAME, &plan->overlap, err))
+        return false;
     if (problem->map.moving)
         return build_moving(problem, plan, err);
     bool ok = build_columns(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), NAME, err);

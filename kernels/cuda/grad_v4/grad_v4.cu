@@ -47,30 +47,30 @@ namespace {
 
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
 cudaError_t enqueue_columns(const Grad &grad, const GradV4Plan &plan, const ColumnMap &map,
-                            cudaStream_t stream) {
+                            bool behind, cudaStream_t stream) {
     auto kernel = grad_v4_kernel<D, W, CHANNELS, WARPS>;
     const ColumnShape &s = map.shape;
-    size_t shared =
-        ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
+    size_t shared = ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
     dim3 block(WARPS * WARP, (unsigned)plan.columns);
     dim3 grid(blocks_for(s.strips, plan.columns), (unsigned)(s.cameras * s.slabs),
               (unsigned)(grad.channels / CHANNELS));
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (status == cudaSuccess)
-        kernel<<<grid, block, shared, stream>>>(grad, map);
+        status = launch_overlapped(kernel, grid, block, shared, behind, stream, grad, map);
     return status;
 }
 
 template <BevDtype D, bool W>
 cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, const ColumnMap &map,
-                           cudaStream_t stream) {
+                           bool behind, cudaStream_t stream) {
     cudaError_t status = cudaSuccess;
     with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
         constexpr int CHANNELS = EIGHTY ? 80 : 64;
-        status = plan.warps == 16  ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, map, stream)
-                 : plan.warps == 8 ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, map, stream)
-                                   : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, map, stream);
+        status =
+            plan.warps == 16  ? enqueue_columns<D, W, CHANNELS, 16>(grad, plan, map, behind, stream)
+            : plan.warps == 8 ? enqueue_columns<D, W, CHANNELS, 8>(grad, plan, map, behind, stream)
+                              : enqueue_columns<D, W, CHANNELS, 4>(grad, plan, map, behind, stream);
     });
     return status;
 }
@@ -78,20 +78,22 @@ cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, const Colum
 // Takes the map of a moving plan from its memory; the columns without chunks are done behind.
 template <BevDtype D, bool W>
 cudaError_t moving_launch(const BevProblem *problem, const Grad &grad, const GradV4Plan &plan,
-                          cudaStream_t stream) {
+                          bool behind, cudaStream_t stream) {
     const ColumnShape &s = plan.map.shape;
     MovingColumns map = moving_columns(s, &plan.moving, problem->map.memory);
     ColumnMap columns = {s,          map.column_chunks, map.counts,
                          map.chunks, map.cells,         (const uint4 *)map.slots,
                          (const float4 *)map.weights};
-    cudaError_t status = columns_launch<D, W>(grad, plan, columns, stream);
+    cudaError_t status = columns_launch<D, W>(grad, plan, columns, behind, stream);
     dim3 grid((unsigned)s.count(), WARP / 8);
     grad_v4_crowded_kernel<D, W ? 4 : 1><<<grid, 8 * WARP, 0, stream>>>(
         grad, moving_frame(&plan.moving, map.flags), s, map.counts);
     return status;
 }
 
-bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
+// Enqueues the gradients. `behind`: the previous kernel of the launch lets them start early.
+bool enqueue_gradients(const BevProblem *problem, const BevPlan *opaque, bool behind, void *stream_,
+                       Err *err) {
     const GradV4Plan *plan = (const GradV4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
     cudaError_t status = cudaSuccess;
@@ -101,11 +103,15 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
     else
         with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
             with_flag(plan->moves ? plan->weighted : plan->map.weights != NULL, [&]<bool W>() {
-                status = plan->moves ? moving_launch<D, W>(problem, grad, *plan, stream)
-                                     : columns_launch<D, W>(grad, *plan, plan->map, stream);
+                status = plan->moves ? moving_launch<D, W>(problem, grad, *plan, behind, stream)
+                                     : columns_launch<D, W>(grad, *plan, plan->map, behind, stream);
             });
         });
     return cuda_ok(status, NAME, err) && cuda_ok(cudaGetLastError(), NAME, err);
+}
+
+bool grad_v4_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    return enqueue_gradients(problem, plan, false, stream, err);
 }
 
 // ---- the whole view transform: a kernel in front and one behind --------------------------------
@@ -133,26 +139,23 @@ size_t grad_view_workspace_bytes(const BevProblem *problem, const BevPlan *) {
 }
 
 template <BevDtype D>
-cudaError_t enqueue_front(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
+cudaError_t enqueue_front(const BevProblem *problem, const BevProblem &inner, bool overlap,
+                          cudaStream_t stream) {
     Front front = front_of(problem);
     front.to_depth = inner.depth.data;
     front.feat.to = inner.feat.data;
     if (problem->out_samples) {
         const BevShape &s = problem->shape;
         int64_t cells = s.nx * s.ny / problem->out_samples;
-        last_launch<D>({problem->grad_out.data,
-                        {s.channels * cells, cells, 0, 1},
-                        (int)problem->out_samples,
-                        1,
-                        (int)cells,
-                        inner.grad_out.data},
-                       (int)s.channels, stream);
+        last_launch<D>({problem->grad_out.data, inner.grad_out.data, NULL, cells, (int)s.channels},
+                       problem->out_samples, stream);
     }
-    return front_launch<D, false>(front, false, stream);
+    return front_launch<D, false>(front, overlap && problem->out_samples, stream);
 }
 
 template <BevDtype D>
-void enqueue_behind(const BevProblem *problem, const BevProblem &inner, cudaStream_t stream) {
+cudaError_t enqueue_behind(const BevProblem *problem, const BevProblem &inner, bool overlap,
+                           cudaStream_t stream) {
     Behind behind = {};
     behind.depth = inner.depth.data;
     behind.grad = inner.grad_depth.data;
@@ -163,23 +166,27 @@ void enqueue_behind(const BevProblem *problem, const BevProblem &inner, cudaStre
     behind.channels = (int)problem->shape.channels;
     behind.to_depth = problem->grad_depth.data;
     behind.to_feat = problem->grad_feat.data;
-    behind_launch<D>(behind, stream);
+    return behind_launch<D>(behind, overlap, stream);
 }
 
-bool grad_view_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+bool grad_view_launch(const BevProblem *problem, const BevPlan *opaque, void *stream, Err *err) {
+    const GradV4Plan *plan = (const GradV4Plan *)opaque;
     size_t bytes;
     BevProblem inner = inner_problem(problem, &bytes);
     cudaError_t status = cudaSuccess;
     with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
-        status = enqueue_front<D>(problem, inner, (cudaStream_t)stream);
+        status = enqueue_front<D>(problem, inner, plan->overlap, (cudaStream_t)stream);
     });
     if (feat_stays(problem))
         inner.feat.data = problem->feat.data;
-    if (!cuda_ok(status, "grad_view", err) || !grad_v4_launch(&inner, plan, stream, err))
+    if (!cuda_ok(status, "grad_view", err) ||
+        !enqueue_gradients(&inner, opaque, plan->overlap && plan->in_columns, stream, err))
         return false;
-    with_grad_dtype(problem->dtype,
-                    [&]<BevDtype D>() { enqueue_behind<D>(problem, inner, (cudaStream_t)stream); });
-    return cuda_ok(cudaGetLastError(), "grad_view", err);
+    bool overlap = plan->overlap && plan->in_columns;
+    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+        status = enqueue_behind<D>(problem, inner, overlap, (cudaStream_t)stream);
+    });
+    return cuda_ok(status, "grad_view", err) && cuda_ok(cudaGetLastError(), "grad_view", err);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/cuda/grad_v4/depths.cuh"
+#include "kernels/cuda/v4/overlap.cuh"
 
 // ---- a warp's chunk ----------------------------------------------------------------------------
 
@@ -41,8 +42,8 @@ template <int WARPS> __device__ inline void column_barrier() {
 // Sums one element of grad_feat point by point: multiplying whole chunks lets an infinite or NaN
 // gradient reach pixels that do not see its cell, as 0 x infinity, and factors may overflow a half.
 template <BevDtype D, bool W>
-__device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map,
-                                                  int column, int lane, int64_t element, int c) {
+__device__ float feat_point_by_point(const Grad &grad, const ColumnMap &map, int column, int lane,
+                                     int64_t element, int c) {
     constexpr int LAYERS = W ? WEIGHTED_LAYERS : 1;
     int64_t plane = (int64_t)map.shape.height * map.shape.width;
     float sum = 0;
@@ -194,9 +195,8 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
             load_weights(part, bin, w);
 #pragma unroll
             for (int i = 0; i < GROUP; i++)
-                depth[i] = bin + i < part.chunk.bins
-                               ? Codec<D>::decode(own[(bin + i) * depth_step])
-                               : 0.0f;
+                depth[i] = bin + i < part.chunk.bins ? Codec<D>::decode(own[(bin + i) * depth_step])
+                                                     : 0.0f;
 #pragma unroll
             for (int i = 0; i < GROUP; i++)
 #pragma unroll
@@ -305,6 +305,7 @@ __device__ void column_run(ColumnWarp<D, W, CHANNELS, WARPS> &self, const BlockD
     };
     ChunkPart part = read(0);
     int chunks = exists ? map.counts[self.column] : 0;
+    wait_for_previous_kernel();
     depths.load(self.grad.depth);
     for (int i = 0; i == 0 || i < chunks; i += WARPS) {
         if (part.chunk.bins)
@@ -336,6 +337,7 @@ __global__ void __launch_bounds__(16 * WARP, 1)
     grad_v4_kernel(const __grid_constant__ Grad grad, const __grid_constant__ ColumnMap map) {
     using Shared = ColumnShared<D, CHANNELS, WARPS>;
     extern __shared__ uint4 memory[];
+    let_next_kernel_start();
     const ColumnShape &s = map.shape;
     int columns = blockDim.y, strip = blockIdx.x * columns + threadIdx.y;
     int camera = s.slabs == 1 ? blockIdx.y : blockIdx.y / s.slabs;
@@ -346,16 +348,15 @@ __global__ void __launch_bounds__(16 * WARP, 1)
     int lane = threadIdx.x % WARP, c0 = (int)blockIdx.z * CHANNELS;
     int64_t first = (int64_t)camera * s.bins * s.height * s.width;
     BlockDepths<D> depths = {s, codes, columns << s.log_cols, WARP * columns, h0, w0, first};
-    ColumnWarp<D, W, CHANNELS, WARPS> self = {
-        grad,
-        map,
-        *(Shared *)((char *)memory + threadIdx.y * bytes),
-        {camera, h0, strip << s.log_cols},
-        (int)blockIdx.y * s.strips + strip,
-        depths.pixel_codes(threadIdx.y, lane),
-        depths.pixels,
-        (int)threadIdx.x / WARP,
-        lane};
+    ColumnWarp<D, W, CHANNELS, WARPS> self = {grad,
+                                              map,
+                                              *(Shared *)((char *)memory + threadIdx.y * bytes),
+                                              {camera, h0, strip << s.log_cols},
+                                              (int)blockIdx.y * s.strips + strip,
+                                              depths.pixel_codes(threadIdx.y, lane),
+                                              depths.pixels,
+                                              (int)threadIdx.x / WARP,
+                                              lane};
     column_run(self, depths, strip < s.strips, c0);
     if (c0 > 0)
         return;

@@ -43,10 +43,10 @@ template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
 
 // Copies 4 or 8 bytes to shared memory without waiting.
 template <int BYTES> __device__ inline void copy_word_async(void *to, const void *from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
-                     (uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "n"(BYTES)
-                 : "memory");
+    asm volatile(
+        "cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)),
+        "l"(from), "n"(BYTES)
+        : "memory");
 }
 
 // Copies 16 bytes to shared memory without waiting; zeros if `exists` is false.
@@ -64,8 +64,7 @@ __device__ inline void wait_for_copies() {
 // ---- fragments ----------------------------------------------------------------------------------
 
 // Loads four 8 x 8 matrices; lane i has a row's address of matrix i / 8. TRANSPOSED: by columns.
-template <bool TRANSPOSED>
-__device__ inline void load_matrices(uint32_t (&m)[4], const void *row) {
+template <bool TRANSPOSED> __device__ inline void load_matrices(uint32_t (&m)[4], const void *row) {
     uint32_t at = (uint32_t)__cvta_generic_to_shared(row);
     if constexpr (TRANSPOSED)
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -89,8 +88,7 @@ template <BevDtype D> struct Dots {
     __device__ void add(const Code<D> *out, int out_stride, const Code<D> *feat, int feat_stride) {
         int lane = threadIdx.x % WARP;
         const Code<D> *a_row = out + lane % 16 * out_stride + lane / 16 * 8;
-        const Code<D> *b_row =
-            feat + (lane % 8 + lane / 16 * 8) * feat_stride + lane / 8 % 2 * 8;
+        const Code<D> *b_row = feat + (lane % 8 + lane / 16 * 8) * feat_stride + lane / 8 % 2 * 8;
 #pragma unroll
         for (int k = 0; k < CHANNELS; k += 16) {
             uint32_t a[4], b[2][4];
@@ -121,20 +119,19 @@ template <> struct Dots<BEV_FP32> {
     __device__ void add(const float *out, int out_stride, const float *feat, int feat_stride) {
         int lane = threadIdx.x % WARP;
         out += lane / 8 * out_stride, feat += lane % 8 * feat_stride;
-#pragma unroll 4
+#pragma unroll 1
         for (int k = 0; k < CHANNELS; k += 4) {
-            float4 a[4], b[4];
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                a[i] = *(const float4 *)(out + 4 * i * out_stride + k);
-                b[i] = *(const float4 *)(feat + 8 * i * feat_stride + k);
-            }
+            float4 a[4];
 #pragma unroll
             for (int i = 0; i < 4; i++)
+                a[i] = *(const float4 *)(out + 4 * i * out_stride + k);
 #pragma unroll
-                for (int j = 0; j < 4; j++)
-                    v[i][j] +=
-                        a[i].x * b[j].x + a[i].y * b[j].y + a[i].z * b[j].z + a[i].w * b[j].w;
+            for (int j = 0; j < 4; j++) {
+                float4 b = *(const float4 *)(feat + 8 * j * feat_stride + k);
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    v[i][j] += a[i].x * b.x + a[i].y * b.y + a[i].z * b.z + a[i].w * b.w;
+            }
         }
     }
     __device__ void store(float (*sums)[SUMS_STRIDE]) const {
@@ -163,20 +160,21 @@ template <BevDtype D, int CHANNELS, int WARPS> struct FeatSums {
     __device__ void add(const Shared &shared, int chunks) {
         static_assert(WARPS % 2 == 0);
         int lane = threadIdx.x % WARP, p0 = tile_of(0) % 2 * 16;
-#pragma unroll(MINE == 1 ? 4 : 2)
+#pragma unroll(MINE == 1 ? 4 : PARTS <D> == 3 ? 1 : 2)
         for (int k = 0; k < chunks; k++) {
             uint32_t a[PARTS<D>][4];
 #pragma unroll
             for (int n = 0; n < PARTS<D>; n++)
-                load_matrices<true>(a[n], &shared.factors[k][n][lane % 8 + lane / 16 * 8]
-                                                         [p0 + lane / 8 % 2 * 8]);
+                load_matrices<true>(
+                    a[n], &shared.factors[k][n][lane % 8 + lane / 16 * 8][p0 + lane / 8 % 2 * 8]);
 #pragma unroll
             for (int i = 0; i < MINE; i++) {
                 if (tile_of(i) >= TILES)
                     break;
                 uint32_t b[4];
-                load_matrices<true>(b, &shared.out[k * CHUNK_CELLS + lane % 16]
-                                                  [tile_of(i) / 2 * 16 + lane / 16 * 8]);
+                load_matrices<true>(
+                    b,
+                    &shared.out[k * CHUNK_CELLS + lane % 16][tile_of(i) / 2 * 16 + lane / 16 * 8]);
 #pragma unroll
                 for (int n = 0; n < PARTS<D>; n++)
 #pragma unroll
@@ -226,7 +224,7 @@ template <int CHANNELS, int WARPS> struct FeatSums<BEV_FP32, CHANNELS, WARPS> {
                 break;
             const float *factors = &shared.factors[0][0][0][tile % 16 * 2];
             const float *out = &shared.out[0][tile / 16 * 4];
-#pragma unroll 4
+#pragma unroll(MINE == 2 ? 1 : 2) // else registers spill on SM80
             for (int k = 0; k < slots; k++) {
                 float2 a = *(const float2 *)(factors + k * SUMS_STRIDE);
                 float4 b = *(const float4 *)(out + k * Shared::STRIDE);

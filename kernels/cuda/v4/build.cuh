@@ -45,9 +45,9 @@ struct Draft {
 
 // The arrays that a launch has in its workspace, if it needs them.
 struct Scratch {
-    Workspace tiles;   // for tiles that transpose the depth
+    Workspace tiles;    // for tiles that transpose the depth
     char *depth, *feat; // views: depth for pieces; feat for all
-    char *out;         // the output with channels last
+    char *out;          // the output with channels last
 };
 
 Workspace workspace_of(const BevProblem *problem, const Frustums &f, int pairs, int64_t passes,
@@ -187,8 +187,8 @@ void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Numbe
     partition(1, (int)pool.cells, EmptySort{d.cell_intervals, NO_CELL, empty});
     partition(ABSENT_BIN, d.tiles, TileSort{bins, NULL, order, d.step_counts, out.tiles});
     scan(d.step_counts, out.tiles, d.tiles, d.step_starts, NULL);
-    TileSource source = {order, pool.ranks_bev, NULL,
-                         pool.weights ? d.entry_starts : NULL, transposed};
+    TileSource source = {order, pool.ranks_bev, NULL, pool.weights ? d.entry_starts : NULL,
+                         transposed};
     v4_fill_kernel<<<blocks_for((int64_t)d.tiles * WARP, 256), 256>>>(source, f, out, numbers, NULL,
                                                                       d.step_starts);
 }
@@ -324,9 +324,8 @@ bool v4_update(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
 bool build_plan(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     bool tiles = v4_tiles_possible(problem);
-    cudaFuncAttributes code;
-    TRY_CUDA("v4", cudaFuncGetAttributes(&code, v4_transpose_kernel<uint16_t, 1>));
-    plan->overlap = code.ptxVersion >= 90; // the architecture that it was compiled for
+    if (!knows_overlap((const void *)v4_transpose_kernel<uint16_t, 1>, "v4", &plan->overlap, err))
+        return false;
     plan->frustums = frustums_of(problem->shape);
     if (problem->map.moving)
         return build_moving(problem, plan, err);

@@ -6,14 +6,24 @@
 
 #include "kernels/cuda/v4/transpose.cuh"
 
-constexpr int FRONT_WARPS = 32, FRONT_THREADS = FRONT_WARPS * WARP;
-constexpr int FRONT_COLUMNS = WARP / ROW_GROUPS;      // image columns of a block of depths
-constexpr int FRONT_LANES = FRONT_WARPS / ROW_GROUPS; // warps that share the bins of a row group
-constexpr int FRONT_PIXELS = 128;                     // pixels of a block of features,
-constexpr int FRONT_CHANNELS = 80;                    // and its most channels
+constexpr int FRONT_CHANNELS = 80; // most channels of a block of features
 
-// Bins that a block takes in a round; each warp takes EACH.
-template <int EACH> constexpr int FRONT_ROUND = FRONT_LANES * EACH;
+// The blocks of the kernel. A block of depths has PIXELS pixels, each shared by LANES threads, in
+// either of two shapes: a slab of COLUMNS neighbouring image columns where depths are written
+// transposed, for tiles, or neighbours in the order of memory (COLUMNS 0), for pieces and
+// gradients. A block of features has FRONT_IMAGE_PIXELS pixels. Many small blocks keep all
+// multiprocessors busy and leave room for the blocks of the next kernel.
+constexpr int FRONT_THREADS = 256, FRONT_IMAGE_PIXELS = 32;
+
+template <int COLUMNS_> struct FrontShape {
+    static constexpr int COLUMNS = COLUMNS_, PIXELS = COLUMNS ? SLAB * COLUMNS : 64;
+    static constexpr int LANES = FRONT_THREADS / PIXELS;
+
+    static int blocks(const Frustums &f) { // of a camera
+        return COLUMNS ? f.slabs * (int)blocks_for(f.width, COLUMNS)
+                       : (int)blocks_for((int64_t)f.height * f.width, PIXELS);
+    }
+};
 
 // An array that is brought to channels last: the features, or backward the gradient of the output.
 struct FrontImages {
@@ -40,21 +50,35 @@ struct Front {
     int depth_blocks; // of one camera
 };
 
-// The pixel of a thread. A block of depths has a slab of 8 neighbouring columns. A warp has a row
-// group of the slab, which is contiguous in transposed depth, and every FRONT_LANES-th bin.
-struct FrontPixel {
-    int camera, slab, row, first_w, column, place, bin; // bin: the first
+// The pixel of a thread, and the first of its bins. Neighbouring threads have neighbouring columns;
+// LAST: neighbouring bins of a pixel, as they lie in memory.
+template <typename Shape, bool LAST> struct FrontPixel {
+    int camera, number, bin; // number: of the pixel in the block
+    int row, w;
+    int slab, first_w, column, place; // of a block of columns
+    int before;                       // else: the block's first pixel in its image
 
     // `block` is the number of the block within its camera.
     __device__ FrontPixel(const Frustums &f, unsigned block, int its_camera) : camera(its_camera) {
-        unsigned across = (unsigned)(f.width + FRONT_COLUMNS - 1) / FRONT_COLUMNS;
-        int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-        slab = (int)(block / across);
-        first_w = (int)(block % across) * FRONT_COLUMNS;
-        column = lane % FRONT_COLUMNS;
-        place = warp % ROW_GROUPS * ROW_GROUPS + lane / FRONT_COLUMNS;
-        row = slab * SLAB + v4_place(place);
-        bin = warp / ROW_GROUPS;
+        constexpr unsigned PIXELS = Shape::PIXELS, LANES = Shape::LANES;
+        number = (int)(LAST ? threadIdx.x / LANES : threadIdx.x % PIXELS);
+        bin = (int)(LAST ? threadIdx.x % LANES : threadIdx.x / PIXELS);
+        if constexpr (Shape::COLUMNS > 0) {
+            unsigned across = (unsigned)(f.width + Shape::COLUMNS - 1) / Shape::COLUMNS;
+            slab = (int)(block / across);
+            first_w = (int)(block % across) * Shape::COLUMNS;
+            column = number % Shape::COLUMNS;
+            place = number / Shape::COLUMNS;
+            row = slab * SLAB + v4_place(place);
+            w = first_w + column;
+        } else {
+            before = (int)block * Shape::PIXELS;
+            row = (int)((unsigned)(before + number) / (unsigned)f.width);
+            w = before + number - row * f.width;
+        }
+    }
+    __device__ bool exists(const Frustums &f) const {
+        return row < f.height && w < f.width;
     }
 };
 
@@ -81,50 +105,22 @@ template <BevDtype D, int PIXELS> struct FrontTile {
 };
 
 // The logits of a pixel, and later their powers: those of one round, in registers.
-template <BevDtype D, int EACH> struct FrontBins {
+template <BevDtype D, int LANES, int EACH> struct FrontBins {
     using Code = DepthCode<D>;
-    using Tile = FrontTile<D, FRONT_PIXELS>;
-    static constexpr int STAGED = FRONT_LANES * 8; // bins that pass through shared memory together
-    const Code *from;                              // bin 0
+    const Code *from; // bin 0
     int64_t stride;
     int first, bins; // bins: 0 outside the image
     float v[EACH];
 
     // Loads the logits of a round. Bins that do not exist read as -infinity.
-    __device__ void load(int base, Tile *tile) {
-        if (stride == 1)
-            return load_staged(base, tile);
+    __device__ void load(int base) {
         const Code *p = from + (base + first) * stride;
 #pragma unroll
-        for (int i = 0; i < EACH; i++, p += FRONT_LANES * stride)
-            v[i] = base + first + i * FRONT_LANES < bins ? Codec<D>::decode(*p) : -INFINITY;
-    }
-    // The same where the bins of a pixel lie side by side. A warp reads the bins of four of its row
-    // group's pixels, one lane a bin, and passes them on through shared memory.
-    __device__ void load_staged(int base, Tile *tile) {
-        int lane = (int)threadIdx.x % WARP, group = (int)threadIdx.x / WARP % ROW_GROUPS * WARP;
-#pragma unroll
-        for (int part = 0; part < EACH / 8; part++) {
-            int begin = base + part * STAGED;
-            __syncthreads();
-#pragma unroll 1
-            for (int k = 0; k < WARP / FRONT_LANES; k++) {
-                int pixel = first * (WARP / FRONT_LANES) + k; // of the row group
-                const Code *its = (const Code *)__shfl_sync(~0u, (uint64_t)from, pixel);
-                int count = __shfl_sync(~0u, bins, pixel) - begin;
-                for (int c = lane; c < min(count, STAGED); c += WARP)
-                    tile->row(group + pixel)[c] = its[begin + c];
-            }
-            __syncthreads();
-#pragma unroll
-            for (int i = 0; i < 8; i++) {
-                int bin = first + i * FRONT_LANES;
-                v[part * 8 + i] = begin + bin < bins
-                                      ? Codec<D>::decode(tile->row(group + lane)[bin])
-                                      : -INFINITY;
-            }
+        for (int i = 0; i < EACH; i++, p += LANES * stride) {
+            if (i % 4 == 0) // else all addresses would be computed first
+                asm("" : "+l"(p));
+            v[i] = base + first + i * LANES < bins ? Codec<D>::decode(*p) : -INFINITY;
         }
-        __syncthreads();
     }
     __device__ void to_powers(float largest, float factor) {
 #pragma unroll
@@ -133,135 +129,131 @@ template <BevDtype D, int EACH> struct FrontBins {
     }
 };
 
-// Joins the values that the warps of a block have for the same pixel. Each warp gets the result.
-template <typename Join>
-__device__ inline float join_warps(float mine, float (*parts)[WARP], Join join) {
-    int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    parts[warp][lane] = mine;
-    __syncthreads();
-    float all = parts[warp % ROW_GROUPS][lane];
-#pragma unroll
-    for (int i = 1; i < FRONT_LANES; i++)
-        all = join(all, parts[warp % ROW_GROUPS + i * ROW_GROUPS][lane]);
-    return all;
-}
+// Depths in shared memory on their way out: all bins of a round, or of one of its PARTS.
+template <BevDtype D, typename Shape, int EACH> struct FrontDepths {
+    using Code = DepthCode<D>;
+    static constexpr int ROUND = Shape::LANES * EACH; // bins
+    static constexpr int PARTS = ROUND * Shape::PIXELS * (int)sizeof(Code) > 16384 ? 2 : 1;
+    static constexpr int BINS = ROUND / PARTS;
+    static constexpr int WORDS = SLAB * (int)sizeof(Code) / (int)sizeof(uint4); // of a bin
+    float parts[2][Shape::LANES][Shape::PIXELS]; // what joins: the maximum, then the sum
+    union {
+        uint4 words[Shape::COLUMNS + 1][BINS * WORDS + 1]; // columns begin in different banks
+        Code rows[BINS][Shape::PIXELS + 2];
+    };
 
-// The depths of a round, or of half a round, in shared memory as in transposed depth: the bins of a
-// column are contiguous.
-template <BevDtype D, int EACH> struct FrontDepths {
-    static constexpr int WORDS = SLAB * (int)sizeof(DepthCode<D>) / (int)sizeof(uint4); // of a bin
-    static constexpr int PARTS = FRONT_ROUND<EACH> * WORDS > 256 ? 2 : 1;
-    static constexpr int BINS = FRONT_ROUND<EACH> / PARTS;
-    float parts[2][FRONT_WARPS][WARP];
-    uint4 words[FRONT_COLUMNS][BINS * WORDS + 1]; // columns begin in different banks
-
-    // Writes bins [base, base + BINS) of the block's columns to `to`.
-    __device__ void write(const Frustums &f, const FrontPixel &me, int base, void *to) const {
-        int count = min(BINS, f.bins - base) * WORDS;
+    template <typename Pixel> __device__ Code *place_of(const Pixel &me, int bin) {
+        if constexpr (Shape::COLUMNS > 0)
+            return (Code *)words[me.column] + bin * SLAB + me.place;
+        else
+            return &rows[bin][me.number];
+    }
+    // Writes `count` bins from `base` on: transposed, where the bins of a column are contiguous, or
+    // row by row, (camera, bin, h, w).
+    template <typename Pixel>
+    __device__ void write(const Frustums &f, const Pixel &me, int base, int count, void *to) const {
+        if constexpr (Shape::COLUMNS > 0) {
 #pragma unroll 2
-        for (int i = (int)threadIdx.x; i < FRONT_COLUMNS * BINS * WORDS; i += FRONT_THREADS) {
-            int column = i / (BINS * WORDS), word = i % (BINS * WORDS), w = me.first_w + column;
-            int64_t at = (((int64_t)me.camera * f.width + w) * f.slabs + me.slab) * f.bins + base;
-            if (w < f.width && word < count)
-                ((uint4 *)to)[at * WORDS + word] = words[column][word];
+            for (int i = (int)threadIdx.x; i < Shape::COLUMNS * BINS * WORDS; i += FRONT_THREADS) {
+                int column = i / (BINS * WORDS), word = i % (BINS * WORDS), w = me.first_w + column;
+                int64_t first = ((int64_t)me.camera * f.width + w) * f.slabs + me.slab;
+                if (w < f.width && word < count * WORDS)
+                    ((uint4 *)to)[(first * f.bins + base) * WORDS + word] = words[column][word];
+            }
+        } else {
+            int pixels = f.height * f.width, at = (int)threadIdx.x % Shape::PIXELS;
+            Code *row = (Code *)to + ((int64_t)me.camera * f.bins + base) * pixels + me.before + at;
+#pragma unroll 4
+            for (int bin = (int)threadIdx.x / Shape::PIXELS; bin < count; bin += Shape::LANES)
+                if (me.before + at < pixels)
+                    row[(int64_t)bin * pixels] = rows[bin][at];
         }
     }
 };
 
+// Joins the values that the threads of a pixel have. Each gets the result.
+template <int LANES, int PIXELS, typename Join>
+__device__ inline float join_pixel(float mine, int lane, int pixel, float (*parts)[PIXELS],
+                                   Join join) {
+    parts[lane][pixel] = mine;
+    __syncthreads();
+    float all = parts[0][pixel];
+#pragma unroll
+    for (int i = 1; i < LANES; i++)
+        all = join(all, parts[i][pixel]);
+    return all;
+}
+
 // Returns the largest logit of the pixel. *share receives 1 / the sum of its powers.
-template <BevDtype D, int EACH>
-__device__ inline float front_sums(FrontBins<D, EACH> &mine, int bins, float factor,
-                                   FrontDepths<D, EACH> *shared,
-                                   FrontTile<D, FRONT_PIXELS> *tile, float *share) {
+template <typename Bins, typename Pixel, typename Shared>
+__device__ inline float front_sums(Bins &mine, const Pixel &me, int bins, float factor,
+                                   Shared *shared, float *share) {
     float largest = -INFINITY, sum = 0;
 #pragma unroll 1
-    for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
-        mine.load(base, tile);
+    for (int base = 0; base < bins; base += shared->ROUND) {
+        mine.load(base);
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
-            largest = fmaxf(largest, mine.v[i]);
+        for (float v : mine.v)
+            largest = fmaxf(largest, v);
     }
-    largest = join_warps(largest, shared->parts[0],
+    constexpr int LANES = sizeof shared->parts[0] / sizeof shared->parts[0][0];
+    largest = join_pixel<LANES>(largest, me.bin, me.number, shared->parts[0],
                                 [](float a, float b) { return fmaxf(a, b); });
 #pragma unroll 1
-    for (int base = 0; base < bins; base += FRONT_ROUND<EACH>) {
-        if (bins > FRONT_ROUND<EACH>)
-            mine.load(base, tile);
+    for (int base = 0; base < bins; base += shared->ROUND) {
+        if (bins > shared->ROUND)
+            mine.load(base);
         mine.to_powers(largest, factor);
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
-            sum += mine.v[i];
+        for (float v : mine.v)
+            sum += v;
     }
-    *share = 1 / join_warps(sum, shared->parts[1], [](float a, float b) { return a + b; });
+    *share = 1 / join_pixel<LANES>(sum, me.bin, me.number, shared->parts[1],
+                                   [](float a, float b) { return a + b; });
     return largest;
 }
 
-// Writes a round's depths row by row, (camera, bin, h, w), for pieces.
-template <BevDtype D, int EACH>
-__device__ inline void put_rows(const Front &front, const FrontPixel &me,
-                                const FrontBins<D, EACH> &mine, int base, float share) {
-    const Frustums &f = front.f;
-    int bin = base + me.bin;
-    int64_t row = ((int64_t)me.camera * f.bins + bin) * f.height + me.row;
-    int64_t distance = (int64_t)FRONT_LANES * f.height * f.width;
-    DepthCode<D> *to =
-        (DepthCode<D> *)front.to_depth + row * f.width + me.first_w + me.column;
+// Writes a round's depths through shared memory.
+template <BevDtype D, int EACH, typename Pixel, typename Bins, typename Shared>
+__device__ inline void put_depths(const Front &front, const Pixel &me, const Bins &mine, int base,
+                                  float share, Shared *shared) {
+    constexpr int SHARE = EACH / Shared::PARTS, LANES = Shared::ROUND / EACH;
 #pragma unroll
-    for (int i = 0; i < EACH; i++, bin += FRONT_LANES, to += distance)
-        if (bin < mine.bins)
-            *to = Codec<D>::encode(mine.v[i] * share);
-}
-
-// Writes a round's depths transposed (transpose.cuh), for tiles.
-template <BevDtype D, int EACH>
-__device__ inline void put_transposed(const Front &front, const FrontPixel &me,
-                                      const FrontBins<D, EACH> &mine, int base, float share,
-                                      FrontDepths<D, EACH> *shared) {
-    constexpr int PARTS = shared->PARTS, SHARE = EACH / PARTS;
-#pragma unroll
-    for (int part = 0; part < PARTS; part++) {
-        DepthCode<D> *column = (DepthCode<D> *)shared->words[me.column] + me.place;
+    for (int part = 0; part < Shared::PARTS; part++) {
 #pragma unroll
         for (int i = 0; i < SHARE; i++)
-            column[(me.bin + i * FRONT_LANES)*SLAB] =
+            *shared->place_of(me, me.bin + i * LANES) =
                 Codec<D>::encode(mine.v[part * SHARE + i] * share);
         __syncthreads();
-        if (base + part * shared->BINS < front.f.bins)
-            shared->write(front.f, me, base + part * shared->BINS, front.to_depth);
+        int first = base + part * Shared::BINS, count = min(Shared::BINS, front.f.bins - first);
+        if (count > 0)
+            shared->write(front.f, me, first, count, front.to_depth);
         __syncthreads();
     }
 }
 
 // Computes the softmax over a pixel's bins, or copies them. If one round suffices, the powers stay
 // in registers. NaN, +infinity, or only -infinity in a pixel's logits make all its depths NaN.
-template <BevDtype D, bool T, int EACH>
-__device__ inline void front_depths(const Front &front, FrontDepths<D, EACH> *shared,
-                                    FrontTile<D, FRONT_PIXELS> *tile) {
+template <BevDtype D, bool LAST, typename Shape, int EACH>
+__device__ inline void front_depths(const Front &front, FrontDepths<D, Shape, EACH> *shared) {
     const Frustums &f = front.f;
     unsigned camera = blockIdx.x / (unsigned)front.depth_blocks;
-    FrontPixel me(f, blockIdx.x - camera * (unsigned)front.depth_blocks, (int)camera);
-    int w = me.first_w + me.column;
-    bool softmax = front.view.softmax, again = !softmax || f.bins > FRONT_ROUND<EACH>;
+    FrontPixel<Shape, LAST> me(f, blockIdx.x - camera * (unsigned)front.depth_blocks, (int)camera);
+    bool softmax = front.view.softmax, again = !softmax || f.bins > shared->ROUND;
     const DepthCode<D> *from =
-        (const DepthCode<D> *)front.depth + stride_to(front.view.depth, me.camera, me.row, w);
-    FrontBins<D, EACH> mine = {from,
-                               front.view.depth.channel,
-                               me.bin,
-                               me.row < f.height && w < f.width ? f.bins : 0,
-                               {}};
+        (const DepthCode<D> *)front.depth + stride_to(front.view.depth, me.camera, me.row, me.w);
+    FrontBins<D, Shape::LANES, EACH> mine = {
+        from, LAST ? 1 : front.view.depth.channel, me.bin, me.exists(f) ? f.bins : 0, {}};
     float share = 1, largest = 0;
     if (softmax)
-        largest = front_sums<D, EACH>(mine, f.bins, front.factor, shared, tile, &share);
+        largest = front_sums(mine, me, f.bins, front.factor, shared, &share);
 #pragma unroll 1
-    for (int base = 0; base < f.bins; base += FRONT_ROUND<EACH>) {
+    for (int base = 0; base < f.bins; base += shared->ROUND) {
         if (again)
-            mine.load(base, tile);
+            mine.load(base);
         if (again && softmax)
             mine.to_powers(largest, front.factor);
-        if constexpr (T)
-            put_transposed<D, EACH>(front, me, mine, base, share, shared);
-        else
-            put_rows<D, EACH>(front, me, mine, base, share);
+        put_depths<D, EACH>(front, me, mine, base, share, shared);
     }
 }
 
@@ -275,9 +267,8 @@ __device__ inline void read_side_by_side(const FrontImages &array, int image, in
     for (int k = 0; k < PIXELS / WARPS; k++) {
         int mine = k * WARPS + (int)threadIdx.x / WARP, pixel = before + mine;
         int row = (int)((unsigned)pixel / (unsigned)array.width);
-        const DepthCode<D> *from =
-            (const DepthCode<D> *)array.from + first +
-            stride_to(array.strides, image, row, pixel - row * array.width);
+        const DepthCode<D> *from = (const DepthCode<D> *)array.from + first +
+                                   stride_to(array.strides, image, row, pixel - row * array.width);
 #pragma unroll
         for (int i = 0; i < ROUNDS; i++)
             if (pixel < pixels && i * WARP + lane < count)
@@ -327,18 +318,17 @@ __device__ inline void front_images(const FrontImages &array, int channels, unsi
     }
 #pragma unroll 2
     for (int i = (int)threadIdx.x; i < rows * count; i += THREADS)
-        to[(int64_t)(i / count) * channels + i % count] =
-            tile->row(i / count)[i % count];
+        to[(int64_t)(i / count) * channels + i % count] = tile->row(i / count)[i % count];
 }
 
 // blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels. The kernel
 // also zeroes Workspace::arrived, where the blocks of a tile meet.
-template <BevDtype D, bool T, int EACH>
-__global__ void __launch_bounds__(FRONT_THREADS, 1)
+template <BevDtype D, bool LAST, typename Shape, int EACH>
+__global__ void __launch_bounds__(FRONT_THREADS, EACH > 16 ? 4 : 5)
     v4_front_kernel(const __grid_constant__ Front front) {
     __shared__ union {
-        FrontDepths<D, EACH> depths;
-        FrontTile<D, FRONT_PIXELS> tile;
+        FrontDepths<D, Shape, EACH> depths;
+        FrontTile<D, FRONT_IMAGE_PIXELS> tile;
     } shared;
     wait_for_previous_kernel();
     let_next_kernel_start();
@@ -350,19 +340,36 @@ __global__ void __launch_bounds__(FRONT_THREADS, 1)
     if (block >= 0)
         front_images<D, FRONT_THREADS>(front.feat, front.channels, block, &shared.tile);
     else if (blockIdx.y == 0)
-        front_depths<D, T, EACH>(front, &shared.depths, &shared.tile);
+        front_depths<D, LAST, Shape, EACH>(front, &shared.depths);
+}
+
+template <BevDtype D, typename Shape>
+static inline cudaError_t front_launch_as(Front front, bool overlap, cudaStream_t stream) {
+    const Frustums &f = front.f;
+    front.depth_blocks = Shape::blocks(f);
+    dim3 grid((unsigned)(f.cameras * front.depth_blocks +
+                         front.feat.images * front.feat.blocks(FRONT_IMAGE_PIXELS)),
+              blocks_for(front.channels, FRONT_CHANNELS));
+    cudaError_t status = cudaSuccess;
+    with_flag(front.view.depth.channel == 1, [&]<bool LAST>() {
+        constexpr int EACH = 64 / Shape::LANES; // bins of a thread, in a round of 64 or of 128
+        auto kernel = f.bins <= 64 ? v4_front_kernel<D, LAST, Shape, EACH>
+                                   : v4_front_kernel<D, LAST, Shape, 2 * EACH>;
+        status = launch_overlapped(kernel, grid, FRONT_THREADS, 0, overlap, stream, front);
+    });
+    return status;
 }
 
 // Enqueues the kernel. T: depths are written transposed.
 template <BevDtype D, bool T>
-static inline cudaError_t front_launch(Front front, bool overlap, cudaStream_t stream) {
-    const Frustums &f = front.f;
-    front.depth_blocks = f.slabs * (int)blocks_for(f.width, FRONT_COLUMNS);
-    dim3 grid((unsigned)(f.cameras * front.depth_blocks +
-                         front.feat.images * front.feat.blocks(FRONT_PIXELS)),
-              blocks_for(front.channels, FRONT_CHANNELS));
-    auto kernel = f.bins <= FRONT_ROUND<8> ? v4_front_kernel<D, T, 8> : v4_front_kernel<D, T, 16>;
-    return launch_overlapped(kernel, grid, FRONT_THREADS, overlap, stream, front);
+static inline cudaError_t front_launch(const Front &front, bool overlap, cudaStream_t stream) {
+    constexpr int FEW = 128; // blocks: about one a multiprocessor
+    if constexpr (!T)
+        return front_launch_as<D, FrontShape<0>>(front, overlap, stream);
+    else if (front.f.cameras * FrontShape<4>::blocks(front.f) < FEW)
+        return front_launch_as<D, FrontShape<2>>(front, overlap, stream);
+    else
+        return front_launch_as<D, FrontShape<4>>(front, overlap, stream);
 }
 
 // Returns whether V4 reads the caller's features: channels last, dense, and aligned for its loads.

@@ -22,11 +22,15 @@
 // - launches of one plan on several streams share only the plan, and nobody writes it. A moving map
 //   is written by the kernel before: tiles start behind it as usual, or behind a kernel that
 //   waited.
+// - the first kernel of a backward view transform starts as usual. So the gradients behind it may
+//   read their map before they wait.
 // - code compiled for less than SM90 has neither instruction; its launches carry no attribute, on
 //   newer devices neither.
 #pragma once
 
 #include "kernels/cuda/common.cuh"
+
+#include <type_traits>
 
 __device__ inline void let_next_kernel_start() {
 #if __CUDA_ARCH__ >= 900
@@ -40,6 +44,14 @@ __device__ inline void wait_for_previous_kernel() {
 #endif
 }
 
+// Finds whether `kernel` was compiled for an architecture that has these instructions.
+static inline bool knows_overlap(const void *kernel, const char *who, bool *known, Err *err) {
+    cudaFuncAttributes code;
+    TRY_CUDA(who, cudaFuncGetAttributes(&code, kernel));
+    *known = code.ptxVersion >= 90;
+    return true;
+}
+
 // Returns whether an early start gains after an ordinary kernel. It saves 1.1 us in a stream, and
 // costs 0.2 us in a graph (samples/experiments/v4.md): captured launches start as usual.
 static inline bool gains_by_overlap(cudaStream_t stream) {
@@ -48,16 +60,19 @@ static inline bool gains_by_overlap(cudaStream_t stream) {
            capture == cudaStreamCaptureStatusNone;
 }
 
-// Enqueues a kernel. `overlap`: it may start before the previous kernel has ended.
+// Enqueues a kernel with `shared` bytes of dynamic memory. `overlap`: it may start before the
+// previous kernel has ended.
 template <typename... Args>
-static inline cudaError_t launch_overlapped(void (*kernel)(Args...), dim3 grid, int block,
-                                            bool overlap, cudaStream_t stream, Args... args) {
+static inline cudaError_t launch_overlapped(void (*kernel)(Args...), dim3 grid, dim3 block,
+                                            size_t shared, bool overlap, cudaStream_t stream,
+                                            const std::type_identity_t<Args> &...args) {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
-    config.blockDim = (unsigned)block;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared;
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = overlap;

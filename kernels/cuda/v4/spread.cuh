@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(SPREAD_THREADS)
         spread_load(spread, first, c0, count, rows, &tile);
     }
     __syncthreads();
-    Code *to = (Code *)spread.to +
-               ((int64_t)blockIdx.y * spread.channels + c0) * spread.cells + first;
+    Code *to =
+        (Code *)spread.to + ((int64_t)blockIdx.y * spread.channels + c0) * spread.cells + first;
     if constexpr (WIDE) {
         spread_store(tile, rows, count, spread.cells, to);
     } else {
@@ -145,9 +145,9 @@ static inline cudaError_t spread_launch(const Spread &spread, int64_t samples, b
     dim3 grid(blocks_for(spread.cells, SPREAD_CELLS), (unsigned)samples,
               blocks_for(spread.channels, Tile::CHANNELS));
     bool wide = spread.cells % Tile::IN_VECTOR == 0 && (uintptr_t)spread.to % 16 == 0;
-    return wide ? launch_overlapped(v4_spread_kernel<Code, true>, grid, SPREAD_THREADS, overlap,
+    return wide ? launch_overlapped(v4_spread_kernel<Code, true>, grid, SPREAD_THREADS, 0, overlap,
                                     stream, spread)
-                : launch_overlapped(v4_spread_kernel<Code, false>, grid, SPREAD_THREADS, overlap,
+                : launch_overlapped(v4_spread_kernel<Code, false>, grid, SPREAD_THREADS, 0, overlap,
                                     stream, spread);
 }
 

@@ -302,6 +302,10 @@ template <BevDtype D, int GROUPS, int TAILS, bool W> struct TileSums {
 
 // ---- the kernel --------------------------------------------------------------------------------
 
+__device__ inline void prefetch(const void *p) {
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(p));
+}
+
 // Waits for the other warps of a tile, which begin with warp `first` of the block.
 __device__ inline void wait_for_group(int first, int warps) {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + first), "r"(warps * WARP) : "memory");
@@ -365,7 +369,7 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool
                                  Step<W> &step) {
     using Data = StepData<D, GROUPS, TAILS, T, W>;
     Data data(pool, map, me.c0, me.g, me.q);
-    if (!T || map.fronted)
+    if (!T || map.awaits_features)
         wait_for_previous_kernel();
     bool waited = !T, more; // waited for the kernel that transposes the depth
     auto load = [&](Data &to, const Step<W> &from) {
@@ -458,11 +462,15 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         pool.channels = 80; // a constant from here on
     // Two groups leave no registers for values that are needed only after the steps.
     constexpr bool KEEPS = GROUPS == 1;
-    Worker me = KEEPS ? Worker(threadIdx.x, blockIdx, Sums::CHANNELS)
-                      : Worker::read_again(Sums::CHANNELS);
+    Worker me =
+        KEEPS ? Worker(threadIdx.x, blockIdx, Sums::CHANNELS) : Worker::read_again(Sums::CHANNELS);
     TileCounts counts = {map.workers, map.empties};
-    if (map.counts)
+    if (map.counts) { // what a worker reads next is on its way while the counts are read
+        prefetch(map.work + me.number);
+        prefetch(map.slabs + me.number);
+        prefetch(map.entries + (int64_t)me.number * TILE_CELLS);
         counts = {map.counts->workers, min(map.empties, map.counts->empties)};
+    }
     if (me.number >= counts.workers) {
         int first = (me.number - counts.workers) * EMPTY_CELLS;
         clear_empty<D, Sums::CHANNELS, !T>(pool, map, counts.empties, me.c0, first);
@@ -502,8 +510,8 @@ static inline cudaError_t enqueue_tiles(TileMap map, bool overlap, cudaStream_t 
     unsigned layers = blocks_for(blocks, MOST_ROWS);
     dim3 grid(passes, blocks_for(blocks, layers), layers); // the last block may have nothing to do
     map.scale /= SPLIT_SCALE<D, W>;
-    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, overlap,
-                             stream, map);
+    return launch_overlapped(v4_tiles_kernel<D, GROUPS, TAILS, T, W>, grid, TILE_THREADS, 0,
+                             overlap, stream, map);
 }
 
 // Enqueues the kernels. `groups`: of channels, in a block. `overlap`: build and device know

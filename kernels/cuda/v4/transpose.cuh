@@ -121,7 +121,7 @@ static inline cudaError_t transpose_across(const Code *depth, const Frustums &f,
                                            const Workspace &workspace, bool overlap,
                                            cudaStream_t stream) {
     dim3 grid(f.cameras * f.slabs * blocks_across(f), blocks_for(f.bins, TRANSPOSE_BINS));
-    return launch_overlapped(v4_transpose_kernel<Code, ACROSS>, grid, TRANSPOSE_THREADS, overlap,
+    return launch_overlapped(v4_transpose_kernel<Code, ACROSS>, grid, TRANSPOSE_THREADS, 0, overlap,
                              stream, depth, f, workspace);
 }
 

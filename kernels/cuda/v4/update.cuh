@@ -119,7 +119,7 @@ static inline MovingSizes moving_sizes(const BevMoving *moving) {
     sizes.weighted = moving->align != BEV_NEAREST;
     int64_t bundles = (int64_t)sizes.columns * f.bins, most = sizes.weighted ? 12 : 6;
     sizes.entries = (int)(moving->most_entries ? moving->most_entries : most * bundles);
-    sizes.workers = 2 * sizes.tiles + (PAIRS << PAIR_CLASS);
+    sizes.workers = sizes.tiles + (PAIRS << PAIR_CLASS); // a launch has blocks for all of them
     return sizes;
 }
 
@@ -172,9 +172,9 @@ static inline void update_entries(const MovingFrame &frame, const MovingSizes &s
                                   const MovingMap &map, cudaStream_t stream) {
     constexpr unsigned GATHERERS = 1024; // blocks: most maps have far fewer entries than room
     unsigned blocks = blocks_for((int64_t)sizes.columns * frame.f.bins * SLAB, 256);
-    MovingEntries entries = {sizes.cells,     sizes.entries, map.found_count,
-                             map.cell_counts, map.cell_starts, map.found,
-                             map.tiles.weights, map.unsorted, map.unsorted_rows};
+    MovingEntries entries = {sizes.cells,       sizes.entries,   map.found_count,
+                             map.cell_counts,   map.cell_starts, map.found,
+                             map.tiles.weights, map.unsorted,    map.unsorted_rows};
     MovingCells cells = {entries,          frame.f.slabs,    map.entries, map.slots,
                          map.entry_counts, map.strip_counts, map.occupied};
     with_flag(sizes.weighted, [&]<bool W>() {
@@ -192,9 +192,8 @@ static inline void update_tiles(const Frustums &f, const MovingSizes &sizes,
                                 cudaStream_t stream) {
     const int *lists = map.strip_starts + sizes.strips;
     unsigned tile_blocks = blocks_for((int64_t)sizes.tiles * WARP, 256);
-    TileOrder order = {{sizes.cells, map.entries, map.cell_starts, map.entry_counts},
-                       map.order,
-                       lists};
+    TileOrder order = {
+        {sizes.cells, map.entries, map.cell_starts, map.entry_counts}, map.order, lists};
     TileSource source = {order, NULL, map.slots, NULL, true};
     Scan strips = scan_of(map.strip_counts, NULL, sizes.strips, map.strip_starts, NULL);
     partition(1, sizes.cells, EmptySort{map.entry_counts, 0, map.empty}, stream, &strips);

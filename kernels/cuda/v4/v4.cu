@@ -113,6 +113,7 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
         plan->moves ? tiles_of(plan->sizes, moving, plan->frustums) : plan->tiles, pool_of(&inner));
     tiles.workspace = scratch.tiles;
     tiles.fronted = problem->stage == BEV_VIEW;
+    tiles.awaits_features = tiles.fronted && !feat_stays(problem);
     tiles.followed = problem->out_samples > 0;
     if (tiles.followed) // the kernel behind zeroes empty cells
         tiles.empties = 0;
@@ -128,9 +129,9 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
             status = tiles_launch<D>(tiles, plan->schedule.groups, plan->frustums, plan->overlap,
                                      stream);
         if (status == cudaSuccess && tiles.followed)
-            status = enqueue_spread<D>(problem, scratch.out,
-                                       plan->moves ? moving.occupied : plan->occupied, behind,
-                                       stream);
+            status =
+                enqueue_spread<D>(problem, scratch.out,
+                                  plan->moves ? moving.occupied : plan->occupied, behind, stream);
     };
     with_dtype_or_fp4(problem->dtype, enter);
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);

@@ -121,7 +121,7 @@ struct TileMap {
     const uint32_t *entries; // [steps * 16], by cell of the tile
     int workers;             // a multiple of TILE_WARPS
     int empties;
-    const int *empty; // [empties]: cells without points
+    const int *empty;         // [empties]: cells without points
     const TileCounts *counts; // of a moving map: `workers` and `empties` are bounds; else NULL
 
     // These differ from launch to launch; as in Pool.
@@ -138,7 +138,8 @@ struct TileMap {
     const int *weight_rows; // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;  // [rows * 4]: 16 weights by place, 0 for rows not in the entry
     Workspace workspace;    // of a launch that transposes the depth
-    bool fronted;           // the previous kernel of the launch also writes the features
+    bool fronted;           // the launch has a kernel in front that makes the depths,
+    bool awaits_features;   // and that also writes the features
     bool followed;          // another kernel of the launch follows
 
     __device__ Pool pool() const {
@@ -159,7 +160,7 @@ constexpr int NO_CELL = -1;
 // ---- the map as pieces, for anything else ------------------------------------------------------
 
 struct PieceMap {
-    Shares shares;      // owners are cells
+    Shares shares; // owners are cells
     /* [cells]: first point, points, cell, parts; cells without points come last */
     const int4 *owners;
 };
