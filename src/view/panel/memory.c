@@ -322,7 +322,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(note, sizeof note, "footprint %s%s", footprint, outside);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     const char *title = "Does the working set stay in the L2?";
-    if (3 * sheet_width(sheet, title) > 2 * area.w && sheet->pixels) /* a title's font is larger */
+    if (sheet_width(sheet, title) * 9 / 8 > area.w) /* a title's font is larger */
         title = "Stays in the L2?";
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
         snprintf(note, sizeof note, "footprint %s", footprint);

@@ -64,6 +64,7 @@ static int write(Sheet *sheet, int x, int y, int w, CellStyle style, TextAlign a
 static void title(Sheet *sheet, Area area, const char *title, const char *note) {
     Box box = sheet_box(sheet, (Area){area.x, area.y, area.w, 1});
     TextStyle heading = style_heading(pen_of(sheet));
+    heading.size = 0.72 * sheet->row_h;
     TextStyle muted = aligned(style_of(sheet, cell_style(INK_MUTED)), ALIGN_RIGHT);
     double used =
         pen_text(pen_of(sheet), box.x, baseline_of(sheet, area.y), box.w, &heading, title);

@@ -69,6 +69,7 @@ typedef struct {
     const Panel *panels[STACK_PANELS];
     int count;
     bool brief; /* the questions have no room for more than their answers */
+    bool pixels;
     Area area;
     LessonPanel point; /* a lesson points at this panel */
 } Stack;
@@ -80,6 +81,7 @@ static int least_rows(const Stack *stack, const Panel *panel) {
     enum { BRIEF_RESIDENT = 3, BRIEF_RIGHT = 2 };
     return stack->brief && panel == &resident_panel ? BRIEF_RESIDENT
            : stack->brief && panel == &right_panel  ? BRIEF_RIGHT
+           : panel == &headline_panel               ? panel->height + (stack->pixels && !stack->brief)
                                                     : panel->height;
 }
 
@@ -147,7 +149,7 @@ static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest
 void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
                 const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
-    Stack stack = {.area = area, .point = lesson->open ? lesson->point : PANEL_NONE};
+    Stack stack = {.area = area, .pixels = sheet->pixels, .point = lesson->open ? lesson->point : PANEL_NONE};
     for (int i = 0; i < STACK_PANELS && panels[i]; i++)
         if (panels[i]->shown(data))
             stack.panels[stack.count++] = panels[i];

@@ -209,7 +209,11 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
 
 void why_draw(Sheet *sheet, Area area, const PanelData *data) {
     const Story story = story_of(data->state, data->live);
-    area = sheet_title(sheet, area, "Why?", story.from);
+    char from[sizeof story.from];
+    snprintf(from, sizeof from, "%s", story.from);
+    if (sheet_width(sheet, "Why?  ") + sheet_width(sheet, from) > area.w)
+        from[strcspn(from, ",")] = '\0';
+    area = sheet_title(sheet, area, "Why?", from);
     const Columns at = columns_of(sheet, area, &story);
     const int step = at.below || at.thick ? 2 : 1;
     for (int i = 0; i < story.count && i * step < area.h; i++)
