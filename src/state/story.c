@@ -86,6 +86,12 @@ static bool lacks_time(FigureSource source, const State *state, const LiveData *
     return possible && isnan(time_from(source, state, live, kernel));
 }
 
+/* Whether two labels of recordings name one machine, on whatever date. */
+static bool same_machine(const char *a, const char *b) {
+    const char *date_a = strrchr(a, ','), *date_b = strrchr(b, ',');
+    return date_a && date_b && date_a - a == date_b - b && !strncmp(a, b, (size_t)(date_a - a));
+}
+
 /* Returns the first source that has all times; no two sources are mixed. */
 static FigureSource source_of(const Story *story, const State *state, const LiveData *live) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED};
@@ -96,7 +102,7 @@ static FigureSource source_of(const Story *story, const State *state, const Live
             const LiveKernel *row = timed_row(live, story->bars[i].kernel);
             const char *on = row ? row->recorded_on : "";
             all = !lacks_time(sources[s], state, live, story->bars[i].kernel) &&
-                  (sources[s] == SOURCE_MEASURED || !machine || !strcmp(machine, on));
+                  (sources[s] == SOURCE_MEASURED || !machine || same_machine(machine, on));
             machine = on;
         }
         if (all)
@@ -179,16 +185,33 @@ static const BevKernel *row_of(const BevKernel *kernel) {
     return row ? row : kernel;
 }
 
+/* Writes the machine, and the first and the last date of the recordings: "NVIDIA H200,
+ * 2026-11-21 to 2026-11-29". */
+static void recorded_text(const Story *story, const LiveData *live, char *text, size_t size) {
+    const char *first = NULL, *last = NULL;
+    for (int i = 0; i < story->count; i++) {
+        const LiveKernel *row = timed_row(live, story->bars[i].kernel);
+        const char *on = row && row->recorded_us.source ? row->recorded_on : NULL;
+        first = on && (!first || strcmp(on, first) < 0) ? on : first;
+        last = on && (!last || strcmp(on, last) > 0) ? on : last;
+    }
+    machine_text(first ? first : "", text, size);
+    const char *from = first ? strrchr(first, ' ') : NULL, *to = last ? strrchr(last, ' ') : NULL;
+    if (from)
+        snprintf(text + strlen(text), size - strlen(text), ",%s", from);
+    if (to && strcmp(from, to))
+        snprintf(text + strlen(text), size - strlen(text), " to%s", to);
+}
+
 /* Writes where the times are from: the machine, and another configuration until its own is
  * known. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
     char on[128], config[80] = "";
-    const LiveKernel *row = story->count ? timed_row(live, story->bars[0].kernel) : NULL;
     prediction_gpu(state, on, sizeof on);
     if (story->source == SOURCE_MEASURED)
         snprintf(on, sizeof on, "%s", live->device.name);
-    else if (story->source == SOURCE_RECORDED && row)
-        machine_text(row->recorded_on, on, sizeof on);
+    else if (story->source == SOURCE_RECORDED)
+        recorded_text(story, live, on, sizeof on);
     if (story->source == SOURCE_MODEL) {
         const KernelConfig *now = &state->job.config;
         const MemoryModel *model = live->model;
