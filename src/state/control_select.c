@@ -233,9 +233,9 @@ static unsigned say_gpu(State *state, Action action) {
     char edits[96];
     gpu_edit_text(&state->edit, edits, sizeof edits);
     if (!edits[0])
-        snprintf(edits, sizeof edits, ", L2 of %.0f MiB", gpus[state->gpu].l2_bytes / (1 << 20));
-    return SAY(state, action, "what if: %s%s (model only)",
-               gpus[state->gpu].title, edits);
+        return SAY(state, action, "GPU of the three questions: %s, L2 of %.0f MiB",
+                   gpus[state->gpu].title, gpus[state->gpu].l2_bytes / (1 << 20));
+    return SAY(state, action, "what if: %s%s (model only)", gpus[state->gpu].title, edits);
 }
 
 /* Selects another GPU of the table. All changes of figures are dropped. */

@@ -18,7 +18,7 @@ static void reason_text(const PredictedKernel *predicted, const Prediction *pred
     const BevAccess *access = &predicted->kernel->access;
     LatencyTerm term = prediction->limiter;
     if (term == TERM_DEPENDENT_LOADS && access->owner == BEV_OWNS_TILE)
-        snprintf(text, size, "%s: %lld dependent steps", limit_names[term],
+        snprintf(text, size, "%s: %lld loads in turn", limit_names[term],
                  (long long)predicted->profile.counts.longest);
     else if (term == TERM_DEPENDENT_LOADS && longest)
         snprintf(text, size, "%s: one cell of %lld points", limit_names[term], (long long)longest);
