@@ -364,9 +364,9 @@ class Problem:
 
         def both():
             beside.wait_stream(torch.cuda.current_stream())
-            kept = forward._made_map(poses)
+            kept = forward.made_map(poses)
             with torch.cuda.stream(beside):
-                kept = kept, backward._made_map(poses)
+                kept = kept, backward.made_map(poses)
             torch.cuda.current_stream().wait_stream(beside)
             return kept
         return both

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* bevscope bench --stage step: a training step whose calibration is new each time, as augmentation
- * makes it: poses and map, pooling, gradients. The library's calls do the work. */
+ * makes it: poses and map, pooling, gradients. The library's calls do the work. On a GPU each part,
+ * and the step, is a CUDA graph of these calls. */
+#include "config.h"
 #include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/base/random.h"
@@ -8,6 +10,10 @@
 #include "src/cli/selection.h"
 #include "src/lib/bevpool.h"
 #include "src/run/backend.h"
+
+#ifdef HAVE_CUDA
+#include "src/run/cuda/device.h"
+#endif
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +26,16 @@ enum { ROOM = 256, MOST_SAMPLES = 200 }; /* ROOM: what map and workspace begin o
 
 typedef struct {
     const Rig *rig;
+    int32_t device; /* BEVPOOL_CPU or a GPU */
     BevpoolMap *map;
     BevpoolPlan *plans[BEV_DIRECTION_COUNT];
     BevpoolCall calls[BEV_DIRECTION_COUNT];
-    void *memory; /* of the map, which both directions read on the CPU */
-    size_t bytes;
+    void *maps[BEV_DIRECTION_COUNT]; /* memory; on the CPU both directions read one map */
     BevpoolPose poses[RIG_MAX_CAMERAS];
+    void *poses_there; /* a copy on the GPU */
     uint64_t seed;
+    void *taken[2 * BEVPOOL_ROLES + 5]; /* all memory of the device */
+    int taken_count;
 } StepBench;
 
 static bool passed(BevpoolStatus status, const BevpoolError *error, Err *err) {
@@ -37,9 +46,22 @@ static bool no_memory(Err *err) {
     return err_no_memory(err, "--stage step", "choose a smaller scene");
 }
 
-/* Returns memory that begins on a multiple of ROOM; NULL: there is none. Free with free(). */
-static void *take_room(size_t bytes) {
-    return aligned_alloc(ROOM, (bytes + ROOM) / ROOM * ROOM);
+/* Takes memory of the device, a copy of `from` if that is not NULL. It begins on a multiple of
+ * ROOM. The bench frees it. */
+static bool take(StepBench *bench, void **memory, const void *from, size_t bytes, Err *err) {
+#ifdef HAVE_CUDA
+    if (bench->device != BEVPOOL_CPU && !device_take(memory, from, bytes, err))
+        return false;
+#endif
+    if (bench->device == BEVPOOL_CPU) {
+        *memory = aligned_alloc(ROOM, (bytes + ROOM) / ROOM * ROOM);
+        if (!*memory)
+            return no_memory(err);
+        if (from)
+            memcpy(*memory, from, bytes);
+    }
+    bench->taken[bench->taken_count++] = *memory;
+    return true;
 }
 
 static bool open_map(StepBench *bench, BevAlign align, Err *err) {
@@ -70,10 +92,11 @@ static bool open_map(StepBench *bench, BevAlign align, Err *err) {
         .truncate = g->truncate,
     };
     BevpoolError error;
-    return passed(bevpool_map_moving(&bench->map, &frustum, BEVPOOL_CPU, &error), &error, err);
+    return passed(bevpool_map_moving(&bench->map, &frustum, bench->device, &error), &error, err);
 }
 
-/* Makes the plan of a direction, and the call with its arrays: inputs are the problem's. */
+/* Makes the plan of a direction, and the call with its arrays: inputs are copies of the problem's.
+ */
 static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direction, Err *err) {
     BevpoolCall *call = &bench->calls[direction];
     const void *const inputs[BEVPOOL_ROLES] = {[BEVPOOL_DEPTH] = p->depth.data,
@@ -90,39 +113,38 @@ static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direct
     const BevpoolPlan *plan = bench->plans[direction];
     *call = (BevpoolCall){.size = sizeof *call,
                           .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    call->workspace = take_room(call->workspace_bytes);
-    bool ok = call->workspace != NULL;
-    for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
+    bool ok = take(bench, &call->workspace, NULL, call->workspace_bytes, err);
+    for (int32_t role = 0; ok && role < BEVPOOL_ROLES; role++) {
         size_t bytes = bevpool_plan_bytes(plan, role);
-        void *data = inputs[role] ? (void *)(uintptr_t)inputs[role] : bytes ? malloc(bytes) : NULL;
-        ok &= data || !bytes;
-        call->tensors[role] = (BevpoolTensor){data, bytes, options.dtype, 0};
+        call->tensors[role] = (BevpoolTensor){NULL, bytes, options.dtype, 0};
+        ok = !bytes || take(bench, &call->tensors[role].data, inputs[role], bytes, err);
     }
-    return ok || no_memory(err);
+    bool shared = bench->device == BEVPOOL_CPU && direction == BEV_BACKWARD;
+    ok = ok && (shared || take(bench, &bench->maps[direction], NULL, bevpool_plan_map_bytes(plan),
+                               err));
+    call->map = bench->maps[shared ? BEV_FORWARD : direction];
+    return ok;
 }
 
 static bool open_step(StepBench *bench, const BevProblem *problem, Err *err) {
-    if (!open_map(bench, problem->align, err) ||
-        !open_plan(bench, problem, BEV_FORWARD, err) ||
-        !open_plan(bench, problem, BEV_BACKWARD, err))
-        return false;
-    bench->bytes = bevpool_plan_map_bytes(bench->plans[BEV_FORWARD]);
-    bench->memory = take_room(bench->bytes);
-    bench->calls[BEV_FORWARD].map = bench->calls[BEV_BACKWARD].map = bench->memory;
-    return bench->memory || no_memory(err);
+    return open_map(bench, problem->align, err) &&
+           open_plan(bench, problem, BEV_FORWARD, err) &&
+           open_plan(bench, problem, BEV_BACKWARD, err);
 }
 
 static void close_step(StepBench *bench) {
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        BevpoolTensor *tensors = bench->calls[direction].tensors;
-        free(bench->calls[direction].workspace);
-        free(tensors[BEVPOOL_OUT].data);
-        free(tensors[BEVPOOL_GRAD_DEPTH].data);
-        free(tensors[BEVPOOL_GRAD_FEAT].data);
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
         bevpool_plan_destroy(bench->plans[direction]);
-    }
     bevpool_map_destroy(bench->map);
-    free(bench->memory);
+    for (int i = 0; i < bench->taken_count; i++) {
+#ifdef HAVE_CUDA
+        if (bench->device != BEVPOOL_CPU) {
+            device_give(bench->taken[i]);
+            continue;
+        }
+#endif
+        free(bench->taken[i]);
+    }
 }
 
 /* Makes the poses of a step: the BEV is turned, scaled and flipped at random, as BEVDet does. */
@@ -150,22 +172,53 @@ static bool make_poses(StepBench *bench, Err *err) {
     return true;
 }
 
-/* Does one step, and writes the time at which each part ended. */
-static bool run_step(StepBench *bench, double at_us[PARTS], Err *err) {
+/* Does one part, all but PART_STEP; a GPU's is enqueued. */
+static bool run_part(StepBench *bench, Part part, void *stream, Err *err) {
     BevpoolError error;
-    if (!make_poses(bench, err) ||
-        !passed(bevpool_plan_update(bench->plans[BEV_FORWARD], bench->poses, bench->memory,
-                                    bench->bytes, NULL, &error),
-                &error, err))
-        return false;
-    at_us[PART_MAP] = clock_us();
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        if (!passed(bevpool_run(bench->plans[direction], &bench->calls[direction], &error), &error,
-                    err))
-            return false;
-        at_us[PART_FORWARD + direction] = clock_us();
+    const BevpoolPose *poses = bench->poses_there ? bench->poses_there : bench->poses;
+    bool ok = true;
+    for (int i = 0; ok && part == PART_MAP && i < BEV_DIRECTION_COUNT; i++)
+        ok = !bench->maps[i] ||
+             passed(bevpool_plan_update(bench->plans[i], poses, bench->maps[i],
+                                        bevpool_plan_map_bytes(bench->plans[i]), stream, &error),
+                    &error, err);
+    if (part == PART_MAP)
+        return ok;
+    BevpoolCall *call = &bench->calls[part - PART_FORWARD];
+    call->stream = stream;
+    return passed(bevpool_run(bench->plans[part - PART_FORWARD], call, &error), &error, err);
+}
+
+#ifdef HAVE_CUDA
+typedef struct {
+    StepBench *bench;
+    Part first, last;
+} Enqueued;
+
+static bool enqueue_parts(void *context, void *stream, Err *err) {
+    const Enqueued *work = context;
+    bool ok = true;
+    for (Part part = work->first; ok && part <= work->last; part++)
+        ok = run_part(work->bench, part, stream, err);
+    return ok;
+}
+#endif
+
+/* Times each part, and all of them as one graph, with one calibration. */
+static bool time_on_gpu(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
+                        Err *err) {
+#ifdef HAVE_CUDA
+    bool ok = make_poses(bench, err) && take(bench, &bench->poses_there, bench->poses,
+                                             sizeof bench->poses, err);
+    for (Part part = 0; ok && part < PARTS; part++) {
+        Enqueued work = {bench, part == PART_STEP ? 0 : part, part == PART_STEP ? part - 1 : part};
+        ok = device_time(enqueue_parts, &work, options, &timings[part], err);
     }
-    return true;
+    return ok;
+#else
+    (void)bench, (void)options, (void)timings;
+    return err_set(err, ERR_DEVICE, "--stage step", "", "this build has no CUDA");
+#endif
 }
 
 static bool time_steps(StepBench *bench, const TimingOptions *options, Timing timings[PARTS],
@@ -173,14 +226,21 @@ static bool time_steps(StepBench *bench, const TimingOptions *options, Timing ti
     enum { LEAST_SAMPLES = 5 };
     const double settles = 0.15; /* as other launches on the CPU */
     static double samples[PARTS][MOST_SAMPLES];
+    if (bench->device != BEVPOOL_CPU)
+        return time_on_gpu(bench, options, timings, err);
     double begun_us = clock_us(), at_us[PARTS];
     int count = -1; /* the first step warms up */
     for (; count < LEAST_SAMPLES || (count < options->samples && count < MOST_SAMPLES &&
                                      clock_us() - begun_us < options->max_s * 1e6);
          count++) {
         double before_us = clock_us(), first_us = before_us;
-        if (!run_step(bench, at_us, err))
+        if (!make_poses(bench, err))
             return false;
+        for (Part part = 0; part < PART_STEP; part++) {
+            if (!run_part(bench, part, NULL, err))
+                return false;
+            at_us[part] = clock_us();
+        }
         for (int part = 0; part < PART_STEP && count >= 0; part++) {
             samples[part][count] = at_us[part] - before_us;
             before_us = at_us[part];
@@ -198,6 +258,7 @@ static bool time_steps(StepBench *bench, const TimingOptions *options, Timing ti
 typedef struct {
     Report report;
     const BenchPlan *plan;
+    int32_t device;
 } StepRows;
 
 static bool add_problem(void *context, const char *scene, Workload *workload,
@@ -205,7 +266,7 @@ static bool add_problem(void *context, const char *scene, Workload *workload,
     StepRows *rows = context;
     Report *report = &rows->report;
     const Rig rig = workload_rig(workload);
-    StepBench bench = {.rig = &rig, .seed = 1};
+    StepBench bench = {.rig = &rig, .device = rows->device, .seed = 1};
     Timing timings[PARTS];
     bool ok = rig.camera_count || err_set(err, ERR_USAGE, scene, "choose a scene with cameras",
                                           "no calibration to move");
@@ -218,6 +279,8 @@ static bool add_problem(void *context, const char *scene, Workload *workload,
         report_add(report, "scene", "scene", 0, cell_text(scene));
         report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->view.dtype].name));
         report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->view.align].name));
+        report_add(report, "device", NULL, 0,
+                   cell_text(rows->device == BEVPOOL_CPU ? "cpu" : "cuda"));
         report_add(report, "part", "part", 0, cell_text(part_names[part]));
         report_add(report, "median_us", "median us", 4, cell_real(timing->median_us));
         report_add(report, "p95_us", "p95 us", 4, cell_real(timing->p95_us));
@@ -237,10 +300,7 @@ static bool measure(const Options *options, StepRows *rows, Err *err) {
     pooled.stage = NULL;
     if (!select_plan(&pooled, 1u << BEV_FP32, 1u << BEV_NEAREST, &plan, err))
         return false;
-    if (!(plan.where & 1u << BEV_CPU))
-        return err_set(err, ERR_USAGE, "--device",
-                       "samples/torch/step.py times a GPU; --recorded shows what it found",
-                       "--stage step times the library on the CPU");
+    rows->device = plan.where & 1u << BEV_CPU ? BEVPOOL_CPU : 0;
     plan.scenes = options->argument_count ? options->arguments : usual;
     plan.scene_count = options->argument_count ? options->argument_count : 1;
     plan.moments = 1;

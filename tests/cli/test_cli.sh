@@ -232,7 +232,7 @@ done
 "$BEVSCOPE" bench toy --quick --stage view --device cpu --cache warm -f csv >out &&
     [ "$(cut -d, -f2 out | sort -u | grep -c "cpu_view")" = 3 ]
 tap_ok $? "bench --stage view times the ladder of the view"
-"$BEVSCOPE" bench toy --quick --stage step -f csv >out && awk -F, 'NR > 1 { us[$5] = $6 }
+"$BEVSCOPE" bench toy --quick --stage step -f csv >out && awk -F, 'NR > 1 { us[$6] = $7 }
     END { parts = us["map"] + us["forward"] + us["backward"]
           exit !(NR == 5 && us["map"] > 0 && parts > us["step"] / 2 && parts < us["step"] * 2) }' out
 tap_ok $? "bench --stage step: map, forward and backward are the step"

@@ -214,7 +214,7 @@ def test_torch(device):
 def plain(d, f, rd, rf, rb):
     """(B, C, Z, Y, X), by operators of PyTorch."""
     import torch
-    rows = d.flatten()[rd.long(), None] * f.flatten(0, 3)[rf.long()]
+    rows = d.flatten()[rd.long(), None] * f.reshape(-1, f.shape[-1])[rf.long()]
     out = torch.zeros(B * Z * Y * X, f.shape[-1], device=d.device).index_add(0, rb.long(), rows)
     return out.reshape(B, Z, Y, X, -1).permute(0, 4, 1, 2, 3)
 

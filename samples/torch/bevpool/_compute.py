@@ -61,8 +61,9 @@ def pool(depth, feat, grid, channels_first, kernel=None):
     grid = grid.for_call(depth, feat, FORWARD, channels_first, kernel)
     plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel)
     out = empty(feat, shape)
-    memory = plan.launch(POOLED, (as_read(depth, feat.dtype), as_read(feat, feat.dtype), out), grid.source)
-    return out if grid.fits(memory) else pool(depth, feat, grid.whole(), channels_first, kernel)
+    made = grid.made_map(plan)
+    plan.launch(POOLED, (as_read(depth, feat.dtype), as_read(feat, feat.dtype), out), made)
+    return out if grid.fits() else pool(depth, feat, grid.whole(), channels_first, kernel)
 
 
 def pool_grad(grad, depth, feat, grid, channels_first):
@@ -71,8 +72,8 @@ def pool_grad(grad, depth, feat, grid, channels_first):
     _check_grad(grad, shape, plan.device)
     grads = empty(feat, tuple(depth.shape)), empty(feat, tuple(feat.shape))
     inputs = (as_read(array, feat.dtype) for array in (depth, feat, grad))
-    memory = plan.launch(GRADIENTS, (*inputs, *grads), grid.source)
-    if not grid.fits(memory):
+    plan.launch(GRADIENTS, (*inputs, *grads), grid.made_map(plan))
+    if not grid.fits():
         return pool_grad(grad, depth, feat, grid.whole(), channels_first)
     return as_read(grads[0], depth.dtype), grads[1]
 
@@ -111,7 +112,7 @@ def view(x, grid, *how, poses=None):
     x = as_given(x)
     plan, shape = _prepared_view(x, grid, FORWARD, *how)
     out = empty(x, shape)
-    plan.launch(POOLED, (x, x[:, grid.shape[2]:], out), poses)
+    plan.launch(POOLED, (x, x[:, grid.shape[2]:], out), None if poses is None else plan.made_map(poses))
     return out
 
 
@@ -120,8 +121,8 @@ def view_grad(grad, given, grid, *how, poses=None):
     plan, shape = _prepared_view(x, grid, BACKWARD, *how)
     _check_grad(grad, shape, plan.device)
     of_x = torch.empty_like(x) if is_tensor(x) else np.empty_like(x)
-    bins = grid.shape[2]
-    plan.launch(GRADIENTS, (x, x[:, bins:], as_read(grad, x.dtype), of_x, of_x[:, bins:]), poses)
+    bins, made = grid.shape[2], None if poses is None else plan.made_map(poses)
+    plan.launch(GRADIENTS, (x, x[:, bins:], as_read(grad, x.dtype), of_x, of_x[:, bins:]), made)
     return of_x.reshape(given.shape)
 
 

@@ -61,8 +61,6 @@ class Map:
     The arrays are checked and copied: `arrays`, which must not be changed. A pickled Map is made again of
     them. A Map of B samples also serves fewer, and any multiple of B."""
 
-    source = None  # what each launch makes the map of
-
     def __init__(self, shape: Sequence[int], ranks_depth: Array, ranks_feat: Array, ranks_bev: Array,
                  interval_starts: Optional[Array] = None, interval_lengths: Optional[Array] = None,
                  weights: Optional[Array] = None, device: Optional[int] = None) -> None:
@@ -138,7 +136,10 @@ class Map:
     def for_call(self, *_):
         return self
 
-    def fits(self, _):
+    def made_map(self, _):
+        return None  # it is in the plan
+
+    def fits(self):
         return True
 
     def _cells(self):
@@ -257,7 +258,7 @@ class Step:
     become a Map."""
 
     def __init__(self, shape, arrays, device, seen):
-        self.shape, self.device, self.source, self._seen = shape, device, arrays, seen
+        self.shape, self.device, self._arrays, self._seen, self._flags = shape, device, arrays, seen, None
         self._grid = changing(device, shape)
         self._ready = self._grid._ready
         self.plan = self._grid.plan
@@ -266,8 +267,8 @@ class Step:
         return self
 
     def whole(self):
-        return recent.put(self.source, (self.shape, self.device),
-                          Map(self.shape, *self.source, device=self.device))
+        return recent.put(self._arrays, (self.shape, self.device),
+                          Map(self.shape, *self._arrays, device=self.device))
 
     def for_call(self, depth, feat, direction, channels_first, kernel):
         """This, or its Map where that is faster or has to be."""
@@ -282,19 +283,31 @@ class Step:
         return self
 
     def _is_plain(self):
-        ranks, intervals = self.source[:3], self.source[3:5]
-        for arrays in (ranks, intervals) if intervals != (None, None) else (ranks,):
-            for array in arrays:
-                if array is None or array.shape != arrays[0].shape or array.dim() != 1 or \
-                        array.dtype != torch.int32 or not array.is_contiguous() or \
-                        device_of(array) != self.device:
-                    return False
-        return True
+        ranks, (starts, lengths) = self._arrays[:3], self._arrays[3:5]
+        where, sizes = ranks[0].device, []
+        for array in ranks if starts is None and lengths is None else self._arrays[:5]:
+            if array is None or array.dtype != torch.int32 or array.device != where or array.dim() != 1 or \
+                    not array.is_contiguous():
+                return False
+            sizes.append(array.shape[0])
+        return device_of(ranks[0]) == self.device and sizes[0] == sizes[1] == sizes[2] and sizes[3:4] == sizes[4:]
 
-    def fits(self, memory):
-        """Whether the launch that made its map in `memory` had what these arrays hold. Asked once."""
+    def made_map(self, plan):
+        """Its map on the current stream, and, the first time, a copy of what the map says of the arrays."""
+        memory, start = plan.made_map(self._arrays)
         if not self._seen.sound and not torch.cuda.is_current_stream_capturing():
-            self._seen.sound = memory[:2].tolist() == [0, 0]  # flags: no room, wrong arrays
+            words = torch.empty(2, dtype=torch.int32, pin_memory=True)
+            words.copy_(memory[(start - address(memory)) // 4:][:2], non_blocking=True)
+            self._flags = words, torch.cuda.current_stream(self.device).record_event()
+        return memory, start
+
+    def fits(self):
+        """Whether the map had room, and the arrays were right. Asked behind the launch, which the GPU does
+        meanwhile."""
+        if self._flags:
+            words, there = self._flags
+            there.synchronize()
+            self._seen.sound = words.tolist() == [0, 0]
             return self._seen.sound
         return True
 
@@ -333,7 +346,7 @@ class Plan:
         stream has to wait for."""
         poses, beside = as_read(poses, torch.float64), _beside(self.device)
         beside.wait_stream(torch.cuda.current_stream(self.device))
-        made = self._made_map(poses, beside.cuda_stream)
+        made = self.made_map(poses, beside.cuda_stream)
         self._ahead = self._mark(poses), Recent.proof(poses), made
         return beside
 
@@ -345,7 +358,7 @@ class Plan:
         (mark, proof, made), self._ahead = self._ahead, None
         return made if mark == self._mark(poses) and not proof.expired() else None
 
-    def _made_map(self, source, stream=None):
+    def made_map(self, source, stream=None):
         """The map of a step, made of poses (..., 12) or of arrays on the current stream: its memory."""
         arrays = isinstance(source, tuple)
         if not arrays:
@@ -364,7 +377,7 @@ class Plan:
         if self.device != CPU and stream is None:
             stream = raw_stream(self.device)
         self._call_library(update, self._plan, given, start, self._map_bytes, stream)
-        return memory[(start - address(memory)) // item:], start
+        return memory, start
 
     def _call_library(self, function, *arguments):
         status = function(*arguments, thread.address)
@@ -374,13 +387,12 @@ class Plan:
         if status:
             raise Error(thread.error)
 
-    def launch(self, words, arrays, source=None):
+    def launch(self, words, arrays, made=None):
         """Launches on the current stream. `words`: where the addresses of the arrays go, which are
-        dense and have the sizes of the plan. source: what a map of each step is made of. Returns that
-        map's memory, or None."""
-        call, memory = Words.from_buffer_copy(self._call), None
-        if self._map_bytes:
-            memory, call[MAP] = self._made_map(source)
+        dense and have the sizes of the plan. made: the map of this step, of made_map()."""
+        call = Words.from_buffer_copy(self._call)
+        if made:
+            call[MAP] = made[1]
         for word, array in zip(words, arrays):
             call[word] = address(array)
         if self.workspace_bytes:
@@ -389,7 +401,6 @@ class Plan:
         if self.device != CPU:
             call[STREAM] = raw_stream(self.device)
         self._call_library(run, self._plan, call)
-        return memory
 
 
 # ---- maps of the last calls ----------------------------------------------------------------------
@@ -407,12 +418,12 @@ class Recent:
         key = (rest, *map(self.place, arrays))
         found = self.maps.get(key)
         if found is None or not all(map(self.same, arrays, found[1])):
-            return self.put(arrays, rest, make())
+            return self.put(arrays, rest, make(), key)
         self.maps.move_to_end(key)
         return found[0]
 
-    def put(self, arrays, rest, made):
-        key = (rest, *map(self.place, arrays))
+    def put(self, arrays, rest, made, key=None):
+        key = key or (rest, *map(self.place, arrays))
         self.maps[key] = made, [self.proof(array) for array in arrays]
         self.maps.move_to_end(key)
         while len(self.maps) > self.most:

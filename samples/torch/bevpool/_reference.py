@@ -18,7 +18,7 @@ class Reference:
         self.weights = 1 if grid.arrays[5] is None else as_numpy(grid.arrays[5]).astype(np.float64)
         self._run = self._gradients if direction == BACKWARD else self._pool
 
-    def launch(self, words, arrays, poses=None):
+    def launch(self, words, arrays, made=None):
         """Writes the last arrays of the first ones, in the order in which a Plan takes them."""
         self._run(*(as_numpy(a) for a in arrays))
 

@@ -56,6 +56,8 @@ struct CudaSession {
     char *other_order;    // device memory for a tensor in the other order of channels and rows
     size_t other_order_bytes;
     Staging staging;      // the outputs on the host, made by session_output
+    bool (*work)(void *context, void *stream, Err *err); // in place of a kernel: device_time()
+    void *context;
     char *workspace;                   // the kernel's scratch, then a guard band; NULL: none
     size_t workspace_bytes;
 };

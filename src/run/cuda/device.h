@@ -51,6 +51,14 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
 /* Times copying `bytes` bytes from one place on the device to another. */
 bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err);
 
+/* Times what `enqueue` puts into a stream: replays of a CUDA graph of it, warm. */
+bool device_time(bool (*enqueue)(void *context, void *stream, Err *err), void *context,
+                 const TimingOptions *options, Timing *timing, Err *err);
+
+/* Takes memory of the device, zeroed or a copy of host memory, and gives it back. */
+bool device_take(void **memory, const void *from, size_t bytes, Err *err);
+void device_give(void *memory);
+
 /* Measures those limits of the open device whose bits (1u << Limit) are set, with small kernels
  * that do one thing as fast as they can; the other limits are unknown. All of them take some tenths
  * of a second, the bandwidths alone a tenth. */

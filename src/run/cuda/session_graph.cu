@@ -221,6 +221,10 @@ bool enqueue_clear(CudaSession *s, Err *err) {
     return out_clear(&s->problem, "clear", s->stream, err);
 }
 
+bool enqueue_work(CudaSession *s, Err *err) {
+    return s->work(s->context, s->stream, err);
+}
+
 // Copies the first half of the arena to the second.
 bool enqueue_copy(CudaSession *s, Err *err) {
     size_t bytes = s->arena_bytes / 2;
@@ -270,6 +274,34 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
     bool ok = time_enqueued((CudaSession *)state, enqueue_clear, CACHE_WARM, options, timing, err);
     cuda_session_close(state);
     return ok;
+}
+
+bool device_time(bool (*enqueue)(void *context, void *stream, Err *err), void *context,
+                 const TimingOptions *options, Timing *timing, Err *err) {
+    BevKernel none = {};
+    none.name = "work";
+    CudaSession *s = new CudaSession();
+    s->kernel = &none;
+    s->work = enqueue;
+    s->context = context;
+    bool ok = device_usable(err) &&
+              cuda_ok(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), "cuda", err) &&
+              time_enqueued(s, enqueue_work, CACHE_WARM, options, timing, err);
+    cuda_session_close(s);
+    return ok;
+}
+
+bool device_take(void **memory, const void *from, size_t bytes, Err *err) {
+    if (!device_usable(err) || !cuda_allocate(memory, bytes, "cuda", err))
+        return device_failed(err);
+    TRY(from ? cudaMemcpy(*memory, from, bytes, cudaMemcpyHostToDevice)
+             : cudaMemset(*memory, 0, bytes));
+    return true;
+}
+
+void device_give(void *memory) {
+    if (device_opened())
+        cudaFree(memory);
 }
 
 bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err) {
