@@ -12,13 +12,9 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
         FigureSource source;
         const char *named, *text;
     } sources[] = {
-        {SOURCE_RECORDED, "(recorded)",
-         "recorded: measured before, on another machine; marked r on "
-         "the other panels."},
+        {SOURCE_RECORDED, "(recorded)", "recorded: measured before, on another machine; marked r."},
         {SOURCE_MODEL, "(model)", "model: computed by the memory model, timed nowhere; marked m."},
-        {SOURCE_PUBLISHED, "(published)",
-         "published: what an article or a data sheet says; marked "
-         "p."}};
+        {SOURCE_PUBLISHED, "(published)", "published: of an article or a data sheet; marked p."}};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
             run->explained |= 1u << sources[i].source;
@@ -62,24 +58,20 @@ static void enter_text(const LessonRun *run, char *text, size_t size) {
     else if (run->phase == PHASE_VERDICT && lesson_run_asks_again(run))
         snprintf(text, size, "Enter asks again after a change");
     else
-        snprintf(text, size, "Enter goes on");
+        snprintf(text, size, "%s",
+                 run->phase == PHASE_END ? "Enter opens the next lesson" : "Enter goes on");
 }
 
 /* Adds the row of keys. The table of controls names the keys of controls. */
 static void add_keys(const LessonRun *run, PaneText *pane) {
-    char text[200], enter[64];
-    KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_ESCAPE);
+    char text[200], enter[64], skips[48] = "", back[48] = "";
     enter_text(run, enter, sizeof enter);
-    if (run->alone)
-        snprintf(text, sizeof text, "%s; %s skips, %s closes", enter, skip.name, close.name);
-    else if (run->phase == PHASE_END)
-        snprintf(text, sizeof text, "Enter opens the next lesson; %s goes back, %s closes",
-                 back.name, close.name);
-    else if (run->phase == PHASE_ASK)
-        snprintf(text, sizeof text, "%s; %s skips, %s goes back, %s closes", enter, skip.name,
-                 back.name, close.name);
-    else
-        snprintf(text, sizeof text, "%s; %s goes back, %s closes", enter, back.name, close.name);
+    if (run->alone || run->phase == PHASE_ASK)
+        snprintf(skips, sizeof skips, "%.30s skips, ", key_of(ACTION_SKIP).name);
+    if (!run->alone)
+        snprintf(back, sizeof back, "%.30s goes back, ", key_of(ACTION_BACK).name);
+    snprintf(text, sizeof text, "%s; %s%s%.30s closes", enter, skips, back,
+             key_of(ACTION_ESCAPE).name);
     pane_add(pane, PANE_KEYS, false, text);
 }
 

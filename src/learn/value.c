@@ -6,15 +6,10 @@
 #include <stdlib.h>
 
 FigureSource weaker_source(FigureSource a, FigureSource b) {
-    /* The sources, from the strongest to the weakest. */
-    static const FigureSource order[] = {SOURCE_COMPUTED,  SOURCE_MEASURED, SOURCE_RECORDED,
-                                         SOURCE_PUBLISHED, SOURCE_MODEL,    SOURCE_UNKNOWN};
-    int i = 0, j = 0;
-    while (order[i] != a)
-        i++;
-    while (order[j] != b)
-        j++;
-    return order[i > j ? i : j];
+    static const int weakness[] = {
+        [SOURCE_COMPUTED] = 0,  [SOURCE_MEASURED] = 1, [SOURCE_RECORDED] = 2,
+        [SOURCE_PUBLISHED] = 3, [SOURCE_MODEL] = 4,    [SOURCE_UNKNOWN] = 5};
+    return weakness[a] > weakness[b] ? a : b;
 }
 
 /* Writes a number with three significant digits, without an exponent and trailing zeros. Four
