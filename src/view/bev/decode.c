@@ -111,9 +111,9 @@ static double median_mass(const CellField *field, float *scratch) {
     return count ? nth_smallest(scratch, count, count / 2) : NAN;
 }
 
-/* The square root keeps far cells with few points visible. */
+/* The cube root keeps far cells with few points visible. */
 double decode_strength(double share) {
-    return share > 0 ? sqrt(fmin(share, 1)) : 0;
+    return share > 0 ? cbrt(fmin(share, 1)) : 0;
 }
 
 bool decode_strengths(const BevContent *content, CellField *field, Err *err) {
