@@ -282,8 +282,7 @@ static bool scroll(App *app, int32_t key) {
         at++;
     if (at == most)
         return false;
-    int by = state->help && at < 2 ? steps[at] / 8 : steps[at];
-    app_step(app, &(Event){.kind = EVENT_SCROLL, .steps = by});
+    app_step(app, &(Event){.kind = EVENT_SCROLL, .steps = steps[at]});
     return true;
 }
 

@@ -132,7 +132,7 @@ ShortText state_steps_of(const State *state);
 /* Returns the kernels whose steps are shown: "own", "v2", "v2,v2_do". */
 ShortText state_steps_pair(const State *state);
 
-/* Turns the pages of the help, or scrolls the text of a lesson. */
+/* Scrolls the help by entries, or the text of a lesson. */
 unsigned control_scroll(State *state, int steps);
 
 /* Moves the viewport's centre so that the view lies inside the grid. */

@@ -2,7 +2,6 @@
 /* Controls of the group "Program". */
 #include "src/state/control.h"
 #include "src/state/glossary.h"
-#include "src/state/help.h"
 #include "src/state/palette.h"
 
 #include <string.h>
@@ -48,22 +47,16 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-/* Shows the keys or the glossary, the two parts of the help. The part's own key opens it at page
- * `first`, turns its pages, and closes it when it is back at `first`. The key of the other part
- * changes to that part. */
-static unsigned show_help(State *state, const Command *command, bool of_words, int pages,
-                          int first) {
-    bool shown = state->help && state->glossary == of_words;
-    int next = (state->help_page + 1) % pages;
-    bool turns = command->step && shown && next != first;
-    state->help_page = turns ? next : first;
-    state->help = control_switched(command, shown) || turns;
+/* Shows the keys or the glossary, the two parts of the help, from the entry `first` on. */
+static unsigned show_help(State *state, const Command *command, bool of_words, int first) {
+    state->help = control_switched(command, state->help && state->glossary == of_words);
     state->glossary = of_words;
+    state->help_first = first;
     return STEP_REDRAW;
 }
 
 unsigned control_help(State *state, const Command *command) {
-    return show_help(state, command, false, help_layout(state->rows).pages, 0);
+    return show_help(state, command, false, 0);
 }
 
 /* Returns the glossary row of a word that the log mentions: in the newest line with a known word,
@@ -80,28 +73,20 @@ static const GlossaryRow *last_mentioned(const Log *log) {
 
 /* Opens or closes the glossary. An argument is "on", "off", or the word to open it at. */
 unsigned control_glossary(State *state, const Command *from) {
-    HelpLayout layout = help_glossary(state->columns, state->rows);
-    const GlossaryRow *named = from->step ? NULL : glossary_find(from->argument);
-    Command taken = *from, *command = &taken;
-    bool on = named || !strcmp(from->argument, "on") || !strcmp(from->argument, "off");
-    if (!from->step && !on)
+    const GlossaryRow *row = from->step ? NULL : glossary_find(from->argument);
+    Command taken = *from;
+    if (!from->step && !row && strcmp(from->argument, "on") && strcmp(from->argument, "off"))
         return SAY(state, from->action, "glossary: there is no \"%s\"", from->argument);
-    if (named)
+    if (row)
         snprintf(taken.argument, sizeof taken.argument, "on");
-    if (named || !state->help || !state->glossary) {
-        const GlossaryRow *row = named ? named : last_mentioned(&state->log);
-        int height;
-        state->glossary_row = row ? (int)(row - glossary) : -1;
-        state->glossary_first =
-            row ? help_glossary_place(&layout, state->columns, state->glossary_row, &height).page
-                : 0;
-    }
-    return show_help(state, command, true, layout.pages, state->glossary_first % layout.pages);
+    row = row ? row : last_mentioned(&state->log);
+    state->glossary_row = row ? (int)(row - glossary) : -1;
+    return show_help(state, &taken, true, row ? state->glossary_row : 0);
 }
 
 unsigned control_scroll(State *state, int steps) {
     if (state->help) {
-        state->help_page = (int)clamp(state->help_page + steps, 0, help_pages(state) - 1);
+        state->help_first = (int)clamp(state->help_first + steps, 0, help_entries(state) - 1);
         return STEP_REDRAW;
     }
     state->lesson.scroll += state->lesson.open ? steps : 0;

@@ -4,7 +4,7 @@
 #include "src/base/nearest.h"
 #include "src/cachesim/findings.h"
 #include "src/cachesim/gpus.h"
-#include "src/state/help.h"
+#include "src/state/glossary.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +107,20 @@ bool keys_find(int32_t key, Command *command) {
 
 bool same_command(const Command *a, const Command *b) {
     return a->action == b->action && a->step == b->step && !strcmp(a->argument, b->argument);
+}
+
+int keys_direct(int place) {
+    for (int i = 0; i < ACTION_COUNT; i++)
+        if (keys[i].direct && place-- == 0)
+            return i;
+    return ACTION_COUNT;
+}
+
+int help_entries(const State *state) {
+    int count = 0;
+    while (!state->glossary && keys_direct(count) < ACTION_COUNT)
+        count++;
+    return state->glossary ? glossary_count : count;
 }
 
 const KeyRow *keys_of_word(const char *word) {
@@ -246,7 +260,7 @@ static void append_key(int32_t key, char *text, size_t size) {
 
 /* clang-format off */
 typedef enum {
-    OPEN_PALETTE, OPEN_PAGES, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_RACE,
+    OPEN_PALETTE, OPEN_HELP, OPEN_LESSON, OPEN_BITS, OPEN_STEPS, OPEN_RACE,
     OPEN_NOTHING
 } Open;
 /* clang-format on */
@@ -261,8 +275,7 @@ static const struct {
     {OPEN_PALETTE, "Enter", "run", ACTION_COUNT},
     {OPEN_PALETTE, "Tab", "complete", ACTION_COUNT},
     {OPEN_PALETTE, "Esc", "as before", ACTION_COUNT},
-    {OPEN_PAGES, "PgUp PgDn", "page", ACTION_COUNT}, /* help on several pages */
-    {OPEN_PAGES, "Esc", "close", ACTION_ESCAPE},
+    {OPEN_HELP, "PgUp PgDn", "scroll", ACTION_COUNT},
     {OPEN_HELP, "Esc", "close", ACTION_ESCAPE},
     {OPEN_BITS, "Arrows", "bit, next", ACTION_BITS_VALUE}, /* or, */
     {OPEN_BITS, "Left Right", "bit", ACTION_BITS_AT},      /* where Up and Down are taken */
@@ -283,7 +296,7 @@ static const struct {
 
 static Open open_now(const State *state) {
     return state->palette.open      ? OPEN_PALETTE
-           : state->help            ? (help_pages(state) > 1 ? OPEN_PAGES : OPEN_HELP)
+           : state->help            ? OPEN_HELP
            : state->lesson.open     ? OPEN_LESSON
            : state->bits.open       ? OPEN_BITS
            : state->job.steps       ? OPEN_STEPS

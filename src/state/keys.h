@@ -126,6 +126,12 @@ bool same_command(const Command *a, const Command *b);
 const KeyRow *keys_of_word(const char *word);
 const KeyRow *keys_beginning(const char *text);
 
+/* The entries of the help: the controls with a direct key, or the words of the glossary.
+ * keys_direct returns the control at a place in that list; ACTION_COUNT: there are fewer. */
+enum { HELP_TEXT_W = 41 };
+int help_entries(const State *state);
+int keys_direct(int place);
+
 /* Returns the key with the name that keys_name writes: "k", "Space", "F2"; 0: there is none. */
 int32_t keys_named(const char *name);
 

@@ -204,8 +204,8 @@ struct State {
     Page page;
     bool help;
     bool glossary;                    /* the help shows the glossary in the place of the keys */
-    int help_page;                    /* from 0 */
-    int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
+    int help_first;                   /* the entry at its top */
+    int glossary_row;                 /* the word that the glossary was opened at; -1: none */
     Palette palette;
     int undo_wish; /* with STEP_UNDO: how many steps */
     bool fullscreen;
@@ -245,7 +245,7 @@ typedef enum {
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_TIP,     /* the mouse rests on something, or left: `text` is State.tip */
-    EVENT_SCROLL,  /* the help's page, or a lesson's text, goes on by `steps` */
+    EVENT_SCROLL,  /* the help goes on by `steps` entries, or a lesson's text by rows */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 

@@ -2,7 +2,7 @@
 /* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
  * lines become the right commands. The glossary: complete, within limits, found by every word. */
 #include "src/state/glossary.h"
-#include "src/state/help.h"
+#include "src/state/state.h"
 #include "src/cachesim/predict.h"
 #include "kernels/bevpool.h"
 #include "kernels/regime.h"
@@ -34,29 +34,15 @@ TAP_SUITE(keys_rows) {
     tap_ok(short_enough == ACTION_COUNT, "words and help fit their columns");
 }
 
-static bool same_place(HelpPlace a, HelpPlace b) {
-    return a.page == b.page && a.column == b.column && a.row == b.row;
-}
-
 TAP_SUITE(keys_help) {
-    int screens = 0, outside = 0, shared = 0;
-    for (int rows = 24; rows <= 64; rows += 5, screens++) {
-        HelpLayout layout = help_layout(rows);
-        for (int i = 0; i < ACTION_COUNT; i++) {
-            if (!keys[i].direct)
-                continue;
-            HelpPlace place = help_place(&layout, (Action)i);
-            outside += place.page >= layout.pages || place.column >= layout.columns ||
-                       place.row >= layout.rows || place.row < place.heading;
-            for (int j = 0; j < i; j++)
-                shared += keys[j].direct && same_place(place, help_place(&layout, (Action)j));
-        }
-    }
-    tap_ok(!outside, "%d screens: every control is on a page of the help (%d are not)", screens,
-           outside);
-    tap_ok(!shared, "and none stands on another (%d do)", shared);
-    tap_ok(help_layout(24).pages > 1 && help_layout(48).pages == 1 && help_layout(0).pages == 1,
-           "small screens turn pages, large ones need not");
+    State state = {.glossary = false};
+    int count = help_entries(&state), in_order = 0, listed = 0;
+    for (int i = 0; i < count; i++)
+        in_order += keys[keys_direct(i)].direct && (!i || keys_direct(i) > keys_direct(i - 1));
+    for (int i = 0; i < ACTION_COUNT; i++)
+        listed += keys[i].direct;
+    tap_ok(in_order == count && listed == count && keys_direct(count) == ACTION_COUNT,
+           "the help lists the controls with a direct key, in their order (%d)", count);
 }
 
 /* Calls `use` for every key of every row. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Controls of the program: files, full screen, help, pages, the glossary, lessons. */
 #include "src/state/glossary.h"
-#include "src/state/help.h"
 #include "tests/state/state_fixture.h"
 
 STATE_SUITE(state_program_program) {
@@ -28,17 +27,17 @@ STATE_SUITE(state_program_program) {
            "with a window there is, and the terminal shows figures alone");
     after("help; escape", !state.help, "Esc closes the help");
     step(EVENT_RESIZE, .columns = 80, .rows = 24);
-    int presses = 0;
-    for (use("help"); state.help && presses < 9; presses++)
-        use("help");
-    tap_ok(presses == help_layout(24).pages && presses > 1,
-           "on a small screen its key turns the pages, then closes it (%d)", presses);
-    after("help on", state.help && state.help_page == 0, "it opens at the first page again");
-    use("help off");
-    after("help on; help; glossary",
-          state.help && state.glossary && state.help_page == state.glossary_first,
+    use("help");
+    step(EVENT_SCROLL, .steps = 8);
+    int down = state.help_first;
+    step(EVENT_SCROLL, .steps = 1000);
+    tap_ok(down == 8 && state.help_first == help_entries(&state) - 1,
+           "the help scrolls, up to its last entry (%d)", state.help_first);
+    after("help; help", state.help && state.help_first == 0, "it opens at the first entry again");
+    after("help off; help on; help; help; glossary", state.help && state.glossary,
           "from the help its key changes over to the glossary");
-    after("help", state.help && !state.glossary && state.help_page == 0, "and the other key back");
+    after("help", state.help && !state.glossary && state.help_first == 0,
+          "and the other key back");
     use("help off");
     state.page = PAGE_BOTH;
     after("page", state.page == PAGE_DASHBOARD, "80 columns have room for a small BEV");
@@ -54,16 +53,10 @@ STATE_SUITE(state_program_program) {
 STATE_SUITE(state_program_glossary) {
     step(EVENT_RESIZE, .columns = 80, .rows = 24);
     use("dtype nvfp4; glossary");
-    int presses = 0, opened = state.help_page, height;
     const int row = (int)(glossary_find("NVFP4") - glossary);
-    const HelpLayout layout = help_glossary(80, 24);
-    tap_ok(state.glossary_row == row && opened > 0 &&
-               help_glossary_place(&layout, 80, row, &height).page == opened,
+    tap_ok(state.glossary_row == row && state.help_first == row,
            "the glossary opens at the word that was mentioned last");
-    for (; state.help && presses < 20; presses++)
-        use("glossary");
-    tap_ok(presses == layout.pages && state.help_page == opened, "and shows every page (%d)",
-           presses);
+    after("glossary", !state.help, "its key closes it");
     tap_ok(glossary_mentioned("FP8: 3 gates pass") == glossary_find("gates") &&
                glossary_mentioned("Gather traffic of it") == glossary_find("gather traffic") &&
                !glossary_mentioned("unpointed FP80"),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What floats over the panels: the command palette and the help. */
-#include "src/state/help.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -35,10 +34,9 @@ void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data)
 }
 
 void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
-    const State *state = data->state;
-    HelpLayout layout = state->glossary ? help_glossary(sheet->columns, sheet->rows)
-                                        : help_layout(sheet->rows);
-    int w = state->glossary ? HELP_LEAST_W : HELP_W;
-    Area at = place(room, picture, w, layout.rows + 2, HELP_LEAST_W);
+    enum { MOST_W = 82, LEAST_W = 70 };
+    int w = data->state->glossary ? LEAST_W : MOST_W, edges = sheet->pixels ? 4 : 2;
+    int rows = help_rows(sheet, (w < room.w ? w : room.w) - 4, data->state);
+    Area at = place(room, picture, w, rows + edges, LEAST_W);
     help_draw(sheet, sheet_float(sheet, at), data);
 }

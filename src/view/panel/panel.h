@@ -104,9 +104,8 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data);
  * picture, or beside it where `least_w` have room. Otherwise it is the room's lower end. */
 Box overlay_place(Box room, Box picture, double w, double h, double least_w);
 void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
-void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data); /* in cells */
+void help_float(Sheet *sheet, Area room, Area picture, const PanelData *data);
 
 void help_draw(Sheet *sheet, Area area, const PanelData *data);
-/* Returns the rows of the help on a sheet of pixels, where one page holds all of it, or `brief`,
- * the keys and their names; 0: no page does. */
-int help_fits(const Sheet *sheet, const State *state, bool brief);
+/* Returns the rows of all entries of the help, `w` columns wide. */
+int help_rows(const Sheet *sheet, int w, const State *state);

@@ -144,61 +144,25 @@ static Box room_and_picture(const WindowView *view, Box *picture) {
     return (Box){WINDOW_MARGIN, WINDOW_MARGIN, at->w - 2 * WINDOW_MARGIN, bottom - WINDOW_MARGIN};
 }
 
-/* Returns the sheet with the largest text in which all keys have room, and its rows. If none has,
- * the smallest text with names only; the glossary has no names alone. Found by bisection. */
-static Sheet help_sheet(const WindowView *view, Box in, int *rows) {
-    enum { LARGEST = 17, LEAST = 13, SMALLEST = 11, STEPS = 2 }; /* STEPS for each pixel */
-    for (int brief = view->state->glossary; brief < 2; brief++) {
-        int fits = 0, end = STEPS * (LARGEST - (brief ? SMALLEST : LEAST)) + 1, count = end;
-        while (fits < end) {
-            int middle = (fits + end) / 2;
-            Sheet sheet = pen_sheet(view->pen, in, LARGEST - (double)middle / STEPS, NULL);
-            if (help_fits(&sheet, view->state, brief))
-                end = middle;
-            else
-                fits = middle + 1;
-        }
-        Sheet sheet = pen_sheet(view->pen, in, LARGEST - (double)fits / STEPS, NULL);
-        *rows = fits < count ? help_fits(&sheet, view->state, brief) : sheet.rows;
-        if (fits < count)
-            return sheet;
-    }
-    return pen_sheet(view->pen, in, SMALLEST, NULL);
-}
-
-/* The keys stand beside the picture where they have room; the glossary needs the whole window. */
-void window_draw_help(const WindowView *view) {
-    enum { PAD = 18, W = 640, LEAST_W = 480 };
-    const PanelData data = data_of(view);
-    Box picture, room = room_and_picture(view, &picture);
-    int rows;
-    if (!view->state->help)
-        return;
-    Box box = overlay_place(room, picture, W, room.h, LEAST_W);
-    if (view->state->glossary || box.x < picture.x + picture.w)
-        box = room;
-    Sheet sheet = help_sheet(
-        view, (Box){box.x + PAD, box.y + PAD, box.w - 2 * PAD, box.h - 2 * PAD}, &rows);
-    double spare = fmax(box.h - rows * sheet.row_h - 2 * PAD, 0);
-    box.y += spare;
-    box.h -= spare;
-    sheet.top += spare;
-    pen_fill(view->pen, box, view->pen->theme->page, 1);
-    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1.5);
-    if (view->spots)
-        spots_cover(view->spots, box);
-    help_draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, &data);
-}
-
-void window_draw_palette(const WindowView *view) {
+/* Draws what floats over the panels, as in the terminal. */
+static void draw_float(const WindowView *view,
+                       void (*draw)(Sheet *, Area, Area, const PanelData *)) {
     enum { ROW = 20 };
     const PanelData data = data_of(view);
     Box picture, room = room_and_picture(view, &picture);
-    if (!view->state->palette.open)
-        return;
     Sheet sheet = pen_sheet(view->pen, room, ROW, view->spots);
     double w = sheet.column_w, h = sheet.row_h;
     Area of = {(int)((picture.x - room.x) / w), (int)((picture.y - room.y) / h),
                (int)ceil(picture.w / w), (int)ceil(picture.h / h)};
-    palette_float(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, of, &data);
+    draw(&sheet, (Area){0, 0, sheet.columns, sheet.rows}, of, &data);
+}
+
+void window_draw_help(const WindowView *view) {
+    if (view->state->help)
+        draw_float(view, help_float);
+}
+
+void window_draw_palette(const WindowView *view) {
+    if (view->state->palette.open)
+        draw_float(view, palette_float);
 }
