@@ -62,7 +62,9 @@ double network_speedup(const Network *network, double gain) {
     return all / (all - pooling + pooling / gain);
 }
 
-bool network_read(const char *path, Network *network, Err *err) {
+/* Reads a network file. The times of stages of the same part add up. At least one stage must be
+ * pooling. */
+static bool network_read(const char *path, Network *network, Err *err) {
     NetworkFields fields = {0};
     bool ok = fields_read_file(path, MAX_FILE_BYTES, &network_table, &fields, err);
     *network = fields.network;

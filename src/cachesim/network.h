@@ -33,10 +33,6 @@ double network_ms(const Network *network);
  * law). A gain of INFINITY gives the largest possible speed-up. */
 double network_speedup(const Network *network, double gain);
 
-/* Reads a network file. The times of stages of the same part add up. At least one stage must be
- * pooling. */
-bool network_read(const char *path, Network *network, Err *err);
-
 enum { NETWORKS = 2 };
 
 typedef struct {

@@ -219,8 +219,11 @@ static double issue_us(const Prediction *p, const TraceCounts *counts, int multi
     return us * multiprocessors / counts->steps;
 }
 
-bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
-                   const Prediction *prediction, double latency_us, Schedule *schedule, Err *err) {
+/* Makes the schedule of a kernel that was replayed on `problem`. Fails without memory, or where the
+ * kernel refuses the problem. Free it with schedule_free, also after a failure. */
+static bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
+                          const Prediction *prediction, double latency_us, Schedule *schedule,
+                          Err *err) {
     const TraceCounts *profile = &kernel->profile.counts;
     TraceCounts unused;
     *schedule = (Schedule){.kernel = kernel->kernel,
@@ -244,7 +247,7 @@ bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, con
     return true;
 }
 
-void schedule_free(Schedule *schedule) {
+static void schedule_free(Schedule *schedule) {
     free(schedule->blocks);
     free(schedule->first_us);
     free(schedule->last_us);

@@ -33,12 +33,6 @@ typedef struct {
     float *last_us;    /* [cell_count] when a cell is written last; NaN: never */
 } Schedule;
 
-/* Makes the schedule of a kernel that was replayed on `problem`. Fails without memory, or where the
- * kernel refuses the problem. Free it with schedule_free, also after a failure. */
-bool schedule_make(const PredictedKernel *kernel, const BevProblem *problem, const Gpu *gpu,
-                   const Prediction *prediction, double latency_us, Schedule *schedule, Err *err);
-void schedule_free(Schedule *schedule);
-
 /* Returns the share of a cell's writes that are done at `us`: 0 before the first write, 1 from the
  * last write on. Between them the share is assumed to grow evenly. */
 double schedule_written(const Schedule *schedule, int64_t cell, double us);

@@ -106,9 +106,6 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality);
 /* Whether features of one scene differ at most in their moment. */
 bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b);
 
-/* Makes the picture of the frame, where pictures are wanted. False: the picture stays. */
-bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err);
-
 /* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);
 

@@ -218,33 +218,29 @@ static bool fill_script(Engine *engine, Err *err) {
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-bool engine_draw(Engine *engine, const GiveUp *give_up, Err *err) {
-    if (!engine->options.make_picture)
-        return true;
-    Picture *picture = engine->options.make_picture(&engine->now.state, &engine->now.live,
-                                                    engine->now.picture, give_up, err);
-    if (!picture)
-        return false;
-    ref_drop(engine->now.picture);
-    engine->now.picture = picture;
-    return true;
-}
-
-/* False: given up. */
+/* Makes the picture of the frame, where pictures are wanted. After an error the last one stays.
+ * False: given up. */
 static bool make_picture(Engine *engine) {
+    const EngineOptions *options = &engine->options;
     const GiveUp give_up = {gives_way, engine};
-    const Picture *before = engine->now.picture;
+    EngineFrame *now = &engine->now;
     Err err = {.kind = ERR_FAILED};
+    if (!options->make_picture)
+        return true;
     double begun = clock_ms();
     engine->doing = "picture";
-    if (!engine_draw(engine, &give_up, &err)) {
-        if (given_up(&give_up))
-            return false;
+    Picture *picture =
+        options->make_picture(&now->state, &now->live, now->picture, &give_up, &err);
+    if (!picture && given_up(&give_up))
+        return false;
+    if (!picture) {
         engine_report_error(engine, &err);
+        return true;
     }
-    if (engine->now.picture != before && !engine->options.script)
-        engine->now.live.stages_us[STAGE_DRAW] =
-            reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
+    if (picture != now->picture && !options->script)
+        now->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
+    ref_drop(now->picture);
+    now->picture = picture;
     return true;
 }
 

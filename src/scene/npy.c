@@ -23,7 +23,7 @@ bool npy_is_float(NpyType type) {
     return type == NPY_F2 || type == NPY_F4 || type == NPY_F8;
 }
 
-bool npy_is_whole(NpyType type) {
+static bool npy_is_whole(NpyType type) {
     return type >= NPY_I4 && type <= NPY_U4;
 }
 

@@ -42,9 +42,8 @@ typedef struct {
     int characters; /* characters of a text; 1 for numbers */
 } NpyArray;
 
-/* Whether a type is float16, float32 or float64, and whether it is a whole number. */
+/* Whether a type is float16, float32 or float64. */
 bool npy_is_float(NpyType type);
-bool npy_is_whole(NpyType type);
 
 /* Returns the bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);

@@ -41,7 +41,8 @@ static int size_of_letter(char letter) {
     return at ? (int)(at - letters) : -1;
 }
 
-bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]) {
+/* Writes shape `which` of an array's row. False: `which` is past the last. */
+static bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]) {
     const char *s = scene_arrays[id].shapes;
     for (; s && which; which--)
         s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL;
@@ -308,7 +309,7 @@ bool arrays_open(ArrayReader *reader, Npz *npz, Err *err) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements) {
+static bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements) {
     return npz_read(reader->npz, reader->member[id], &reader->array[id], type, elements,
                     reader->err);
 }

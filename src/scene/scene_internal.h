@@ -107,9 +107,6 @@ typedef struct {
     bool has_calibration, has_index;
 } ArrayReader;
 
-/* Writes shape `which` of an array's row. False: `which` is past the last. */
-bool arrays_shape(int id, int which, char shape[NPY_MAX_RANK + 1]);
-
 /* Writes the axes of shape `which` for these sizes. Returns the number of axes. */
 int arrays_axes(ArrayId id, int which, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]);
 
@@ -120,8 +117,7 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
  * are out of bounds or differ between arrays. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
-/* Read all elements of an array, as numbers of `type` or as texts of `size` bytes. */
-bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, void *elements);
+/* Reads all elements of an array as texts of `size` bytes. */
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
 
 /* Reads all elements as numbers of `type` into memory that the caller frees. NULL: it failed. */
