@@ -15,11 +15,6 @@ static bool slices_start(Slices *slices, uint64_t lines, int turns, const char *
                                     (unsigned long long)lines);
 }
 
-static void slices_stop(Slices *slices) {
-    free(slices->lines);
-    *slices = (Slices){0};
-}
-
 /* Returns the slice of a sector. The hash (the end of MurmurHash3) spreads neighbouring kibibytes
  * over the pairs of slices. */
 static Slice *slice_of(Slices *slices, uint64_t sector) {
@@ -28,11 +23,6 @@ static Slice *slice_of(Slices *slices, uint64_t sector) {
     hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
     uint32_t pair = (hash >> 1) % (SLICES / 2), one = (hash ^ sector / SLICE_SECTORS) % 2;
     return &slices->slices[2 * pair + one];
-}
-
-/* Counts `adds` additions to a sector. */
-static void slices_add(Slices *slices, uint64_t sector, int adds) {
-    slice_of(slices, sector)->additions += adds;
 }
 
 /* Counts `adds` requests of plain += instructions for a sector's line. */
@@ -105,7 +95,8 @@ bool memory_start(Memory *memory, Err *err) {
 void memory_stop(Memory *memory) {
     free(memory->l1);
     memory->l1 = NULL;
-    slices_stop(&memory->slices);
+    free(memory->slices.lines);
+    memory->slices = (Slices){0};
 }
 
 /* ---- sectors -------------------------------------------------------------------------------- */
@@ -210,7 +201,7 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
 /* Counts additions to FP32 sums of a sector. A plain += reads and stores; an atomic adds in L2. */
 static void count_additions(Memory *memory, int sm, uint32_t sector, int adds) {
     memory->counts->additions += adds;
-    slices_add(&memory->slices, sector, adds);
+    slice_of(&memory->slices, sector)->additions += adds;
     if (memory->access->sums == BEV_SUMS_ATOMIC) {
         access_l2(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
         return;

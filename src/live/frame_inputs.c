@@ -25,6 +25,16 @@ void frame_inputs_hold(FrameInputs *held, const FrameInputs *inputs) {
     *held = kept;
 }
 
+BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *config) {
+    return bev_bare_problem(&inputs->features->shape, &inputs->map->map, config->kernel->direction,
+                            config->dtype, config->align);
+}
+
+const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *config) {
+    BevProblem problem = inputs_bare_problem(inputs, config);
+    return bev_unsupported(config->kernel, &problem);
+}
+
 /* How far a point of the camera's optical axis lies from where the other calibration has it, seen
  * from above. */
 static double moved_m(const Rig *a, const Rig *b, int camera) {

@@ -97,6 +97,12 @@ typedef struct {
 MapMaker map_builder_maker(MapBuilder *builder, BevWhere where);
 void map_builder_clear(MapBuilder *builder);
 
+/* Returns the problem of a kernel on these inputs, without memory for its tensors. */
+BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *config);
+
+/* Returns why the kernel cannot run on these inputs; NULL: it can. */
+const char *inputs_unsupported(const FrameInputs *inputs, const KernelConfig *config);
+
 /* ---- inputs_grids.c -------------------------------------------------------------------------- */
 
 /* An encoded problem and the session that runs it. */

@@ -20,8 +20,7 @@ KernelConfig inputs_forward_config(const KernelConfig *config) {
 }
 
 LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config) {
-    BevProblem problem = bev_bare_problem(&inputs->features->shape, &inputs->map->map,
-                                          config->kernel->direction, config->dtype, config->align);
+    BevProblem problem = inputs_bare_problem(inputs, config);
     return (LiveMemory){.known = true,
                         .footprint = bev_footprint(&problem),
                         .gather = bev_gather_traffic(&problem, bev_dtypes[problem.out.dtype].bits),

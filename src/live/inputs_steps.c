@@ -33,8 +33,7 @@ static bool record(const FrameInputs *inputs, const KernelConfig *config, const 
                    const StepChoice *choice, const BevGpuFacts *gpu, Steps *steps, char *error_text,
                    size_t size) {
     const KernelConfig forward = inputs_forward_config(config);
-    BevProblem problem = bev_bare_problem(&inputs->features->shape, &inputs->map->map,
-                                          forward.kernel->direction, forward.dtype, forward.align);
+    BevProblem problem = inputs_bare_problem(inputs, &forward);
     const BevKernel *kernel = kernel_of(config, named, &problem, gpu);
     Err err;
     if ((named ? named : config->kernel)->direction == BEV_BACKWARD)

@@ -102,12 +102,7 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
     if (!(measure->where & 1u << config->kernel->where))
         return config->kernel->where == BEV_CUDA ? "needs a GPU"
                                                  : "the GPU alone is timed (--device)";
-    BevProblem problem = {.shape = measure->inputs.features->shape,
-                          .direction = config->kernel->direction,
-                          .dtype = config->dtype,
-                          .align = config->align,
-                          .map = measure->inputs.map->map};
-    return bev_unsupported(config->kernel, &problem);
+    return inputs_unsupported(&measure->inputs, config);
 }
 
 /* Where a kernel has no figure of this problem, a recorded figure stands in. */
@@ -253,14 +248,9 @@ static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScop
     return timed_kernel_due(timed, idle) && !pauses && (scope == MEASURE_AGAIN || !known);
 }
 
-/* Chooses the kernel measured longest ago. Among kernels never measured it chooses the last: the
- * ladder ends with the fastest. */
-static TimedKernel *longer_waiting(TimedKernel *a, TimedKernel *b) {
-    return !a || b->turn <= a->turn ? b : a;
-}
-
 /* Selection and baseline come first until they have a figure. Then all kernels take turns, whether
- * a turn brings a figure or not. */
+ * a turn brings a figure or not: the one measured longest ago, and of those never measured the
+ * last, as the ladder ends with the fastest. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);
@@ -277,10 +267,12 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
         return next_of_pairs(measure, idle);
     if (baseline && is_due(measure, baseline, scope, idle))
         best = baseline;
-    for (int i = 0; i < measure->kernel_count; i++)
-        if (has_direction(measure, &measure->kernels[i]) &&
-            is_due(measure, &measure->kernels[i], scope, idle))
-            best = longer_waiting(best, &measure->kernels[i]);
+    for (int i = 0; i < measure->kernel_count; i++) {
+        TimedKernel *timed = &measure->kernels[i];
+        if (has_direction(measure, timed) && is_due(measure, timed, scope, idle) &&
+            (!best || timed->turn <= best->turn))
+            best = timed;
+    }
     return best;
 }
 
@@ -472,11 +464,6 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config) {
     return timed && timed_kernel_is_slow(timed, config->align);
 }
 
-/* A kernel is timed now: its series is open, or the background thread launches it. */
-static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
-    return timed == measure->current || (timed->turn && timed->turn == measure->turns);
-}
-
 /* From enough pairs of measurements; until then of the two medians, once these are certain. Where
  * one of the medians is unsettled the pairs are in doubt as well: a wait for a core that another
  * program has makes a short launch slower more rarely than a long one, in turns as well. */
@@ -515,7 +502,9 @@ void measure_fill(Measure *measure, LiveData *live) {
         LiveKernel *row = &live->kernels[live->kernel_count++];
         *row = timed->live;
         row->failed = timed->failed;
-        row->being_timed = has_its_turn(measure, timed);
+        /* Its series is open, or the background thread launches it. */
+        row->being_timed =
+            timed == measure->current || (timed->turn && timed->turn == measure->turns);
         if (!has_baseline(&measure->job) && timed->config.kernel == measure->job.baseline.kernel)
             live->baseline = *row;
     }

@@ -269,13 +269,8 @@ void timed_kernel_fill_recorded(const RecordedSet *set, const FrameInputs *input
             continue;
         assert(live->kernel_count < LIVE_MAX_KERNELS);
         LiveKernel *row = &live->kernels[live->kernel_count++];
-        const BevProblem problem = {.shape = inputs->features->shape,
-                                    .direction = config->kernel->direction,
-                                    .dtype = config->dtype,
-                                    .align = config->align,
-                                    .map = inputs->map->map};
-        *row = (LiveKernel){.kernel = bev_kernels[i],
-                            .skipped = bev_unsupported(bev_kernels[i], &problem)};
+        const KernelConfig one = {bev_kernels[i], config->dtype, config->align};
+        *row = (LiveKernel){.kernel = one.kernel, .skipped = inputs_unsupported(inputs, &one)};
         timed_kernel_show_recorded(of, config->dtype, config->align, row);
     }
     timed_kernel_fill_elsewhere(of, config, live);

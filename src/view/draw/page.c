@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/page.h"
 
-#include "src/base/markup.h"
+#include "kernels/clean.h"
 #include "src/base/memory_stream.h"
 
 #include <cairo-pdf.h>
@@ -122,6 +122,22 @@ static bool draw_svg(const PageSpec *page, FILE *stream, FigureLayout *texts, Er
 
 /* ---- texts of an SVG: cairo would write letters as outlines, so they are written here -------- */
 
+/* Writes any text into SVG, cleaned and escaped. */
+static void put_escaped(FILE *out, const char *text) {
+    static const char special[] = "<>&\"";
+    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    while (*text) {
+        bool shown;
+        size_t length = clean_character(text, &shown);
+        const char *at = strchr(special, *text);
+        if (at)
+            fputs(entities[at - special], out);
+        else
+            fwrite(shown ? text : "?", 1, shown ? length : 1, out);
+        text += length;
+    }
+}
+
 static void put_text(const FigureText *text, FILE *out) {
     static const char *const anchors[] = {"start", "middle", "end"};
     static const int degrees[] = {0, -90, 90};
@@ -140,7 +156,7 @@ static void put_text(const FigureText *text, FILE *out) {
                 "stroke-linejoin=\"round\" paint-order=\"stroke\"",
                 rim.r, rim.g, rim.b);
     fprintf(out, " textLength=\"%.1f\">", text->w > text->h || !style->turn ? text->w : text->h);
-    markup_text(out, text->text);
+    put_escaped(out, text->text);
     fputs("</text>\n", out);
 }
 
@@ -164,7 +180,7 @@ static bool put_document(char *svg, const PageSpec *page, const FigureLayout *la
     *last = '\0';
     fwrite(svg, 1, (size_t)(++body - svg), out);
     fputs("\n<title>", out);
-    markup_text(out, page->title ? page->title : "");
+    put_escaped(out, page->title ? page->title : "");
     fputs("</title>", out);
     bool numbered = renumber(body, strlen(body), out);
     put_texts(layout, scale_of(page), out);
