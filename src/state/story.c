@@ -131,6 +131,7 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
     const KernelConfig *config = &live->job.config;
     const Reading *published = row ? &row->published_us[state->gpu] : NULL;
     bar->published_us = published && published->source ? published->value : NAN;
+    bar->estimate = source == SOURCE_MODEL && predicted && predicted->estimate;
     bar->other_form = takes_other_form(state, live, bar->kernel);
     bar->us = time_from(source, state, live, bar->kernel);
     if (!(bar->kernel->dtypes >> config->dtype & 1))
@@ -221,14 +222,12 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
                      bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
                      model->dtype != now->dtype ? bev_dtypes[now->dtype].title
                                                 : bev_aligns[now->align].name);
-        for (int i = 0; i < story->count; i++) {
-            const PredictedKernel *one = predicted_row(state, live, story->bars[i].kernel);
-            story->estimate |= one && one->estimate;
-        }
+        for (int i = 0; i < story->count; i++)
+            story->estimate |= story->bars[i].estimate;
         if (story->estimate && !story->other_config)
             snprintf(config, sizeof config,
-                     gpu_edit_any(&state->edit) ? ", first estimate: not of this L2 yet"
-                                                : ", first estimate");
+                     gpu_edit_any(&state->edit) ? ", ~ first estimate: not of this L2 yet"
+                                                : ", ~ first estimate");
     }
     snprintf(story->from, sizeof story->from, "%s%s%s",
              story->source == SOURCE_MODEL       ? "model of "

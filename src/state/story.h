@@ -13,6 +13,7 @@ typedef struct {
     const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
     double us, published_us; /* published_us NaN: none for the chosen GPU */
     bool other_form;         /* the published time is that of the form for small L2s */
+    bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
     char why[80], short_why[40], brief[40];
 } StoryBar;

@@ -137,7 +137,7 @@ static void say_sums(const Story *story, const PanelData *data, char *text, size
     if (scene_moves(&data->state->scene))
         snprintf(at, sizeof at, " at %s", moment);
     if (!accuracy->source || accuracy->stale || story->other_config)
-        snprintf(text, size, "its largest error follows");
+        snprintf(text, size, "the largest error of %s follows", story->selection.kernel->title);
     else if (!isfinite(accuracy->max_abs))
         snprintf(text, size, "its sums were not judged");
     else if (gates_fail(accuracy))
@@ -194,6 +194,11 @@ static Message message_of(const PanelData *data) {
                  injected_bug_of(config->kernel) ? "has an injected bug" : "loses updates");
     } else
         say_ratio(&story, ratio, data, &message);
+    if (story.other_config) { /* the time of another format beside this one's error */
+        snprintf(message.sentence, sizeof message.sentence, "%s %s: its time follows",
+                 config->kernel->title, bev_dtypes[config->dtype].title);
+        message.number[0] = '\0';
+    }
     if (gpu_edit_any(&data->state->edit)) { /* a GPU that does not exist has no large figure */
         char sentence[sizeof message.sentence];
         snprintf(sentence, sizeof sentence, "%s", message.sentence);

@@ -273,7 +273,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
         sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes, cache->bytes);
     const double columns = bar_w / (FULL * cache->bytes);
     int tick = (int)fmin(gathered * columns, bar_w);
-    if (tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
+    if (whole && tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
     const PredictedKernel *of = prediction_kernel(data->state, data->live);
     snprintf(text, sizeof text, "%.0f %%", 100 * footprint / cache->bytes);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_ROWS = 3, LEAST_ROWS = 3 };
+enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70 };
 static const double LEAST = 1e-7, MOST = 10, LIMIT = 1e-2;
 
 static int column_at(Area area, double error) {
@@ -24,6 +24,8 @@ static void draw_axis(Sheet *sheet, Area area) {
     for (int power = -7; power <= 1; power++) {
         int x = column_at(area, pow(10, power));
         snprintf(text, sizeof text, power == 0 ? "1" : power == 1 ? "10" : "1e%d", power);
+        if (power == -2 && area.w >= NAMED_W)
+            snprintf(text, sizeof text, "1e-2 NVIDIA");
         int w = sheet_width(sheet, text), at = x + w > area.x + area.w ? area.x + area.w - w : x;
         if (at < free_from || (power % 2 == 0 && power != -2))
             continue;

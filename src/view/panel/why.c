@@ -121,8 +121,9 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
                    cell_style(selected ? INK_TEXT : INK_MUTED), reason);
     if (isnan(bar->us))
         return;
-    char number[24];
-    figure_text(UNIT_US, bar->us, number, sizeof number);
+    char number[24], us[20];
+    figure_text(UNIT_US, bar->us, us, sizeof us);
+    snprintf(number, sizeof number, "%s%s", bar->estimate ? "~" : "", us);
     int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
     int tick = published_tick(at, bar);
     if (tick >= x && tick <= x + sheet_width(sheet, number))
