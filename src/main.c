@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The version, and what this build can do. */
+/* Prints the version, and what this build can do. */
 static void print_version(void) {
     bool cuda = false, window = false, dashboard = false;
 #ifdef HAVE_CUDA
@@ -75,8 +75,8 @@ static bool answer(int count, char **words, int *status) {
     return true;
 }
 
-/* Where a parent has closed standard files, the next files that are opened would take their place:
- * /dev/null takes it. Standard output then cannot be written to, and that is an error. */
+/* Opens /dev/null in the place of standard files that a parent has closed: other files would take
+ * their numbers. Standard output then cannot be written to, and that is an error. */
 static void hold_standard_files(void) {
     const int modes[] = {O_RDONLY, O_RDONLY, O_RDWR};
     for (int fd = 0; fd < 3; fd++)
@@ -90,7 +90,7 @@ static void outlive_file_limit(int signal) {
     (void)signal;
 }
 
-/* What was printed may not have reached its file. */
+/* Returns the status, or failure if printed text did not reach its file. */
 static int check_output(int status) {
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || status)

@@ -143,8 +143,8 @@ void app_request(App *app) {
         app_take_frame(app, NULL);
 }
 
-/* A change by the user; `before` is the state that undo restores. Undo opens no page that was
- * left. */
+/* Keeps the user's change in the undo list. `before` is the state that undo restores. Undo opens no
+ * page that was left. */
 static void keep_undo_step(App *app, const State *before, const Event *event) {
     Action action = event->kind == EVENT_COMMAND ? event->command.action : ACTION_PIN;
     if (before->race != app->state.race)
@@ -161,8 +161,8 @@ static Event click_on(int64_t cell, int64_t nx) {
                    .y = (double)(cell / nx) + 0.5};
 }
 
-/* A pin that would hit a cell without points: the same on the nearest cell that has some. Of a grid
- * with height a column is shown: its pin stays. */
+/* Returns the event with its pin moved: from a cell without points to the nearest cell with points.
+ * A grid with height shows a column of cells, and its pin stays. */
 static Event aimed(const App *app, const Event *event) {
     const State *state = &app->state;
     const LiveFrame *frame = &app_live(app)->frame;
@@ -222,7 +222,7 @@ static void take_back_try(App *app) {
     app_request(app);
 }
 
-/* A command from the palette, or from a click on a palette row: the palette closes. */
+/* Runs a command from the palette, or from a click on a palette row, and closes the palette. */
 static void run_from_palette(App *app, const Command *command) {
     const Event event = {.kind = EVENT_COMMAND, .command = *command};
     take_back_try(app);
@@ -286,7 +286,7 @@ static bool scroll(App *app, int32_t key) {
     return true;
 }
 
-/* Enter on the default screen, where no cell is chosen: the first finding. */
+/* Opens the first finding, for Enter on the default screen where no cell is chosen. */
 static bool take_advice(App *app) {
     const State *state = &app->state;
     Advice advice[FINDINGS_MAX];
@@ -407,7 +407,8 @@ const Picture *app_picture(const App *app) {
     return app->frame ? app->frame->picture : NULL;
 }
 
-/* After a device error this process cannot use the GPU any more: the CPU takes over. */
+/* Leaves the GPU, which this process cannot use any more after a device error. The CPU takes over.
+ */
 static void leave_device(App *app) {
     Err err;
     if (!(app->state.menu.where & 1u << BEV_CUDA) ||
@@ -417,8 +418,8 @@ static void leave_device(App *app) {
     app_words(app, "backend cpu", &err);
 }
 
-/* Each error once, also where a newer picture came before it was told; again after a frame without
- * it. */
+/* Logs each error once, also where a newer picture came before it was told. It is logged again
+ * after a frame without it. */
 static void note_error(App *app, const EngineFrame *frame) {
     char line[sizeof app->error_text];
     bool news = frame->errors != app->errors;
@@ -436,7 +437,7 @@ static void note_error(App *app, const EngineFrame *frame) {
     memcpy(app->error_text, line, sizeof line);
 }
 
-/* Each note once. */
+/* Logs each note once. */
 static void note_notes(App *app, const EngineFrame *frame) {
     bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
     if (empty && !app->empty)
@@ -451,7 +452,8 @@ static void note_notes(App *app, const EngineFrame *frame) {
     app->notes = frame->notes;
 }
 
-/* A figure of the model that changes by itself, or one that does not although the scene did. */
+/* Logs a figure of the model that changes by itself, and one that stays although the scene changed.
+ */
 static void note_figures(App *app, const Headline *now, bool loaded) {
     const LiveData *live = &app->frame->live;
     const Headline *before = &app->state.shown;
@@ -516,7 +518,7 @@ static bool open_live(App *app, const EngineOptions *engine, Err *err) {
     return engine_open(&app->engine, engine, err);
 }
 
-/* The words of the options are no changes: only notes stay in the log. */
+/* Clears the log but for its notes: the words of the options are no changes by the user. */
 static void forget_changes(Log *log) {
     int kept = 0;
     for (int i = 0; i < log->count; i++)

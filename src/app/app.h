@@ -20,8 +20,8 @@
 
 enum { APP_MAX_SCENES = 64 };
 
-/* All known scenes, and behind them those of the command line. It owns the names that `menu`
- * borrows. */
+/* The menu of all known scenes, with those of the command line behind them. It owns the names that
+ * `menu` borrows. */
 typedef struct {
     StateMenu menu;
     SceneName scenes[APP_MAX_SCENES];
@@ -33,10 +33,11 @@ typedef struct {
     const char *lesson_ideas[COURSE_LESSONS + 1];
 } AppMenu;
 
-/* Position of the scene, a name or a path that outlives the menu; added where it is missing. */
+/* Returns the scene's position in the menu, by its name or a path that outlives the menu. A scene
+ * that the menu lacks is added. */
 int app_menu_scene(AppMenu *menu, const char *scene);
 
-/* `where`: a mask of 1u << BevWhere. */
+/* Opens the menu. `where` is a mask of 1u << BevWhere. */
 void app_menu_open(AppMenu *menu, unsigned where);
 
 /* ---- a lesson that is open ------------------------------------------------------------------- */
@@ -156,7 +157,7 @@ void app_step(App *app, const Event *event);
 /* Asks the engine for a frame of the state as it is. */
 void app_request(App *app);
 
-/* A key: for the lesson that is open, or a control. False: the key means nothing. */
+/* Uses a key: the open lesson takes it, or it is a control. False: the key means nothing. */
 bool app_key(App *app, int32_t key);
 
 /* Takes back so many changes. A lesson that was opened since is closed; with more than UNDO_STEPS
@@ -167,7 +168,7 @@ void app_undo(App *app, int steps);
  * the scene of the last frame, whose figures are on screen. */
 State app_drawn(const App *app);
 
-/* A line as in a script: a control and its argument. */
+/* Carries out a line as in a script: a control and its argument. */
 bool app_words(App *app, const char *line, Err *err);
 
 /* Takes the newest frame, if there is one, and hands it to the state, with the answer times
@@ -188,7 +189,7 @@ const Picture *app_picture(const App *app); /* NULL before the first frame */
 
 /* ---- lesson.c -------------------------------------------------------------------------------- */
 
-/* By number, name or path; "": the next one; "quiz": the quiz. */
+/* Opens a lesson by number, name or path. "" is the next lesson, "quiz" the quiz. */
 bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err);
 bool app_close_lesson(App *app, Err *err);
 
@@ -197,7 +198,8 @@ void app_lesson_turn(App *app, bool pause_over);
 
 void app_lesson_input(App *app, const LessonInput *input);
 
-/* A key for the lesson that is open. False: the key is a control as always. */
+/* Gives a key to the open lesson. False: the lesson leaves it, and the key is a control as always.
+ */
 bool app_lesson_key(App *app, int32_t key);
 
 /* Carries out the state's request to the lesson: STEP_LESSON. */

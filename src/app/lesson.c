@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The scene on which a lesson begins that names none. */
+/* The scene of lessons that name no scene. */
 static const char first_scene[] = "canonical";
 
 /* How long a lesson waits for figures after all were taken once. Figures that are still unknown
@@ -98,7 +98,7 @@ static bool find_path(const Course *course, const char *word, char *path, size_t
                           "no lesson is installed");
 }
 
-/* Where the learner left it; a lesson that was changed since begins anew. */
+/* Goes on where the learner left the lesson. A lesson that was changed since begins anew. */
 static void take_up(LessonDesk *desk) {
     static CourseProgress progress;
     lesson_run_init(&desk->run, &desk->lesson, 0);
@@ -341,8 +341,8 @@ static bool frame_answers(const App *app) {
            (!app->frame->live.frame.draft || app->state.playing);
 }
 
-/* False: the figures are not of the newest job yet, or not all of those that the lesson needs. What
- * a script does not know, and what took too long, counts as unknown. */
+/* Takes the figures that the lesson needs. False: some of them are missing, or not of the newest
+ * job. A figure that a script does not know, or that took too long, counts as unknown. */
 static bool take_figures(App *app) {
     LessonDesk *desk = &app->desk;
     double now = clock_ms();
@@ -444,7 +444,7 @@ void app_lesson_input(App *app, const LessonInput *input) {
         app_note_error(app, &err);
 }
 
-/* The name of the lesson that explains the state's finding. */
+/* Opens the lesson that explains the state's finding. */
 static bool explain(App *app, Err *err) {
     State *state = &app->state;
     Finding findings[FINDINGS_MAX];

@@ -46,7 +46,7 @@ void app_close_tour(App *app) {
     app->todo |= STEP_REDRAW;
 }
 
-/* Of the file's words only a script writes pictures and ends. */
+/* Whether a line is for scripts alone: it writes a picture, or it ends the script. */
 static bool is_for_scripts(const char *line) {
     return !strncmp(line, "snapshot", 8) || !strncmp(line, "quit", 4);
 }
@@ -76,7 +76,7 @@ static bool may_begin(const App *app, const char *line) {
     return !opens || app->frame->live.race;
 }
 
-/* A line of the script. */
+/* Carries out a line of the script. */
 static void use_line(App *app, const char *line) {
     Tour *tour = &app->tour;
     double seconds;

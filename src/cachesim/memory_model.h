@@ -121,7 +121,8 @@ const PredictedKernel *model_next(const MemoryModel *model, const PredictedKerne
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
                                        const Gpu *gpu);
 
-/* The same in another format, of V3 or of the kernel that was replayed last in it. */
+/* Returns the kernel's prediction in another format: of V3, or of the kernel that was replayed last
+ * in this format. */
 const PredictedKernel *model_in_format(const MemoryModel *model, BevDtype dtype,
                                        const BevKernel *kernel, const Gpu *gpu);
 

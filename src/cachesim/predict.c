@@ -72,7 +72,7 @@ static void count_passes(const BevProblem *problem, Profile *profile) {
     }
 }
 
-/* The curves of a sampled replay: each array once. */
+/* Guesses the curves of a sampled replay, as if each array were read once. */
 static bool guess_curves(const BevProblem *problem, Profile *profile, Err *err) {
     const BevFootprint f = bev_footprint(problem);
     const TraceCounts *counts = &profile->counts;

@@ -17,7 +17,7 @@
 typedef enum { TERM_DRAM, TERM_L2, TERM_ISSUE, TERM_DEPENDENT_LOADS, TERM_COUNT } LatencyTerm;
 extern const char *const term_names[TERM_COUNT]; /* "DRAM", "L2", "issue", "dependent loads" */
 
-/* What a kernel is whose longest term this is: "issue-bound", "latency-bound". */
+/* Names for a kernel by its longest term: "issue-bound", "latency-bound". */
 extern const char *const limit_names[TERM_COUNT];
 
 /* Returns a text that begins with such a name without its "limited by ": "L2 bandwidth". */

@@ -429,7 +429,8 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
     return count;
 }
 
-/* Finding the tile, the first step and the others, joins, the meeting of two blocks, the store. */
+/* Returns the turns that are left: finding the tile, its first and other steps, joins, the meeting
+ * of two blocks, the store. */
 static int32_t tile_turns(const void *state) {
     const TileWarp *warp = state;
     int32_t left = warp->end - warp->next_step;

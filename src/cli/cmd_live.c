@@ -42,7 +42,7 @@ static bool live_run(const LoopOptions *options, Err *err) {
     return ok;
 }
 
-/* The memory model begins with this machine's GPU where the table has it. */
+/* Chooses this machine's GPU for the memory model, if the table has it. */
 static void choose_gpu(LoopOptions *loop) {
     if (!(loop->where & 1u << BEV_CUDA))
         return;

@@ -81,7 +81,7 @@ static bool check_options(const Options *options, Err *err) {
     return true;
 }
 
-/* The channels of the view rgb, which --rgb also chooses, and that of the view channel. */
+/* Chooses the channels of the views rgb (--rgb) and channel (--channel). */
 static bool choose_channels(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
@@ -116,15 +116,15 @@ static bool choose_slice(Snapshot *snapshot, Err *err) {
                             "'%s' is no slice: 0 to %lld", word, (long long)whole.slices - 1);
 }
 
-/* The features of a world can be decoded into colour; those of a network only have a
- * norm. */
+/* Returns the view that is drawn by default. A world's features decode into colour; those of a
+ * network have only a norm. */
 static ViewKind usual_view(const SeenFeatures *seen) {
     return seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
            : inputs_of_photos(seen)               ? VIEW_RGB
                                                   : VIEW_NORM;
 }
 
-/* The state of a display that shows what the options ask for. */
+/* Fills the state of a display that shows what the options ask for. */
 static bool fill_state(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Workload *workload = &snapshot->a.workload;
@@ -148,8 +148,8 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     return choose_slice(snapshot, err) && choose_channels(snapshot, err);
 }
 
-/* By default the best kernel that runs here, in FP16, the format that is deployed; backward the
- * kernel of that direction, which `forward` pools for. */
+/* Chooses the kernel: by default the best that runs here, in FP16, the format that is deployed.
+ * Backward it is a kernel of that direction, and `forward` pools for it. */
 static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     const Options *options = snapshot->options;
     KernelConfig *config = &snapshot->state.job.config;
@@ -178,7 +178,7 @@ static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
-/* The inputs of a side, and what `config` pools from them. */
+/* Makes the inputs of a side, and pools them with `config`. */
 static bool pool(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
                  const KernelConfig *config, Err *err) {
     FrameInputs *inputs = &side->inputs;
@@ -230,7 +230,8 @@ static bool is_inside(const float *row, int64_t channels) {
     return false;
 }
 
-/* The loss of a gradient from a file: sum(pooled * grad_out), over cells where that is not 0. */
+/* Makes the loss of a gradient from a file: sum(pooled * grad_out), over the cells where grad_out
+ * is not 0. */
 static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss, Err *err) {
     const BevShape *shape = &workload->seen->shape;
     int64_t cells = shape->nx * shape->ny, channels = shape->channels;
@@ -253,7 +254,7 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
     return true;
 }
 
-/* The loss on a chosen cell, or on a strong one; `choice` says which. */
+/* Makes the loss on a chosen cell, or on a cell with strong features. `choice` says which. */
 static bool loss_of_cell(Snapshot *snapshot, GridLoss *loss, const char **choice, Err *err) {
     static const double usual_distance_m = 15;
     const Options *options = snapshot->options;
@@ -317,7 +318,7 @@ static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const Be
            (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
 }
 
-/* The pixel to look at: the chosen one, or that with the largest gradient. */
+/* Chooses the pixel to look at: that of --pixel, or the one with the largest gradient. */
 static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
     const Options *options = snapshot->options;
     const Scene *scene = snapshot->a.workload.scene;
@@ -421,7 +422,7 @@ static bool fill_figures(Snapshot *snapshot, Err *err) {
 
 /* ---- what the car saw ------------------------------------------------------------------------ */
 
-/* Black camera pictures, a pixel for each feature, for tensors without a world. */
+/* Makes black camera pictures, a pixel for each feature, for tensors without a world. */
 static bool black_views(const BevShape *shape, CameraViews *black, Err *err) {
     size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
     *black = (CameraViews){.cameras = shape->cameras,
@@ -431,7 +432,8 @@ static bool black_views(const BevShape *shape, CameraViews *black, Err *err) {
     return black->color || err_no_memory(err, "camera views", "");
 }
 
-/* Photographs, or rendered views of the world; backward at least black pictures. */
+/* Fills the camera pictures: photographs, or rendered views of the world. Backward there are at
+ * least black ones. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
     enum { PIXELS_PER_FEATURE = 12 };
     const Scene *scene = snapshot->a.workload.scene;
@@ -460,7 +462,7 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                    "tensors from a file have no camera pictures");
 }
 
-/* The sweep of the moment: the file's, or that of a car in the world. */
+/* Fills the LiDAR sweep of the moment: the file's, or that of a car in the world. */
 static bool fill_lidar(Snapshot *snapshot, Err *err) {
     const Scene *scene = snapshot->a.workload.scene;
     const State *state = &snapshot->state;
@@ -484,7 +486,7 @@ static bool shows_cameras(const Options *options) {
     return options->cameras || options->strip || options->backward || options->lidar;
 }
 
-/* The frame as the display would have it, with what only a figure has. */
+/* Fills the frame as the display would have it, and adds what only a figure has. */
 static bool fill_frame(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const FrameInputs *inputs = &snapshot->a.inputs;

@@ -227,7 +227,7 @@ static void man_begin(const char *name, const char *summary, FILE *out) {
     roff_line(out, summary);
 }
 
-/* The page of a command: short, with its options and examples. */
+/* Prints the manual page of a command: short, with its options and examples. */
 static void man_command(CommandId id, FILE *out) {
     const Subcommand *command = &commands[id];
     char name[32];

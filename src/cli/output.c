@@ -131,8 +131,8 @@ static bool has_suffix(const char *path, const char *suffix) {
     return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
-/* A length in units of a page, 1/96 inch. A picture of a length in mm, pt or in has 300 pixels an
- * inch. */
+/* Reads a length in units of a page, 1/96 inch. A picture of a length in mm, pt or in has 300
+ * pixels an inch. */
 static bool read_width(const char *text, PictureFile *file) {
     static const struct {
         const char *unit;

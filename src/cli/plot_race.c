@@ -41,7 +41,8 @@ static bool write_page(const Options *options, const RaceView *view, bool stragg
     return ok;
 }
 
-/* The page of a display that runs a script: it has the picture and the schedules. */
+/* Draws the page of a display that runs a script: this display has the picture and the schedules.
+ */
 static bool draw_page(const PlotRequest *request, bool straggler, Err *err) {
     const Options *options = request->options;
     const EngineOptions engine = {

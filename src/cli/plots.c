@@ -13,8 +13,8 @@
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
-/* The kernel that titles speak of: any row of the table, as the model needs no GPU. NULL: the name
- * fits none; see `err`. */
+/* Returns the kernel that titles speak of: any row of the table, as the model needs no GPU. NULL:
+ * the name fits none; see `err`. */
 static const BevKernel *chosen_kernel(const Options *options, Err *err) {
     const BevKernel *named = options->kernel ? bev_kernel_find(options->kernel) : NULL;
     return !options->kernel ? bev_default(BEV_CPU, BEV_FORWARD)

@@ -8,12 +8,13 @@
 #include "src/cli/report.h"
 #include "src/run/bench.h"
 
-/* Up to so many scenes have rows of their own. Of more, a row stands for all scenes. */
+/* Up to RECORDS_SCENES_LISTED scenes have rows of their own. With more scenes a row stands for all
+ * of them. */
 enum { RECORDS_SCENES_LISTED = 32, RECORDS_MAX_SHARDS = 10000 };
 
 typedef enum { ROW_SKIPPED, ROW_PASSED, ROW_FAILED } RowVerdict;
 
-/* A kernel, format, align and cache state, and with few scenes a scene, over all moments. */
+/* A kernel, format, align and cache state over all moments; of a few scenes each by itself. */
 typedef struct {
     json_t *row; /* the moment that is shown */
     int64_t moments, failed;

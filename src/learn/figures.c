@@ -39,8 +39,8 @@ static BevDtype dtype_of(const FigureQuery *query) {
 
 /* ---- latency --------------------------------------------------------------------------------- */
 
-/* An estimate, and the model of the map before, count as unknown: the full simulation of this map
- * may judge otherwise. */
+/* Returns the model's row of a kernel. An estimate and the model of an earlier map count as
+ * unknown: the full simulation may judge otherwise. */
 static const PredictedKernel *known_to_model(const FigureQuery *query) {
     const MemoryModel *model = query->live->model;
     Gpu gpu = state_gpu(query->state);
@@ -277,7 +277,8 @@ static Reading inner_product(const FigureQuery *query, const float *a, const flo
     return computed(sum);
 }
 
-/* Without a loss on some cells, the grid holds the gradient of all cells. */
+/* Returns the adjoint sum over the grid. Without a loss on some cells, the grid holds the gradient
+ * of all cells. */
 static Reading adjoint_grid(const FigureQuery *query) {
     const LiveFrame *frame = &query->live->frame;
     const GridLoss *loss = frame->gradients.loss;

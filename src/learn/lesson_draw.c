@@ -96,7 +96,8 @@ static void draw_plane(Plan *plan, const Pair *of) {
     put(plan, row, 0, label);
 }
 
-/* Two image rows see the same ground: a pair of dots, the upper image row first. */
+/* Draws a pair of dots in each cell, the upper image row first: two image rows see the same ground.
+ */
 static void draw_dots(Plan *plan, const Pairs *pairs, bool judged) {
     for (int i = 0; i < pairs->count; i++) {
         const Pair *pair = &pairs->pairs[i];

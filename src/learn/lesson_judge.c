@@ -27,7 +27,7 @@ static bool brace_text(const LessonRun *run, const char *from, const char *end,
     return true;
 }
 
-/* Where all figures of a text have one source, it is named once, behind the last of them. */
+/* Names the source once, behind the last figure, where all figures of a text have one source. */
 static void name_source_once(char *text) {
     static const char *const names[] = {" (recorded)", " (model)", " (published)"};
     const char *only = NULL;

@@ -137,7 +137,7 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
     run->step++;
 }
 
-/* Called after the last step of a page: shows the page, or begins the next one. */
+/* Shows the page after its last step, or begins the next page. */
 static void end_of_steps(LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
     if (question && is_quiet(run) && question->run.count) {

@@ -107,5 +107,5 @@ const EngineFrame *engine_take(Engine *engine);
 /* Returns the current stage of rendering, or the last one: "map". */
 const char *engine_doing(const Engine *engine);
 
-/* A descriptor for poll(): readable while a frame waits. */
+/* Returns a descriptor for poll(). It is readable while a frame waits. */
 int engine_fd(const Engine *engine);

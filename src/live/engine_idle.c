@@ -16,7 +16,7 @@ static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many t
 
 /* ---- the devices ----------------------------------------------------------------------------- */
 
-/* The first look runs probes, before any simulation begins. */
+/* Looks at the GPU. The first look runs probes, before any simulation begins. */
 static void look_at_gpu(Engine *engine) {
     int row;
     if (!engine->gpu)
@@ -32,7 +32,7 @@ static void look_at_gpu(Engine *engine) {
 
 /* ---- the cores ------------------------------------------------------------------------------- */
 
-/* What figures wait for, while other programs take the cores. */
+/* Looks at the load: figures wait while other programs take the cores. */
 static void look_at_load(Engine *engine) {
     double now_ms = clock_ms();
     if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
@@ -140,7 +140,7 @@ static bool slot_is_empty(Engine *engine) {
     return background_kind(engine->background) == JOB_NONE;
 }
 
-/* The features, with all rays. */
+/* Renders the features again with all rays, after a picture with fewer. */
 static TaskEnd refine_picture(Engine *engine, bool idle) {
     if (!idle || engine->quality == QUALITY_REFINED)
         return TASK_NONE;
@@ -148,7 +148,8 @@ static TaskEnd refine_picture(Engine *engine, bool idle) {
     return TASK_WORKED;
 }
 
-/* Hardware counters count whoever uses the GPU, so nobody else may. */
+/* Counts the selection's hardware events. Counters count every user of the GPU, so nobody else may
+ * use it. */
 static TaskEnd count_selection(Engine *engine, bool idle) {
     Err err;
     (void)idle;
@@ -207,15 +208,15 @@ static TaskEnd time_missing(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_MISSING, idle);
 }
 
-/* No other task is left. */
+/* Notes that all figures are complete: no other task is left. */
 static TaskEnd note_complete(Engine *engine, bool idle) {
     engine->news |= idle && !engine->now.live.complete;
     engine->now.live.complete |= idle;
     return TASK_NONE;
 }
 
-/* Paused and untouched for REST_MS, the figures stay as they are: no core is kept busy by them. But
- * those of a busy machine are taken again once it is not. */
+/* Times again what a busy machine has disturbed, once the machine is quiet. Otherwise figures of a
+ * paused and untouched display stay, and no core is kept busy. */
 static TaskEnd time_again(Engine *engine, bool idle) {
     bool rests = idle && clock_ms() - engine->request_ms > REST_MS;
     if (rests && (engine->now.live.machine_busy || !measure_is_unfinished(engine->measure)))
@@ -223,7 +224,7 @@ static TaskEnd time_again(Engine *engine, bool idle) {
     return time_kernel(engine, MEASURE_AGAIN, idle);
 }
 
-/* A job on the selection. */
+/* Returns a job of this kind on the selection. */
 static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     BackgroundJob job = {.kind = kind, .config = engine->now.state.job.config, .tag = tag};
     frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
@@ -231,7 +232,7 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     return job;
 }
 
-/* Of the loss that the newest frame shows. */
+/* Finds the gradients of the loss that the newest frame shows. */
 static TaskEnd find_gradients(Engine *engine, bool idle) {
     if (!idle || !pipeline_lacks_gradients(engine->pipeline))
         return TASK_NONE;
@@ -317,8 +318,8 @@ static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
     return possible && !(engine->checked >> dtype & 1);
 }
 
-/* All formats and kernels are judged on the inputs of one moment, also while the world moves: their
- * errors are compared. */
+/* Chooses the moment on whose inputs all formats and kernels are judged, also while the world
+ * moves: their errors are compared. */
 static void choose_moment(Engine *engine) {
     const FrameInputs *now = pipeline_inputs(engine->pipeline);
     SeenFeatures *before = engine->judged.features;

@@ -13,7 +13,7 @@
 /* How well a frame is rendered: with fewer rays, or with all of them. */
 typedef enum { QUALITY_ROUGH, QUALITY_REFINED } Quality;
 
-/* Between the caller and the engine's thread; all of it under the worker's lock. */
+/* What the caller and the engine's thread share, all of it under the worker's lock. */
 typedef struct {
     Worker worker;
     int ready_fd;
@@ -115,10 +115,10 @@ void engine_use_model(Engine *engine, MemoryModel *model);
 /* Shows this race, or none, in place of the last one. */
 void engine_use_race(Engine *engine, LiveRace *race);
 
-/* Kernels that the lesson or the race wants simulated. */
+/* Returns the kernels that the lesson or the race wants simulated. */
 KernelSet wanted_kernels(const State *state);
 
 /* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
 
-/* One short piece of work. False: there is nothing to do on this thread for the moment. */
+/* Does one short piece of work. False: this thread has nothing to do for the moment. */
 bool engine_idle_work(Engine *engine);

@@ -58,7 +58,7 @@ static void describe_device(Engine *engine) {
             kernel->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = kernel->where};
 }
 
-/* NULL: out of memory. */
+/* Returns a new frame. NULL: out of memory. */
 static EngineFrame *frame_new(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
     if (!frame)

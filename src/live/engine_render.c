@@ -55,8 +55,8 @@ static void mark_stale(Engine *engine, bool other_moment) {
     engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
 }
 
-/* The simulation of another problem, or for another kernel, begins anew. The model of the same
- * problem stays on the screen. */
+/* Begins the simulation anew for another problem or another kernel. The model of the same problem
+ * stays on the screen. */
 static void aim_simulation(Engine *engine, const FrameInputs *inputs, const KernelConfig *config) {
     const FrameInputs *shown = &engine->shown;
     const KernelConfig *before = &engine->shown_config;
@@ -122,7 +122,8 @@ static void notice_changes(Engine *engine) {
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-/* Of two requests in a row at most one is given up, so that something is always shown. */
+/* Whether a frame is given up for a newer request. Of two in a row one stays, so that something is
+ * always shown. */
 static bool gives_way(void *context) {
     Engine *engine = context;
     return !engine->given_up && engine_request_waits(engine, engine->give_way_ms);

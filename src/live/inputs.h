@@ -140,7 +140,7 @@ bool runner_goes_on(const Runner *runner, const FrameInputs *with, const KernelC
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* False with an error: the display's grids would break LIVE_BUDGET_MB. */
+/* Whether the display's grids fit into LIVE_BUDGET_MB. False: `err` says by how much not. */
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err);
 
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. */

@@ -91,7 +91,8 @@ GridContent inputs_content(const FrameInputs *with) {
                          .embedding = features->embedding.rows ? &features->embedding : NULL};
 }
 
-/* The loss on the cell under the cursor. A loss without a cell has a text with the reason. */
+/* Makes the loss on the cell under the cursor. Without a cell the loss has a text with the reason.
+ */
 static void make_loss(Gradients *made, const FrameInputs *with) {
     const GridContent content = inputs_content(with);
     Err err = {.kind = ERR_FAILED};

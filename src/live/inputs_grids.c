@@ -118,7 +118,8 @@ static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);
 }
 
-/* Of a value in the display: two pooled grids, the FP64 grid, and the codes of two runners. */
+/* Bytes that the display holds for a value: two pooled grids, the FP64 grid, and the codes of two
+ * runners. */
 enum { SHOWN_BYTES = 4 + 4 + 8 + 4 + 4 };
 
 bool inputs_fit(const BevShape *shape, const char *scene, Err *err) {
@@ -156,7 +157,7 @@ static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes)
     return pooled->values != NULL;
 }
 
-/* How far faults move the objects in it. */
+/* Measures how far faults of the calibration move the objects in the grid. */
 static bool measure_objects(PooledGrid *pooled, const BevProblem *view) {
     const SeenFeatures *features = pooled->features;
     const Objects *objects = &features->objects;
@@ -292,7 +293,7 @@ static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
     return one;
 }
 
-/* A cell can hold more points than the list: the heaviest are listed. */
+/* Lists the heaviest contributions of the cell. It can hold more points than the list. */
 static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevMap *map = &inputs->map->map;
     LiveContribution *all = malloc((size_t)probe->points * sizeof *all);

@@ -28,7 +28,7 @@ static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *n
     return bev_v3_choose(&workload, gpu).kernel;
 }
 
-/* False: no steps, and `error_text` says why. */
+/* Records the steps. False: there are none, and `error_text` says why. */
 static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
                    const StepChoice *choice, const BevGpuFacts *gpu, Steps *steps, char *error_text,
                    size_t size) {
@@ -58,7 +58,7 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
            a->block == b->block && a->warp == b->warp && !memcmp(&a->gpu, &b->gpu, sizeof a->gpu);
 }
 
-/* A baseline with another align or rig has another map with other points: its steps are not
+/* Returns what to record. A baseline whose map has other points, by align or rig, has no steps
  * shown. */
 static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
@@ -82,8 +82,8 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     return request;
 }
 
-/* The baseline follows the same cell as the selection; of a chosen block, the first cell that it
- * works on. */
+/* Records both sides. The baseline follows the selection's cell, or the first cell of the chosen
+ * block. */
 static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
     LiveSteps *steps = &made->steps;
     bool own = made->block >= 0;

@@ -96,7 +96,7 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     return oldest;
 }
 
-/* A problem without values: traces do not depend on them. */
+/* Returns a problem without values: traces do not depend on values. */
 static BevProblem problem_of(const LiveModel *live_model, BevDtype dtype) {
     const ProblemKey *key = &live_model->now->key;
     return bev_bare_problem(&key->shape, &live_model->map->map, BEV_FORWARD, dtype, key->align);
@@ -202,7 +202,8 @@ static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtyp
     return known->kernel != kernel || (known->estimate && !estimate);
 }
 
-/* V3 is its two forms. */
+/* Whether the kernel lacks a replay, which `replay` then describes. V3 is replayed as its two
+ * forms. */
 static bool want(const KnownProblem *now, const BevKernel *kernel, Replay *replay) {
     if (kernel && kernel->large_l2)
         return want(now, kernel->large_l2, replay) || want(now, kernel->small_l2, replay);
@@ -210,7 +211,8 @@ static bool want(const KnownProblem *now, const BevKernel *kernel, Replay *repla
     return kernel && is_missing(now, kernel, replay->dtype, replay->estimate);
 }
 
-/* A kernel that the screen tells of; the fastest is last in the table, and comes first. */
+/* Whether a kernel that the screen tells of lacks a replay. The last of the table, the fastest,
+ * comes first. */
 static bool want_told(const KnownProblem *now, Replay *replay) {
     const BevKernel *told = NULL;
     for (int i = 0; bev_kernels[i]; i++)
@@ -227,7 +229,8 @@ bool live_model_tells(const LiveModel *live_model) {
     return !want_told(live_model->now, &replay);
 }
 
-/* The table ends with the fastest kernels, whose traces are short as well. */
+/* Chooses the next replay from the end of the table: the fastest kernels also have the shortest
+ * traces. */
 static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
     *replay = (Replay){.dtype = now->key.dtype, .estimate = true};

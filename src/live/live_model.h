@@ -15,10 +15,10 @@ typedef struct LiveModel LiveModel;
  * every format as well. */
 typedef enum { DEPTH_ESTIMATE, DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 
-/* As much as the chart of this state shows. */
+/* Returns how much must be simulated for the chart of this state. */
 ModelDepth live_model_depth(const State *state);
 
-/* Recorded results are borrowed. */
+/* Opens a model. The recorded results are borrowed. */
 bool live_model_open(LiveModel **live_model, const RecordedSet *recorded, Err *err);
 void live_model_close(LiveModel *live_model); /* accepts NULL */
 

@@ -17,7 +17,7 @@ enum { MOST_COUNTED = 1 << 20 }; /* points that a formula may count */
 static const double WARM_US = 3e3;    /* of launches before those that are timed in a row, */
 static const double SLICE_US = 4e3;   /* and of these, where one launch is shorter */
 static const double LAUNCH_PAUSE = 5; /* moving: no slow launch for so many times its duration */
-/* On a GPU; the short series fits between two frames of a moving world. */
+/* The series of a GPU. The short series fits between two frames of a moving world. */
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
 static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .max_s = 0.004};
 
@@ -105,7 +105,7 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
     return inputs_unsupported(&measure->inputs, config);
 }
 
-/* Where a kernel has no figure of this problem, a recorded figure stands in. */
+/* Starts a kernel's timing anew. A recorded figure stands in until this problem has one. */
 static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
@@ -178,7 +178,8 @@ void measure_want_grid(Measure *measure, const KernelConfig *config) {
 
 /* ---- what comes next ------------------------------------------------------------------------- */
 
-/* The map of another align exists while the baseline is compared; else NULL. */
+/* Returns the map for a configuration. That of another align exists while the baseline is compared;
+ * else NULL. */
 static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     const FrameInputs *inputs = &measure->inputs;
     if (config->align == measure->job.config.align)
@@ -197,14 +198,14 @@ static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *conf
     return is_baseline && map_for(measure, config) ? &measure->baseline : NULL;
 }
 
-/* NULL: no grid is wanted, or it cannot be had. */
+/* Returns the kernel whose grid the picture wants. NULL: it wants none, or none can be had. */
 static TimedKernel *kernel_of_wanted_grid(Measure *measure) {
     TimedKernel *timed =
         measure->wanted_grid.kernel ? kernel_that_pools(measure, &measure->wanted_grid) : NULL;
     return timed && !timed->failed && !timed->live.skipped ? timed : NULL;
 }
 
-/* What speed-ups refer to; NULL: its map is not there. */
+/* Returns the baseline, which speed-ups refer to. NULL: its map is not there. */
 static TimedKernel *kernel_of_baseline(Measure *measure) {
     if (!has_baseline(&measure->job))
         return kernel_of(measure, measure->job.baseline.kernel);
@@ -221,7 +222,7 @@ static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
         measure->pairs.half_us = 0;
 }
 
-/* A slow kernel's launch beside pictures belongs to no pair. */
+/* Whether a launch may belong to a pair. A slow kernel's launch beside pictures may not. */
 static bool can_pair(const TimedKernel *timed, bool idle) {
     return timed && !timed->live.skipped && !timed->failed && timed_kernel_has_figure(timed) &&
            (idle || !timed_kernel_needs_background(timed));
@@ -368,8 +369,8 @@ static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     return MEASURE_NEWS;
 }
 
-/* By formula, computed once a problem. 0: the formula would count more points than a key can wait
- * for. */
+/* Returns the bytes that the kernel requests, by its own formula, computed once for a problem. 0:
+ * counting its points would keep a key waiting. */
 static double own_bytes(const Measure *measure, TimedKernel *timed) {
     const BevKernel *kernel = timed->config.kernel;
     const BevProblem *problem = &measure->runner.problem.view;
@@ -379,7 +380,7 @@ static double own_bytes(const Measure *measure, TimedKernel *timed) {
     return timed->own_bytes;
 }
 
-/* GPU: the stopwatch of `bench`, with a shorter series. */
+/* Times a series on the GPU, by the stopwatch of `bench` with fewer samples. */
 static bool time_series(Measure *measure, TimedKernel *timed, bool idle, MeasureStep *step,
                         Err *err) {
     const TimingOptions *options = idle ? &series : &short_series;

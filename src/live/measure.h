@@ -7,8 +7,8 @@
 
 typedef struct Measure Measure;
 
-/* `where`: the backends that run here. Kernels of other backends show what was recorded; those
- * results are borrowed. */
+/* Opens the measurement. `where` has the backends that run here. Kernels of other backends show
+ * what was recorded; those results are borrowed. */
 bool measure_open(Measure **measure, unsigned where, const RecordedSet *recorded, Err *err);
 void measure_close(Measure *measure); /* accepts NULL */
 

@@ -126,7 +126,7 @@ static SeenNeeds seen_needs(const Run *run) {
     return (SeenNeeds){run->needs->draft, .pictures = true, &run->needs->give_up};
 }
 
-/* The scene of the baseline: the selection's, or another scene. */
+/* Takes the scene of the baseline: the selection's, or another one. */
 static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     LoadedScene **other = &run->pipeline->other;
     bool own = baseline->job.other != 0;
@@ -141,8 +141,8 @@ static bool baseline_scene(Run *run, const State *baseline, FrameInputs *with) {
     return true;
 }
 
-/* The baseline's features: the selection's, or those of another scene, temperature, outlier or
- * other scales. */
+/* Takes the baseline's features: the selection's, or those of another scene, temperature, outlier
+ * or scales. */
 static bool baseline_features(Run *run, const Job *job, const Job *baseline, FrameInputs *with) {
     PooledGrid *before = run->pipeline->made.baseline;
     bool same = !job->other && baseline->temperature == job->temperature &&
@@ -161,7 +161,7 @@ static bool find_map(Run *run, BuiltMap **have, const Job *job, FrameInputs *wit
     return with->map != NULL;
 }
 
-/* The baseline's map: the selection's, or one of another align, scene or pinned rig. */
+/* Takes the baseline's map: the selection's, or one of another align, scene or pinned rig. */
 static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameInputs *with) {
     Pipeline *pipeline = run->pipeline;
     BuiltMap **have = &pipeline->maps[baseline->config.align];
@@ -174,8 +174,8 @@ static bool baseline_map(Run *run, const Job *baseline, bool own_inputs, FrameIn
     return find_map(run, have, baseline, with);
 }
 
-/* A baseline with inputs of its own has no background launch that would bring its grid: a kernel
- * that stands in for it stays. */
+/* Makes the baseline's grid. No background launch brings a grid of inputs of its own: a kernel that
+ * stands in for it stays. */
 static bool make_baseline(Run *run, State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
@@ -282,7 +282,8 @@ static bool make_fp64(Run *run, State *state) {
                                                      &run->needs->give_up, &run->next, run->err);
 }
 
-/* Those that wait are waited for again until the background thread has offered them. */
+/* Makes the gradients. Gradients that wait are asked for again until the background thread has
+ * them. */
 static bool make_gradients(Run *run, State *state) {
     Pipeline *pipeline = run->pipeline;
     Gradients *have = pipeline->made.gradients, **next = &run->next.gradients;
@@ -329,7 +330,7 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
                               last->gradients != next->gradients;
 }
 
-/* A stage that this run did not need keeps its last time, marked stale. */
+/* Fills the stage times. A stage that this run did not need keeps its last time, marked stale. */
 static void fill_stages(const StageTimes *times, LiveData *live) {
     for (int i = 0; i < STAGE_DRAW; i++)
         if (times->us[i] > 0)
@@ -338,8 +339,8 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
             live->stages_us[i].stale = true;
 }
 
-/* The bytes that kernels touch, and the items that they own: cells, or backward pixels, counted
- * once a map. */
+/* Fills the bytes that kernels touch, the scales, and the items that kernels own: cells, or
+ * backward pixels, counted once for each map. */
 static bool fill_memory(const FrameInputs *next, const KernelConfig *config, bool same_map,
                         LiveData *live, Err *err) {
     const PooledGrid *pooled = next->pooled;

@@ -69,8 +69,8 @@ bool timed_kernel_waited(const TimedKernel *timed) {
     return 2 * waited > timed->count;
 }
 
-/* A settled figure that nothing disturbed stays for a while until another one has settled: a
- * picture that is made meanwhile does not make a kernel slower. */
+/* Whether a figure is worse than the one before it. A settled figure stays for a while until
+ * another one has settled: a picture made meanwhile does not make a kernel slower. */
 static bool is_worse(const TimedKernel *timed, bool settled) {
     const LiveKernel *live = &timed->live;
     bool good = timed_kernel_has_figure(timed) && !live->single &&
@@ -192,7 +192,7 @@ static Reading recorded_with(RecordedScene of, const char *kernel, const KernelC
     return recorded(row ? row->median_us : NAN);
 }
 
-/* The published latency of a configuration with as many channels. */
+/* Fills the published latencies of the configuration, if its channels are as many. */
 static void fill_published(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
     const char *column = published_column(config->kernel, NULL);
     for (int i = 0; i < gpu_count; i++) {

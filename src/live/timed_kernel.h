@@ -65,7 +65,7 @@ bool timed_kernel_due(const TimedKernel *timed, bool idle);
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align);
 bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its own align */
 
-/* Recorded results of a scene with so many channels. */
+/* The recorded results of a scene with this number of channels. */
 typedef struct {
     const RecordedSet *set;
     const char *scene; /* its name; "": no recording has it */
@@ -79,8 +79,8 @@ RecordedScene recorded_scene(const RecordedSet *set, const FrameInputs *inputs);
 /* Fills in what was recorded of live->kernel, with warm caches; unknown where nothing was. */
 void timed_kernel_show_recorded(RecordedScene of, BevDtype dtype, BevAlign align, LiveKernel *live);
 
-/* The ratio of the medians of the job's baseline and selection; unknown where no recording has
- * both. A kernel beside itself: 1. */
+/* Fills the ratio of the recorded medians of the job's baseline and selection. Unknown: no
+ * recording has both. A kernel beside itself has 1. */
 void timed_kernel_recorded_speedup(RecordedScene of, const Job *job, LiveSpeedup *speedup);
 
 /* Fills live->elsewhere with what was recorded of the kernels that are not timed here. */

@@ -95,7 +95,8 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, "pinned ", state->cursor_x, state->cursor_y);
 }
 
-/* The App knows the cell, and makes a click on it of the command, once there is a map. */
+/* Asks for the fullest cell. The App knows the cell, and turns the command into a click on it once
+ * there is a map. */
 unsigned control_fullest(State *state, const Command *command) {
     return SAY(state, command->action, "fullest: no cell has points");
 }

@@ -329,7 +329,7 @@ void palette_remember(State *state, const Command *command) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Tab writes out the row. "dtype " lists the values, and "l2 " waits for a number. */
+/* Writes out the row, for Tab. "dtype " lists the values, and "l2 " waits for a number. */
 static PaletteDoes complete_row(State *state, const PaletteRow *row) {
     char text[PALETTE_NAME + 1];
     bool more = row->kind == PALETTE_CONTROL &&
@@ -351,8 +351,8 @@ bool palette_drops(const State *state, const PaletteRow *row) {
     return more && row->kind == PALETTE_CONTROL && row->command.action == typed->action;
 }
 
-/* Enter runs every row: the command is the one of a script with this line. A group has no command,
- * and opens. A control whose typed argument does not exist is not run without it. */
+/* Runs the row, for Enter, like a script with this line. A group has no command, and opens. A
+ * control whose typed argument does not exist is not run without it. */
 static PaletteDoes enter_row(State *state, const PaletteRow *row, Command *command) {
     *command = row->command;
     return state->palette.tries          ? PALETTE_KEEP

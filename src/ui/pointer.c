@@ -83,7 +83,7 @@ static bool release(Pointer *pointer, double x, double y, const Spots *spots, co
            spots_answer(spots, x, y, state, live, pointer->answer);
 }
 
-/* The whole grid is as wide as the wipe, whatever part of it is in view. */
+/* Returns the wipe at x: the whole grid is as wide as the wipe, whatever part of it is in view. */
 static double wipe_at(const Spots *spots, double x, const State *state) {
     double column = spots->y_hi - (x - spots->bev.x) / spots->bev.w * (spots->y_hi - spots->y_lo);
     return 1 - column / (double)state_slice(state).ny;

@@ -144,7 +144,8 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     return ok;
 }
 
-/* In a wipe against a pinned baseline the colours are the baseline's, whatever changes. */
+/* Chooses the range of the colours. In a wipe against a pinned baseline it is the baseline's,
+ * whatever changes. */
 static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
     const CellField *fields[] = {&next->field, &next->other};
     int count = next->other.nx ? 2 : 1;

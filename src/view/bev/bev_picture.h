@@ -44,11 +44,11 @@ bool bev_picture_alike(const BevPicture *picture);
  * a lesson. */
 bool bev_picture_fills(const State *state);
 
-/* The colour of a pixel; left of the state's wipe it is the baseline's. */
+/* Returns the colour of a pixel. Left of the state's wipe it is the baseline's. */
 Rgb bev_picture_pixel(const BevPicture *picture, const State *state, int x, int y);
 
-/* The colour with what lies over the cells, seen from above: rings at 20 and 40 m, and the vehicle
- * to scale. (x, y) is the pixel's middle in cells, `pixel_m` its edge in metres. */
+/* Returns the colour with what lies over the cells, seen from above: rings at 20 and 40 m, and the
+ * vehicle to scale. (x, y) is the pixel's middle in cells, `pixel_m` its edge in metres. */
 Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double pixel_m);
 
 /* Fills the state's menus of views and colour maps from the tables of this folder. */

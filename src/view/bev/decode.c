@@ -256,8 +256,8 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* Per cell the signed difference of the channel in which its vector differs most from another
- * result or, where this is NULL, from the FP64 values. */
+/* Finds for each cell the channel in which its vector differs most from `other`, and keeps the
+ * signed difference. `other` NULL: from the FP64 values. */
 static void worst_differences(const BevContent *content, const BevContent *other,
                               CellField *field) {
     size_t channels = (size_t)content->channels;

@@ -82,18 +82,19 @@ extern const ViewInfo views[VIEW_COUNT];
 /* The principal components that VIEW_PCA would use. Free with pca_free. */
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);
 
-/* Why `view` cannot be shown from `content`, or NULL. */
+/* Returns why `view` cannot be shown from `content`, or NULL. */
 const char *view_missing(ViewKind view, const BevContent *content);
 
 /* Fails when something is missing (view_missing) or memory is. */
 bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err);
 
-/* Per cell, of the channel in which they differ most, a - b, with its sign; for VIEW_POINTS the
- * difference of the counts. The result is a scalar field of view VIEW_ERROR (or VIEW_POINTS). */
+/* Finds for each cell a - b in the channel in which they differ most, with its sign; for
+ * VIEW_POINTS the difference of the counts. The result is a scalar field of view VIEW_ERROR (or
+ * VIEW_POINTS). */
 bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
                        Err *err);
 
-/* How strongly a cell with this share (0..1) of the full depth weight shows its colour. */
+/* Returns how strongly a cell shows its colour, from its share (0..1) of the full depth weight. */
 double decode_strength(double share);
 
 bool cell_field_copy(const CellField *field, CellField *copy, Err *err);

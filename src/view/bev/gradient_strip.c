@@ -92,8 +92,8 @@ Rgb gradient_lit(Rgb picture, float strength) {
     return rgb_mix((Rgb){level, level, level}, gradient_light, sqrt(strength));
 }
 
-/* Element of linspace(0, input - 1, count) that is next to the centre of picture pixel `at` of
- * `size`, which stands for its share of `input` pixels. */
+/* Returns the element of linspace(0, input - 1, count) next to the centre of picture pixel `at`. A
+ * picture of `size` pixels shows all `input` pixels. */
 static int64_t nearest(int64_t at, int64_t size, int input, int count) {
     if (count == 1 || input == 1)
         return 0;

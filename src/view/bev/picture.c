@@ -16,7 +16,7 @@ static void sweep_destroy(void *contents) {
     photos_free(contents);
 }
 
-/* The sweep of a world's moment; that of the picture before, where it is the same moment. */
+/* Takes the sweep of a world's moment, that of the picture before where the moment is the same. */
 static bool take_sweep(const LiveFrame *frame, const Picture *previous, Picture *picture,
                        Err *err) {
     if (previous && previous->sweep && previous->strip_content == picture->strip_content) {
@@ -54,7 +54,7 @@ int64_t frame_gradient_pixel(const LiveFrame *frame, int64_t chosen) {
     return pixel;
 }
 
-/* The camera views, dimmed, with the pixels that feed the loss. */
+/* Draws the camera views, dimmed, with the pixels that feed the loss. */
 static bool gradient_strip(const LiveFrame *frame, Picture *picture, Err *err) {
     float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, err);
     const Frustum frustum = frame_frustum(frame);

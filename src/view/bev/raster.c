@@ -113,7 +113,8 @@ bool raster_fills(const CellField *field, bool fill) {
     return fill && !(views[field->view].needs & NEEDS_MAP);
 }
 
-/* A mean of classes would be another class, and errors of both signs would cancel. */
+/* Whether empty cells take the nearest value. A mean of classes would be another class, and errors
+ * of both signs would cancel. */
 static bool fills_with_nearest(const CellField *field) {
     return field->view == VIEW_CLASS || field->view == VIEW_ERROR;
 }
@@ -159,7 +160,8 @@ static void add(Around *sum, const Around *one, float weight) {
         sum->of[k] += weight * one->of[k];
 }
 
-/* The mass of a colour is its share of the full depth weight. All numbers have the same mass. */
+/* Returns the mass of a cell: a colour has its share of the full depth weight, all numbers have the
+ * same. */
 static float mass_of(const CellField *field, int64_t cell) {
     return field->state[cell] != CELL_VALUE ? 0
            : field->color                   ? field->value[cell] * field->value[cell]
@@ -174,7 +176,7 @@ static Around alone(const CellField *field, const RasterStyle *style, int64_t ce
     return (Around){{mass * color.r, mass * color.g, mass * color.b, mass, mass > 0}};
 }
 
-/* Sums along each row of pixels; NULL: no memory. */
+/* Adds up along each row of pixels. NULL: no memory. */
 static Around *sum_rows(const CellField *field, const RasterStyle *style) {
     int64_t w = field->ny, h = field->nx;
     Around *sums = calloc((size_t)(w * h), sizeof *sums);

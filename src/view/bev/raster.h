@@ -24,14 +24,14 @@ typedef struct {
  * lo == hi when all values are equal; both NaN without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* As for a symmetric view, whatever the field's view: for the difference of two fields. */
+/* Finds the range as for a symmetric view, for the difference of two fields. */
 bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
 /* Returns the range that is kept, the user's or the baseline's; finds whether values lie beyond
  * it. */
 ValueRange range_locked(const CellField *const fields[], int count, ValueRange kept);
 
-/* Position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
+/* Returns the position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
 double range_position(const ValueRange *range, double value);
 
 typedef struct {
@@ -44,14 +44,15 @@ typedef struct {
 /* Whether cells are filled. Counts of points are not: there emptiness is the message. */
 bool raster_fills(const CellField *field, bool fill);
 
-/* A picture of ny x nx pixels; empty cells, NaN and Inf have the panel's colours. */
+/* Draws a picture of ny x nx pixels. Empty cells, NaN and Inf have the panel's colours. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
 /* Returns the colour of a camera's pixel; pixels that are not finite are marked. */
 Rgb raster_camera_pixel(const CameraViews *views, int64_t camera, int64_t y, int64_t x);
 
-/* A camera's view, as its features were made from it; pixels that are not finite are marked. */
+/* Draws a camera's view, as its features were made from it. Pixels that are not finite are marked.
+ */
 bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *err);
 
-/* Cell under pixel (column, row) of that picture. */
+/* Returns the cell under pixel (column, row) of that picture. */
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);

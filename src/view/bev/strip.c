@@ -116,7 +116,7 @@ static bool photo_camera(const CameraViews *seen, int64_t camera, int64_t most_w
     return true;
 }
 
-/* The colours of the values over the picture. */
+/* Lays the colours of the values over the picture. */
 static void lay_over(const StripInput *input, Strip strip, const float *values,
                      const ValueRange *range, Image *image) {
     for (int y = 0; y < image->h; y++)
@@ -173,7 +173,7 @@ void strip_lidar(const Rig *rig, int64_t camera, const Photos *photos, int w, in
     }
 }
 
-/* A picture that is too small for points is enlarged. */
+/* Draws the LiDAR points. A picture that is too small for points is enlarged. */
 static bool add_lidar(const StripInput *input, int64_t camera, Image *image, Err *err) {
     enum { LEAST_W = 300, PIXELS_A_SIDE = 400 };
     int scale = (LEAST_W + image->w - 1) / image->w;

@@ -38,7 +38,7 @@ typedef struct {
     const char *const *labels; /* (count) beside the points; NULL: none */
 } PlotSeries;
 
-/* A plain line in that colour. */
+/* Returns a plain line in that colour. */
 PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color);
 
 /* A vertical line through the whole chart with its label at the top. Marks ascend in x. */
@@ -91,21 +91,21 @@ typedef struct {
 /* Sorts marks by x. */
 void chart_sort_marks(PlotMark *marks, int count);
 
-/* The bar's text, cut before piece `pieces`: pieces are separated by commas. */
+/* Copies the bar's text, cut before piece `pieces`. Commas separate pieces. */
 void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
 
-/* Where a bar ends: the sum of its parts, or the end of its last span. */
+/* Returns where a bar ends: the sum of its parts, or the end of its last span. */
 double chart_bar_end(const ChartSpec *spec, const PlotBar *bar);
 
-/* The ink of a part. Bars of one part are grey, except the strong one and the baseline. */
+/* Returns the ink of a part. Bars of one part are grey, except the strong one and the baseline. */
 Ink chart_part_ink(const ChartSpec *spec, const PlotBar *bar, int part);
 
-/* The value of a line at x; NaN: the line does not reach x. */
+/* Returns the value of a line at x. NaN: the line does not reach x. */
 double chart_crossing(const ChartSpec *spec, const PlotSeries *series, double x);
 
 /* Whether a series is grey, because another one is to be looked at. */
 bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series);
-/* Where a value lies on an axis: 0 at lo, 1 at hi. */
+/* Returns where a value lies on an axis: 0 at lo, 1 at hi. */
 double chart_along(const PlotAxis *axis, double value);
 /* Whether it lies between the axis' ends. */
 bool chart_on_axis(const PlotAxis *axis, double value);

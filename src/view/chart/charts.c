@@ -38,7 +38,7 @@ static bool is_asked(const ChartInput *input, int gpu) {
     return input->asked >> gpu & 1;
 }
 
-/* The changes to a GPU of the model: only the chosen one has any. NULL: none. */
+/* Returns the changes to a GPU of the model: only the chosen one has any. NULL: none. */
 static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
     return gpu == input->gpu ? &input->edit : NULL;
 }
@@ -122,7 +122,8 @@ static void traffic_finding(const ChartInput *input, char title[TEXT]) {
     snprintf(title + used, TEXT - (size_t)used, ", %s %s", baseline->title, before);
 }
 
-/* MB of a launch on the chosen GPU with each size of L2. What lies below `least` is drawn there. */
+/* Computes the MB of a launch on the chosen GPU for each size of L2. Values below `least` are drawn
+ * there. */
 static void traffic_line(ChartData *data, const PredictedKernel *kernel, double least, double *y) {
     for (int i = 0; i < MRC_SIZES; i++) {
         GpuEdit edit = data->input->edit;
@@ -132,7 +133,8 @@ static void traffic_line(ChartData *data, const PredictedKernel *kernel, double 
     }
 }
 
-/* The lower edge in MB: ten times less than any kernel moves with the smallest L2 of the chart. */
+/* Returns the lower edge in MB: ten times less than any kernel moves with the smallest L2 of the
+ * chart. */
 static double least_traffic(const ChartInput *input) {
     double least = INFINITY;
     for (int r = 0; r < input->model->kernel_count; r++) {
@@ -182,8 +184,8 @@ static void fill_mrc(ChartData *data) {
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
-/* Roof `i` from (x0, y0) up to (x1, top), and flat from there on; dashed except for the first. The
- * colour is that of the latency term that the roof limits. */
+/* Draws roof `i` from (x0, y0) up to (x1, top), and flat from there on. It is dashed except for the
+ * first. The colour is that of the latency term that the roof limits. */
 static void roof(ChartData *data, int series, int i, int term, double x0, double y0, double x1,
                  double top) {
     double *x = data->roof_x[i], *y = data->roof_y[i];
@@ -194,7 +196,8 @@ static void roof(ChartData *data, int series, int i, int term, double x0, double
     data->series[series].faint = i > 0;
 }
 
-/* From the rate a FLOP per byte of L2 up to that of the FP32 units. */
+/* Draws the roof of a memory: it rises by `gflops_a_flop` for each FLOP a byte, up to `gflops`, the
+ * rate of the FP32 units. */
 static void memory_roof(ChartData *data, int series, int i, int term, double gflops_a_flop,
                         double gflops) {
     double lo = data->spec.x.lo, ridge = gflops / gflops_a_flop;
@@ -203,11 +206,11 @@ static void memory_roof(ChartData *data, int series, int i, int term, double gfl
          fmin(x1 * gflops_a_flop, gflops) * 1e-3);
 }
 
-/* The label that the note has for the roof of DRAM; "" where there is none. */
+/* The label that holds the note's sentence about the roof of DRAM; "" without that roof. */
 enum { DRAM_NOTE = ROOFS + 1 };
 
-/* The roof of DRAM on an axis of L2's bytes: of the selection, which takes only some from DRAM.
- * None where it takes so little that the roof would lie above the chart. */
+/* Draws the roof of DRAM for the selection, on an axis of L2's bytes: only some of these come from
+ * DRAM. False: so few do that the roof would lie above the chart. */
 static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings) {
     const int i = 1;
     const ChartInput *input = data->input;
@@ -266,7 +269,7 @@ static double flops_of(const ChartInput *input) {
     return 2 * (double)input->model->points * (double)input->model->channels;
 }
 
-/* A dot a kernel from the first series on; returns how many. Widens the axes to them. */
+/* Adds a dot for each kernel, widens the axes to them, and returns how many there are. */
 static int kernel_dots(ChartData *data, PlotAxis *x, PlotAxis *y) {
     const ChartInput *input = data->input;
     const MemoryModel *model = input->model;
@@ -329,7 +332,7 @@ static void fill_roofline(ChartData *data) {
 
 enum { WORKING_SET_MOST = 300 }; /* percent: the end of the axis at most */
 
-/* The footprint on a GPU, and what the selection would take there. */
+/* Draws the bar of a GPU: the footprint, and what the selection would take there. */
 static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS], double gathered,
                           PlotBar *bar, char *label) {
     const ChartInput *input = data->input;
@@ -354,7 +357,7 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
              us);
 }
 
-/* The GPUs, those with the least L2 first. */
+/* Sorts the GPUs, those with the least L2 first. */
 static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
     for (int i = 0; i < input->model->gpu_count; i++) {
         int at = i;

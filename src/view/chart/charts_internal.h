@@ -24,17 +24,17 @@ typedef struct {
 
 /* "canonical, FP16, nearest, C = 80, 209,019 points" */
 void chart_describe(const ChartInput *input, char text[TEXT]);
-/* The GPU of charts of one GPU, and its changes. */
+/* Writes the GPU of charts of one GPU, and its changes. */
 void chart_describe_gpu(const ChartInput *input, char *text, size_t size);
-/* Both, as the subtitle. */
+/* Writes scene and GPU as the subtitle. */
 void chart_describe_on(ChartData *data);
 Gpu chart_gpu(const ChartInput *input, int gpu);
-/* The model's prediction for the kernel on a GPU; NULL: none yet. */
+/* Returns the model's row for the kernel on a GPU. NULL: there is none yet. */
 const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu);
 Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu);
 /* Whether `row` stands for the kernel on the chosen GPU. */
 bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row, const BevKernel *kernel);
-/* The end of an axis: the value, rounded up in its first digit. */
+/* Returns the end of an axis: the value, rounded up in its first digit. */
 double chart_round_up(double value);
 
 /* Fill the spec of a chart. */

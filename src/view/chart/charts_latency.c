@@ -109,7 +109,7 @@ static int faster_first(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The correct kernels, by latency; returns how many. */
+/* Sorts the correct kernels by latency; returns how many there are. */
 static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     int count = 0;
     for (int r = 0; r < input->model->kernel_count; r++) {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many times as fast as the network's kernel the selection is on the chosen GPU, by the model;
- * NaN: unknown, or the selection goes backward, which no deployed network does. */
+/* Returns how many times as fast as the network's kernel the selection is, on the chosen GPU by the
+ * model. NaN: unknown, or the selection goes backward, which no deployed network does. */
 static double pooling_gain(const ChartInput *input, const Network *network) {
     if (!input->kernel || input->kernel->direction != BEV_FORWARD)
         return NAN;
@@ -20,7 +20,7 @@ static double pooling_gain(const ChartInput *input, const Network *network) {
            chart_prediction(input, to, input->gpu).latency_us;
 }
 
-/* The network with its pooling `gain` times as fast. */
+/* Makes the bar of the network with its pooling `gain` times as fast. */
 static PlotBar network_bar(const Network *network, const char *label, double gain) {
     PlotBar bar = {.label = label};
     for (int part = 0; part < NETWORK_PARTS; part++)
@@ -30,7 +30,8 @@ static PlotBar network_bar(const Network *network, const char *label, double gai
     return bar;
 }
 
-/* As published; with the selection in V2's place; and if pooling took no time. */
+/* Makes the bars of a network: as published, with the selection in V2's place, and if pooling took
+ * no time. */
 static int network_bars(ChartData *data, const Network *network, double gain, PlotBar *bars,
                         char labels[2][TEXT]) {
     int count = 0;

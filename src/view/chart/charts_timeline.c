@@ -14,7 +14,8 @@ static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int la
         .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
 }
 
-/* The lanes of one way below each other; where rows are few, the kernels alone. */
+/* Makes the bars of one way's lanes, below each other. Where rows are few, they are the kernels
+ * alone. */
 static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
     const TimelineRun *run = &t->runs[way];
     bool low = data->input->room == ROOM_LOW;

@@ -171,7 +171,7 @@ static TextStyle mark_style(const PlotFrame *frame, const PlotMark *mark) {
     return style;
 }
 
-/* The first row in which the mark touches no other. */
+/* Moves the mark to the first row in which it touches no other. */
 static void place_mark(const ChartSpec *spec, MarkPlace places[MARKS], int mark, const double *at) {
     MarkPlace *place = &places[mark];
     place->row = 0;

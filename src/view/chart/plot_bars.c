@@ -21,7 +21,7 @@ static double rows_height(const ChartSpec *spec, double step, double group_step)
     return h;
 }
 
-/* End of a bar on the page, and whether it was cut there. */
+/* Returns the end of a bar on the page, and whether it was cut there. */
 static double bar_end(const ChartSpec *spec, Box box, const PlotBar *bar, bool *cut) {
     double sum = chart_bar_end(spec, bar);
     *cut = sum > spec->x.hi;
@@ -33,7 +33,7 @@ static Rgb part_color(const PlotFrame *frame, const ChartSpec *spec, const PlotB
     return ink_color(ink, frame->theme == THEME_LIGHT, false);
 }
 
-/* The name of a part within it, in the first bar of a group. */
+/* Draws the name of a part within it, in the first bar of a group. */
 static void draw_part_name(const PlotFrame *frame, const ChartSpec *spec, const PlotBar *bar,
                            int part, Box box) {
     TextStyle style = aligned(plot_muted(frame), ALIGN_CENTER);
@@ -46,7 +46,7 @@ static void draw_part_name(const PlotFrame *frame, const ChartSpec *spec, const 
                  &style, spec->part_names[part]);
 }
 
-/* A hollow tick; beyond the axis an arrow at its end. */
+/* Draws a hollow tick. Beyond the axis it is an arrow at the axis's end. */
 static void draw_tick(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
                       const PlotBar *bar, double y) {
     Pen *pen = frame->pen;
@@ -98,7 +98,7 @@ static void draw_parts(const PlotFrame *frame, const ChartSpec *spec, const Rows
     draw_tick(frame, spec, rows, bar, y);
 }
 
-/* The text at a bar's end: as many of its pieces as have room up to the end of the row. Returns the
+/* Draws the text at a bar's end: as many pieces as have room up to the end of the row. Returns the
  * rest of the text, without its comma. */
 static const char *end_text(const PlotFrame *frame, const PlotBar *bar, const TextStyle *style,
                             double room, char text[BAR_TEXT]) {
@@ -110,7 +110,7 @@ static const char *end_text(const PlotFrame *frame, const PlotBar *bar, const Te
     return rest + strspn(rest, ", ");
 }
 
-/* The second piece of a text, in a bar that is long enough for it. */
+/* Draws the second piece of a text within a bar that is long enough for it. */
 static void text_within(const PlotFrame *frame, const Rows *rows, double end, double baseline,
                         TextStyle style, const char *rest) {
     char text[BAR_TEXT];
@@ -161,7 +161,7 @@ static void draw_rows(const PlotFrame *frame, const ChartSpec *spec, const Rows 
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-/* Width of the longest text at a bar's end that does not have room behind its bar. */
+/* Returns the width of the longest text that has no room behind its bar. */
 static double ends_width(const PlotFrame *frame, const ChartSpec *spec, int pieces, double bars_w) {
     TextStyle style = plot_muted(frame);
     double widest = 0;
@@ -175,7 +175,7 @@ static double ends_width(const PlotFrame *frame, const ChartSpec *spec, int piec
     return widest;
 }
 
-/* The last pieces of the texts at the bars' ends yield to the bars. */
+/* Divides the width: labels, bars and texts. The last pieces of the texts yield to the bars. */
 static void widths(const PlotFrame *frame, const ChartSpec *spec, double w, Rows *rows) {
     const double least_bars = 0.35;
     TextStyle style = plot_muted(frame);

@@ -21,26 +21,26 @@ typedef struct {
 
 enum { CELL_H = 16 };
 
-/* The two kinds of charts, drawn into a box. */
+/* Draw the two kinds of charts into a box. */
 void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec);
 void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec);
-/* Height of the rows on a page of its own. */
+/* Returns the height of the rows on a page of its own. */
 double plot_bars_height(const ChartSpec *spec);
 
 TextStyle plot_body(const PlotFrame *frame);
 TextStyle plot_muted(const PlotFrame *frame);
-/* The ink of the selection or of the baseline; else `usual`. */
+/* Returns the ink of the selection or of the baseline; else `usual`. */
 Rgb plot_role(const PlotFrame *frame, bool strong, bool baseline, Rgb usual);
 
-/* Position of a value in the box; y grows upwards. */
+/* Returns the position of a value in the box; y grows upwards. */
 double plot_x(const PlotAxis *axis, Box box, double value);
 double plot_y(const PlotAxis *axis, Box box, double value);
 
-/* Height of the labels and the title under a chart. */
+/* Returns the height of the labels and the title under a chart. */
 double plot_axis_height(const PlotFrame *frame);
 void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box, Box whole);
 
-/* On a patch in the page's colour, so that no line runs through the text. */
+/* Draws a text on a patch in the page's colour, so that no line runs through the text. */
 void plot_text(const PlotFrame *frame, double x, double baseline, double max_w,
                const TextStyle *style, const char *text);
 
@@ -63,5 +63,5 @@ double plot_head(const PlotFrame *frame, Box box, const ChartSpec *spec);
 /* Draws the note, each of its lines as a paragraph; returns their height. */
 double plot_note(const PlotFrame *frame, double x, double y, double w, const char *note);
 
-/* The same height, without drawing. */
+/* Returns the height of the note, without drawing it. */
 double plot_note_height(const PlotFrame *frame, double w, const char *note);

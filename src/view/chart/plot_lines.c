@@ -74,7 +74,7 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
         }
 }
 
-/* Strong ones last, so that nothing covers them. */
+/* Draws the series, strong ones last, so that nothing covers them. */
 static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) {
     for (int strong = 0; strong < 2; strong++)
         for (int i = 0; i < spec->series_count; i++) {
@@ -114,7 +114,7 @@ static void take_dots(const ChartSpec *spec, Box chart, Taken *taken) {
                 take(taken, (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT});
 }
 
-/* How many pieces of lines pass through the box. */
+/* Returns how many pieces of lines pass through the box. */
 static int crossed_by(const ChartSpec *spec, Box chart, Box box) {
     int count = 0;
     for (int i = 0; i < spec->series_count; i++) {
@@ -130,24 +130,28 @@ static int crossed_by(const ChartSpec *spec, Box chart, Box box) {
     return count;
 }
 
-/* The best place for a name beside a point: on no text or dot, on the fewest lines, near the point.
- * False: there is none. */
+enum { SIDES = 6, DISTANCES = 3 };
+
+/* Returns a box beside the point: right, left, right and left of it at a corner, above, below. */
+static Box box_beside(double x, double y, double w, double h, int side, int far) {
+    static const double shifts[DISTANCES] = {0, -1, 1};
+    double right = x + 9 + 8 * far, left = x - 9 - 8 * far - w, middle = x - w / 2;
+    double above = y - 5 - 10 * far - h, below = y + 5 + 10 * far;
+    double level = y - h / 2 + shifts[far] * h, corner = far ? below : above;
+    const Box boxes[SIDES] = {{right, level, w, h},  {left, level, w, h},   {right, corner, w, h},
+                              {left, corner, w, h},  {middle, above, w, h}, {middle, below, w, h}};
+    return boxes[side];
+}
+
+/* Finds the best place for a name beside a point: on no text or dot, on the fewest lines, near the
+ * point. False: there is none. */
 static bool place_name(const ChartSpec *spec, Box chart, const Taken *taken, double x, double y,
                        double w, double h, Box *place) {
-    enum { NEAR = 3 };
     int fewest = 0;
     bool found = false;
-    for (int far = 0; far < NEAR; far++)
-        for (int corner = 0; corner < 6; corner++) {
-            double dx = 9 + 8 * far, dy = 5 + 10 * far;
-            double left = corner < 4 ? (corner % 2 ? x - dx - w : x + dx) : x - w / 2;
-            double top = corner < 2 ? y - h / 2 +
-                                          (far == 1   ? -h
-                                           : far == 2 ? h
-                                                      : 0)
-                         : corner < 4 ? (far ? y + dy : y - dy - h)
-                                      : (corner == 4 ? y - dy - h : y + dy);
-            Box box = {left, top, w, h};
+    for (int far = 0; far < DISTANCES; far++)
+        for (int side = 0; side < SIDES; side++) {
+            Box box = box_beside(x, y, w, h, side, far);
             if (box.x < chart.x + 2 || box.y < chart.y || box.x + w > chart.x + chart.w ||
                 box.y + h > chart.y + chart.h - 1 || !is_free(taken, box))
                 continue;
@@ -202,7 +206,7 @@ typedef struct {
     double w;  /* room beside the chart */
 } Ends;
 
-/* The point of a line at the edge of the chart; false: the line does not reach the edge. */
+/* Finds the point of a line at the edge of the chart. False: the line does not reach the edge. */
 static bool edge_point(const ChartSpec *spec, Box chart, const PlotSeries *series, bool left,
                        double *y) {
     double x;
@@ -226,7 +230,7 @@ static void find_ends(const ChartSpec *spec, Box chart, Ends *ends) {
     }
 }
 
-/* How far apart the ends are. */
+/* Returns how far apart the ends are. */
 static double spread(const Ends *ends) {
     double sum = 0;
     for (int i = 1; i < ends->count; i++)
@@ -292,7 +296,7 @@ static void draw_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart, 
     }
 }
 
-/* The middle one of a line's points in the chart. */
+/* Returns the middle one of a line's points in the chart. */
 static int middle_point(const ChartSpec *spec, Box chart, const PlotSeries *series) {
     double x, y;
     int seen = 0, point = 0;
@@ -339,7 +343,8 @@ static double labels_width(const PlotFrame *frame, const Ticks *ticks) {
     return widest + 8;
 }
 
-/* The labels stand at the side that the names leave free, the title above them. */
+/* Draws the y axis. Its labels stand at the side that the names leave free, the title above them.
+ */
 static void draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box chart, double title_y,
                         const Ticks *ticks, bool right, Box whole) {
     Pen *pen = frame->pen;

@@ -11,21 +11,21 @@ typedef struct {
 
 Rgb rgb_hex(uint32_t hex); /* 0xRRGGBB */
 
-/* Linear light 0..1 (clamped; NaN counts as 0) to sRGB. */
+/* Converts linear light 0..1 (clamped; NaN counts as 0) to sRGB. */
 Rgb rgb_from_linear(double r, double g, double b);
 
-/* From a (t = 0) to b (t = 1); t is clamped. Mixed in sRGB, as screens and picture editors do. */
+/* Mixes from a (t = 0) to b (t = 1) in sRGB, as screens and picture editors do; t is clamped. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
 
-/* As rgb_mix, but mixed as light: half of white is brighter. */
+/* Mixes as rgb_mix does, but as light: half of white is brighter. */
 Rgb rgb_blend(Rgb a, Rgb b, double t);
 
-/* Relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */
+/* Return relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */
 double rgb_luminance(Rgb color);
 double rgb_contrast(Rgb a, Rgb b);
 
-/* The same hue with the square root of its luminance, as far as the hue allows: asphalt becomes
- * grey, white stays white. */
+/* Returns the same hue with the square root of its luminance, as far as the hue allows: asphalt
+ * becomes grey, white stays white. */
 Rgb rgb_lifted(Rgb color);
 
 /* ---- colour maps ---------------------------------------------------------------------------- */
@@ -41,13 +41,14 @@ typedef struct {
 extern const Colormap colormaps[];
 extern const int colormap_count;
 
-/* The row of that name, or NULL. */
+/* Returns the row of that name, or NULL. */
 const Colormap *colormap_find(const char *name);
 
-/* The colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN. */
+/* Returns the colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN.
+ */
 Rgb colormap_at(const Colormap *map, double t);
 
-/* The same on a light BEV, where the zero of signed values is light. */
+/* Returns the colour on a light BEV, where the zero of signed values is light. */
 Rgb colormap_on(const Colormap *map, double t, bool light);
 
 /* ---- themes and type sizes ------------------------------------------------------------------ */

@@ -55,8 +55,8 @@ static void png_free(void *memory) {
 enum { PNG_LEVEL = 6, PNG_QUICK = 1 };
 static _Thread_local int png_level = PNG_LEVEL;
 
-/* zlib in place of stb's own compressor: zlib gives up long searches, which flat pictures make many
- * of. NULL: no memory. */
+/* Compresses with zlib in place of stb's own compressor: zlib gives up long searches, which flat
+ * pictures make many of. NULL: no memory. */
 static unsigned char *png_deflate(unsigned char *data, int size, int *length, int level) {
     (void)level; /* stb's, of another scale */
     uLongf room = compressBound((uLong)size);
@@ -150,7 +150,7 @@ static bool opaque(const Image *image) {
     return true;
 }
 
-/* The picture without its alpha channel, or NULL. */
+/* Returns the picture without its alpha channel, or NULL. */
 static uint8_t *rgb_copy(const Image *image) {
     size_t pixels = (size_t)image->w * (size_t)image->h;
     uint8_t *rgb = malloc(3 * pixels);
@@ -173,7 +173,7 @@ static bool png_encode(FILE *stream, const Image *image, int channels, const uin
                                   channels * image->w) != 0;
 }
 
-/* Encoded to memory: stb's own file writer ignores write errors. */
+/* Encodes to memory: stb's own file writer ignores write errors. */
 bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
     bool no_alpha = opaque(image), done = false;
     uint8_t *rgb = no_alpha ? rgb_copy(image) : NULL;

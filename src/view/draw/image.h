@@ -16,7 +16,8 @@ typedef struct {
     uint8_t *rgba; /* (h, w, 4), top row first */
 } Image;
 
-/* A transparent black picture. Fails for edges outside 1..IMAGE_MAX_EDGE or without memory. */
+/* Makes a transparent black picture. Fails for edges outside 1..IMAGE_MAX_EDGE or without memory.
+ */
 bool image_init(Image *image, int64_t w, int64_t h, Err *err);
 void image_free(Image *image);
 
@@ -25,14 +26,14 @@ Rgb image_get(const Image *image, int x, int y);
 
 bool image_copy(const Image *source, Image *copy, Err *err);
 
-/* Nearest-neighbour copy of `source` at w x h: exact squares where the factor is whole. */
+/* Copies `source` at w x h by nearest neighbours: exact squares where the factor is whole. */
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);
 
-/* PNG in malloc'd memory; without an alpha channel when every pixel is opaque. Same pixels, same
- * bytes. */
+/* Encodes PNG in malloc'd memory, without an alpha channel when every pixel is opaque. Same pixels,
+ * same bytes. */
 bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err);
 
-/* The same in a third of the time, with more bytes: for a picture that is shown at once. */
+/* Encodes PNG in a third of the time, with more bytes: for a picture that is shown at once. */
 bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *err);
 
 /* Writes the picture as a PNG file, `quick` as image_png_quick does. */

@@ -35,6 +35,6 @@ typedef struct {
 CellStyle cell_style(Ink ink);
 CellStyle cell_bold(Ink ink);
 
-/* The colour of an ink in a theme; INK_DEFAULT as `paper` or as text. */
+/* Returns the colour of an ink in a theme. INK_DEFAULT is that of `paper` or of text. */
 Rgb ink_color(Ink ink, bool light, bool paper);
 Ink ink_rgb(Rgb color);

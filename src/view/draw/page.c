@@ -29,7 +29,8 @@ static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayou
     return !pen.failed && pen_status(cairo_status(cr), "picture", err);
 }
 
-/* The page may end within the last row or column of pixels: they would stay half black. */
+/* Paints the whole surface. The page may end within the last row or column of pixels, which would
+ * stay half black. */
 static void paint_whole(cairo_t *cr, Rgb color) {
     cairo_set_source_rgb(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0);
     cairo_paint(cr);
@@ -64,7 +65,7 @@ static size_t new_number(Numbers *numbers, unsigned long old) {
     return i;
 }
 
-/* Length of the prefix of an id like image17 at `p`; 0: none. */
+/* Returns the length of the prefix of an id like image17 at `p`; 0: none. */
 static size_t prefix_at(const char *p) {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         size_t length = strlen(prefixes[i]);
@@ -160,7 +161,7 @@ static void put_text(const FigureText *text, FILE *out) {
     fputs("</text>\n", out);
 }
 
-/* A viewer without this font keeps each text's length. */
+/* Writes the texts with their lengths, which a viewer without this font keeps. */
 static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
     fprintf(out, "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
             scale);
@@ -170,7 +171,7 @@ static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
     fputs("</g>\n", out);
 }
 
-/* The document that cairo drew, with numbers, title and texts. False: no memory. */
+/* Writes the document that cairo drew, with numbers, title and texts. False: no memory. */
 static bool put_document(char *svg, const PageSpec *page, const FigureLayout *layout, FILE *out) {
     static const char end[] = "</svg>";
     char *root = strstr(svg, "<svg"), *body = root ? strchr(root, '>') : NULL;

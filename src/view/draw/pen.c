@@ -55,7 +55,8 @@ static void select_font(Pen *pen, const TextStyle *style) {
     cairo_set_font_size(pen->cr, style->size);
 }
 
-/* Where fontconfig finds no font, cairo uses its own characters, a font of type "user". */
+/* Returns a message where fontconfig finds no font: cairo then uses its own characters, a font of
+ * type "user". */
 const char *pen_font_missing(void) {
     Pen pen;
     pen_open_measuring(&pen, NULL);
@@ -320,7 +321,8 @@ static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) 
     cairo_surface_destroy(surface);
 }
 
-/* A layout is drawn onto a surface of one pixel, for which no picture needs to be enlarged. */
+/* Whether the box is on the surface. A layout is drawn onto a surface of one pixel, and needs no
+ * picture enlarged. */
 static bool on_surface(Pen *pen, Box box) {
     double x0, y0, x1, y1;
     cairo_clip_extents(pen->cr, &x0, &y0, &x1, &y1);

@@ -58,12 +58,12 @@ typedef struct {
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout);
 
-/* A pen on no picture, which finds out sizes, until it is closed. */
+/* Opens a pen on no picture, which finds out sizes, until it is closed. */
 void pen_open_measuring(Pen *pen, const Theme *theme);
 void pen_close(Pen *pen);
 
-/* NULL where the system has a font for texts. Otherwise a message: cairo then draws characters of
- * its own, coarsely and slowly. */
+/* Returns NULL where the system has a font for texts. Otherwise a message: cairo then draws
+ * characters of its own, coarsely and slowly. */
 const char *pen_font_missing(void);
 
 /* Writes at (x, baseline), at most `max_w` wide; returns the width used. The baseline of turned
@@ -73,11 +73,11 @@ double pen_text(Pen *pen, double x, double baseline, double max_w, const TextSty
 
 double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
 
-/* The box that pen_text would fill. */
+/* Returns the box that pen_text would fill. */
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text);
 
-/* A paragraph, broken at spaces; returns its height. */
+/* Writes a paragraph, broken at spaces; returns its height. */
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
 
@@ -87,18 +87,18 @@ void pen_stroke(Pen *pen, Rgb color, double alpha, double width);
 /* Draws only inside the box, until cairo_restore(). */
 void pen_clip(Pen *pen, Box box);
 void pen_fill(Pen *pen, Box box, Rgb color, double alpha);
-/* Just outside the box, so that it covers no data. */
+/* Draws a frame just outside the box, so that it covers no data. */
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width);
 void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
               double width);
-/* The picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
+/* Draws the picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
 void pen_picture(Pen *pen, Box box, const Image *image);
 
-/* A picture as a cairo surface of the format RGB24. On failure the surface remembers why, and cairo
- * draws nothing with it. */
+/* Returns a picture as a cairo surface of the format RGB24. On failure the surface remembers why,
+ * and cairo draws nothing with it. */
 cairo_surface_t *pen_surface(const Image *image);
 
-/* A new picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps the
+/* Begins a picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps the
  * picture where `drawn` is true, else frees it; it returns `drawn`. */
 cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err);
 bool pen_finish(cairo_t *cr, bool drawn, Image *image);

@@ -85,7 +85,7 @@ Ticks ticks_linear(double lo, double hi, int target) {
     return ticks;
 }
 
-/* A digit times a power of ten too small to be written in full: "10⁻⁹", "2×10⁻⁵". */
+/* Adds a digit times a power of ten too small to be written in full: "10⁻⁹", "2×10⁻⁵". */
 static void add_power(Ticks *ticks, int digit, int power) {
     char multiplier[32];
     if (ticks->count == TICKS_MAX)

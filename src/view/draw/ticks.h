@@ -14,27 +14,29 @@ typedef struct {
     char label[TICKS_MAX][TICK_LABEL]; /* with a true minus sign */
 } Ticks;
 
-/* Power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday sizes. */
+/* Returns the power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday
+ * sizes. */
 int ticks_exponent(double largest);
 
-/* 1, 2 or 5 times a power of ten, so that about `target` steps cover `span`. */
+/* Returns 1, 2 or 5 times a power of ten, so that about `target` steps cover `span`. */
 double ticks_step(double span, int target);
 
 /* Multiples of a round step within [lo, hi], about `target` of them. */
 Ticks ticks_linear(double lo, double hi, int target);
 
-/* 1, 2, 5 (or only powers of ten) within [lo, hi], lo > 0. */
+/* Returns ticks at 1, 2, 5 (or only powers of ten) within [lo, hi], lo > 0. */
 Ticks ticks_log(double lo, double hi, int target);
 
-/* Linear or logarithmic ticks; logarithmic ones from lo < 0 to hi = -lo have four decades a
+/* Returns linear or logarithmic ticks; logarithmic ones from lo < 0 to hi = -lo have four decades a
  * sign. */
 Ticks ticks_of(bool logarithmic, double lo, double hi, int target);
 
-/* "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
+/* Writes "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
 void ticks_number(double value, int decimals, char *text, size_t size);
 
-/* Three significant digits without trailing zeros, in units of 10^exponent: for a range's ends. */
+/* Writes three significant digits without trailing zeros, in units of 10^exponent: for a range's
+ * ends. */
 void ticks_short(double value, int exponent, char *text, size_t size);
 
-/* "×10⁻⁷", or "" for exponent 0. */
+/* Writes "×10⁻⁷", or "" for exponent 0. */
 void ticks_multiplier(int exponent, char *text, size_t size);

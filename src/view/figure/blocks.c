@@ -30,7 +30,8 @@ static void describe_figure(const Figure *figure, char *text, size_t size) {
                  channel, slice, slice[0] ? ", " : "", a);
 }
 
-/* The result, as the title: what differs, which pixels feed a loss, or how long pooling takes. */
+/* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling
+ * takes. */
 static void result_text(const Figure *figure, char *text, size_t size) {
     const LiveData *live = figure->spec->live;
     const LiveFrame *frame = figure->frame;

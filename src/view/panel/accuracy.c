@@ -44,8 +44,8 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
     table->style = style;
 }
 
-/* No gate: formats of few bits are above it in a healthy program, so it has no colour of a verdict.
- */
+/* Writes whether NVIDIA's tolerance holds, without a verdict's colour: healthy formats of few bits
+ * exceed it. */
 static void tolerance_cell(Table *table, LiveVerdict verdict) {
     table_cell(table, COL_ATOL,
                verdict == LIVE_FAIL   ? "above"
@@ -78,7 +78,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy
     table_cell(table, COL_WORST, text);
 }
 
-/* Why the format has none; NULL: it has figures. */
+/* Returns why the format has no figures. NULL: it has some. */
 static const char *reason_of(const PanelData *data, BevDtype dtype) {
     const KernelConfig *config = &data->state->job.config;
     bool supported = config->kernel->dtypes >> dtype & 1;

@@ -75,8 +75,8 @@ static void view_draw(Sheet *sheet, Area area, const PanelData *data, int camera
     image_free(&view);
 }
 
-/* The feature pixel that is looked at: backward the brightest one, else the one whose dropped
- * points are explained; -1: none. */
+/* Returns the feature pixel that is looked at: backward the brightest, else the one whose dropped
+ * points are explained. -1: none. */
 static int64_t chosen_pixel(const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     return frame->gradients.grad_feat ? frame_gradient_pixel(frame, data->state->pixel)
@@ -120,7 +120,7 @@ void cameras_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- one of them ----------------------------------------------------------------------------- */
 
-/* The view that is shown, and how many points of a step it has. */
+/* Returns the camera that is shown, and how many points of a step it has. */
 static int shown_camera(const PanelData *data, int64_t pixel, int *points) {
     const LiveFrame *frame = &data->live->frame;
     const StepPoint *list[LIVE_MAX_CONTRIBUTIONS];
@@ -181,7 +181,7 @@ void camera_draw(Sheet *sheet, Area area, const PanelData *data) {
     view_draw(sheet, area, data, camera, pixel);
 }
 
-/* Operator scenes have bars in its place (operator.c). */
+/* Whether there are camera views. Operator scenes have bars in their place (operator.c). */
 bool camera_shown(const PanelData *data) {
     const State *state = data->state;
     return !state->scene.has_operator &&

@@ -63,7 +63,7 @@ static void contribution_row(Table *table, const Rig *rig, const LiveContributio
     table->y++;
 }
 
-/* The number of points that bring at least a hundredth of what the heaviest one brings. */
+/* Returns the number of points that bring at least a hundredth of what the heaviest one brings. */
 static int points_that_matter(const LiveProbe *probe) {
     const LiveContribution *all = probe->contributions;
     int count = 1;
@@ -94,7 +94,7 @@ static void contributions(Lines *lines, const PanelData *data) {
     }
 }
 
-/* The pixels that the loss on this cell reaches, or the reason why they are unknown. */
+/* Writes which pixels the loss on this cell reaches, or why they are unknown. */
 static void loss_text(const LiveFrame *frame, char *text, size_t size) {
     const LiveGradients *gradients = &frame->gradients;
     if (!gradients->grad_feat)
@@ -107,7 +107,7 @@ static void loss_text(const LiveFrame *frame, char *text, size_t size) {
                  (long long)gradient_count(&frame->shape, gradients->grad_feat));
 }
 
-/* What happened to the points of the explained pixel. */
+/* Writes what happened to the points of the explained pixel. */
 static void dropped(Lines *lines, const PanelData *data) {
     int64_t pixel = dropped_pixel(data->state, data->live);
     const LiveFrame *frame = &data->live->frame;

@@ -19,7 +19,7 @@ typedef struct {
     OriginTopic origin; /* of its figures; ORIGIN_NONE: a setting */
 } Piece;
 
-/* Whole pieces only, `gap` blanks apart. Returns the columns used. */
+/* Draws the pieces that fit as a whole, `gap` blanks apart. Returns the columns used. */
 static int pieces_draw(Sheet *sheet, int x, int y, int w, const Piece *pieces, int count, int gap) {
     int used = 0;
     for (int i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ static int pieces_width(const Sheet *sheet, const Piece *pieces, int count, int 
     return width;
 }
 
-/* Both ends of a row; the right one gets at most `most` columns. */
+/* Draws both ends of a row. The right end gets at most `most` columns. */
 static void ends_draw(Sheet *sheet, Area row, const Piece *left, int left_count, const Piece *right,
                       int right_count, int most) {
     int gap = sheet->pixels ? 3 : 2;
@@ -208,7 +208,7 @@ static void drop_unchanged(const Sheet *sheet, char *text, int width) {
     }
 }
 
-/* Then words that the units imply. */
+/* Shortens a log line: unchanged figures are left out first, then words that the units imply. */
 static void shorten(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
     drop_unchanged(sheet, text, width);
@@ -279,7 +279,7 @@ void key_bar_draw(Sheet *sheet, Area area, const State *state) {
     }
 }
 
-/* In the middle of the rows of log and key bar. */
+/* Draws the caption in the middle of the rows of log and key bar. */
 void caption_draw(Sheet *sheet, Area area, const State *state) {
     int rows = sheet_paragraph_rows(sheet, area, INK_TITLE, state->caption);
     sheet_paper(sheet, (Area){0, area.y, sheet->columns, area.h}, INK_SELECTED);

@@ -30,7 +30,7 @@ static void loss_text(const Sheet *sheet, const PanelData *data, int width, char
         snprintf(text, size, "loss%s, of %s", value, cells);
 }
 
-/* One bin: its depth, its gradient, a bar, in another colour where the gradient is negative. */
+/* Draws one bin: its depth, its gradient and a bar. A negative gradient has another colour. */
 static void draw_bin(Sheet *sheet, Area line, const PanelData *data, int64_t bin, double value,
                      double largest) {
     const Rig *rig = data->live->frame.rig;
@@ -64,8 +64,8 @@ static void draw_bins(Sheet *sheet, Area area, const PanelData *data, int64_t pi
                      grads[bin * plane], largest);
 }
 
-/* The rows stay where the mouse chooses the pixel; a figure has as many as there are
- * bins. */
+/* Returns the rows: always the same on a screen, where the mouse chooses the pixel. A figure has as
+ * many as there are bins. */
 int gradients_want(Sheet *sheet, const PanelData *data, int width) {
     enum { MOST_BINS = 8, WITHOUT = 3 };
     const LiveFrame *frame = &data->live->frame;

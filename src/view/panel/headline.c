@@ -33,7 +33,8 @@ static bool big_pixel(char glyph, int column, int row) {
     return false;
 }
 
-/* zoom 1: a pixel is one column and half a row; 2: two columns and one row; 4: twice that. */
+/* Returns the rows of a number. With zoom 1 a pixel is one column and half a row, with 2 two
+ * columns and one row, with 4 twice that. */
 static int big_rows(int zoom) {
     return (PIXELS_H * zoom + 1) / 2;
 }
@@ -53,7 +54,8 @@ static void big_glyph(Sheet *sheet, int x, int y, int zoom, char glyph, CellStyl
         }
 }
 
-/* A point is one pixel wide. Returns the columns used; on a quiet sheet they are only counted. */
+/* Draws a number; its decimal point is one pixel wide. Returns the columns used; on a quiet sheet
+ * they are only counted. */
 static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, CellStyle style) {
     int start = x;
     for (; *text; text++) {
@@ -78,7 +80,7 @@ static void ratio_text(double ratio, char *text, size_t size) {
     snprintf(text, size, ratio < 9.95 ? "%.1f" : "%.0f", ratio);
 }
 
-/* The baseline compares itself with the fastest kernel. */
+/* Returns the bar of the fastest kernel. NULL: none has a latency. */
 static const StoryBar *fastest_of(const Story *story) {
     const StoryBar *best = NULL;
     for (int i = 0; i < story->count; i++)
@@ -127,7 +129,7 @@ static bool gates_fail(const LiveAccuracy *accuracy) {
            accuracy->gate_c == LIVE_FAIL;
 }
 
-/* The largest error that was judged, with its moment. */
+/* Writes the largest error that was judged, with its moment. */
 static void say_sums(const Story *story, const PanelData *data, char *text, size_t size) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -149,7 +151,8 @@ static void say_sums(const Story *story, const PanelData *data, char *text, size
                  error, at);
 }
 
-/* Where the number is from; then what this machine measured. `pairs`: the number is its own. */
+/* Writes the source of the large number, then this machine's own ratio. `pairs`: the number is this
+ * machine's own. */
 static void say_source(const Story *story, const PanelData *data, bool pairs, char *text,
                        size_t size) {
     const LiveSpeedup *here = &data->live->speedup;

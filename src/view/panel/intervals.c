@@ -15,7 +15,8 @@ static int last_bucket(const MapIntervals *intervals) {
     return last;
 }
 
-/* Few pixels have few points: the table begins at the shortest length. */
+/* Returns the first bucket of the table. That of pixels begins at the shortest length that occurs:
+ * few pixels have few points. */
 static int first_bucket(const MapIntervals *intervals) {
     int first = 0, last = last_bucket(intervals);
     while (intervals->of_pixels && first < last && !intervals->intervals[first])
@@ -36,7 +37,7 @@ static void count_text(int64_t count, char *text, size_t size) {
 
 enum { NAME_W = 9, COUNT_W = 7 };
 
-/* A bucket's number of intervals, and its share of the points, which are the work. */
+/* Draws a bucket's number of intervals, and its share of the points, which are the work. */
 static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, int bucket,
                         int group) {
     int64_t count = 0, points = 0;
@@ -84,7 +85,7 @@ static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_
     sheet_line(sheet, area, cell_style(INK_TEXT), text);
 }
 
-/* Uneven lengths are the panel's warning. */
+/* Returns the style of the longest length: uneven lengths are the panel's warning. */
 static CellStyle longest_style(double times) {
     enum { UNEVEN = 3 };
     return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);

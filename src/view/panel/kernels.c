@@ -26,7 +26,7 @@ static const Column columns[COL_COUNT] = {
     [COL_BITS] = {"bits", 5, 8, true},
 };
 
-/* Figures that are no latency. */
+/* The topics of the columns that are no latency. */
 static const OriginTopic topics[COL_COUNT] = {
     [COL_SPEEDUP] = ORIGIN_SPEEDUP,    [COL_GBPS] = ORIGIN_BANDWIDTH,
     [COL_CEILING] = ORIGIN_BANDWIDTH,  [COL_REGISTERS] = ORIGIN_COMPILED,
@@ -41,7 +41,7 @@ static Ink row_ink(const PanelData *data, const LiveKernel *row) {
     return row->skipped ? INK_MUTED : INK_TEXT;
 }
 
-/* A figure that is unknown leaves its cell blank. */
+/* Fills a cell with a reading. It stays blank where the figure is unknown. */
 static void cell_reading(Table *table, int column, Unit unit, const Reading *reading) {
     char text[32] = "";
     if (reading->source)
@@ -49,7 +49,7 @@ static void cell_reading(Table *table, int column, Unit unit, const Reading *rea
     table_cell(table, column, text);
 }
 
-/* A number whose unit stands above the column. */
+/* Fills a cell with a number, whose unit stands above the column. */
 static void cell_number(Table *table, int column, const char *format, double value) {
     char text[32];
     snprintf(text, sizeof text, isfinite(value) ? format : "", value);
@@ -60,8 +60,9 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-/* Where a kernel takes longer than the scale, the scale ends before the column does. The bars that
- * are cut off end beyond it, with an arrow: the slower the kernel, the later, by the logarithm. */
+/* Draws the bar of a latency. Where a kernel takes longer than the scale, the scale ends before the
+ * column does. Longer bars end beyond it, with an arrow: the slower, the later, by the logarithm.
+ */
 static void draw_bar(Table *table, double median, const Ladder *ladder) {
     const double share = 0.7;
     Ink ink = table->style.ink == INK_TEXT ? INK_MUTED : table->style.ink;
@@ -150,8 +151,8 @@ static int fastest_of(const Ladder *ladder) {
     return fastest;
 }
 
-/* Where not all rows fit: the selection, its baseline, the fastest kernel, then the neighbours of
- * the selection; in table order. A figure has no rows without a latency. */
+/* Chooses the rows where not all fit: the selection, its baseline, the fastest kernel, then the
+ * selection's neighbours; in table order. */
 static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int selected = position_of(ladder, data->state->job.config.kernel), rows = 0;

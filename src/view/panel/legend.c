@@ -12,7 +12,7 @@ static void say(Sheet *sheet, Area *area, Ink ink, const char *text) {
         *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
 }
 
-/* A square of a colour, and what it means. */
+/* Draws a square of a colour, and what it means. */
 static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
     if (area->h < 1)
         return;
@@ -21,7 +21,7 @@ static void say_key(Sheet *sheet, Area *area, Rgb color, const char *text) {
     *area = area_below(*area, 1);
 }
 
-/* The colours of the classes, in as many rows as there are. */
+/* Draws the colours of the classes, in as many rows as they take. */
 static void draw_classes(Sheet *sheet, Area *area) {
     int x = area->x, end = area->x + area->w;
     for (int class = 0; class < CLASS_COUNT; class ++) {
@@ -42,7 +42,7 @@ static void draw_classes(Sheet *sheet, Area *area) {
 
 /* ---- colour bar ------------------------------------------------------------------------------ */
 
-/* A bar of colours. Without a map they go from the background to white, by strength. */
+/* Draws a bar of colours. Without a map they go from the background to white, by strength. */
 static void draw_bar(Sheet *sheet, Area *area, const Colormap *map, bool light) {
     Image bar;
     Err ignored; /* without memory the place stays empty */
@@ -61,7 +61,7 @@ static void draw_bar(Sheet *sheet, Area *area, const Colormap *map, bool light) 
     *area = area_below(*area, 1);
 }
 
-/* Exact numbers at the two ends, round ones between them where there is room. */
+/* Draws exact numbers at the two ends, and round ones between them where there is room. */
 static void draw_labels(Sheet *sheet, Area *area, const ValueRange *range) {
     enum { EACH_W = 10 };
     CellStyle style = cell_style(INK_MUTED);

@@ -31,7 +31,7 @@ static int indent_of(PaneKind kind) {
     return kind == PANE_CHOICE || kind == PANE_INPUT ? INDENT : 0;
 }
 
-/* A blank line stands between paragraphs and in front of a new kind of row. */
+/* Whether a blank line stands above the row: between paragraphs, and before a new kind of row. */
 static bool begins_block(const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind, before = row ? body->rows[row - 1].kind : kind;
     bool list =
@@ -52,7 +52,8 @@ static bool is_bold(PaneKind kind) {
     return kind == PANE_QUESTION || kind == PANE_INPUT || kind == PANE_RIGHT || kind == PANE_WRONG;
 }
 
-/* As sheet_fit; a command's list that is longer than a line is broken behind a comma. */
+/* Returns how much of the text fits, as sheet_fit does. A longer list of a command is broken behind
+ * a comma. */
 static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
     enum { BOLDER = 8 }; /* bold letters are wider by this part */
     if (sheet->pixels && is_bold(kind))
@@ -84,7 +85,7 @@ static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int 
     }
 }
 
-/* All rows but the last, which names the keys and stands at the bottom. */
+/* Makes the lines of all rows but the last, which names the keys and stands at the bottom. */
 static void make_lines(const Sheet *sheet, Lines *lines, const PaneText *body, int width,
                        bool blanks) {
     lines->count = 0;
@@ -131,7 +132,7 @@ static void draw_drawing(Sheet *sheet, int x, int y, int w, const char *text, in
     }
 }
 
-/* The unit at the beginning of a line belongs to the number at the end of the one before. */
+/* Draws a line. A unit at its beginning belongs to the number at the end of the line before. */
 static void draw_line(Sheet *sheet, int x, int y, int w, const Line *line) {
     char ascii[256], micro[300];
     if (!line->text)

@@ -22,7 +22,8 @@ static const struct {
                       {"output", INK_OUTPUT, 0x2591},
                       {"gradients", INK_ACCENT, 0x2588}};
 
-/* Bilinear weights are read along with the indices. */
+/* Fills the segments of the footprint. Bilinear weights count as indices, as they are read
+ * together. */
 static void footprint_segments(const BevFootprint *f, Segment segments[TENSORS]) {
     double bytes[TENSORS] = {f->feat, f->depth, f->index + f->weight, f->out, f->grads};
     for (int i = 0; i < TENSORS; i++)
@@ -45,7 +46,7 @@ static double total(const Segment segments[TENSORS]) {
 
 /* ---- the figures ---------------------------------------------------------------------------- */
 
-/* In MB, so that columns can be compared; in kB and B where MB would show zeros. */
+/* Writes MB, so that columns can be compared; kB and B where MB would show zeros. */
 static void megabytes(double bytes, char *text, size_t size) {
     if (bytes < 1000)
         snprintf(text, size, "%.0f B", bytes);
@@ -105,7 +106,7 @@ static void requested_row(Table *table, const PanelData *data, int width) {
     table->y++;
 }
 
-/* Above each column the colour, or texture, that stands for it in the bars. */
+/* Draws above each column the colour, or texture, that stands for it in the bars. */
 static void draw_keys(const Table *table) {
     for (int i = 0; 2 + i < table->count; i++)
         if (table_has(table, 2 + i)) {
@@ -127,8 +128,8 @@ static Stays stays_of(const PanelData *data, const Prediction *there) {
                                                      : STAYS_ALL;
 }
 
-/* What a launch of the selection moves, and thus what stays in the L2 from launch to launch. False:
- * the model has not said it yet. */
+/* Draws what a launch of the selection moves, and so what stays in the L2 from launch to launch.
+ * False: the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     char reads[32], writes[32], on[128], text[400];
@@ -152,7 +153,7 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     return true;
 }
 
-/* How many requests hit the predicted GPU's L2. */
+/* Draws how many requests hit the predicted GPU's L2. */
 static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
     char line[400], on[128], sectors[48];
@@ -166,7 +167,7 @@ static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
     sheet_figures(sheet, area, INK_MUTED, line);
 }
 
-/* The figures of hardware counters, where the user asked for them. */
+/* Draws the figures of hardware counters, where the user asked for them. */
 static bool draw_counted(Sheet *sheet, Area area, const PanelData *data) {
     const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];
@@ -223,7 +224,8 @@ typedef struct {
     int gpu;          /* in gpus[] */
 } Cache;
 
-/* This GPU, if there is one, or the chosen GPU; then the two of the article. */
+/* Lists the caches: of this GPU or, without one, of the chosen GPU; then of the article's two GPUs.
+ */
 static int list_caches(const PanelData *data, Cache caches[MOST_GPUS]) {
     const LiveDevice *device = &data->live->device;
     const Gpu *article[] = {gpu_find("a6000"), gpu_find("pro6000")};

@@ -46,7 +46,7 @@ static void fill(Answer *answer) {
 
 /* ---- figures of a kernel -------------------------------------------------------------------- */
 
-/* Of a figure of the kernel's row. */
+/* Writes the source of a figure of the kernel's row, or why it is unknown. */
 static bool timed(Answer *answer, const LiveKernel *row, const Reading *figure) {
     char origin[48];
     if (!row || !figure->source) {
@@ -77,7 +77,8 @@ static bool compiled(Answer *answer) {
     return answer->row && answer->row->registers.source;
 }
 
-/* The headline's is of pairs of launches, those of the table are of the medians. */
+/* Writes the source of a speed-up. That of the headline comes from pairs of launches, those of the
+ * table from the medians. */
 static bool speedup(Answer *answer) {
     const LiveSpeedup *pairs = &answer->live->speedup;
     const LiveKernel *row = answer->row;
@@ -98,7 +99,7 @@ static bool speedup(Answer *answer) {
     return ratio.source != SOURCE_UNKNOWN;
 }
 
-/* The source of an error: where the format was judged, on what, and against which limit. */
+/* Writes the source of an error: where the format was judged, on what, and against which limit. */
 static bool error(Answer *answer) {
     const State *state = answer->state;
     const BevDtype dtype = answer->origin->dtype;
@@ -182,7 +183,7 @@ static const struct {
 #undef TOPIC
 };
 
-/* What stands in braces in a sentence, by its name there. */
+/* Returns what a sentence has in place of braces, by the name in them. */
 static const char *filled(const Answer *a, const char *name, size_t length) {
     const struct {
         const char *name, *text;

@@ -23,7 +23,7 @@ static Area place(Area room, Area picture, int w, int h, int least_w) {
     return (Area){(int)at.x, (int)at.y, (int)at.w, (int)at.h};
 }
 
-/* The typed text stays where it is, while rows come and go under it. */
+/* Draws the palette. The typed text keeps its place, while rows come and go under it. */
 void palette_float(Sheet *sheet, Area room, Area picture, const PanelData *data) {
     enum { MOST_W = 110, LEAST_W = 28, LOW = 9, HIGH_FROM = 26 };
     int edges = sheet->pixels ? 2 : 1, most = room.h < HIGH_FROM ? LOW : PALETTE_HIGH;

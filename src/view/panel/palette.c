@@ -17,7 +17,7 @@ int palette_want(Sheet *sheet, const PanelData *data, int width) {
     return want < PALETTE_LOW ? PALETTE_LOW : want > PALETTE_HIGH ? PALETTE_HIGH : want;
 }
 
-/* A click on the row: the same as Enter. */
+/* Makes a click on the row do what Enter does. */
 static void add_spot(Sheet *sheet, Area area, const PaletteRow *row) {
     const Command *command = &row->command;
     if (row->kind == PALETTE_GROUP)
@@ -26,7 +26,7 @@ static void add_spot(Sheet *sheet, Area area, const PaletteRow *row) {
         sheet_spot(sheet, area, command->action, command->step, command->argument);
 }
 
-/* The words of a group's controls. */
+/* Writes the words of a group's controls. */
 static void group_text(Action first, char *text, size_t size) {
     size_t used = 0;
     for (int i = (int)first; i < ACTION_COUNT && keys[i].group == keys[first].group; i++)
@@ -130,7 +130,7 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
                    line->value);
 }
 
-/* "2 of 12", or why there is nothing, or nothing of what was typed. */
+/* Writes "2 of 12". Where there is no row: the reason, or that no row has what was typed. */
 static void note_text(const Palette *palette, const PaletteRow *rows, int at, int count, char *text,
                       size_t size) {
     const KeyRow *named = keys_beginning(palette->text);

@@ -75,7 +75,7 @@ static void title(Sheet *sheet, Area area, const char *title, const char *note) 
 
 /* ---- signs ---------------------------------------------------------------------------------- */
 
-/* A tile of a row of signs, a little apart from its neighbours. */
+/* Returns a tile of a row of signs, a little apart from its neighbours. */
 static Box tile_of(const Sheet *sheet, int x, int y) {
     Box box = sheet_box(sheet, (Area){x, y, 1, 1});
     return (Box){box.x, box.y + 0.2 * box.h, box.w - 1, 0.65 * box.h};
@@ -92,7 +92,7 @@ static bool block(Sheet *sheet, int x, int y, uint32_t glyph, Rgb color) {
     return true;
 }
 
-/* The content of a place in a row: nothing ('.'), something, or the thing that a character
+/* Draws the content of a place in a row: nothing ('.'), something, or the thing that a character
  * names. */
 static void tile(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style) {
     Pen *pen = pen_of(sheet);
@@ -172,7 +172,7 @@ static void stack(Sheet *sheet, Area row, const Segment *segments, int count, do
                  box.y + box.h + 2, color_of(sheet, INK_TITLE), 1, 1.5);
 }
 
-/* Signed heights stand on the middle of the area, others on its lower edge. */
+/* Draws bars. Signed heights stand on the middle of the area, others on its lower edge. */
 static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
     Box box = sheet_box(sheet, area);
     double each = box.w / count, foot = box.y + box.h - 2, room = box.h - 3;

@@ -66,7 +66,8 @@ static void source_text(const RaceView *view, char *text, size_t size) {
 
 /* ---- a grid ---------------------------------------------------------------------------------- */
 
-/* Grey by the logarithm of a cell's points, where there is no picture. */
+/* Returns the colour of a cell. Without a picture it is grey, by the logarithm of the cell's
+ * points. */
 static Rgb cell_color(const RaceView *view, int64_t x, int64_t y, int64_t cell) {
     const Race *race = view->race;
     if (view->bev && view->bev->w == race->ny && view->bev->h == race->nx)
@@ -113,7 +114,7 @@ static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, int
                  (uint8_t)lround(sum[2] / weight)};
 }
 
-/* A square frame around the cell with the longest interval. */
+/* Draws a square frame around the cell with the longest interval. */
 static void mark_longest(const Race *race, Image *image) {
     int64_t cell = race->longest_cell;
     int x = (int)((race->ny - 1 - cell / race->nx) * image->w / race->ny);
@@ -317,7 +318,7 @@ static void mark_block(const Sheet *sheet, const Gantt *gantt, const BlockSpan *
             image_set(image, x, y, ink_color(INK_WARN, sheet->light, false));
 }
 
-/* A row a multiprocessor, from 0 to scale_us. Cells stay blank where nothing works. */
+/* Draws a row for each multiprocessor, from 0 to scale_us. Cells stay blank where nothing works. */
 static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double scale_us, Ink ink,
                        bool marked) {
     Gantt gantt = {.lane = lane, .scale_us = scale_us};
@@ -341,7 +342,7 @@ static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double sca
     free(gantt.works);
 }
 
-/* 0 at the left, the end at the right. */
+/* Draws the axis: 0 at the left, the end at the right. */
 static void axis_draw(Sheet *sheet, Area row, double end_us) {
     char text[24];
     for (int i = 0; i < 2; i++) {

@@ -35,8 +35,8 @@ static void draw_axis(Sheet *sheet, Area area) {
     }
 }
 
-/* A format's sign stands at its error, its name beside the sign: the first row where both are
- * free. */
+/* Draws a format: its sign at its error, its name beside the sign, in the first row where both
+ * places are free. */
 static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype dtype,
                         int free_from[LABEL_ROWS], bool on_limit[LABEL_ROWS]) {
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
@@ -66,8 +66,8 @@ static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype
     sheet_spot(sheet, (Area){begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
 
-/* Two judgements: whether the kernel adds up what it reads, then whether the format is within
- * NVIDIA's tolerance. The short one names the first alone. */
+/* Writes two verdicts: whether the kernel adds up what it reads, then whether the format is within
+ * NVIDIA's tolerance. The short text has the first alone. */
 static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brief, char *text,
                          size_t size) {
     const bool pass = accuracy->atol_1e2 == LIVE_PASS;

@@ -255,7 +255,7 @@ static int total_width(const Column *columns, int count, int rank) {
     return width;
 }
 
-/* A figure takes the whole cell. */
+/* Writes a cell. A figure takes the whole cell. */
 static void put_cell(const Table *table, int column, const char *text, bool figure) {
     const Column *c = &table->columns[column];
     Sheet *sheet = table->sheet;

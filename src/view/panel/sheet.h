@@ -54,10 +54,10 @@ struct Sheet {
     Origin origin;                     /* of the figures that are drawn next */
 };
 
-/* A sheet over the area whose cells are `times` as large; of pixels only. */
+/* Returns a sheet over the area whose cells are `times` as large; of pixels only. */
 Sheet sheet_magnified(const Sheet *sheet, Area area, double times);
 
-/* A quiet sheet: only finds out sizes. */
+/* Returns a quiet sheet, which draws nothing and finds out sizes. */
 Sheet sheet_quiet(const Sheet *sheet);
 
 /* Returns the area without its first rows. */
@@ -66,12 +66,12 @@ Box sheet_box(const Sheet *sheet, Area area);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Columns that a text takes. */
+/* Returns the columns that a text takes. */
 int sheet_width(const Sheet *sheet, const char *text);
 int sheet_text(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
 /* Ends at column x + w - 1. */
 void sheet_right(Sheet *sheet, int x, int y, int w, CellStyle style, const char *text);
-/* From the left of the area's first row. */
+/* Writes a text from the left of the area's first row. */
 int sheet_line(Sheet *sheet, Area area, CellStyle style, const char *text);
 
 /* Bytes of the words that fit into `w` columns; all of them where no word fits. */
@@ -83,7 +83,8 @@ int sheet_paragraph(Sheet *sheet, Area area, Ink ink, const char *text);
 /* Returns the rows of that paragraph. */
 int sheet_paragraph_rows(Sheet *sheet, Area area, Ink ink, const char *text);
 
-/* As many figures of a line, separated by commas, as there is room for; cuts `line` at a comma. */
+/* Writes as many figures of a line as there is room for. Commas separate figures; `line` is cut at
+ * one. */
 void sheet_figures(Sheet *sheet, Area area, Ink ink, char *line);
 
 /* "Title ------------ note": the first row of a panel. Returns the area below. */
@@ -94,17 +95,18 @@ Area sheet_title(Sheet *sheet, Area area, const char *title, const char *note);
 void sheet_sign(Sheet *sheet, int x, int y, uint32_t glyph, CellStyle style);
 /* A square in an ink; its texture on screens without colour. */
 void sheet_key(Sheet *sheet, int x, int y, Ink ink, uint32_t texture);
-/* Blank rows on `paper`, for the next drawing. */
+/* Blanks rows and lays them on `paper`, for the next drawing. */
 void sheet_paper(Sheet *sheet, Area area, Ink paper);
 void sheet_stack(Sheet *sheet, int x, int y, int w, const Segment *segments, int count,
                  double scale, double limit);
-/* A stack of one segment. */
+/* Draws a stack of one segment. */
 void sheet_bar(Sheet *sheet, int x, int y, int w, double value, double scale, Ink ink);
-/* A bar from one moment to another, filled up to `at_s`, that the mouse drags. */
+/* Draws a bar from one moment to another, filled up to `at_s`. The mouse drags it. */
 void sheet_time_bar(Sheet *sheet, Area row, double at_s, double from_s, double to_s);
 void sheet_bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink);
 void sheet_frame(Sheet *sheet, Area area);
-/* A box that floats over the drawing so far. Returns the area for a title and a text in it. */
+/* Draws a box that floats over the drawing so far. Returns the area for a title and a text in it.
+ */
 Area sheet_float(Sheet *sheet, Area area);
 /* The square pixels of a picture that fills the area, and that picture. */
 void sheet_pixels(const Sheet *sheet, Area area, int *w, int *h);
@@ -120,7 +122,7 @@ void sheet_origin(Sheet *sheet, OriginTopic topic, const BevKernel *kernel);
 /* Notes a figure that is drawn with signs. */
 void sheet_figure(Sheet *sheet, Area area);
 
-/* A click into the area is the command. */
+/* Makes a click into the area the command. */
 void sheet_spot(Sheet *sheet, Area area, Action action, int step, const char *argument);
 
 /* Notes the place of a camera's view of w x h of sheet_pixels(). */
@@ -153,7 +155,7 @@ void table_begin(Table *table, Sheet *sheet, Area area, const Column *columns, i
                  const OriginTopic *topics);
 bool table_has(const Table *table, int column);
 
-/* A row's name, which answers as a figure does; it and the figures drawn from now on are about that
- * word of the glossary. */
+/* Writes a row's name. The name and the figures drawn from now on are about that word of the
+ * glossary. */
 void table_name(const Table *table, int column, const char *text, const char *word);
 void table_cell(const Table *table, int column, const char *text);

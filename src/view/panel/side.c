@@ -2,7 +2,7 @@
 /* The column beside the picture, in terminal and window alike: which panels stand there. */
 #include "src/view/panel/panel.h"
 
-/* The fixed places: those above stay, whatever the last ones show. */
+/* The panels of the default page. The first ones keep their places, whatever the last ones show. */
 static const Panel *const questions[] = {
     &headline_panel, &why_panel, &resident_panel, &right_panel, &points_panel,
     &findings_panel, NULL};
@@ -30,7 +30,7 @@ bool steps_are_two(const PanelData *data) {
     return data->state->job.steps && !data->state->bits.open && steps && steps->baseline.step_count;
 }
 
-/* What is shown in the last places; NULL: their own panels. */
+/* Returns what is shown in the last places. NULL: their own panels. */
 static const Panel *guest_of(const PanelData *data) {
     static const Panel *const guests[] = {&cell_panel,    &model_panel,  &gradients_panel,
                                           &objects_panel, &legend_panel, NULL};
@@ -42,8 +42,7 @@ static const Panel *guest_of(const PanelData *data) {
     return NULL;
 }
 
-/* What is open beside a lesson, and the panel that the lesson points at. A question covers all
- * other figures until it is answered, because they could be the answer. */
+/* Draws a lesson, then what is open beside it, then the panel that the lesson points at. */
 static void lesson_column(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     const LessonPanel point = state->lesson.point;

@@ -99,7 +99,8 @@ bool spots_on_time(const Spots *spots, double x, double y) {
            inside(&(Box){bar->x, bar->y - slack, bar->w, bar->h + 2 * slack}, x, y);
 }
 
-/* A command's box before those of the figures in it: a click is about the whole row. */
+/* Returns the box under a point. A command's box comes before the figures in it: a click is about
+ * the whole row. */
 const Box *spots_box(const Spots *spots, double x, double y) {
     int spot = spot_at(spots, x, y), figure = figure_at(spots, x, y);
     if (spots_on_time(spots, x, y))

@@ -54,7 +54,7 @@ int64_t spots_pixel(const Spots *spots, double x, double y, const State *state,
 /* Returns the origin of the figure under a point, for origin_text; NULL: no figure. */
 const Origin *spots_figure(const Spots *spots, double x, double y);
 
-/* Where the figure under a point comes from. False: no figure stands there. */
+/* Writes where the figure under a point comes from. False: no figure stands there. */
 bool spots_answer(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                   char text[ORIGIN_TEXT_MAX]);
 
@@ -76,11 +76,11 @@ typedef struct {
     char source[TIP_TEXT_MAX];  /* where the figure comes from; "": no figure */
 } Tip;
 
-/* False: nothing lies there, or only a picture. */
+/* Makes the tooltip of a point. False: nothing lies there, or only a picture. */
 bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                Tip *tip);
 
-/* Its texts in one line, the most important ones first. */
+/* Writes the tip's texts in one line, the most important ones first. */
 void tip_line(const Tip *tip, char *text, size_t size);
 
 /* Returns the row of a spot's control; a chip and a panel's head open the palette with the
@@ -91,8 +91,8 @@ const KeyRow *spots_control(const Spots *spots, double x, double y);
 bool spots_on_time(const Spots *spots, double x, double y);
 Command spots_drag_time(const Spots *spots, double x, const State *state);
 
-/* A right click: the palette, at the values of the spot's control. */
+/* Returns the command of a right click: the palette, at the values of the spot's control. */
 Command spots_menu(const Spots *spots, double x, double y);
 
-/* The wheel: a step of the spot's control. False: nothing. */
+/* Finds the command of the wheel: a step of the spot's control. False: there is none. */
 bool spots_wheel(const Spots *spots, double x, double y, double steps, Command *command);

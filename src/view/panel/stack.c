@@ -137,7 +137,7 @@ static void share_rows(Sheet *sheet, const Stack *stack, const PanelData *data,
     *gap = GAP + (roomy > 2 ? 2 : roomy);
 }
 
-/* The rows that a guest gets: what it would like where it says so, at most half of all. */
+/* Returns the rows that a guest gets: what it would like where it says so, at most half of all. */
 static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest,
                       const PanelData *data) {
     int half = stack->area.h / 2;

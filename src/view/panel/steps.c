@@ -8,7 +8,7 @@
 
 enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
 
-/* Rows for the counters: one where the step itself has little room. */
+/* Returns the rows for the counters: one where the step itself has little room. */
 static int totals_height(Area area) {
     return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
 }

@@ -127,7 +127,7 @@ static void point_text(const StepsView *view, const Step *step, const StepPoint 
 
 enum { POINT_ROWS = 3 };
 
-/* A row for the chosen lane's point, then for others; `most` in all. */
+/* Writes a row for the chosen lane's point, then for others; `most` in all. */
 static void point_rows(Rows *rows, const StepsView *view, const Step *step, int most) {
     const StepPoint *focus = focus_of(view, step);
     char text[200];
@@ -211,9 +211,9 @@ static int done_draw(Sheet *sheet, Area area, const Steps *steps) {
     return rows.row;
 }
 
-/* A low area leaves out the least important: first the lanes, which the tree of a reduction has
- * in its first row, then the points. In a few rows the meeting of sums comes before the
- * instructions. */
+/* Draws a step. A low area leaves out the least important: first the lanes, which the tree of a
+ * reduction has in its first row, then the points. In a few rows the meeting of sums comes before
+ * the instructions. */
 int steps_step_draw(Sheet *sheet, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     Rows rows = {sheet, area, 0};

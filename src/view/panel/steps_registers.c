@@ -69,7 +69,7 @@ static int head_lane(const StepsView *view, const StepTree *tree) {
     return view->lane < 0 ? 0 : view->lane;
 }
 
-/* A row of the tree: how many sums are left, and which lanes hold them. */
+/* Writes a row of the tree: how many sums are left, and which lanes hold them. */
 static void tree_row(Rows *rows, const StepsView *view, const Step *step, const StepTree *tree,
                      int level) {
     char text[48], number[24];
@@ -167,7 +167,7 @@ static void product_of(const StepsView *view, int number, Product *product) {
     }
 }
 
-/* A number in `w` columns from `x` of a row, which may end before. */
+/* Writes a number in `w` columns from `x` of a row. The row may end before. */
 static void put_value(Sheet *sheet, Area row, int x, int w, CellStyle style, const char *text) {
     w = x + w > row.w ? row.w - x : w;
     sheet_right(sheet, row.x + x, row.y, w, style, text + strspn(text, " "));
@@ -260,7 +260,7 @@ static CellStyle held_style(const Sheet *sheet, const StepsView *view, const Lan
     return style;
 }
 
-/* All lanes' sums, eight a row; `upper`: those of a tile's cells 8 to 15. */
+/* Writes all lanes' sums, eight a row. `upper`: those of a tile's cells 8 to 15. */
 static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
                      const LaneRegisters lanes[STEP_LANES], bool upper) {
     int sum_w = rows->sheet->pixels && rows->area.w < 6 + SUMS_A_ROW * SUM_W
@@ -301,7 +301,8 @@ static void table_cell_text(const StepsView *view, const Step *step, const LaneR
                  depth, feature, sum);
 }
 
-/* A row a lane, in columns side by side: letter of the cell, channel, depth, feature, sum. */
+/* Writes a row for each lane, in columns side by side: letter of the cell, channel, depth, feature,
+ * sum. */
 static void table_rows(Rows *rows, const StepsView *view, const Step *step,
                        const LaneRegisters lanes[STEP_LANES], int columns) {
     int height = (STEP_LANES + columns - 1) / columns;
@@ -350,7 +351,8 @@ static void lane_row(Rows *rows, const StepsView *view, int number,
     rows_label(rows, label, cell_style(INK_OUTPUT), text);
 }
 
-/* V4 shares a cell's sums out to four lanes, and a lane holds those of two cells. */
+/* Writes the sums of a tile. V4 shares a cell's sums out to four lanes, and a lane holds the sums
+ * of two cells. */
 static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
                       const LaneRegisters lanes[STEP_LANES]) {
     int apart = lanes[1].channel - lanes[0].channel;

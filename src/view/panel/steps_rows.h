@@ -14,16 +14,16 @@ typedef struct {
     int row;
 } Rows;
 
-/* Where the next row goes; h 0: there is no room. */
+/* Returns the place of the next row. h 0: there is no room. */
 Area rows_next(Rows *rows);
 
-/* A text as the next row. */
+/* Writes a text as the next row. */
 void rows_say(Rows *rows, CellStyle style, const char *text);
 
-/* A label, and a text behind it. */
+/* Writes a label, and a text behind it. */
 void rows_label(Rows *rows, const char *label, CellStyle style, const char *text);
 
-/* Rows that are left. */
+/* Returns the rows that are left. */
 int rows_left(const Rows *rows);
 
 /* Returns the sign of a cell: that of the first lane that works on it. */
@@ -36,24 +36,25 @@ void camera_text(const StepsView *view, int64_t camera, char *text, size_t size)
  * point. NULL: the step has none. */
 const StepPoint *focus_of(const StepsView *view, const Step *step);
 
-/* 0 ... 9, a ... v. */
+/* Returns the sign of a lane: 0 ... 9, a ... v. */
 char lane_sign(int lane);
 
-/* The colour of a lane's sign: eight in turn, other ones for lane 0 and lane 8. */
+/* Returns the colour of a lane's sign: eight in turn, other ones for lane 0 and lane 8. */
 Ink steps_lane_ink(const Sheet *sheet, char sign);
 
-/* V4's step as a product of small matrices: 16 image rows by 16 cells, times their features. */
+/* Write V4's step as a product of small matrices: 16 image rows by 16 cells, times their features.
+ */
 void matrix_rows(Rows *rows, const StepsView *view, int number);
 
-/* How the additions of a step meet: lanes that queue, or a tree of shuffles. */
+/* Writes how the additions of a step meet: lanes that queue, or a tree of shuffles. */
 void meeting_rows(Rows *rows, const StepsView *view, int number);
 
-/* The lanes' registers after a step, in as many rows as are left: a table, all sums, or one
+/* Writes the lanes' registers after a step, in as many rows as are left: a table, all sums, or one
  * lane. */
 void register_rows(Rows *rows, const StepsView *view, int number);
 
 /* Draws the columns of a step's instructions. */
 void headings_row(Rows *rows);
 
-/* The instructions of a step; neighbours that access the same array alike share a row. */
+/* Writes the instructions of a step. Neighbours that access the same array alike share a row. */
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The word with its first sentence, or with two where the first one is short. */
+/* Writes the word with its first sentence, or with two where the first one is short. */
 static void explain(const GlossaryRow *row, char text[TIP_TEXT_MAX]) {
     enum { SHORT = 30 };
     const char *end = strstr(row->text, ". ");
@@ -51,7 +51,7 @@ static void tell_control(const KeyRow *control, const Command *command, const St
         explain(row, tip->meaning);
 }
 
-/* Of a row, which is what it is about; NULL: there is none. */
+/* Returns the first figure of a row: the row is about it. NULL: there is none. */
 static const Origin *first_figure(const Spots *spots, const Box *box) {
     for (int i = 0; i < spots->figure_count; i++) {
         const Box *figure = &spots->figures[i].box;
@@ -62,7 +62,7 @@ static const Origin *first_figure(const Spots *spots, const Box *box) {
     return NULL;
 }
 
-/* A figure of a row: where the mouse is on none, the first one of the row. */
+/* Returns the figure under the mouse. Elsewhere on a row it is the row's first figure. */
 static const Origin *figure_of(const Spots *spots, const Box *box, double x, double y) {
     const Origin *origin = spots_figure(spots, x, y);
     return origin ? origin : first_figure(spots, box);

@@ -14,7 +14,7 @@ typedef struct {
     double left, top, w, h;
 } Part;
 
-/* How much larger heights are drawn: slice.h. */
+/* Returns how much larger heights are drawn (slice.h). */
 static int stretch_of(const State *state) {
     Slice slice = state_slice(state);
     return slice_stretch(&slice, state->scene.has_rig ? &state->scene.grid : NULL);
@@ -27,7 +27,8 @@ static Part part_of(const State *state) {
     return (Part){ny - viewport->center_y - w / 2, nx - viewport->center_x - h / 2, w, h};
 }
 
-/* A terminal's cell is about twice as high as wide: h rows show 2 h square pixels. */
+/* Returns the largest area for the part. A terminal's cell is about twice as high as wide: h rows
+ * show 2 h square pixels. */
 static Area fit(Area area, const Part *part, int stretch) {
     double ratio = part->w / part->h / stretch;
     int w = (int)fmin(area.w, floor(2 * area.h * ratio)), h = (int)fmin(area.h, area.w / ratio / 2);
@@ -57,14 +58,14 @@ static Rgb mean(const Sum *sum) {
                  (uint8_t)lround(sum->b / sum->weight)};
 }
 
-/* How much of [at, at + 1] lies in [from, to], which reaches into it. */
+/* Returns how much of [at, at + 1] lies in [from, to]. */
 static double overlap(double from, double to, int at) {
     return (to < at + 1 ? to : at + 1) - (from > at ? from : at);
 }
 
-/* The mean colour of a part of the picture. Far from the cameras only about every third cell is
- * hit. Empty cells therefore do not count where a third of the part is occupied; otherwise far
- * streets would disappear. */
+/* Returns the mean colour of a part of the picture. Far from the cameras only about every third
+ * cell is hit. Empty cells therefore do not count where a third of the part is occupied; otherwise
+ * far streets would disappear. */
 static Rgb mean_color(const BevPicture *picture, const State *state, double x0, double y0,
                       double x1, double y1) {
     int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
@@ -89,7 +90,7 @@ static double luminance_of(Rgb color) {
     return (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
 }
 
-/* Ten steps from empty to full; of signed values the least difference shows. */
+/* Returns one of ten shades from empty to full. Of signed values the least difference shows. */
 static uint32_t shade_of(Rgb color, bool is_signed) {
     static const char steps[] = " .:-=+*#%@";
     double light = luminance_of(color), ground = luminance_of(panel_theme.background);
@@ -97,7 +98,7 @@ static uint32_t shade_of(Rgb color, bool is_signed) {
     return (unsigned char)steps[step > 9 ? 9 : step < 0 ? 0 : step];
 }
 
-/* A pixel of the terminal: a part of the picture, and what lies over it. */
+/* Returns the colour of a pixel of the terminal: a part of the picture, and what lies over it. */
 static Rgb pixel_at(const BevPicture *picture, const State *state, double x, double y, double w,
                     double h) {
     const Grid *grid = &state->scene.grid;
@@ -129,7 +130,7 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
         }
 }
 
-/* A sign over the picture, on the colour of the picture there. */
+/* Draws a sign over the picture, on the colour of the picture there. */
 static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, double grid_y,
                       const State *state, uint32_t glyph, Ink ink) {
     double column = ((double)state->scene.ny - grid_y - part->left) / part->w * used.w;
@@ -149,7 +150,7 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
-/* A sign on a cell of the grid, where the slice shows it. */
+/* Draws a sign on a cell of the grid, where the slice shows it. */
 static void mark_cell(Cells *cells, Area used, const Part *part, const State *state, int64_t cell,
                       Ink ink) {
     Slice slice = state_slice(state);
@@ -159,7 +160,7 @@ static void mark_cell(Cells *cells, Area used, const Part *part, const State *st
                   (double)(place / slice.nx) + 0.5, state, '*', ink);
 }
 
-/* The cells of the step that is shown. */
+/* Draws the cells of the step that is shown. */
 static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
     const State *state = data->state;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
@@ -168,14 +169,15 @@ static void draw_step(Cells *cells, Area used, const Part *part, const PanelData
         mark_cell(cells, used, part, state, points[i]->cell, ink_rgb(panel_theme.mark));
 }
 
-/* The column between the baseline on the left and the selection on the right; -1: not in view. */
+/* Returns the column between the baseline on the left and the selection on the right; -1: not in
+ * view. */
 static int divider_of(Area used, const BevPicture *picture, const State *state, const Part *part) {
     double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
     bool seen = picture->baseline.w && column >= 0 && column < used.w;
     return seen ? used.x + (int)floor(column) : -1;
 }
 
-/* A line there: the two sides often look alike. */
+/* Draws a line between the two sides, which often look alike. */
 static void draw_divider(Cells *cells, Area used, const BevPicture *picture, const State *state,
                          const Part *part) {
     int x = divider_of(used, picture, state, part);
@@ -233,7 +235,7 @@ static void edges_text(const State *state, char *text, size_t size) {
              y_max_m);
 }
 
-/* The edges in metres or cells, and whether empty cells are filled, where that has room. */
+/* Writes the edges in metres or cells, and whether empty cells are filled, where that has room. */
 static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     const State *state = data->state;
     const BevPicture *picture = &data->picture->bev;
@@ -248,7 +250,7 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
         strncat(text, fills, size - strlen(text) - 1);
 }
 
-/* The values of the cell under the cursor. Without a probed cell: what differs in a comparison, or
+/* Writes the values of the cell under the cursor. Without a cell: what differs in a comparison, or
  * "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
@@ -284,7 +286,7 @@ static void faults_text(const PanelData *data, char *text, size_t size) {
         }
 }
 
-/* Over the old picture, while the new one is being computed. */
+/* Draws a text over the old picture, while the new one is being computed. */
 static void draw_waiting(Cells *cells, Area area, const char *text) {
     int w = cells_width(text);
     if (!text[0] || w + 2 > area.w || area.h < 1)
@@ -294,7 +296,7 @@ static void draw_waiting(Cells *cells, Area area, const char *text) {
     cells_text(cells, box.x + 1, box.y, w, cell_bold(INK_ACCENT), text);
 }
 
-/* The cells of the loss, where they are few: signs hide the picture under them. */
+/* Draws the cells of the loss, where they are few: signs hide the picture under them. */
 static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData *data) {
     enum { FEW = 400 };
     const GridLoss *loss = data->live->frame.gradients.loss;
@@ -319,13 +321,13 @@ static void draw_edge(Cells *cells, Area used, const Part *part, const State *st
                   INK_RGB | 0xb0b8c0);
 }
 
-/* A point in metres as cell coordinates. */
+/* Converts a point in metres into cell coordinates. */
 static void cell_of(const Grid *grid, double x_m, double y_m, double cell[2]) {
     cell[0] = (x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx;
     cell[1] = (y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny;
 }
 
-/* True boxes and LiDAR, as far as a terminal resolves them. */
+/* Draws true boxes and LiDAR, as far as a terminal resolves them. */
 static void draw_truth(Cells *cells, Area used, const Part *part, const PanelData *data) {
     const State *state = data->state;
     const Photos *photos = data->live->frame.photos;

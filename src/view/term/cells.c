@@ -123,7 +123,7 @@ static bool one_column(uint32_t glyph) {
     return false;
 }
 
-/* The next code point of UTF-8 text; broken bytes count as one '?' each. */
+/* Returns the next code point of UTF-8 text. Broken bytes count as one '?' each. */
 static uint32_t next_glyph(const char **text) {
     const unsigned char *at = (const unsigned char *)*text;
     int extra = at[0] < 0x80                    ? 0

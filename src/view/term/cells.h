@@ -32,9 +32,9 @@ typedef struct {
 
 enum { CELLS_MAX_EDGE = 1000 };
 
-/* Blank cells. Edges are clamped to 1..CELLS_MAX_EDGE. */
+/* Makes blank cells. Edges are clamped to 1..CELLS_MAX_EDGE. */
 bool cells_init(Cells *cells, int columns, int rows, Err *err);
-/* Another size with blank contents; on failure the old grid stays. */
+/* Gives the grid another size with blank contents. On failure the old grid stays. */
 bool cells_resize(Cells *cells, int columns, int rows, Err *err);
 void cells_free(Cells *cells);
 
@@ -46,12 +46,12 @@ void cells_erase(Cells *cells, Area area, Ink paper);
 void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style);
 const Cell *cells_at(const Cells *cells, int x, int y);
 
-/* UTF-8 text in at most `w` columns; longer text ends with an ellipsis. Control characters, wide
- * and combining ones become '?'. Returns the columns used. */
+/* Writes UTF-8 text in at most `w` columns; longer text ends with an ellipsis. Control characters,
+ * wide and combining ones become '?'. Returns the columns used. */
 int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
 /* Ends at column x + w - 1. */
 int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
-/* Columns that a text takes. */
+/* Returns the columns that a text takes. */
 int cells_width(const char *text);
 
 /* Underlines what stands in the area's last row. */
@@ -61,9 +61,9 @@ void cells_underline(Cells *cells, Area area);
 enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
 extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
 
-/* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
+/* Returns the cells as UTF-8 lines without trailing blanks, malloc'd. NULL: no memory. */
 char *cells_to_text(const Cells *cells);
 
-/* The screen as a picture, for frames of scripts and the README; `scale` 1: cells of 9 x 18 pixels.
- * Blocks are drawn as rectangles, so that bars and half blocks join without seams. */
+/* Draws the screen as a picture, for frames of scripts and the README. With `scale` 1 cells have 9
+ * x 18 pixels. Blocks are drawn as rectangles, so that bars and half blocks join without seams. */
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err);

@@ -19,7 +19,7 @@ static void fill(const Page *page, double x, double y, double w, double h) {
     cairo_fill(page->pen.cr);
 }
 
-/* Block elements; false for other glyphs. (x, y) is the cell's corner. */
+/* Draws a block element at the cell's corner (x, y). False: the glyph is no block element. */
 static bool block(const Page *page, uint32_t glyph, double x, double y) {
     double w = page->w, h = page->h;
     if (glyph == 0x2580)
@@ -36,7 +36,7 @@ static bool block(const Page *page, uint32_t glyph, double x, double y) {
     return true;
 }
 
-/* Braille: dots at even distances, also across cells; false for other glyphs. */
+/* Draws Braille dots at even distances, also across cells. False: the glyph is no Braille. */
 static bool braille(const Page *page, uint32_t glyph, double x, double y) {
     double step_x = page->w / BRAILLE_W, step_y = page->h / BRAILLE_H;
     if (glyph < BRAILLE || glyph > BRAILLE + 0xff)
@@ -51,7 +51,7 @@ static bool braille(const Page *page, uint32_t glyph, double x, double y) {
     return true;
 }
 
-/* Shade glyphs as terminals draw them: a translucent ink. */
+/* Returns the share of ink of a shade glyph, which terminals draw as a translucent ink. */
 static double shade(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
 }

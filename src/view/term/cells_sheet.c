@@ -28,7 +28,7 @@ static void paper(Sheet *sheet, Area area, Ink paper) {
     cells_erase(cells_of(sheet), area, paper);
 }
 
-/* The note is left out where title and rule leave no room for it. */
+/* Draws a title. The note is left out where title and rule leave no room for it. */
 static void title(Sheet *sheet, Area area, const char *title, const char *note) {
     Cells *cells = cells_of(sheet);
     int used = cells_text(cells, area.x, area.y, area.w, cell_bold(INK_TITLE), title);
@@ -44,7 +44,7 @@ static void title(Sheet *sheet, Area area, const char *title, const char *note) 
 
 /* ---- bars ----------------------------------------------------------------------------------- */
 
-/* Which segment covers position `at` (in columns); -1: none. */
+/* Returns the segment that covers position `at` (in columns); -1: none. */
 static int segment_at(const Segment *segments, int count, double per_column, double at) {
     double sum = 0;
     for (int i = 0; i < count; i++) {
@@ -68,8 +68,9 @@ static CellStyle inks(Ink ink, Ink paper) {
     return (CellStyle){.ink = ink, .paper = paper};
 }
 
-/* With colour: an eighth block in this segment's ink, on the next segment's as paper. Without
- * colour: the texture of the segment at the middle of the column. */
+/* Draws a column of a stack. With colour it is an eighth block in this segment's ink, on the next
+ * segment's as paper. Without colour it is the texture of the segment at the middle of the column.
+ */
 static void stack_column(Cells *cells, int x, int y, const Segment *segments, int count,
                          double per_column, int column) {
     int here = segment_at(segments, count, per_column, column + 1.0 / 16);
@@ -105,7 +106,7 @@ static void stack(Sheet *sheet, Area row, const Segment *segments, int count, do
     }
 }
 
-/* The highest bar of those that share a column, in eighths of a sign. */
+/* Draws bars: of those that share a column the highest, in eighths of a sign. */
 static void bars(Sheet *sheet, Area area, const double *heights, int count, Ink ink) {
     enum { EIGHTHS = 8 };
     for (int x = 0; x < area.w; x++) {
@@ -145,7 +146,7 @@ static void frame(Sheet *sheet, Area area) {
     put_blank(cells, right, bottom, 0x251b);
 }
 
-/* A title makes the upper edge. */
+/* Draws a box. A title makes its upper edge. */
 static void box(Sheet *sheet, Area area) {
     Cells *cells = cells_of(sheet);
     int right = area.x + area.w - 1, bottom = area.y + area.h - 1;
@@ -164,8 +165,8 @@ static bool is_drawn(const Image *image, int x, int y) {
     return image->rgba[4 * ((size_t)y * (size_t)image->w + (size_t)x) + 3] > 0;
 }
 
-/* Two pixels a cell, none where the picture is transparent; without colour a shade of their mean.
- */
+/* Draws two pixels a cell, none where the picture is transparent. Without colour a cell has a shade
+ * of their mean. */
 static void picture(Sheet *sheet, Area area, const Image *image) {
     static const uint32_t shades[] = {' ', 0x2591, 0x2592, 0x2593, 0x2588};
     Cells *cells = cells_of(sheet);

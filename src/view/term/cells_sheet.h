@@ -5,5 +5,5 @@
 #include "src/view/panel/sheet.h"
 #include "src/view/term/cells.h"
 
-/* A sheet that covers `cells`. */
+/* Returns a sheet that covers `cells`. */
 Sheet cells_sheet(Cells *cells);

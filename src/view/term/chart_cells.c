@@ -61,7 +61,8 @@ static void put_dots(Cells *cells, Area area, const Image *image, Rgb page) {
         }
 }
 
-/* Without colour no two lines can be told apart: then the strong line of many stands alone. */
+/* Lists the series that are drawn. Without colour lines look alike: then the strong line of many
+ * stands alone. */
 static int list_series(const Cells *cells, const ChartSpec *spec, PlotSeries *list) {
     bool strong = false;
     int count = 0;
@@ -109,7 +110,8 @@ static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
 
 /* ---- legend --------------------------------------------------------------------------------- */
 
-/* Entries from the left; those without room are left out. Returns where the next one goes. */
+/* Draws an entry of the legend, from the left; without room it is left out. Returns where the next
+ * one goes. */
 static int legend_entry(Cells *cells, Area row, int x, uint32_t glyph, CellStyle style,
                         const char *name) {
     int w = cells_width(name);
@@ -129,7 +131,7 @@ typedef struct {
     int pieces; /* of the bars' texts that have room */
 } BarColumns;
 
-/* The last pieces of the texts at the bars' ends yield to the bars. */
+/* Divides the columns: labels, bars and texts. The last pieces of the texts yield to the bars. */
 static BarColumns bar_columns(const ChartSpec *spec, int w) {
     const double least_bars = 0.3;
     BarColumns columns = {.pieces = ALL_PIECES};
@@ -213,7 +215,7 @@ static bool has_part_names(const ChartSpec *spec) {
     return spec->part_count > 1 && !(spec->bar_count && spec->bars[0].spans);
 }
 
-/* Rows of a bar: itself, and its heading where it has one. */
+/* Returns the rows of a bar: its own, and one for its heading. */
 static int bar_rows(const PlotBar *bar) {
     return 1 + (bar->group != NULL);
 }
@@ -225,7 +227,7 @@ static int all_bar_rows(const ChartSpec *spec) {
     return rows;
 }
 
-/* The names of parts, of ticks and of strong marks. Bars of one part and lanes need none. */
+/* Draws the names of parts, of ticks and of strong marks. Bars of one part and lanes need none. */
 static void bars_legend(Cells *cells, Area row, const ChartSpec *spec) {
     int x = row.x;
     for (int part = 0; part < spec->part_count && has_part_names(spec); part++)
@@ -263,8 +265,8 @@ static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const b
     cells_text(cells, row.x, row.y, row.w, cell_style(INK_MUTED), text);
 }
 
-/* Which bars have a row: the strong one, if it needs no heading, and the others from the first on.
- * A row is kept for the names of the rest. */
+/* Chooses the bars that have a row: the strong one, if it needs no heading, and the others from the
+ * first on. A row is kept for the names of the rest. */
 static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) {
     int needed = 0;
     if (all_bar_rows(spec) <= rows) {

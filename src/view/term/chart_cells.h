@@ -7,7 +7,7 @@
 #include "src/view/panel/sheet.h"
 #include "src/view/term/cells.h"
 
-/* Rows that the chart would like to have, title included. */
+/* Returns the rows that the chart would like to have, title included. */
 int chart_cells_want(const ChartSpec *spec);
 
 /* Draws on a sheet of cells: the title with `note` at its end, and the chart. A row names the bars

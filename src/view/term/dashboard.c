@@ -43,8 +43,8 @@ static void bev_draw_framed(Sheet *sheet, Area area, const PanelData *data) {
     frame_pointed(sheet, area, PANEL_BEV, data);
 }
 
-/* The BEV alone, and what is known about it: beside a picture that is high, under a wide one. A
- * camera's view has room whatever the picture needs. */
+/* Draws the BEV alone, and what is known about it: beside a picture that is high, under a wide one.
+ * A camera's view has room whatever the picture needs. */
 static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     const int want = panel_want(sheet, &bev_panel, data, area.w);
     const int high = want > BEV_TEXTS ? want - BEV_TEXTS : 1;
@@ -65,8 +65,8 @@ static void bev_page_draw(Sheet *sheet, Area area, const PanelData *data) {
     facts_draw(sheet, area, data);
 }
 
-/* The panels of `page`, on a screen of so many columns: the camera strip over all, the BEV on the
- * left as large as its rows allow, the panels beside it. */
+/* Draws the panels of `page`, on a screen of so many columns: the camera strip over all, the BEV on
+ * the left as large as its rows allow, the panels beside it. */
 static void body_draw(Sheet *sheet, Area area, Page page, int columns, const PanelData *data) {
     const State *state = data->state;
     if (page == PAGE_DASHBOARD || (page == PAGE_BOTH && !shares_screen(data, columns))) {
@@ -94,8 +94,8 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
 
 enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER = 8 };
 
-/* The page beside or under a lesson: the BEV where the lesson points there, and both have no room;
- * and where a question covers all panels. */
+/* Returns the page beside or under a lesson: the BEV where the lesson points there and both have no
+ * room. */
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
     bool bev = point == PANEL_BEV || point == PANEL_STRIP;
@@ -108,7 +108,7 @@ static Page lesson_page(const State *state, int columns) {
     return narrow ? PAGE_BEV : PAGE_BOTH;
 }
 
-/* A column of its own on the left. */
+/* Draws the lesson in a column of its own on the left. */
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     int w = area.w * LESSON_SHARE / 100;
     w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
@@ -117,8 +117,8 @@ static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     body_draw(sheet, rest, lesson_page(data->state, rest.w), rest.w, data);
 }
 
-/* On the page "both", with the panel that the lesson points at under it, where rows are left. The
- * other pages stay as they are. */
+/* Draws the lesson above the page "both", with the panel that it points at under it, where rows are
+ * left. The other pages stay as they are. */
 static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
     if (data->state->page != PAGE_BOTH) {
         body_draw(sheet, area, data->state->page, sheet->columns, data);
@@ -140,7 +140,7 @@ static int log_height(int rows) {
     return rows >= 30 ? 2 : 1;
 }
 
-/* A screen that is too small for more than one fact. */
+/* Draws a screen that is too small for more than one fact. */
 static void tiny_draw(Sheet *sheet, const PanelData *data) {
     char text[96];
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
@@ -155,7 +155,7 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
     return header_draw(sheet, area, data) + (data->state->lesson.open && area.h >= 22);
 }
 
-/* The help lists all keys: it takes the row of the key bar. */
+/* Draws log and key bar. The help lists all keys, and so takes the row of the key bar. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
     int log = log_height(sheet->rows), bar = !data->state->help, last = area.y + area.h - 1;

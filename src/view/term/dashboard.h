@@ -13,12 +13,12 @@
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live, const Picture *picture,
                     Spots *spots);
 
-/* The panel that a lesson calls `point` alone, as ASCII text. malloc'd; NULL: no panel of the body,
- * or no memory. */
+/* Returns the panel that a lesson calls `point`, alone, as ASCII text. malloc'd; NULL: no panel of
+ * the body, or no memory. */
 enum { PANEL_TEXT_WIDTH = 78 };
 char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData *live,
                            const Picture *picture);
 
-/* The selection's figures as one plain line, for output that is not a screen. malloc'd; NULL: no
- * memory. */
+/* Returns the selection's figures as one plain line, for output that is not a screen. malloc'd;
+ * NULL: no memory. */
 char *dashboard_plain(const State *state, const LiveData *live);

@@ -16,7 +16,8 @@ typedef struct {
 
 enum { WINDOW_MIN_EDGE = 64 }; /* pixels; smaller windows show a part of a picture of this size */
 
-/* The pixels of a unit at which type sizes are their share of the height: 1 for 1280 x 720. */
+/* Returns the pixels of a unit at which type sizes are their share of the height: 1 for 1280 x 720.
+ */
 double window_share(double w, double h);
 
 /* Computes the layout of a picture of w x h units. */

@@ -102,7 +102,7 @@ void window_draw_header(const WindowView *view) {
         time_bar_draw(&bar, (Area){0, 0, bar.columns, 1}, &data);
 }
 
-/* A caption is drawn large over log and key bar. */
+/* Draws a caption large over log and key bar. False: there is none. */
 static bool draw_caption(const WindowView *view) {
     const Box *log = &view->layout.log;
     Box band = {0, log->y, view->layout.w, view->layout.h - log->y};
