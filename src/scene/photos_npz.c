@@ -184,7 +184,8 @@ static bool read_boxes(const ArrayReader *reader, Photos *photos) {
     if (!arrays_has(reader, ARRAY_BOXES))
         return true;
     photos->box_count = reader->size[SIZE_BOXES];
-    photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
+    photos->boxes =
+        calloc((size_t)photos->box_count + 1, sizeof *photos->boxes); /* not NULL for 0 */
     double *rows = malloc((size_t)reader->array[ARRAY_BOXES].count * sizeof *rows + 1);
     bool ok = photos->boxes && rows ? arrays_read_doubles(reader, ARRAY_BOXES, rows) &&
                                           fill_boxes(reader, rows, photos)

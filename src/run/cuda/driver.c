@@ -246,7 +246,8 @@ static void *nvml_main(void *argument) {
     if (library.handle)
         dlclose(library.handle);
     worker_lock(&nvml->worker);
-    nvml->count += !nvml->count; /* no answer will come: all facts stay unknown */
+    if (!nvml->count)
+        nvml->count = 1; /* no answer will come: all facts stay unknown */
     worker_unlock(&nvml->worker);
     return NULL;
 }

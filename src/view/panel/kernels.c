@@ -89,7 +89,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     char number[16], unit[8], text[48];
     Reading speedup = live_speedup(live, row);
     speedup_text(&speedup, number, unit);
-    /* The mark has its own place, so that the figures stay below one another. */
+    /* The mark has its own place, so that the figures stay aligned. */
     snprintf(text, sizeof text, "%s\u00d7%s", number,
              reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
     table_cell(table, COL_SPEEDUP, speedup.source ? text : "");
