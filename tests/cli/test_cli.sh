@@ -62,11 +62,8 @@ tap_expect 0 '' info histogram --skew 2 --device cpu
 tap_has 'info says what an operator scene is' out '^operator  *Histogram.*1,024 bins, skew 2$'
 tap_expect 0 '' info toy --device cpu
 tap_has 'and nothing of it where there are cameras' out '!^operator'
-tap_expect 0 '' info toy --format json --device cpu
-tap_run 'info --format json is JSON' python3 -m json.tool out /dev/null
-
 tap_expect 0 '' verify toy --format json --device cpu
-tap_run 'verify --format json: every gate passes, numbers are numbers' python3 - out "$SRCDIR" <<'PY'
+tap_run 'verify --format json: every gate passes' python3 - out "$SRCDIR" <<'PY'
 import json, re, sys
 report = json.load(open(sys.argv[1]))
 rows = report["results"]
@@ -77,10 +74,6 @@ assert all(row["rel_l2"] <= row["rel_l2_limit"] for row in rows)
 assert report["failed"] == 0 and report["passed"] == len(rows) - report["skipped"] > 0, report
 for row in rows:
     assert row["gate_a"] == row["gate_b"] == row["gate_c"] == "pass", row
-    for key in ("max_abs", "rel_l2", "cosine"):
-        assert isinstance(row[key], (int, float)), (key, row)
-    for key in ("scene", "kernel", "where", "dtype", "align"):
-        assert isinstance(row[key], str), (key, row)
 PY
 
 # A kernel that is wrong on purpose is judged where it is named, and not among all.
@@ -243,15 +236,6 @@ tap_expect 2 'a step takes a scene' bench toy --stage step --kernel v4
 tap_expect 2 'no calibration to move' bench embedding_bag --stage step --device cpu
 tap_expect 2 '' verify toy --stage step
 
-# Control codes in a file's name do not reach the terminal.
-evil="$(printf '\033]0;evil\007\302\2332Jx').json"
-cp "$SRCDIR/samples/toy.json" "$evil"
-for command in "info" "bench --quick -k cpu_v4 --cache warm" "verify" "regime" "live --plain --no-window"; do
-    "$BEVSCOPE" $command "$evil" --device cpu --dtype fp16 </dev/null >out 2>&1
-    status=$?
-    tap_has "$command: control characters in a file's name stay out (exit $status)" out \
-        '\?]0;evil\?\?2Jx.json' "!$(printf '[\001-\010\013-\037\177]')" "!$(printf '\302\233')"
-done
 tap_expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
 [ "$(grep -c 'v3_small_l2 .* warm' out)" = 2 ]
 tap_ok $? 'bench --recorded shows what named machines measured'

@@ -19,9 +19,6 @@ for rig in nuscenes argoverse2 waymo kitti360 robot; do
     tap_ok $? "$rig: $points points, as info counts them, and the GPU's row"
 done
 # shellcheck disable=SC2086
-"$BEVSCOPE" rig $small --format json >rig.out && python3 -c "import json; json.load(open('rig.out'))"
-tap_ok $? 'as JSON'
-# shellcheck disable=SC2086
 "$BEVSCOPE" rig --from nuscenes.json $small --input 352x128 -o half.json >half.txt && grep -q 'features 22 x 8' half.txt
 tap_ok $? 'a file of its own, with another input'
 tap_run 'which every command takes' "$BEVSCOPE" snapshot half.json --timing off -o half.png

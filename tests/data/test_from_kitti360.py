@@ -111,7 +111,6 @@ readers.tells(WRONG, offs, holds)
 
 # ---- clips, pictures, bad input ------------------------------------------------------------------
 
-LEFT = f"data_2d_raw/{SEQUENCE}/image_00/data_rect/{FRAME:010}.png"
 SWEEP = f"data_3d_raw/{SEQUENCE}/velodyne_points/data/{FRAME:010}.bin"
 readers.thin(data / SWEEP, 4)
 said = readers.read(from_kitti360, data)

@@ -1,7 +1,6 @@
 /* Moving cameras on a GPU: random rigs, three aligns, both roundings, batches, FP32 and FP16: sums
  * and gradients of the formula; a map without room is empty and says so; two streams at once; a
  * CUDA graph of update and launch, replayed while the poses change. */
-#include "src/base/clock.h"
 #include "src/run/cuda/device.h"
 #include "tests/gpu/lib_gpu.h"
 #include "tests/lib/moving_case.h"
@@ -221,26 +220,6 @@ static void test_full(void) {
     gpu_free(&on), bevpool_map_destroy(map), moving_free(&m);
 }
 
-/* How long an update keeps the caller; not judged, since other programs may run. */
-static void note_return(void) {
-    enum { UPDATES = 200 };
-    MovingCase m = moving_case(2, 80);
-    BevpoolMap *map = NULL;
-    fine(bevpool_map_moving(&map, &m.frustum, GPU, &error), "a moving map");
-    OnGpu on = on_gpu(map, &m, BEVPOOL_FORWARD);
-    update_and_run(&on, NULL);
-    double shortest = INFINITY;
-    for (int i = 0; i < UPDATES; i++) {
-        CUDA(cudaDeviceSynchronize());
-        double begun = clock_us();
-        fine(bevpool_plan_update(on.plan, on.poses, on.memory, on.bytes, NULL, &error),
-             "an update");
-        shortest = fmin(shortest, clock_us() - begun);
-    }
-    tap_note("an update returns after %.1f us", shortest);
-    gpu_free(&on), bevpool_map_destroy(map), moving_free(&m);
-}
-
 /* Update and launch as one graph; each replay reads the poses that are there then. Two streams
  * replay two of them at once. */
 static void test_graphs(int replays) {
@@ -304,6 +283,5 @@ TAP_SUITE(moving_gpu) {
     test_arrays(small ? 20 : 300);
     test_all_poses();
     test_full();
-    note_return();
     test_graphs(small ? 20 : 1000);
 }

@@ -2,6 +2,7 @@
 /* Whatever ends the live display, the terminal is as it was before: limits of the shell, a terminal
  * that does not read, sizes beyond all sense, standard files that are closed. And it ends soon,
  * whatever it computes. */
+#include "tests/support/folder.h"
 #include "tests/support/load.h"
 #include "tests/support/pty_check.h"
 
@@ -18,7 +19,7 @@ static bool start_scene(Pty *pty, const char *scene) {
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* In this folder, where no file may be larger than 512 bytes. */
-static bool start_limited(Pty *pty, const char *folder) {
+static bool start_limited(Pty *pty) {
     char line[256];
     snprintf(line, sizeof line,
              "cd '%s' && ulimit -f 1; exec \"$BEVSCOPE\" toy --no-window --device cpu", folder);
@@ -29,23 +30,21 @@ static bool start_limited(Pty *pty, const char *folder) {
 
 /* A snapshot that is too large for the limit costs the snapshot, not the display. */
 static void test_file_limit(void) {
-    char folder[] = "/tmp/bevscope-XXXXXX";
-    if (!mkdtemp(folder))
-        abort();
+    folder_open();
     Pty pty;
-    bool ok = start_limited(&pty, folder);
+    bool ok = start_limited(&pty);
     pty_type(&pty, "P");
     ok = ok && screen_says(&pty, "File too large");
     tap_ok(ok, "ulimit -f 1: a snapshot fails with one line");
     quits(&pty, "and the display goes on until q", ok);
-    ok = start_limited(&pty, folder);
+    ok = start_limited(&pty);
     pty_type(&pty, "Pq");
     ok = exits_with(&pty, 0) && ok;
     const char *end = pty.output + pty_last(&pty, LEAVE);
     tap_ok(ok && strstr(end, "bevscope: quit") && strstr(end, "File too large"),
            "left at once after the key: the snapshot's failure is said behind the display");
     pty_end(&pty);
-    tap_ok(rmdir(folder) == 0, "nothing is left of the snapshots");
+    folder_close();
 }
 
 /* ---- a terminal that does not read ----------------------------------------------------------- */

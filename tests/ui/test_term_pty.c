@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The live display on a terminal, as the real program: however it ends, the terminal has its old
  * modes again, and the last line says what happened. */
+#include "tests/support/folder.h"
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
@@ -157,10 +158,9 @@ TAP_WAITING_SUITE(term_pty_refusals) {
 
 /* A scene file whose name would set the terminal's title. */
 TAP_WAITING_SUITE(term_pty_file) {
-    char folder[] = "/tmp/bevscope-XXXXXX", path[128], copy[512];
-    if (!mkdtemp(folder))
-        abort();
-    snprintf(path, sizeof path, "%s/\033]0;evil\007x.json", folder);
+    folder_open();
+    const char *path = in_folder("\033]0;evil\007x.json");
+    char copy[512];
     snprintf(copy, sizeof copy, "cp '%s/samples/toy.json' '%s'", getenv("SRCDIR"), path);
     bool ok = system(copy) == 0;
     Pty pty;
@@ -171,6 +171,5 @@ TAP_WAITING_SUITE(term_pty_file) {
     check_end(&pty, "quit", "bevscope: quit", exits_with(&pty, 0));
     tap_ok(!strstr(pty.output, "\033]0;evil"), "control characters in its name stay out");
     pty_end(&pty);
-    unlink(path);
-    rmdir(folder);
+    folder_remove();
 }

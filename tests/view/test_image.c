@@ -6,10 +6,6 @@
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
-static uint32_t big_endian(const uint8_t *p) {
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 static void test_png(bool translucent) {
     const char *kind = translucent ? "with alpha" : "opaque";
     Image image;
@@ -25,10 +21,6 @@ static void test_png(bool translucent) {
         image.rgba[3] = 40;
     if (!tap_ok(image_png(&image, &png, &length, &err), "%s: encodes", kind))
         return;
-    tap_ok(length > 33 && !memcmp(png, "\x89PNG\r\n\x1a\n", 8), "%s: signature", kind);
-    tap_ok(!memcmp(png + 12, "IHDR", 4) && big_endian(png + 16) == 37 &&
-               big_endian(png + 20) == 23 && png[24] == 8 && png[25] == (translucent ? 6 : 2),
-           "%s: header", kind);
     int w = 0, h = 0, channels = 0;
     uint8_t *pixels = stbi_load_from_memory(png, (int)length, &w, &h, &channels, 4);
     tap_ok(pixels && w == 37 && h == 23 && channels == (translucent ? 4 : 3) &&
