@@ -43,7 +43,7 @@ void judge_clear(Judge *judge) {
     *judge = (Judge){.gates = NULL};
 }
 
-/* grad_out is that of `bevscope verify`, whatever the display shows. */
+/* Sets the random grad_out that `bevscope verify` takes too, whatever the display shows. */
 static bool set_grad_out(Judge *judge, Err *err) {
     judge->grad_out = random_grad_out(&judge->problem.view.shape, GRAD_OUT_SEED);
     return judge->grad_out ? problem_set_grad_out(&judge->problem, judge->grad_out, err)

@@ -102,7 +102,7 @@ static bool is_given_up(void *context) {
     return end;
 }
 
-/* The facts known before are handed over first, without a step. Estimates are made in one go. */
+/* Simulates: facts known before are handed over first, and estimates are made in one go. */
 static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     const TraceWatch watch = {.go_on = go_on, .context = background};
     LiveModel *live_model = job->live_model;

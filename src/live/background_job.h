@@ -96,11 +96,11 @@ typedef struct {
 
 void judge_clear(Judge *judge);
 
-/* The accuracy gates of `config` on these inputs; without gates A and B, gate_c alone is filled in.
- * Given up between two steps: false without an error. */
+/* Judges `config` on these inputs by the accuracy gates; without gates A and B, gate_c alone is
+ * filled in. Given up between two steps: false without an error. */
 bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
                     GateSet gates, const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
 
-/* As judge_accuracy, for scripts, on their own thread: nothing is kept. */
+/* Judges as judge_accuracy does, for scripts, on their own thread: nothing is kept. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          LiveAccuracy *accuracy, Err *err);

@@ -8,7 +8,8 @@
 
 enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, MORE_W = 14, MORE_FROM_W = 70 };
 
-/* Enter takes the first one, a click any. Where there is room, the others say their word. */
+/* Draws a finding. Enter opens the first one, a click any. Where there is room, others say their
+ * word. */
 static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first) {
     const Command *command = &advice->command;
     const Finding *finding = &advice->finding;
