@@ -152,7 +152,7 @@ static int fastest_of(const Ladder *ladder) {
 }
 
 /* Chooses the rows where not all fit: the selection, its baseline, the fastest kernel, then the
- * selection's neighbours; in table order. */
+ * selection's neighbours; in table order. A figure has no rows without a latency. */
 static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int selected = position_of(ladder, data->state->job.config.kernel), rows = 0;

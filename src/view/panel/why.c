@@ -18,7 +18,8 @@ enum {
     BESIDE_W = 68
 };
 
-/* Returns the rows: two for each kernel where whole reasons have no room beside the bars. */
+/* Returns the rows. Where whole reasons have no room beside the bars, each has a row of its own. On
+ * a high screen of cells a bar is a row and a half high. */
 int why_want(Sheet *sheet, const PanelData *data, int width) {
     enum { TITLE = 1, KERNELS = 4, OTHERS = 2 };
     (void)data;

@@ -95,7 +95,7 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
 enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER = 8 };
 
 /* Returns the page beside or under a lesson: the BEV where the lesson points there and both have no
- * room. */
+ * room, and where a question covers all panels. */
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
     bool bev = point == PANEL_BEV || point == PANEL_STRIP;
