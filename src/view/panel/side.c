@@ -42,8 +42,8 @@ static const Panel *guest_of(const PanelData *data) {
     return NULL;
 }
 
-/* Draws what is open beside a lesson, and the panel that the lesson points at. A question covers all
- * other figures until it is answered, because they could be the answer. */
+/* Draws what is open beside a lesson, and the panel that the lesson points at. A question covers
+ * all other figures until it is answered, because they could be the answer. */
 static void lesson_column(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     const LessonPanel point = state->lesson.point;
