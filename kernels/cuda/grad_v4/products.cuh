@@ -213,6 +213,11 @@ template <int CHANNELS, int WARPS> struct FeatSums<BEV_FP32, CHANNELS, WARPS> {
     using Shared = ColumnShared<BEV_FP32, CHANNELS, WARPS>;
     static constexpr int TILES = 16 * CHANNELS / 4, THREADS = WARPS * WARP;
     static constexpr int MINE = (TILES + THREADS - 1) / THREADS;
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 860 // else registers spill there
+    static constexpr int TOGETHER = MINE == 2 ? 1 : 4; // slots
+#else
+    static constexpr int TOGETHER = 4;
+#endif
     float v[MINE][2][4];
 
     __device__ void add(const Shared &shared, int chunks) {
@@ -224,7 +229,7 @@ template <int CHANNELS, int WARPS> struct FeatSums<BEV_FP32, CHANNELS, WARPS> {
                 break;
             const float *factors = &shared.factors[0][0][0][tile % 16 * 2];
             const float *out = &shared.out[0][tile / 16 * 4];
-#pragma unroll(MINE == 2 ? 1 : 2) // else registers spill on SM80
+#pragma unroll(TOGETHER)
             for (int k = 0; k < slots; k++) {
                 float2 a = *(const float2 *)(factors + k * SUMS_STRIDE);
                 float4 b = *(const float4 *)(out + k * Shared::STRIDE);
