@@ -156,6 +156,8 @@ bool allocate_map(const ColumnShape &s, bool weighted, ChunkArrays *out, GradV4P
         return false;
     TRY_CUDA(NAME, cudaMemsetAsync(out->chunks, 0, (size_t)chunks * sizeof(Chunk), 0)); // no bins
     TRY_CUDA(NAME, cudaMemsetAsync(out->slots, NO_SLOT, slots, 0));
+    size_t cells = (size_t)chunks * CHUNK_CELLS * sizeof *out->cells;
+    TRY_CUDA(NAME, cudaMemsetAsync(out->cells, 0xff, cells, 0)); // NO_CELL
     if (weighted)
         TRY_CUDA(NAME, cudaMemsetAsync(out->weights, 0, (size_t)weights * sizeof(float), 0));
     return true;
