@@ -62,6 +62,31 @@ static inline bool is_output(const BevpoolCall *call, const void *expected) {
     return same;
 }
 
+/* Returns a copy of a map's arrays on the host. Free it with scatter_free. */
+static inline BevMap fetched(const BevpoolMap *map) {
+    BevpoolArrays a;
+    fine(bevpool_map_arrays(map, &a, &error), "arrays of a map");
+    BevMap copy = {.points = a.points, .intervals = a.intervals};
+    const struct {
+        const void *from;
+        void **to;
+        int64_t count;
+    } arrays[] = {{a.ranks_depth, (void **)&copy.ranks_depth, a.points},
+                  {a.ranks_feat, (void **)&copy.ranks_feat, a.points},
+                  {a.ranks_bev, (void **)&copy.ranks_bev, a.points},
+                  {a.interval_starts, (void **)&copy.interval_starts, a.intervals},
+                  {a.interval_lengths, (void **)&copy.interval_lengths, a.intervals},
+                  {a.weights, (void **)&copy.weights, a.weights ? a.points : 0}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        size_t bytes = (size_t)arrays[i].count * 4;
+        if (!arrays[i].from)
+            continue;
+        *arrays[i].to = malloc(bytes + 1);
+        CUDA(cudaMemcpy(*arrays[i].to, arrays[i].from, bytes, cudaMemcpyDefault));
+    }
+    return copy;
+}
+
 /* A map and a plan of the problem on a device, and a call on a GPU for it. */
 typedef struct {
     BevpoolMap *map;

@@ -17,6 +17,29 @@ static inline void *on_device(const void *host, size_t bytes) {
     return memory;
 }
 
+/* Checks that a kernel gives the same bits in a hundred runs, or says that it does not. */
+static inline void check_same_bits(const BevKernel *kernel, const BevProblem *problem) {
+    enum { REPEATS = 100 };
+    Err err = {0};
+    Session *session = NULL;
+    size_t bytes = bev_output_bytes(problem);
+    char *want = malloc(bytes), *got = malloc(bytes);
+    bool ok = want && got && session_open(&session, kernel, problem, &err), same = true;
+    int runs = 0;
+    for (; ok && same && runs < REPEATS; runs++) {
+        ok = session_poison(session, &err) && session_run(session, &err) &&
+             session_read(session, runs ? got : want, &err);
+        same = !ok || !runs || !memcmp(want, got, bytes);
+    }
+    ok = ok && session_inputs_untouched(session, &err);
+    session_close(session);
+    tap_ok(ok_or_note(ok, &err) && (same || !kernel->deterministic), "%s %s %s: %s %d runs",
+           kernel->name, bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name,
+           same ? "the same bits in" : "other bits, as it says, after", runs);
+    free(want);
+    free(got);
+}
+
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
 /* Enqueues a launch, or ends the suite. */

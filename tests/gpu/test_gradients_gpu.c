@@ -6,33 +6,12 @@
 #include "src/run/cuda/device.h"
 #include "src/run/session.h"
 #include "src/inputs/workload.h"
+#include "tests/gpu/on_gpu.h"
 #include "tests/support/ok_or_note.h"
 
 #include <unistd.h>
 
 static Err err; /* why a step failed */
-
-enum { REPEATS = 100 };
-
-static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
-    Session *session = NULL;
-    size_t bytes = bev_output_bytes(problem);
-    char *want = malloc(bytes), *got = malloc(bytes);
-    bool ok = want && got && session_open(&session, kernel, problem, &err), same = true;
-    int runs = 0;
-    for (; ok && same && runs < REPEATS; runs++) {
-        ok = session_poison(session, &err) && session_run(session, &err) &&
-             session_read(session, runs ? got : want, &err);
-        same = !ok || !runs || !memcmp(want, got, bytes);
-    }
-    ok = ok && session_inputs_untouched(session, &err);
-    session_close(session);
-    tap_ok(ok_or_note(ok, &err) && (same || !kernel->deterministic), "%s %s %s: %s %d runs",
-           kernel->name, bev_dtypes[problem->dtype].name, bev_aligns[problem->align].name,
-           same ? "the same bits in" : "other bits, as it says, after", runs);
-    free(want);
-    free(got);
-}
 
 static void test_scene(const char *name, unsigned dtypes) {
     Workload workload;
@@ -49,7 +28,7 @@ static void test_scene(const char *name, unsigned dtypes) {
             for (int i = 0; bev_kernels[i]; i++)
                 if (bev_kernels[i]->where == BEV_CUDA && bev_kernels[i]->launch &&
                     !bev_unsupported(bev_kernels[i], &problem.view))
-                    test_same_bits(bev_kernels[i], &problem.view);
+                    check_same_bits(bev_kernels[i], &problem.view);
             problem_free(&problem);
         }
     workload_close(&workload);

@@ -31,31 +31,6 @@ static void *output_of(const BevpoolCall *call) {
 
 enum { MOST_BATCH = 3, BUILDS = 5 };
 
-/* The arrays of a map on the host; the caller frees with maps_free. */
-static BevMap fetched(const BevpoolMap *map) {
-    BevpoolArrays a;
-    fine(bevpool_map_arrays(map, &a, &error), "arrays of a map");
-    BevMap copy = {.points = a.points, .intervals = a.intervals};
-    const struct {
-        const void *from;
-        void **to;
-        int64_t count;
-    } arrays[] = {{a.ranks_depth, (void **)&copy.ranks_depth, a.points},
-                  {a.ranks_feat, (void **)&copy.ranks_feat, a.points},
-                  {a.ranks_bev, (void **)&copy.ranks_bev, a.points},
-                  {a.interval_starts, (void **)&copy.interval_starts, a.intervals},
-                  {a.interval_lengths, (void **)&copy.interval_lengths, a.intervals},
-                  {a.weights, (void **)&copy.weights, a.weights ? a.points : 0}};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        size_t bytes = (size_t)arrays[i].count * 4;
-        if (!arrays[i].from)
-            continue;
-        *arrays[i].to = malloc(bytes + 1);
-        CUDA(cudaMemcpy(*arrays[i].to, arrays[i].from, bytes, cudaMemcpyDefault));
-    }
-    return copy;
-}
-
 static BevMap built(const BevpoolRig *rigs, int64_t batch, int32_t align, int32_t device,
                     double *us) {
     BevpoolMap *map = NULL;

@@ -4,7 +4,9 @@
  * argument "streams" streams and layouts alone, for the sanitizers. */
 #include "src/base/clock.h"
 #include "src/run/cuda/device.h"
+#include "src/scene/scatter.h"
 #include "tests/gpu/lib_gpu.h"
+#include "tests/support/maps.h"
 
 static Err err; /* why a step failed */
 
@@ -197,23 +199,10 @@ static BevpoolArrays arrays_to_gpu(BevpoolArrays host) {
 }
 
 static bool same_arrays(const BevpoolMap *one, const BevpoolMap *other) {
-    BevpoolArrays a, b;
-    int64_t count[ARRAYS], counts[ARRAYS];
-    void *mine[ARRAYS];
-    fine(bevpool_map_arrays(one, &a, &error), "arrays");
-    fine(bevpool_map_arrays(other, &b, &error), "arrays");
-    memcpy(mine, list(&a, count), sizeof mine);
-    void **its = list(&b, counts);
-    bool same = !memcmp(count, counts, sizeof count);
-    for (int i = 0; same && i < ARRAYS; i++) {
-        size_t bytes = (size_t)count[i] * 4;
-        void *left = malloc(bytes + 1), *right = malloc(bytes + 1);
-        CUDA(cudaMemcpy(left, mine[i], bytes, cudaMemcpyDeviceToHost));
-        CUDA(cudaMemcpy(right, its[i], bytes, cudaMemcpyDeviceToHost));
-        same = !memcmp(left, right, bytes);
-        free(left);
-        free(right);
-    }
+    BevMap a = fetched(one), b = fetched(other);
+    bool same = same_map(&a, &b);
+    scatter_free(&a);
+    scatter_free(&b);
     return same;
 }
 

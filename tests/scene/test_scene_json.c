@@ -151,7 +151,6 @@ static const Edit edits[] = {
     {"duplicate key", "'seed': 7", "'seed': 7, 'seed': 8", "line 1...duplicate...seed"},
     {"a whole number with a point", "'channels': 40", "'channels': 40.0", NULL},
     {"half a channel", "'channels': 40", "'channels': 40.5", "$.channels...a whole number"},
-    {"0 channels", "'channels': 40", "'channels': 0", "$.channels...0 is outside 1 to 1024"},
     {"seed beyond 2^53", "'seed': 7", "'seed': 9007199254740993", "$.seed...is outside 0"},
     {"integer beyond 64 bits", "'seed': 7", "'seed': 99999999999999999999", "line 1...too big"},
     {"number beyond a double", "0.44", "1e999", "line 3...overflow"},
@@ -165,7 +164,6 @@ static const Edit edits[] = {
      "line 1...unable to decode byte 0xff"},
     {"long camera name", "'front'", "'a-name-that-is-longer-than-thirty-one-bytes'",
      "$.cameras[0].name...43 bytes...1 to 31"},
-    {"no cameras", "'cameras': [", "'cameras': [], 'camera': [", "unknown...cameras"},
     {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]",
      "frustum.depth_m...range 60 to 60 is empty"},
     {"too many depth bins", "[1, 60, 0.5]", "[1, 60, 0.01]",
@@ -178,8 +176,6 @@ static const Edit edits[] = {
      "grid.z_m...range 10 to -10 is empty or inverted"},
     {"cells beyond int32", "[200, 100]", "[4096, 4096], 'nz': 128",
      "(nz, ny, nx, c: 128 x 4096 x 4096 x 40)...bytes in FP32, at most 2.147e+09"},
-    {"elements beyond memory", "[200, 100]", "[2000, 2000], 'nz': 64",
-     "(nz, ny, nx, c: 64 x 2000 x 2000 x 40)...4.096e+10 bytes in FP32, at most 2.147e+09"},
     {"unknown class", "'terrain'", "'terain'",
      "$.world.ground.class...\"terain\"...did you mean terrain?"},
     {"unknown solid kind", "'cylinder'", "'cilinder'",
@@ -416,10 +412,6 @@ TAP_SUITE(scene_json_sizes_sizes) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         expect(with_copies(counts[i].object, counts[i].list, counts[i].count), counts[i].words,
                counts[i].list);
-    json_t *wide = with_copies(NULL, "cameras", 1);
-    json_object_set_new(wide, "channels", json_integer(1024));
-    json_object_set_new(json_object_get(wide, "grid"), "cells", json_pack("[i,i]", 4096, 4096));
-    expect(wide, "at most 2.147e+09", "an output beyond 2 GiB");
     json_t *deep = with_copies(NULL, "cameras", 32);
     json_t *frustum = json_object_get(deep, "frustum");
     json_object_set_new(frustum, "features", json_pack("[i,i]", 1024, 1024));
