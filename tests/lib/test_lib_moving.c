@@ -5,8 +5,7 @@
 
 static BevpoolPlan *moving_plan(BevpoolMap *map, int64_t channels, int32_t direction) {
     BevpoolPlan *plan = NULL;
-    BevpoolOptions options = {
-        .size = sizeof options, .channels = channels, .direction = direction};
+    BevpoolOptions options = {.size = sizeof options, .channels = channels, .direction = direction};
     fine(bevpool_plan_create(&plan, map, &options, &error), "a plan on moving cameras");
     return plan;
 }
@@ -158,9 +157,34 @@ static void test_refused(void) {
     bad_argument(bevpool_run(plan, &call, &error), "map memory: is NULL");
     call.size = offsetof(BevpoolCall, map);
     bad_argument(bevpool_run(plan, &call, &error), "call.size");
+    const BevpoolArrays arrays = {0};
+    bad_argument(bevpool_plan_update_arrays(plan, &arrays, memory, bytes, NULL, &error),
+                 "bevpool_map_changing makes one");
     free(memory);
     bevpool_plan_destroy(plan), bevpool_map_destroy(map);
     moving_free(&m);
+}
+
+/* What only a GPU does is refused on the CPU, and before that what is missing. */
+static void test_refused_on_cpu(void) {
+    const BevpoolShape shape = {1, 1, 2, 3, 4, 1, 5, 6};
+    BevpoolShape none = shape;
+    BevpoolPoints points = {.size = sizeof points};
+    BevpoolPrepared prepared = {.size = sizeof prepared};
+    BevpoolMap *map = NULL;
+    size_t bytes;
+    none.nx = 0;
+    bad_argument(bevpool_map_changing(&map, NULL, 0, 0, &error), "shape is NULL");
+    bad_argument(bevpool_map_changing(&map, &shape, -1, 0, &error), "most_entries is -1");
+    bad_argument(bevpool_map_changing(&map, &none, 0, 0, &error), "shape.nx is 0");
+    refused(bevpool_map_changing(&map, &shape, 0, BEVPOOL_CPU, &error), BEVPOOL_UNSUPPORTED,
+            "bevpool_map_from_arrays");
+    bad_argument(bevpool_prepare_bytes(NULL, 0, &bytes, &error), "shape is NULL");
+    bad_argument(bevpool_prepare(&none, &points, &prepared, NULL, 0, 0, NULL, &error), "shape.nx");
+    refused(bevpool_prepare_bytes(&shape, BEVPOOL_CPU, &bytes, &error), BEVPOOL_UNSUPPORTED,
+            "on a GPU");
+    points.size--;
+    bad_argument(bevpool_prepare(&shape, &points, &prepared, NULL, 0, 0, NULL, &error), "size");
 }
 
 TAP_SUITE(lib_moving) {
@@ -169,4 +193,5 @@ TAP_SUITE(lib_moving) {
     test_random_rigs();
     test_depths();
     test_refused();
+    test_refused_on_cpu();
 }
