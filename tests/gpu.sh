@@ -49,7 +49,7 @@ arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
 ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
-    bevscope tests/checkbev tests/check_gpu tests/check_lib tests/recorder
+    bevscope tests/checkbev tests/check_gpu tests/check_lib tests/recorder lib/libbevpool.so.1
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
@@ -90,6 +90,12 @@ step range 120 "$build/tests/check_gpu" --filter range_gpu
 step library 300 "$build/tests/check_gpu" --filter lib_gpu
 # Maps that are made again on the stream: random rigs, graphs, two streams.
 step moving 300 "$build/tests/check_gpu" --filter moving_gpu
+# The package for PyTorch, where there is one.
+if [ -e "$build/lib/libbevpool.so.1" ] && python3 -c 'import torch; torch.zeros(1, device="cuda")' 2>/dev/null; then
+    BEVPOOL_LIBRARY=$build/lib/libbevpool.so.1 PYTHONPATH=$source/samples/torch:$source/tests/support \
+        step package 300 python3 "$source/tests/lib/test_lib_python.py" torch
+fi
+step training-step 60 "$build/bevscope" bench canonical --stage step --device cuda -d fp16 --quick
 step library-devices 300 "$build/tests/check_gpu" --filter lib_devices
 # The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.
 plugin_tests=

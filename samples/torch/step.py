@@ -15,6 +15,7 @@ and scaled, as BEVDet augments. Ways:
 - bevdet: coordinates, voxel_pooling_prepare_v2 and both kernels of BEVDet in FP32, eager, as it has no
   other form
 - drop-in: bevpool.bev_pool_v2 in the place of BEVDet's kernels, behind the same preparation
+- prepare: the same behind bevpool.prepare and BEVDet's coordinates
 
 Results are compared with BEVDet's first: points that its FP32 arithmetic puts into another cell are
 counted. A figure is a median: of replays of a graph that holds four steps, or of single steps that are
@@ -181,22 +182,30 @@ def intervals(ranks):
     return starts, lengths
 
 
-def prepared(pixels, column, sensor2ego, cam2imgs, post_rots, post_trans, bda):
-    """Coordinates and voxel_pooling_prepare_v2: depth, feature and cell of each point, by cell, and
-    the intervals."""
+def coordinates(pixels, sensor2ego, cam2imgs, post_rots, post_trans, bda):
+    """Points (B, N, D, H, W, 3) in the frame of the grid."""
     b, n = sensor2ego.shape[:2]
-    d, h, w = pixels.shape[:3]
-    *_, cells, reach, _ = COLUMNS[column]
     wide = (b, n, 1, 1, 1)
     p = (pixels - post_trans.view(*wide, 3))[..., None]
     p = torch.inverse(post_rots).view(*wide, 3, 3).matmul(p)
     p = torch.cat((p[..., :2, :] * p[..., 2:3, :], p[..., 2:3, :]), 5)
     p = sensor2ego[..., :3, :3].matmul(torch.inverse(cam2imgs)).view(*wide, 3, 3).matmul(p)
     p = p + sensor2ego[..., :3, 3].view(*wide, 3, 1)
-    p = bda.view(b, 1, 1, 1, 1, 3, 3).matmul(p).squeeze(-1)
-    low = p.new_tensor([-reach, -reach, HEIGHT_M[0]])
-    cell_m = p.new_tensor([2 * reach / cells, 2 * reach / cells, HEIGHT_M[1] - HEIGHT_M[0]])
-    at = ((p - low) / cell_m).long().view(-1, 3)
+    return bda.view(b, 1, 1, 1, 1, 3, 3).matmul(p).squeeze(-1)
+
+
+def grid_of(column):
+    """The lower ends of the grid, the sizes and the numbers of its cells."""
+    *_, cells, reach, _ = COLUMNS[column]
+    low, size = HEIGHT_M[0], HEIGHT_M[1] - HEIGHT_M[0]
+    return (-reach, -reach, low), (2 * reach / cells, 2 * reach / cells, size), (cells, cells, 1)
+
+
+def prepared(p, column):
+    """voxel_pooling_prepare_v2: depth, feature and cell of each point, by cell, and the intervals."""
+    b, n, d, h, w, _ = p.shape
+    low, cell_m, (cells, *_) = grid_of(column)
+    at = ((p - p.new_tensor(low)) / p.new_tensor(cell_m)).long().view(-1, 3)
     points = at.shape[0]
     ranks_depth = torch.arange(points, dtype=torch.int, device="cuda")
     ranks_feat = torch.arange(points // d, dtype=torch.int, device="cuda").view(b, n, 1, h, w)
@@ -303,7 +312,7 @@ class Problem:
         self.pixels, self.own_pool = frustum(column), bevdet_pool(library)
         ahead = (-reach, reach)
         self.cameras = bevpool.Cameras(self.shape, size, depth, ahead, ahead, HEIGHT_M)
-        self.grid = bevpool.Map(self.shape, *prepared(self.pixels, column, *self.steps[0]))
+        self.grid = bevpool.Map(self.shape, *prepared(coordinates(self.pixels, *self.steps[0]), column))
         torch.manual_seed(1)
         self.x = torch.randn(batch * 6, bins + CHANNELS, h, w, device="cuda")
         self.grad = torch.randn(batch, CHANNELS, 1, cells, cells, device="cuda")
@@ -330,12 +339,18 @@ class Problem:
     def static(self, x):
         return bevpool.view_transform(x, self.grid, self.bins)
 
-    def bevdet(self, pool, matrices, pixels=None):
+    @staticmethod
+    def own_prepared(points, column):
+        """What prepared() gives, by bevpool.prepare."""
+        rb, rd, rf, starts, lengths = bevpool.prepare(points, *grid_of(column))
+        return rd, rf, rb, starts, lengths
+
+    def bevdet(self, pool, matrices, pixels=None, prepare=prepared):
         b, n, d, h, w, *cells = self.shape
 
         def view(x):
-            rd, rf, rb, starts, lengths = prepared(self.pixels if pixels is None else pixels, self.column,
-                                                   *matrices())
+            points = coordinates(self.pixels if pixels is None else pixels, *matrices())
+            rd, rf, rb, starts, lengths = prepare(points, self.column)
             depth = x[:, :d].softmax(1).view(b, n, d, h, w)
             feat = x[:, d:].view(b, n, CHANNELS, h, w).permute(0, 1, 3, 4, 2)
             return pool(depth, feat, rd, rf, rb, (b, *cells, CHANNELS), starts, lengths)
@@ -347,7 +362,7 @@ class Problem:
         exact = [t.double() for t in first]
         cells = []
         for pixels, matrices in (self.pixels, first), (self.pixels.double(), exact):
-            rd, _, rb, *_ = prepared(pixels, self.column, *matrices)
+            rd, _, rb, *_ = prepared(coordinates(pixels, *matrices), self.column)
             cells.append(torch.full((math.prod(self.shape[:5]),), -1, device="cuda", dtype=torch.int)
                          .index_put((rd.long(),), rb))
         own = self.stepped(self.moving(lambda: first), torch.float32)()
@@ -385,7 +400,9 @@ def rows_of(problem, samples):
             ("bevdet", "fp32", "eager", problem.stepped(
                 problem.bevdet(problem.own_pool, problem.matrices), single)),
             ("drop-in", "fp32", "eager", problem.stepped(
-                problem.bevdet(bevpool.bev_pool_v2, problem.matrices), single)))
+                problem.bevdet(bevpool.bev_pool_v2, problem.matrices), single)),
+            ("prepare", "fp32", "eager", problem.stepped(
+                problem.bevdet(bevpool.bev_pool_v2, problem.matrices, prepare=problem.own_prepared), single)))
     for way, dtype, launch, step in ways:
         us = graph_us(step, samples) if launch == "graph" else \
             eager_us(step, samples if way in ("moving", "static") else few)
