@@ -129,7 +129,7 @@ static void pool_with(const Sensitivity *all, const HostProblem *problem, const 
 static SensitivityRow row_of(const char *scene, const Workload *workload, const BevProblem *view,
                              SensitiveTensor tensor) {
     SensitivityRow row = {.scene = scene,
-                          .time_s = workload_time_s(workload),
+                          .time_s = workload->job.time_s,
                           .dtype = view->dtype,
                           .align = view->align,
                           .tensor = tensor,

@@ -274,7 +274,7 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
         gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;
     for (int i = 0; ok && bev_kernels[i]; i++) {
         VerifyRow row = {
-            .scene = scene, .shape = problem->view.shape, .time_s = workload_time_s(workload)};
+            .scene = scene, .shape = problem->view.shape, .time_s = workload->job.time_s};
         snprintf(row.scales, sizeof row.scales, "%s",
                  ranges_label(workload->features->scales, problem->view.dtype));
         ok = !is_chosen(verify, bev_kernels[i], &problem->view) ||

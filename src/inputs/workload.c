@@ -71,10 +71,6 @@ static double moment_time_s(const Workload *workload, int number) {
                 : workload->from_s + number * clip_period_s;
 }
 
-double workload_time_s(const Workload *workload) {
-    return workload->job.time_s;
-}
-
 bool workload_move(Workload *workload, int number, Err *err) {
     Job job = workload->job;
     job.time_s = moment_time_s(workload, number);

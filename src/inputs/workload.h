@@ -9,7 +9,7 @@
 #include "src/scene/problem.h"
 
 typedef struct {
-    Job job;
+    Job job; /* its time_s is that of the current moment */
     LoadedScene *loaded;
     SeenFeatures *seen;
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* NULL: not built */
@@ -37,9 +37,6 @@ int workload_moments(const Workload *workload);
 /* Moves to moment `number`; 0 is the job's first moment. Moments of a world are half a second
  * apart. Borrowed problems and failures are as for workload_use. */
 bool workload_move(Workload *workload, int number, Err *err);
-
-/* Returns the time of the current moment, in seconds. */
-double workload_time_s(const Workload *workload);
 
 /* Writes the scene's name for tables and titles, with load balance, pruning and outlier if they
  * change it. */

@@ -422,13 +422,6 @@ static void remark_depth(Scene *scene) {
                    largest);
 }
 
-/* Reads the features of the file. Without them, makes features from its photographs. */
-static bool read_features(const ArrayReader *reader, Scene *scene) {
-    if (arrays_has(reader, ARRAY_FEAT))
-        return read_floats(reader, ARRAY_FEAT, &scene->tensors.feat);
-    return scene_use_photo_features(scene, reader->err);
-}
-
 /* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. */
 static bool read_scene(const ArrayReader *reader, Scene *scene) {
     bool has_feat = arrays_has(reader, ARRAY_FEAT);
@@ -443,7 +436,9 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
         (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
-        !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) || !read_features(reader, scene))
+        !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) ||
+        !(has_feat ? read_floats(reader, ARRAY_FEAT, &scene->tensors.feat)
+                   : scene_use_photo_features(scene, reader->err)))
         return false;
     remark_rig(scene);
     remark_depth(scene);

@@ -23,23 +23,9 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool check_size(const char *where, const char *what, int64_t value, int64_t most, Err *err) {
-    return (value >= 1 && value <= most) ||
-           data_refuse(err, where, what, "", "%lld, must be 1 to %lld", (long long)value,
-                       (long long)most);
-}
-
-/* Refuses an operator whose sizes or skew are out of bounds. */
+/* Refuses sizes that do not go together. Each one is within its bounds. */
 static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
     double side = floor(sqrt((double)spec->cells) + 0.5);
-    if (!check_size(where, "points", spec->points, OPERATOR_MAX_POINTS, err) ||
-        !check_size(where, "cells", spec->cells, OPERATOR_MAX_CELLS, err) ||
-        !check_size(where, "rows", spec->rows, OPERATOR_MAX_ROWS, err) ||
-        !check_size(where, "channels", spec->channels, SCENE_MAX_CHANNELS, err))
-        return false;
-    if (!(spec->skew >= 0 && spec->skew <= OPERATOR_MAX_SKEW))
-        return data_refuse(err, where, "skew", "", "%g, must be 0 to %d", spec->skew,
-                           OPERATOR_MAX_SKEW);
     if (spec->kind == OPERATOR_HISTOGRAM && spec->channels != 1)
         return data_refuse(err, where, "channels", "", "%lld, but a histogram counts one",
                            (long long)spec->channels);
