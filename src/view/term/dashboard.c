@@ -155,10 +155,11 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
     return header_draw(sheet, area, data) + (data->state->lesson.open && area.h >= 22);
 }
 
-/* Draws log and key bar. The help lists all keys, and so takes the row of the key bar. */
+/* Draws log and key bar. The help lists all keys: on a low screen it takes the row of the key bar. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
-    int log = log_height(sheet->rows), bar = !data->state->help, last = area.y + area.h - 1;
+    int log = log_height(sheet->rows), bar = !data->state->help || log > 1;
+    int last = area.y + area.h - 1;
     Area at = {area.x, last + 1 - bar - log, area.w, log};
     if (data->state->caption[0]) {
         at.h += bar;
