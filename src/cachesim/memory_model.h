@@ -21,7 +21,7 @@ enum {
  * its idea in the palette. */
 #define CHARTS(ROW)                                                                                \
     ROW(NONE, "none", "panels again", "the panels again")                                          \
-    ROW(MRC, "mrc", "misses by L2", "bytes to and from DRAM, over the size of the L2")              \
+    ROW(MRC, "mrc", "misses by L2", "bytes to and from DRAM, over the size of the L2")             \
     ROW(ROOFLINE, "roofline", "bytes or FLOP", "whether bytes or arithmetic limit each kernel")    \
     ROW(WORKING_SET, "working-set", "which L2 holds", "which L2 holds the working set")            \
     ROW(DTYPE, "dtype", "formats compared", "the number formats beside each other")                \

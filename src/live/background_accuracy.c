@@ -88,8 +88,8 @@ bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig 
     if (!row.skipped[0] && gates & GATES_A_B)
         fill(accuracy, &row);
     if (!row.skipped[0] && gates & GATES_C)
-        accuracy->gate_c = row.adjoint.verdict == GATE_FAIL ? LIVE_FAIL
-                                                            : live_verdict(row.exact.verdict);
+        accuracy->gate_c =
+            row.adjoint.verdict == GATE_FAIL ? LIVE_FAIL : live_verdict(row.exact.verdict);
     accuracy->time_s = time_s;
     return true;
 }

@@ -73,9 +73,9 @@ static double time_from(FigureSource source, const State *state, const LiveData 
                       : story_is_chosen_gpu(state, row->recorded_on);
     if (forward && (kernel->where != BEV_CUDA || !chosen))
         return NAN;
-    return source == SOURCE_MEASURED      ? row->median_us.value
-           : row->recorded_us.source      ? row->recorded_us.value
-                                          : NAN;
+    return source == SOURCE_MEASURED ? row->median_us.value
+           : row->recorded_us.source ? row->recorded_us.value
+                                     : NAN;
 }
 
 /* Whether the time is missing that the source should have. */
@@ -124,8 +124,7 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
 }
 
 /* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
-static void fill_bar(StoryBar *bar, FigureSource source, const State *state,
-                     const LiveData *live) {
+static void fill_bar(StoryBar *bar, FigureSource source, const State *state, const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
     const LiveKernel *row = timed_row(live, bar->kernel);
     const KernelConfig *config = &live->job.config;

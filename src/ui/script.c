@@ -29,8 +29,7 @@ bool script_write_image(const Script *script, const char *name, Image *image, Er
 
 static bool write_text(const Script *script, const char *name, Err *err) {
     char path[4096], *text = cells_to_text(&script->cells);
-    bool ok = text ? path_of(script, name, path, err) &&
-                         data_write(path, text, strlen(text), err)
+    bool ok = text ? path_of(script, name, path, err) && data_write(path, text, strlen(text), err)
                    : err_set(err, ERR_FAILED, name, "", "out of memory");
     free(text);
     return ok;
@@ -198,12 +197,8 @@ bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
         const char *word;
         bool (*use)(Script *script, const char *rest, Err *err);
-    } own[] = {{"tick", use_tick},
-               {"size", use_size},
-               {"key", use_key},
-               {"pixel", use_pixel},
-               {"answer", script_answer},
-               {"say", use_say}};
+    } own[] = {{"tick", use_tick},   {"size", use_size},        {"key", use_key},
+               {"pixel", use_pixel}, {"answer", script_answer}, {"say", use_say}};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
     if (!*line)

@@ -188,9 +188,9 @@ static void grid_text(const Figure *figure, char *value) {
     int used = snprintf(value, VALUE_MAX, "%d \u00d7 %d cells", grid->nx, grid->ny);
     if (slice->slices > 1) {
         double dz = (grid->z_max_m - grid->z_min_m) / (double)slice->slices;
-        used = snprintf(value, VALUE_MAX, "%lld \u00d7 %lld \u00d7 %lld cells",
-                        (long long)slice->cells_x, (long long)slice->rows,
-                        (long long)slice->slices);
+        used =
+            snprintf(value, VALUE_MAX, "%lld \u00d7 %lld \u00d7 %lld cells",
+                     (long long)slice->cells_x, (long long)slice->rows, (long long)slice->slices);
         if (rig && dx == dy && fabs(dx - dz) < 1e-9)
             snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g m", dx);
         else if (rig)

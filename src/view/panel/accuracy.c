@@ -175,6 +175,7 @@ void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {
     int first = (int)config->dtype - room / 2;
     first = first > BEV_DTYPE_COUNT - room ? BEV_DTYPE_COUNT - room : first < 0 ? 0 : first;
     for (int i = first; i < first + room; i++)
-        if (!data->still || !reason_of(data, (BevDtype)i)) /* a figure has no rows without figures */
+        if (!data->still ||
+            !reason_of(data, (BevDtype)i)) /* a figure has no rows without figures */
             draw_row(&table, area, data, (BevDtype)i);
 }

@@ -20,7 +20,7 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     sheet_spot(sheet, row, command->action, 0, command->argument);
     snprintf(text, sizeof text, ":%s %s", keys[command->action].word, command->argument);
     sheet_text(sheet, row.x, row.y, key_w, cell_style(first ? INK_ACCENT : INK_MUTED),
-               first                                     ? "Enter"
+               first                                      ? "Enter"
                : wide && sheet_width(sheet, text) < key_w ? text
                                                           : "click");
     sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), finding->advice);

@@ -184,8 +184,8 @@ static void draw_title(Sheet *sheet, Area *area, const PanelData *data, const La
         snprintf(part, sizeof part, ", %d of %d", rows, ladder->count);
     snprintf(title, sizeof title, "%s, %s %s%s%s",
              config->kernel->where == BEV_CPU ? "Kernels on a CPU" : "Kernels",
-             bev_dtypes[config->dtype].title,
-             bev_aligns[config->align].name, kernel_way(config->kernel), part);
+             bev_dtypes[config->dtype].title, bev_aligns[config->align].name,
+             kernel_way(config->kernel), part);
     /* Where the note is too long, "measured" is left out: the marks need their explanations
      * more. */
     const char *marks = strchr(note, ',');

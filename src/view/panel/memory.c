@@ -214,7 +214,15 @@ void memory_draw(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- does it stay in the L2? ---------------------------------------------------------------- */
 
-enum { MOST_GPUS = 3, NAME_W = 14, SIZE_W = 9, VERDICT_W = 24, BRIEF_W = 13, PERCENT_W = 7, WHOLE_FROM_W = 60 };
+enum {
+    MOST_GPUS = 3,
+    NAME_W = 14,
+    SIZE_W = 9,
+    VERDICT_W = 24,
+    BRIEF_W = 13,
+    PERCENT_W = 7,
+    WHOLE_FROM_W = 60
+};
 static const double FULL = 1.8; /* the bars' scale in L2s */
 
 typedef struct {
@@ -272,7 +280,8 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
         sheet_right(sheet, row.x + NAME_W, row.y, SIZE_W, cell_style(INK_MUTED), text);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     if (bar_w > 0)
-        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes, cache->bytes);
+        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes,
+                    cache->bytes);
     const double columns = bar_w / (FULL * cache->bytes);
     int tick = (int)fmin(gathered * columns, bar_w);
     if (whole && tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
@@ -295,8 +304,7 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) 
     char text[64], bytes[24];
     int x = row.x, end = row.x + row.w;
     for (int i = 0; i < count; i++) {
-        const char *name =
-            backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
+        const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
         if (x + 2 + sheet_width(sheet, name) > end)
             break;
         sheet_key(sheet, x, row.y, tensors[i].ink, tensors[i].texture);

@@ -30,8 +30,8 @@ static void draw_axis(Sheet *sheet, Area area) {
         if (at < free_from || (power % 2 == 0 && power != -2))
             continue;
         free_from = at + w + 1;
-        sheet_text(sheet, at, area.y, w,
-                   power == -2 ? cell_bold(INK_TITLE) : cell_style(INK_MUTED), text);
+        sheet_text(sheet, at, area.y, w, power == -2 ? cell_bold(INK_TITLE) : cell_style(INK_MUTED),
+                   text);
     }
 }
 

@@ -81,8 +81,8 @@ static int least_rows(const Stack *stack, const Panel *panel) {
     enum { BRIEF_RESIDENT = 3, BRIEF_RIGHT = 2 };
     return stack->brief && panel == &resident_panel ? BRIEF_RESIDENT
            : stack->brief && panel == &right_panel  ? BRIEF_RIGHT
-           : panel == &headline_panel               ? panel->height + (stack->pixels && !stack->brief)
-                                                    : panel->height;
+           : panel == &headline_panel ? panel->height + (stack->pixels && !stack->brief)
+                                      : panel->height;
 }
 
 static void stack_remove(Stack *stack, int at) {
@@ -149,7 +149,8 @@ static int guest_rows(const Sheet *sheet, const Stack *stack, const Panel *guest
 void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel *guest,
                 const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
-    Stack stack = {.area = area, .pixels = sheet->pixels, .point = lesson->open ? lesson->point : PANEL_NONE};
+    Stack stack = {
+        .area = area, .pixels = sheet->pixels, .point = lesson->open ? lesson->point : PANEL_NONE};
     for (int i = 0; i < STACK_PANELS && panels[i]; i++)
         if (panels[i]->shown(data))
             stack.panels[stack.count++] = panels[i];

@@ -48,8 +48,7 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     at.bar_x = area.x + MARK_W + at.name_w + 1;
     bool two_rows = area.h >= 2 * story->count;
     at.below = area.w < BESIDE_W && two_rows;
-    at.thick = area.w >= BESIDE_W && two_rows && !sheet->pixels && !sheet->ascii &&
-               at.scale_us > 0;
+    at.thick = area.w >= BESIDE_W && two_rows && !sheet->pixels && !sheet->ascii && at.scale_us > 0;
     if (at.below) {
         at.bar_w = room;
         at.reason_x = at.bar_x;

@@ -155,7 +155,8 @@ static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
     return header_draw(sheet, area, data) + (data->state->lesson.open && area.h >= 22);
 }
 
-/* Draws log and key bar. The help lists all keys: on a low screen it takes the row of the key bar. */
+/* Draws log and key bar. The help lists all keys: on a low screen it takes the row of the key
+ * bar. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
     int log = log_height(sheet->rows), bar = !data->state->help || log > 1;
