@@ -52,7 +52,7 @@ void app_menu_open(AppMenu *menu, unsigned where) {
 /* ---- undo: several moves of a control that is held down are one change ----------------------- */
 
 /* Forgets one of the states. */
-static void drop(Undo *undo, int at) {
+static void drop_undo_step(Undo *undo, int at) {
     if (undo->lesson == undo->states[at])
         undo->lesson = NULL;
     free(undo->states[at]);
@@ -70,7 +70,8 @@ State *undo_push(Undo *undo, const State *before, Action action) {
         return NULL;
     *kept = *before;
     if (undo->count == UNDO_STEPS)
-        drop(undo, undo->states[0] == undo->lesson); /* the oldest, but not that of the lesson */
+        drop_undo_step(undo, undo->states[0] ==
+                                 undo->lesson); /* the oldest, but not that of the lesson */
     undo->changes[undo->count] = action;
     undo->states[undo->count++] = kept;
     return kept;
@@ -111,7 +112,7 @@ void app_undo(App *app, int steps) {
     Action action = undo->changes[to];
     state_restore(&app->state, undo->states[to]);
     while (undo->count > to)
-        drop(undo, undo->count - 1);
+        drop_undo_step(undo, undo->count - 1);
     undo->last = ACTION_COUNT;
     state_value(&app->state, action, value, sizeof value);
     snprintf(line, sizeof line, "undo: %s%s%s again%s",
@@ -123,7 +124,7 @@ void app_undo(App *app, int steps) {
 
 void undo_free(Undo *undo) {
     while (undo->count)
-        drop(undo, undo->count - 1);
+        drop_undo_step(undo, undo->count - 1);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -272,7 +273,7 @@ void app_step(App *app, const Event *event) {
 }
 
 /* Pages and lists scroll; no control has these keys. */
-static bool scroll(App *app, int32_t key) {
+static bool scroll_page(App *app, int32_t key) {
     static const int32_t codes[] = {KEYCODE_PAGE_UP, KEYCODE_PAGE_DOWN, KEYCODE_HOME,
                                     KEYCODE_END,     KEYCODE_UP,        KEYCODE_DOWN};
     static const int steps[] = {-8, 8, -1000, 1000, -1, 1};
@@ -316,7 +317,7 @@ bool app_key(App *app, int32_t key) {
     }
     bool known = keys_here(&app->state, key, &event.command);
     bool of_steps = known && (key == KEYCODE_HOME || key == KEYCODE_END);
-    if (!of_steps && scroll(app, key))
+    if (!of_steps && scroll_page(app, key))
         return true;
     if (app->state.lesson.open && app_lesson_key(app, key))
         return true;
@@ -328,7 +329,7 @@ bool app_key(App *app, int32_t key) {
 }
 
 /* Parses a line of words into an event. */
-static bool parse(const char *line, Event *event, Err *err) {
+static bool parse_words(const char *line, Event *event, Err *err) {
     char why[200];
     *event = (Event){.kind = EVENT_COMMAND};
     return keys_parse(line, &event->command, why, sizeof why) ||
@@ -337,7 +338,7 @@ static bool parse(const char *line, Event *event, Err *err) {
 
 bool app_words(App *app, const char *line, Err *err) {
     Event event;
-    bool known = parse(line, &event, err);
+    bool known = parse_words(line, &event, err);
     if (known)
         app_step(app, &event);
     return known;
@@ -387,7 +388,7 @@ static bool waits_for_scene(Action action) {
 static bool use_words(App *app, bool waiting, Err *err) {
     for (int i = 0; i < app->options->word_count; i++) {
         Event event;
-        if (!parse(app->options->words[i], &event, err))
+        if (!parse_words(app->options->words[i], &event, err))
             return false;
         if (app->script || (app->engine && waits_for_scene(event.command.action) == waiting))
             app_step(app, &event);

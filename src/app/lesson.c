@@ -245,7 +245,7 @@ bool app_open_lesson(App *app, const char *word, DeskMemory memory, Err *err) {
 
 /* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves
  * no trace. */
-static bool save(LessonDesk *desk, Err *err) {
+static bool save_progress(LessonDesk *desk, Err *err) {
     static CourseProgress progress;
     const LessonRun *run = &desk->run;
     int page = lesson_run_done_with(run) ? run->lesson->page_count : run->page;
@@ -288,7 +288,7 @@ bool app_close_lesson(App *app, Err *err) {
     if (!desk->open)
         return true;
     desk->saved_page = -1;
-    bool ok = desk->page || save(desk, err);
+    bool ok = desk->page || save_progress(desk, err);
     desk->open = false;
     app->undo.lesson = NULL;
     lesson_free(&desk->lesson);
@@ -310,7 +310,7 @@ static int scene_of(const Lesson *lesson, const Menu *scenes) {
 
 /* Begins the lesson and changes to its scene in one step, so that no figures of another scene are
  * shown in between. A lesson that names no scene takes first_scene. */
-static void begin(App *app) {
+static void begin_lesson(App *app) {
     const Menu *scenes = &app->state.menu.scenes;
     int scene = scene_of(&app->desk.lesson, scenes);
     if (scene < 0)
@@ -356,14 +356,14 @@ static bool take_figures(App *app) {
 }
 
 /* Gives the lesson all that it wants, until it waits for input, a pause or figures. */
-static void serve(App *app) {
+static void serve_lesson(App *app) {
     Err err;
     bool more = true;
     while (more && app->desk.open && !app->failed) {
         switch (lesson_run_wants(&app->desk.run)) {
         case LESSON_WANTS_RESET:
             lesson_run_done(&app->desk.run);
-            begin(app);
+            begin_lesson(app);
             break;
         case LESSON_WANTS_CONTROL:
             more = use_control(app, &err);
@@ -393,8 +393,8 @@ void app_lesson_turn(App *app, bool pause_over) {
         lesson_run_done(&desk->run);
     else if (before == LESSON_WANTS_PAUSE || before == LESSON_WANTS_INPUT)
         return;
-    serve(app);
-    bool kept = !desk->open || (note_answer(desk, &unsaved) && save(desk, &unsaved));
+    serve_lesson(app);
+    bool kept = !desk->open || (note_answer(desk, &unsaved) && save_progress(desk, &unsaved));
     if (desk->open)
         show_lesson(app);
     if (!kept)

@@ -51,7 +51,7 @@ static bool is_for_scripts(const char *line) {
     return !strncmp(line, "snapshot", 8) || !strncmp(line, "quit", 4);
 }
 
-static void say(App *app, const char *text) {
+static void say_caption(App *app, const char *text) {
     snprintf(app->state.caption, sizeof app->state.caption, "%s", text + strspn(text, " "));
     app->tour.said_ms = clock_ms() + READ_MS;
     app->todo |= STEP_REDRAW;
@@ -83,7 +83,7 @@ static void use_line(App *app, const char *line) {
     int count = 1;
     Err err;
     if (!strncmp(line, "say", 3))
-        say(app, line + 3);
+        say_caption(app, line + 3);
     else if (sscanf(line, "tick %lf %d", &seconds, &count) > 0)
         tour->due_ms = clock_ms() + 1e3 * seconds * count;
     else if (line[0] && !is_for_scripts(line)) {

@@ -188,7 +188,7 @@ static double last_end(const Schedule *schedule) {
     return last ? last->end_us : 0;
 }
 
-static void scale(Schedule *schedule) {
+static void scale_schedule(Schedule *schedule) {
     float by = (float)(schedule->latency_us / schedule->own_us);
     for (int64_t i = 0; i < schedule->block_count; i++) {
         schedule->blocks[i].begin_us *= by;
@@ -200,7 +200,7 @@ static void scale(Schedule *schedule) {
     }
 }
 
-static bool begin(const BevProblem *problem, Schedule *schedule, Err *err) {
+static bool begin_schedule(const BevProblem *problem, Schedule *schedule, Err *err) {
     int64_t cells = problem->shape.nx * problem->shape.ny;
     schedule->cell_count = cells;
     schedule->first_us = malloc((size_t)cells * sizeof *schedule->first_us);
@@ -237,13 +237,13 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
                                prediction->term_us[TERM_DEPENDENT_LOADS] / (double)profile->longest,
                            .most_warps = warps_of(gpu)};
     const TraceWatch watch = {.scheduler = &scheduler, .multiprocessors = gpu->sms};
-    if (!begin(problem, schedule, err) ||
+    if (!begin_schedule(problem, schedule, err) ||
         !trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
         return false;
     schedule->own_us = last_end(schedule);
     if (!(schedule->own_us > 0))
         return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
-    scale(schedule);
+    scale_schedule(schedule);
     return true;
 }
 

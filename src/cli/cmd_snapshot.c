@@ -179,8 +179,8 @@ static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
 /* ---- pooling --------------------------------------------------------------------------------- */
 
 /* Makes the inputs of a side, and pools them with `config`. */
-static bool pool(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
-                 const KernelConfig *config, Err *err) {
+static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
+                      const KernelConfig *config, Err *err) {
     FrameInputs *inputs = &side->inputs;
     StageTimes times = {{0}};
     const BuiltMap *built = workload_built(workload, config->align, err);
@@ -204,7 +204,7 @@ static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *
            scene_check_same_grid(&workload->seen->shape, workload->scene->name, &other->seen->shape,
                                  name, err) &&
            select_use_fault(snapshot->options, other, err) &&
-           pool(snapshot, &snapshot->b, other, name, config, err);
+           pool_side(snapshot, &snapshot->b, other, name, config, err);
 }
 
 static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
@@ -213,8 +213,8 @@ static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
     snapshot->state.compare = COMPARE_WIPE;
     bool ok = select_is_scene(with) ? compare_scenes(snapshot, &config, err)
                                     : select_changed(with, snapshot->where, &config, err) &&
-                                          pool(snapshot, b, &a->workload,
-                                               snapshot->options->arguments[0], &config, err);
+                                          pool_side(snapshot, b, &a->workload,
+                                                    snapshot->options->arguments[0], &config, err);
     snapshot->state.job.baseline = config;
     a->inputs.baseline = ref_keep(b->inputs.pooled);
     return ok;
@@ -529,7 +529,7 @@ static bool write_figure(const Options *options, FigureSpec *spec, Err *err) {
 }
 
 /* Draws the figure of the pooled frame, and writes it to the file. */
-static bool draw(Snapshot *snapshot, Err *err) {
+static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
     BevPicture difference = {.ready = false};
@@ -556,7 +556,7 @@ static bool draw(Snapshot *snapshot, Err *err) {
 }
 
 /* Makes the figure: opens the scene, pools it, and draws it as the options ask for. */
-static bool make(Snapshot *snapshot, Err *err) {
+static bool make_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const char *scene = options->arguments[0];
     Workload *workload = &snapshot->a.workload;
@@ -575,10 +575,10 @@ static bool make(Snapshot *snapshot, Err *err) {
         return false;
     workload_title(workload, snapshot->title, sizeof snapshot->title);
     return fill_state(snapshot, err) && choose_kernel(snapshot, &forward, err) &&
-           pool(snapshot, &snapshot->a, workload, scene, &forward, err) &&
+           pool_side(snapshot, &snapshot->a, workload, scene, &forward, err) &&
            (!options->compare || compare(snapshot, forward, err)) &&
            (!options->backward || go_back(snapshot, &forward, err)) && fill_frame(snapshot, err) &&
-           draw(snapshot, err);
+           draw_snapshot(snapshot, err);
 }
 
 bool cmd_snapshot(const Options *options, Err *err) {
@@ -587,7 +587,7 @@ bool cmd_snapshot(const Options *options, Err *err) {
         return err_no_memory(err, "snapshot", "");
     snapshot->options = options;
     live_init(&snapshot->live);
-    bool ok = make(snapshot, err);
+    bool ok = make_snapshot(snapshot, err);
     snapshot_free(snapshot);
     return ok;
 }

@@ -306,7 +306,7 @@ bool records_alike(const json_t *own, const json_t *other, const char *also, con
 }
 
 /* Takes the records of an earlier run, and cuts off a line that was not completed. */
-static bool resume(Records *records, Err *err) {
+static bool resume_records(Records *records, Err *err) {
     RecordFile file;
     const char *path = records->options->output;
     bool ok = record_file_open(&file, path, err);
@@ -341,7 +341,7 @@ static bool open_lines(Records *records, Err *err) {
     if (flock(records->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return err_set(err, ERR_FAILED, path, "give each shard a file",
                        "another process writes it");
-    return lseek(records->fd, 0, SEEK_END) <= 0 || resume(records, err);
+    return lseek(records->fd, 0, SEEK_END) <= 0 || resume_records(records, err);
 }
 
 /* Splits the file of --scenes into lines; empty ones are left out. */

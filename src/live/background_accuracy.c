@@ -14,7 +14,7 @@ static LiveVerdict live_verdict(GateVerdict verdict) {
 }
 
 /* Copies a judged row of verify into the figures of the display. */
-static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
+static void fill_accuracy(LiveAccuracy *accuracy, const VerifyRow *row) {
     *accuracy = (LiveAccuracy){
         .source = SOURCE_MEASURED,
         .gate_a = live_verdict(row->kernel.verdict),
@@ -86,7 +86,7 @@ bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig 
         (gates & GATES_C && !gates_judge_exact(judge->gates, config->kernel, &row, err)))
         return false;
     if (!row.skipped[0] && gates & GATES_A_B)
-        fill(accuracy, &row);
+        fill_accuracy(accuracy, &row);
     if (!row.skipped[0] && gates & GATES_C)
         accuracy->gate_c =
             row.adjoint.verdict == GATE_FAIL ? LIVE_FAIL : live_verdict(row.exact.verdict);

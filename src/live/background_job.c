@@ -134,7 +134,7 @@ static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
 }
 
 /* Runs the job according to its kind. Returns false with an error on failure. */
-static bool run(Background *background, BackgroundJob *job, Err *err) {
+static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
         return launch_kernel(&background->kept, job, err);
@@ -169,7 +169,7 @@ static void *take_jobs(Background *background, bool hurried) {
         worker_unlock(&background->worker);
         if (background->kept.map != job->inputs.map)
             runner_clear(&background->kept); /* it belongs to another map */
-        job->failed = !run(background, job, &job->err);
+        job->failed = !run_job(background, job, &job->err);
         job->given_up = job->failed && is_given_up(background);
         omp_wait_dismiss_team();
         worker_lock(&background->worker);

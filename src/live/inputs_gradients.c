@@ -132,7 +132,7 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
 
 /* ---- the gradients --------------------------------------------------------------------------- */
 
-static bool run(Runner *runner, const Gradients *made, Err *err) {
+static bool run_gradients(Runner *runner, const Gradients *made, Err *err) {
     const PooledGrid *pooled = made->pooled;
     const FrameInputs with = {.features = pooled->features, .map = pooled->map};
     const float *grad_out = made->loss.grad_out ? made->loss.grad_out : pooled->values;
@@ -156,7 +156,7 @@ static bool read_back(Runner *runner, Gradients *made, Err *err) {
 bool inputs_gradients_run(Runner *runner, Gradients *made, Err *err) {
     made->waits = false;
     made->text[0] = '\0';
-    if (run(runner, made, err) && read_back(runner, made, err))
+    if (run_gradients(runner, made, err) && read_back(runner, made, err))
         return true;
     runner_clear(runner);
     free(made->grad_depth);

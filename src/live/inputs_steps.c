@@ -29,9 +29,9 @@ static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *n
 }
 
 /* Records the steps. False: there are none, and `error_text` says why. */
-static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
-                   const StepChoice *choice, const BevGpuFacts *gpu, Steps *steps, char *error_text,
-                   size_t size) {
+static bool record_side(const FrameInputs *inputs, const KernelConfig *config,
+                        const BevKernel *named, const StepChoice *choice, const BevGpuFacts *gpu,
+                        Steps *steps, char *error_text, size_t size) {
     const KernelConfig forward = inputs_forward_config(config);
     BevProblem problem = inputs_bare_problem(inputs, &forward);
     const BevKernel *kernel = kernel_of(config, named, &problem, gpu);
@@ -95,15 +95,15 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
         return;
     }
-    if (!record(inputs, &made->config, made->kernels[0], &choice, &made->gpu, &steps->selection,
-                steps->error_text, sizeof steps->error_text))
+    if (!record_side(inputs, &made->config, made->kernels[0], &choice, &made->gpu,
+                     &steps->selection, steps->error_text, sizeof steps->error_text))
         return;
     if (own)
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
     if (made->baseline.kernel && steps->cell >= 0)
-        record(inputs, &made->baseline, made->kernels[1], &choice, &made->gpu, &steps->baseline,
-               steps->baseline_text, sizeof steps->baseline_text);
+        record_side(inputs, &made->baseline, made->kernels[1], &choice, &made->gpu,
+                    &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {

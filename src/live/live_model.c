@@ -159,7 +159,7 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
 
 /* Models do not change once they are known: this one is replaced by a copy, which is returned.
  * NULL: there is no model, or no memory for the copy. */
-static MemoryModel *renew(KnownProblem *p) {
+static MemoryModel *renew_model(KnownProblem *p) {
     Err ignored; /* the model stays as it is */
     MemoryModel *next = p->model ? new_model(&ignored) : NULL;
     if (!next)
@@ -174,7 +174,7 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
     live_model->limits[gpu] = *limits;
     live_model->sources[gpu] = SOURCE_MEASURED;
     for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
-        MemoryModel *model = renew(p);
+        MemoryModel *model = renew_model(p);
         if (model)
             model_set_ceilings(model, gpu, limits, SOURCE_MEASURED);
     }
@@ -204,21 +204,22 @@ static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtyp
 
 /* Whether the kernel lacks a replay, which `replay` then describes. V3 is replayed as its two
  * forms. */
-static bool want(const KnownProblem *now, const BevKernel *kernel, Replay *replay) {
+static bool wants_replay(const KnownProblem *now, const BevKernel *kernel, Replay *replay) {
     if (kernel && kernel->large_l2)
-        return want(now, kernel->large_l2, replay) || want(now, kernel->small_l2, replay);
+        return wants_replay(now, kernel->large_l2, replay) ||
+               wants_replay(now, kernel->small_l2, replay);
     replay->kernel = kernel;
     return kernel && is_missing(now, kernel, replay->dtype, replay->estimate);
 }
 
 /* Whether a kernel that the screen tells of lacks a replay. The last of the table, the fastest,
  * comes first. */
-static bool want_told(const KnownProblem *now, Replay *replay) {
+static bool wants_told_replay(const KnownProblem *now, Replay *replay) {
     const BevKernel *told = NULL;
     for (int i = 0; bev_kernels[i]; i++)
-        if (story_tells(bev_kernels[i]) && want(now, bev_kernels[i], replay))
+        if (story_tells(bev_kernels[i]) && wants_replay(now, bev_kernels[i], replay))
             told = bev_kernels[i];
-    return told && want(now, told, replay);
+    return told && wants_replay(now, told, replay);
 }
 
 bool live_model_tells(const LiveModel *live_model) {
@@ -226,7 +227,7 @@ bool live_model_tells(const LiveModel *live_model) {
     if (!live_model->now)
         return false;
     replay.dtype = live_model->now->key.dtype;
-    return !want_told(live_model->now, &replay);
+    return !wants_told_replay(live_model->now, &replay);
 }
 
 /* Chooses the next replay from the end of the table: the fastest kernels also have the shortest
@@ -234,24 +235,24 @@ bool live_model_tells(const LiveModel *live_model) {
 static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
     *replay = (Replay){.dtype = now->key.dtype, .estimate = true};
-    if (want_told(now, replay) || want(now, model_row(live_model->kernel), replay))
+    if (wants_told_replay(now, replay) || wants_replay(now, model_row(live_model->kernel), replay))
         return true;
     replay->estimate = false;
     if (depth == DEPTH_ESTIMATE)
         return false;
-    if (want(now, model_row(live_model->kernel), replay))
+    if (wants_replay(now, model_row(live_model->kernel), replay))
         return true;
     for (int i = 0; bev_kernels[i]; i++)
-        if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), replay))
+        if (live_model->wanted >> i & 1 && wants_replay(now, model_row(bev_kernels[i]), replay))
             return true;
-    if (want_told(now, replay))
+    if (wants_told_replay(now, replay))
         return true;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (want(now, traced_kernel(i), replay))
+        if (wants_replay(now, traced_kernel(i), replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++) {
         replay->dtype = (BevDtype)i;
-        if (want(now, model_row(live_model->kernel), replay))
+        if (wants_replay(now, model_row(live_model->kernel), replay))
             return true;
     }
     return false;
@@ -265,7 +266,7 @@ static bool add_replay(LiveModel *live_model, const Replay *replay, const BevPro
     Profile profile;
     if (!profile_make(replay->kernel, problem, watch, &profile, err))
         return false;
-    MemoryModel *next = renew(now);
+    MemoryModel *next = renew_model(now);
     if (next)
         model_add(next, problem, &profile);
     profile_free(&profile);

@@ -338,7 +338,7 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
 
 /* Encodes the problem if it is another one, and opens the kernel's session. New values of the same
  * map take as long, so they are not encoded. */
-static bool start(Measure *measure, TimedKernel *timed, Err *err) {
+static bool start_kernel(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
     FrameInputs with = {.features = measure->inputs.features,
                         .map = map_for(measure, &timed->config)};
@@ -361,7 +361,7 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
     return true;
 }
 
-static MeasureStep finish(Measure *measure, TimedKernel *timed) {
+static MeasureStep finish_kernel(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
     pairs_taken(measure, timed, timed->live.median_us.value);
@@ -388,7 +388,7 @@ static bool time_series(Measure *measure, TimedKernel *timed, bool idle, Measure
     if (!session_time(measure->runner.session, CACHE_WARM, options, &timing, err))
         return false;
     timed_kernel_publish(timed, &timing, own_bytes(measure, timed));
-    *step = finish(measure, timed);
+    *step = finish_kernel(measure, timed);
     return true;
 }
 
@@ -437,7 +437,7 @@ static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureSte
         *step = before < TIMED_KERNEL_FIRST_NEWS ? MEASURE_NEWS : MEASURE_MORE;
     }
     if (ok && timed->count == TIMED_KERNEL_SAMPLES)
-        *step = finish(measure, timed);
+        *step = finish_kernel(measure, timed);
     else if (ok && timed_kernel_needs_background(timed))
         close_session(measure); /* the kernel has turned out to be slow */
     return ok;
@@ -445,7 +445,7 @@ static bool time_row(Measure *measure, TimedKernel *timed, bool idle, MeasureSte
 
 MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *err) {
     MeasureStep step = MEASURE_MORE;
-    bool ok = timed != measure->current ? start(measure, timed, err)
+    bool ok = timed != measure->current ? start_kernel(measure, timed, err)
               : timed->config.kernel->where == BEV_CUDA
                   ? time_series(measure, timed, idle, &step, err)
                   : time_row(measure, timed, idle, &step, err);

@@ -225,7 +225,7 @@ static bool publish(Nvml *nvml, const Sensors *sensors) {
     return go_on;
 }
 
-static void ask(Nvml *nvml, const Library *library) {
+static void ask_sensors(Nvml *nvml, const Library *library) {
     Device device;
     Sensors sensors;
     int status = nvml->pci[0] ? library->by_pci(nvml->pci, &device) : library->by_index(0, &device);
@@ -240,7 +240,7 @@ static void *nvml_main(void *argument) {
     Nvml *nvml = argument;
     Library library = {0};
     if (load_nvml(&library) && library.init() == SUCCESS) {
-        ask(nvml, &library);
+        ask_sensors(nvml, &library);
         library.shut_down();
     }
     if (library.handle)

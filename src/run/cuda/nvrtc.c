@@ -90,8 +90,8 @@ static bool load_compiler(Compiler *compiler, Err *err) {
 
 /* Returns the bytes that `get` writes, with a zero behind them. `size_of` gives their number. NULL:
  * there are none. */
-static char *fetch(int (*size_of)(void *, size_t *), int (*get)(void *, char *), void *program,
-                   size_t *bytes) {
+static char *fetch_text(int (*size_of)(void *, size_t *), int (*get)(void *, char *), void *program,
+                        size_t *bytes) {
     char *text = NULL;
     *bytes = 0;
     if (size_of(program, bytes) == 0 && *bytes > 0 && (text = calloc(1, *bytes + 1)))
@@ -131,9 +131,9 @@ bool nvrtc_compile(const char *source, const char *name, const char *headers, Nv
     if (compiler.create(&program, source, name, 0, NULL, NULL) != 0)
         return err_set(err, ERR_FAILED, "nvrtc", "", "does not start");
     bool ok = compiler.compile(program, sizeof options / sizeof *options, options) == 0;
-    result->log = fetch(compiler.log_size, compiler.log, program, &log_bytes);
+    result->log = fetch_text(compiler.log_size, compiler.log, program, &log_bytes);
     if (ok)
-        result->image = fetch(compiler.image_size, compiler.image, program, &result->bytes);
+        result->image = fetch_text(compiler.image_size, compiler.image, program, &result->bytes);
     return result->image || err_set(err, ERR_FAILED, name, "", "does not compile");
 }
 

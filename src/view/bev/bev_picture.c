@@ -209,20 +209,20 @@ Rgb bev_picture_over(const State *state, Rgb color, double x, double y, double p
     return color;
 }
 
-static bool paint(BevPicture *next, Err *err) {
+static bool paint_cells(BevPicture *next, Err *err) {
     const RasterStyle style = {next->colormap, next->range, next->filled, next->light};
     return raster_render(&next->field, &style, &next->image, err) &&
            (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }
 
-static bool render(BevPicture *next, const BevPicture *last, const State *state,
-                   const LiveFrame *frame, const GiveUp *give_up, Err *err) {
+static bool render_cells(BevPicture *next, const BevPicture *last, const State *state,
+                         const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     if (!decode_all(next, last, state, frame, give_up, err) || given_up(give_up))
         return false;
     next->colormap = choose_map(next, state);
     if (next->colormap && !choose_range(next, last, state, err))
         return false;
-    return !given_up(give_up) && paint(next, err);
+    return !given_up(give_up) && paint_cells(next, err);
 }
 
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
@@ -237,7 +237,7 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
     const char *reason = missing(&content, state, frame);
     if (reason)
         snprintf(next.reason, sizeof next.reason, "%s", reason);
-    else if (!render(&next, previous, state, frame, give_up, err)) {
+    else if (!render_cells(&next, previous, state, frame, give_up, err)) {
         bev_picture_free(&next);
         return false;
     } else

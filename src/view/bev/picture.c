@@ -120,8 +120,9 @@ static void destroy(void *contents) {
 }
 
 /* `most_w`: columns of a photograph in the strip; 0: no strip. */
-static Picture *make(const State *state, const LiveData *live, Picture *previous,
-                     const BevPicture *last, int64_t most_w, const GiveUp *give_up, Err *err) {
+static Picture *make_picture(const State *state, const LiveData *live, Picture *previous,
+                             const BevPicture *last, int64_t most_w, const GiveUp *give_up,
+                             Err *err) {
     const LiveFrame *frame = &live->frame;
     Picture want = {.content = frame->content,
                     .bev.view = (ViewKind)state->view,
@@ -155,12 +156,12 @@ static Picture *make(const State *state, const LiveData *live, Picture *previous
 Picture *picture_make(const State *state, const LiveData *live, Picture *previous,
                       const GiveUp *give_up, Err *err) {
     const BevPicture *last = previous ? &previous->bev : NULL;
-    return make(state, live, previous, last, MOST_W, give_up, err);
+    return make_picture(state, live, previous, last, MOST_W, give_up, err);
 }
 
 Picture *picture_of_figure(const State *state, const LiveData *live, bool strip, Err *err) {
     const BevPicture page = {.light = state->light};
-    Picture *picture = make(state, live, NULL, &page, strip ? INT16_MAX : 0, NULL, err);
+    Picture *picture = make_picture(state, live, NULL, &page, strip ? INT16_MAX : 0, NULL, err);
     if (!picture || picture->bev.ready)
         return picture;
     err_set(err, ERR_USAGE, views[state->view].name, "choose another view", "%s",

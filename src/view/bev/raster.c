@@ -13,7 +13,8 @@ typedef enum { SHAPE_LINEAR, SHAPE_LOGARITHMIC, SHAPE_SYMMETRIC } RangeShape;
 
 /* Collects the values that decide the range: magnitudes for a symmetric one; zeros count for a
  * linear one only. NULL: no memory. */
-static float *gather(const CellField *const fields[], int count, RangeShape shape, size_t *n) {
+static float *gather_values(const CellField *const fields[], int count, RangeShape shape,
+                            size_t *n) {
     size_t cells = 0;
     for (int i = 0; i < count; i++)
         cells += (size_t)(fields[i]->nx * fields[i]->ny);
@@ -65,7 +66,7 @@ static bool find_beyond(const CellField *const fields[], int count, ValueRange *
 static bool range_shaped(const CellField *const fields[], int count, RangeShape shape,
                          ValueRange *range, Err *err) {
     size_t n;
-    float *values = gather(fields, count, shape, &n);
+    float *values = gather_values(fields, count, shape, &n);
     if (!values)
         return err_set(err, ERR_FAILED, views[fields[0]->view].name, "", "no memory for a range");
     *range = n ? range_of(values, n, shape) : (ValueRange){0};
@@ -145,7 +146,7 @@ int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
  * A window around each pixel, weighted by nearness, tells both. */
 enum { REACH = 4 };
 
-static float tap(int64_t offset) {
+static float weight_at(int64_t offset) {
     return (float)(REACH + 1 - llabs(offset)) / ((REACH + 1) * (REACH + 1));
 }
 
@@ -155,7 +156,7 @@ typedef struct {
     float of[SUMS];
 } Around;
 
-static void add(Around *sum, const Around *one, float weight) {
+static void add_around(Around *sum, const Around *one, float weight) {
     for (int k = 0; k < SUMS; k++)
         sum->of[k] += weight * one->of[k];
 }
@@ -168,7 +169,7 @@ static float mass_of(const CellField *field, int64_t cell) {
                                             : 1;
 }
 
-static Around alone(const CellField *field, const RasterStyle *style, int64_t cell) {
+static Around around_of(const CellField *field, const RasterStyle *style, int64_t cell) {
     float mass = mass_of(field, cell);
     Rgb color = !(mass > 0)    ? ground_of(style)
                 : field->color ? field->color[cell]
@@ -183,11 +184,11 @@ static Around *sum_rows(const CellField *field, const RasterStyle *style) {
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t row = 0; row < (sums ? h : 0); row++)
         for (int64_t x = 0; x < w; x++) {
-            Around one = alone(field, style, raster_cell(field->nx, field->ny, x, row));
+            Around one = around_of(field, style, raster_cell(field->nx, field->ny, x, row));
             for (int64_t to = x - REACH; one.of[CELLS] > 0 && to <= x + REACH; to++) {
                 one.of[RIGHT] = (float)(x - to);
                 if (to >= 0 && to < w)
-                    add(&sums[row * w + to], &one, tap(x - to));
+                    add_around(&sums[row * w + to], &one, weight_at(x - to));
             }
         }
     return sums;
@@ -198,8 +199,8 @@ static Around sum_around(const CellField *field, const Around *rows, int64_t col
     for (int64_t from = row - REACH; from <= row + REACH; from++)
         if (from >= 0 && from < field->nx) {
             const Around *one = &rows[from * field->ny + column];
-            add(&sum, one, tap(from - row));
-            sum.of[DOWN] += tap(from - row) * one->of[CELLS] * (float)(from - row);
+            add_around(&sum, one, weight_at(from - row));
+            sum.of[DOWN] += weight_at(from - row) * one->of[CELLS] * (float)(from - row);
         }
     return sum;
 }
@@ -236,7 +237,8 @@ static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64
         for (int64_t x = column - REACH; x <= column + REACH; x++) {
             bool inside = x >= 0 && y >= 0 && x < field->ny && y < field->nx;
             int64_t cell = inside ? raster_cell(field->nx, field->ny, x, y) : -1;
-            float near = inside && mass_of(field, cell) > 0 ? tap(x - column) * tap(y - row) : 0;
+            float near =
+                inside && mass_of(field, cell) > 0 ? weight_at(x - column) * weight_at(y - row) : 0;
             if (near > best)
                 color = cell_color(field, style, cell);
             best = fmaxf(best, near);

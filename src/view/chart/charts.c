@@ -186,8 +186,8 @@ static void fill_mrc(ChartData *data) {
 
 /* Draws roof `i` from (x0, y0) up to (x1, top), and flat from there on. It is dashed except for the
  * first. The colour is that of the latency term that the roof limits. */
-static void roof(ChartData *data, int series, int i, int term, double x0, double y0, double x1,
-                 double top) {
+static void add_roof(ChartData *data, int series, int i, int term, double x0, double y0, double x1,
+                     double top) {
     double *x = data->roof_x[i], *y = data->roof_y[i];
     x[0] = x0, y[0] = y0;
     x[1] = x1, y[1] = top;
@@ -202,8 +202,8 @@ static void memory_roof(ChartData *data, int series, int i, int term, double gfl
                         double gflops) {
     double lo = data->spec.x.lo, ridge = gflops / gflops_a_flop;
     double x1 = fmax(fmin(ridge, data->spec.x.hi), lo);
-    roof(data, series, i, term, lo, fmin(lo * gflops_a_flop, gflops) * 1e-3, x1,
-         fmin(x1 * gflops_a_flop, gflops) * 1e-3);
+    add_roof(data, series, i, term, lo, fmin(lo * gflops_a_flop, gflops) * 1e-3, x1,
+             fmin(x1 * gflops_a_flop, gflops) * 1e-3);
 }
 
 /* The label that holds the note's sentence about the roof of DRAM; "" without that roof. */
@@ -236,8 +236,8 @@ static bool dram_roof(ChartData *data, int series, const ModelCeilings *ceilings
 static void tensor_roof(ChartData *data, int series, int i, const ModelCeilings *ceilings) {
     double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
     snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);
-    roof(data, series, i, TERM_ISSUE, low / ceilings->l2_gb_s, low * 1e-3, high / ceilings->l2_gb_s,
-         high * 1e-3);
+    add_roof(data, series, i, TERM_ISSUE, low / ceilings->l2_gb_s, low * 1e-3,
+             high / ceilings->l2_gb_s, high * 1e-3);
 }
 
 /* "V4 reaches 12 % of its L2 roof on RTX A6000: latency-bound" */

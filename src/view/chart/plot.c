@@ -357,12 +357,12 @@ double plot_note_height(const PlotFrame *frame, double w, const char *note) {
 
 /* ---- a box, or a page of its own ------------------------------------------------------------ */
 
-static void draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
+static void draw_chart(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     (spec->part_count ? plot_bars_draw : plot_lines_draw)(frame, box, spec);
 }
 
 void plot_draw(Pen *pen, Box box, const ChartSpec *spec, const char *aside) {
-    draw(&(PlotFrame){pen, spec->theme, &boxed_type, true, aside, false}, box, spec);
+    draw_chart(&(PlotFrame){pen, spec->theme, &boxed_type, true, aside, false}, box, spec);
 }
 
 void plot_cells(Pen *pen, Box box, const ChartSpec *spec) {
@@ -404,8 +404,8 @@ static PlotPage plot_page(const ChartSpec *spec, double w) {
 
 static void draw_page(Pen *pen, const void *context) {
     const PlotPage *page = context;
-    draw(&(PlotFrame){pen, page->spec->theme, page->type, false, NULL, false}, page_box(page),
-         page->spec);
+    draw_chart(&(PlotFrame){pen, page->spec->theme, page->type, false, NULL, false}, page_box(page),
+               page->spec);
 }
 
 static PageSpec page_of(const PlotPage *page, double scale) {

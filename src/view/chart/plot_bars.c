@@ -176,7 +176,7 @@ static double ends_width(const PlotFrame *frame, const ChartSpec *spec, int piec
 }
 
 /* Divides the width: labels, bars and texts. The last pieces of the texts yield to the bars. */
-static void widths(const PlotFrame *frame, const ChartSpec *spec, double w, Rows *rows) {
+static void divide_width(const PlotFrame *frame, const ChartSpec *spec, double w, Rows *rows) {
     const double least_bars = 0.35;
     TextStyle style = plot_muted(frame);
     style.bold = true;
@@ -202,7 +202,7 @@ void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     Rows rows = {.bar_h = BAR_H, .step = BAR_STEP, .group_step = GROUP_STEP};
     double top = plot_head(frame, box, spec);
     top += plot_keys(frame, spec, box, top);
-    widths(frame, spec, box.w, &rows);
+    divide_width(frame, spec, box.w, &rows);
     double chart_w = box.w - rows.label_w - rows.end_w;
     double band = plot_mark_band(frame, spec, box.x + rows.label_w, chart_w, box.x + box.w);
     double note_h = plot_note_height(frame, box.w, spec->note);

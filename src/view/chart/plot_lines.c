@@ -94,7 +94,7 @@ typedef struct {
     int count;
 } Taken;
 
-static void take(Taken *taken, Box box) {
+static void take_place(Taken *taken, Box box) {
     if (taken->count < MOST_TAKEN)
         taken->list[taken->count++] = box;
 }
@@ -111,7 +111,7 @@ static void take_dots(const ChartSpec *spec, Box chart, Taken *taken) {
     for (int i = 0; i < spec->series_count; i++)
         for (int j = 0; j < spec->series[i].count && spec->series[i].dots; j++)
             if (point_of(spec, chart, &spec->series[i], j, &x, &y))
-                take(taken, (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT});
+                take_place(taken, (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT});
 }
 
 /* Returns how many pieces of lines pass through the box. */
@@ -187,7 +187,7 @@ static void name_point(const PlotFrame *frame, const ChartSpec *spec, Box chart,
             pen_line(frame->pen, x, y, near_x, near_y, style.color, 0.5, 1);
     }
     plot_text(frame, box.x, box.y + 0.85 * h, w, &style, name);
-    take(taken, box);
+    take_place(taken, box);
 }
 
 /* ---- names at the ends of lines ------------------------------------------------------------- */
@@ -231,7 +231,7 @@ static void find_ends(const ChartSpec *spec, Box chart, Ends *ends) {
 }
 
 /* Returns how far apart the ends are. */
-static double spread(const Ends *ends) {
+static double spread_of(const Ends *ends) {
     double sum = 0;
     for (int i = 1; i < ends->count; i++)
         sum += fmin(ends->list[i].from_y - ends->list[i - 1].from_y, 30);
@@ -269,7 +269,7 @@ static Ends choose_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart
     Ends left = {.left = true}, right = {.left = false};
     find_ends(spec, chart, &left);
     find_ends(spec, chart, &right);
-    bool apart = left.count == right.count && spread(&left) > 1.5 * spread(&right);
+    bool apart = left.count == right.count && spread_of(&left) > 1.5 * spread_of(&right);
     Ends ends = apart || left.count > right.count ? left : right;
     for (int i = 0; i < ends.count; i++) {
         const PlotSeries *series = &spec->series[ends.list[i].series];

@@ -81,8 +81,8 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
 }
 
 /* Cleans `text` and cuts it to `max_w`; returns its width. */
-static double fit(Pen *pen, const TextStyle *style, double max_w, const char *text,
-                  char fitted[PEN_TEXT_MAX]) {
+static double fit_text(Pen *pen, const TextStyle *style, double max_w, const char *text,
+                       char fitted[PEN_TEXT_MAX]) {
     char cut[PEN_TEXT_MAX - 4];
     clean_text(text, cut, sizeof cut);
     snprintf(fitted, PEN_TEXT_MAX, "%s", cut);
@@ -111,11 +111,11 @@ static Box box_of(double x, double baseline, double width, const TextStyle *styl
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text) {
     char fitted[PEN_TEXT_MAX];
-    return box_of(x, baseline, fit(pen, style, max_w, text, fitted), style);
+    return box_of(x, baseline, fit_text(pen, style, max_w, text, fitted), style);
 }
 
-static void note(FigureLayout *layout, Box box, double x, double baseline, const TextStyle *style,
-                 const char *text) {
+static void note_text(FigureLayout *layout, Box box, double x, double baseline,
+                      const TextStyle *style, const char *text) {
     if (!layout || layout->failed)
         return;
     if (layout->count == layout->capacity) {
@@ -133,8 +133,8 @@ static void note(FigureLayout *layout, Box box, double x, double baseline, const
     clean_text(text, entry->text, sizeof entry->text);
 }
 
-static void show(Pen *pen, double x, double baseline, double width, const TextStyle *style,
-                 const char *text) {
+static void show_text(Pen *pen, double x, double baseline, double width, const TextStyle *style,
+                      const char *text) {
     double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
     cairo_t *cr = pen->cr;
     cairo_save(cr);
@@ -155,12 +155,12 @@ static void show(Pen *pen, double x, double baseline, double width, const TextSt
 double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                 const char *text) {
     char fitted[PEN_TEXT_MAX];
-    double width = fit(pen, style, max_w, text, fitted);
+    double width = fit_text(pen, style, max_w, text, fitted);
     if (pen->measuring)
         return width;
-    note(pen->layout, box_of(x, baseline, width, style), x, baseline, style, fitted);
+    note_text(pen->layout, box_of(x, baseline, width, style), x, baseline, style, fitted);
     if (!pen->texts_apart)
-        show(pen, x, baseline, width, style, fitted);
+        show_text(pen, x, baseline, width, style, fitted);
     return width;
 }
 
@@ -307,7 +307,7 @@ bool pen_status(cairo_status_t status, const char *what, Err *err) {
                    cairo_status_to_string(status));
 }
 
-static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) {
+static void paint_image(Pen *pen, Box box, const Image *image, cairo_filter_t filter) {
     cairo_surface_t *surface = pen_surface(image);
     cairo_save(pen->cr);
     cairo_translate(pen->cr, box.x, box.y);
@@ -336,13 +336,13 @@ void pen_picture(Pen *pen, Box box, const Image *image) {
     double w = box.w, h = box.h;
     cairo_user_to_device_distance(pen->cr, &w, &h);
     if (lround(w) < image->w || lround(h) < image->h) {
-        paint(pen, box, image, CAIRO_FILTER_GOOD);
+        paint_image(pen, box, image, CAIRO_FILTER_GOOD);
         return;
     }
     Image scaled;
     pen->failed = !image_scale(image, lround(w), lround(h), &scaled, &pen->err);
     if (!pen->failed)
-        paint(pen, box, &scaled, CAIRO_FILTER_NEAREST);
+        paint_image(pen, box, &scaled, CAIRO_FILTER_NEAREST);
     image_free(&scaled);
 }
 

@@ -13,7 +13,7 @@ typedef struct {
     Area area; /* the rest of the panel */
 } Lines;
 
-static void say(Lines *lines, const char *text) {
+static void say_line(Lines *lines, const char *text) {
     int rows = sheet_paragraph(lines->sheet, lines->area, INK_TEXT, text);
     lines->area = area_below(lines->area, rows);
 }
@@ -90,7 +90,7 @@ static void contributions(Lines *lines, const PanelData *data) {
         char text[64];
         snprintf(text, sizeof text, "and %lld more, %s", (long long)(probe->points - shown),
                  shown == matter && matter < probe->contribution_count ? "near 0" : "none heavier");
-        say(lines, text);
+        say_line(lines, text);
     }
 }
 
@@ -116,7 +116,7 @@ static void dropped(Lines *lines, const PanelData *data) {
         return;
     sheet_origin(lines->sheet, ORIGIN_MAP, NULL);
     dropped_text(frame->rig, frame->features->depth, pixel, text, sizeof text);
-    say(lines, text);
+    say_line(lines, text);
     sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
 }
 
@@ -127,27 +127,27 @@ static void readout(Lines *lines, const PanelData *data) {
     const char *dtype = bev_dtypes[data->live->job.config.dtype].title;
     char text[160];
     where_text(data, text, sizeof text);
-    say(lines, text);
+    say_line(lines, text);
     if (probe->interval >= 0)
         snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
                  (long long)probe->interval);
     else
         snprintf(text, sizeof text, "no point falls into it");
-    say(lines, text);
+    say_line(lines, text);
     snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value,
              probe->fp64_original);
-    say(lines, text);
+    say_line(lines, text);
     if (live_probe_empty(probe))
-        say(lines, "each of its points has probability 0: nothing arrives");
+        say_line(lines, "each of its points has probability 0: nothing arrives");
     if (probe->channel >= 0) {
         snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
                  dtype, probe->channel_value, probe->channel_fp64);
-        say(lines, text);
+        say_line(lines, text);
     }
     if (frame->gradients.loss) {
         sheet_origin(lines->sheet, ORIGIN_GRADIENTS, NULL);
         loss_text(frame, text, sizeof text);
-        say(lines, text);
+        say_line(lines, text);
     }
     sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
     dropped(lines, data);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static void say(Sheet *sheet, Area *area, Ink ink, const char *text) {
+static void say_row(Sheet *sheet, Area *area, Ink ink, const char *text) {
     if (area->h > 0)
         *area = area_below(*area, sheet_paragraph(sheet, *area, ink, text));
 }
@@ -118,13 +118,13 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
                  : isnan(range->lo) ? "no cell has a value"
                                     : "every cell is %.3g",
                  range->lo);
-    say(sheet, area, INK_MUTED, text);
+    say_row(sheet, area, INK_MUTED, text);
     int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
     if (cell < 0)
         return;
     snprintf(text, sizeof text, "largest %.3g, cell %s", field->value[cell],
              state_cell_place(data->state, cell).text);
-    say(sheet, area, INK_MUTED, text);
+    say_row(sheet, area, INK_MUTED, text);
 }
 
 /* ---- colour views ---------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static void draw_strength(Sheet *sheet, Area *area, const CellField *field, bool
     snprintf(text, sizeof text, "strength: accumulated depth weight, 0 to %.2g and more",
              field->full_mass);
     if (isfinite(field->full_mass))
-        say(sheet, area, INK_MUTED, text);
+        say_row(sheet, area, INK_MUTED, text);
 }
 
 static void draw_components(Sheet *sheet, Area *area, const CellField *field, bool channels) {
@@ -163,10 +163,10 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (bev->view == VIEW_CHANNEL && !bev->difference)
         snprintf(title, sizeof title, "Channel %lld", (long long)data->picture->channel);
     area = sheet_title(sheet, area, title, "");
-    say(sheet, &area, INK_TEXT,
-        !bev->difference             ? view->idea
-        : field->view == VIEW_POINTS ? "points in A less points in B"
-                                     : "signed, of the channel that differs most");
+    say_row(sheet, &area, INK_TEXT,
+            !bev->difference             ? view->idea
+            : field->view == VIEW_POINTS ? "points in A less points in B"
+                                         : "signed, of the channel that differs most");
     if (view->legend == LEGEND_CLASSES)
         draw_classes(sheet, &area);
     else if (view->legend == LEGEND_BAR)
@@ -178,10 +178,10 @@ void legend_draw(Sheet *sheet, Area area, const PanelData *data) {
         draw_strength(sheet, &area, field, bev->light);
     }
     if (raster_fills(field, bev->filled))
-        say(sheet, &area, INK_MUTED,
-            field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
-            : field->color            ? "fainter: empty cells, the mean around them"
-                                      : "fainter: empty cells, interpolated");
+        say_row(sheet, &area, INK_MUTED,
+                field->view == VIEW_CLASS ? "fainter: empty cells, as the nearest"
+                : field->color            ? "fainter: empty cells, the mean around them"
+                                          : "fainter: empty cells, interpolated");
     snprintf(text, sizeof text, "cells that are not a number: %lld, infinite: %lld",
              (long long)field->nan_cells, (long long)field->inf_cells);
     if (field->nan_cells || field->inf_cells)

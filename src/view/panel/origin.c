@@ -24,7 +24,7 @@ typedef struct {
 #define WRITE(answer, field, ...) snprintf((answer)->field, sizeof(answer)->field, __VA_ARGS__)
 
 /* Fills in what every source sentence may name: kernel, scene, machine, baseline, time. */
-static void fill(Answer *answer) {
+static void fill_answer(Answer *answer) {
     const KernelConfig *job = &answer->live->job.config, *now = &answer->state->job.config;
     const LiveDevice *device = &answer->live->device;
     const BevKernel *baseline = answer->state->job.baseline.kernel;
@@ -212,7 +212,7 @@ void origin_text(const State *state, const LiveData *live, const Origin *origin,
                      .live = live,
                      .origin = origin,
                      .kernel = origin->kernel ? origin->kernel : state->job.config.kernel};
-    fill(&answer);
+    fill_answer(&answer);
     bool known = !topics[origin->topic].known || topics[origin->topic].known(&answer);
     const char *from = known ? topics[origin->topic].sentence : topics[origin->topic].unknown;
     size_t used = 0;

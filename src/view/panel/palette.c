@@ -67,7 +67,7 @@ typedef struct {
     int name, value, help;
 } Widths;
 
-static int wider(const Sheet *sheet, int w, const char *text) {
+static int wider_text(const Sheet *sheet, int w, const char *text) {
     int wanted = text[0] ? sheet_width(sheet, text) + 2 : 0;
     return wanted > w ? wanted : w;
 }
@@ -78,8 +78,8 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
     Widths widths = {0, 0, 0};
     bool keys_shown = false;
     for (int i = 0; i < count; i++) {
-        widths.name = wider(sheet, widths.name, lines[i].row->name);
-        widths.value = wider(sheet, widths.value, lines[i].value);
+        widths.name = wider_text(sheet, widths.name, lines[i].row->name);
+        widths.value = wider_text(sheet, widths.value, lines[i].value);
         keys_shown |= lines[i].key[0] != '\0';
     }
     widths.name = widths.name < w * 3 / 5 ? widths.name : w * 3 / 5;

@@ -37,7 +37,7 @@ static void us_text(double us, char text[24]) {
 }
 
 /* Returns the fastest kernel. */
-static const Schedule *winner(const Race *race) {
+static const Schedule *winner_of(const Race *race) {
     const Schedule *best = race->lanes;
     for (int i = 1; i < race->count; i++)
         best = race->lanes[i].latency_us < best->latency_us ? &race->lanes[i] : best;
@@ -158,12 +158,12 @@ static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
 /* ---- the race -------------------------------------------------------------------------------- */
 
 static Ink lane_ink(const Race *race, const Schedule *lane) {
-    return lane == winner(race) ? INK_ACCENT : INK_TEXT;
+    return lane == winner_of(race) ? INK_ACCENT : INK_TEXT;
 }
 
 /* Writes "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
 static void finding_text(const Race *race, char *text, size_t size) {
-    const Schedule *best = winner(race);
+    const Schedule *best = winner_of(race);
     char us[24];
     us_text(best->latency_us, us);
     int used = snprintf(text, size, "%s is done after %s:", best->rung->title, us);
@@ -366,7 +366,7 @@ static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double sca
 
 void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Race *race = view->race;
-    const Schedule *slow = race_straggler(race), *best = winner(race);
+    const Schedule *slow = race_straggler(race), *best = winner_of(race);
     char text[200], note[160];
     source_text(view, note, sizeof note);
     area = sheet_title(sheet, area, "Straggler: when each multiprocessor works, from top to bottom",
@@ -408,7 +408,7 @@ void race_draw(Sheet *sheet, Area area, const PanelData *data) {
         sheet_title(sheet, area, "Race", "follows");
         return;
     }
-    const Schedule *best = winner(race);
+    const Schedule *best = winner_of(race);
     us_text(best->latency_us, us);
     snprintf(text, sizeof text, "Written when %s is done, after %s", best->rung->title, us);
     area = sheet_title(sheet, area, text, ":race");

@@ -105,7 +105,7 @@ static int fold_rank(const Stack *stack, int i) {
 
 /* Leaves out panels until the rest has room; the questions first shrink to their answers. The last
  * panel stays and is drawn into what there is. */
-static void fold(Stack *stack) {
+static void fold_panels(Stack *stack) {
     while (stack->count > 1 && least_height(stack) > stack->area.h) {
         int first = 0;
         for (int i = 1; i < stack->count; i++)
@@ -156,7 +156,7 @@ void stack_draw(Sheet *sheet, Area area, const Panel *const *panels, const Panel
             stack.panels[stack.count++] = panels[i];
     if (!stack.count || area.h < 1 || area.w < 1)
         return;
-    fold(&stack);
+    fold_panels(&stack);
     int heights[STACK_PANELS], gap, y = area.y, left = area.h;
     share_rows(sheet, &stack, data, heights, &gap);
     int needed = guest ? guest_rows(sheet, &stack, guest, data) : 0;

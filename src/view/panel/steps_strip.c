@@ -173,7 +173,7 @@ void headings_row(Rows *rows) {
                    cell_style(INK_MUTED), places[i].head);
 }
 
-static void put(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
+static void put_column(Sheet *sheet, Area row, int column, CellStyle style, const char *text) {
     int x = places[column].x, w = places[column].w;
     if (x + w > row.w)
         return;
@@ -186,7 +186,7 @@ static void put(Sheet *sheet, Area row, int column, CellStyle style, const char 
 static void put_number(Sheet *sheet, Area row, int column, CellStyle style, double number) {
     char text[24];
     snprintf(text, sizeof text, "%.0f", number);
-    put(sheet, row, column, style, text);
+    put_column(sheet, row, column, style, text);
 }
 
 /* Draws a group of accesses. ">" before the name: the group needs the result of earlier loads. */
@@ -222,14 +222,14 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
         snprintf(share, sizeof share, "%.0f%%",
                  sectors > 0 ? 100 * used / (sectors * SECTOR_WORDS * WORD_BYTES) : 0);
     snprintf(text, sizeof text, "%.14s", group->first->name);
-    put(rows->sheet, row, COL_NAME, style, text);
-    put(rows->sheet, row, COL_WAITS, style, waits ? ">" : "");
-    put(rows->sheet, row, COL_ACCESS, style, step_accesses[group->first->access]);
-    put(rows->sheet, row, COL_TIMES, style, times);
+    put_column(rows->sheet, row, COL_NAME, style, text);
+    put_column(rows->sheet, row, COL_WAITS, style, waits ? ">" : "");
+    put_column(rows->sheet, row, COL_ACCESS, style, step_accesses[group->first->access]);
+    put_column(rows->sheet, row, COL_TIMES, style, times);
     put_number(rows->sheet, row, COL_BYTES, style, bytes);
     put_number(rows->sheet, row, COL_LINES, style, lines);
     put_number(rows->sheet, row, COL_SECTORS, style, sectors);
-    put(rows->sheet, row, COL_SHARE, style, share);
+    put_column(rows->sheet, row, COL_SHARE, style, share);
     if (row.w > STRIP_X)
         strip_draw(rows->sheet, row.x + STRIP_X, row.y, row.w - STRIP_X, shown, count);
 }

@@ -64,14 +64,14 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
     return at;
 }
 
-static bool same(const BevKernel *a, const BevKernel *b) {
+static bool same_kernel(const BevKernel *a, const BevKernel *b) {
     return !strcmp(a->name, b->name);
 }
 
 static Ink bar_ink(const Story *story, const StoryBar *bar) {
-    return same(bar->kernel, story->selection.kernel)  ? INK_ACCENT
-           : same(bar->kernel, story->baseline.kernel) ? INK_BASELINE
-                                                       : INK_MUTED;
+    return same_kernel(bar->kernel, story->selection.kernel)  ? INK_ACCENT
+           : same_kernel(bar->kernel, story->baseline.kernel) ? INK_BASELINE
+                                                              : INK_MUTED;
 }
 
 /* Returns the column of the article's figure; -1: there is none, or it is beyond the scale. */
@@ -103,7 +103,7 @@ static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBa
 static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar *bar,
                      const Columns *at) {
     Ink ink = bar_ink(story, bar);
-    bool selected = same(bar->kernel, story->selection.kernel);
+    bool selected = same_kernel(bar->kernel, story->selection.kernel);
     CellStyle style = {.ink = ink == INK_MUTED ? INK_TEXT : ink,
                        .attributes = selected ? CELL_BOLD : 0};
     sheet_origin(sheet, story->source == SOURCE_MODEL ? ORIGIN_MODEL : ORIGIN_LATENCY, bar->kernel);
@@ -137,8 +137,8 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
 
 static bool is_bar(const Story *story, const BevKernel *kernel) {
     for (int i = 0; i < story->count; i++)
-        if ((story->bars[i].here && same(story->bars[i].here, kernel)) ||
-            same(story->bars[i].kernel, kernel))
+        if ((story->bars[i].here && same_kernel(story->bars[i].here, kernel)) ||
+            same_kernel(story->bars[i].kernel, kernel))
             return true;
     return false;
 }

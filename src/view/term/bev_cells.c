@@ -29,7 +29,7 @@ static Part part_of(const State *state) {
 
 /* Returns the largest area for the part. A terminal's cell is about twice as high as wide: h rows
  * show 2 h square pixels. */
-static Area fit(Area area, const Part *part, int stretch) {
+static Area fit_part(Area area, const Part *part, int stretch) {
     double ratio = part->w / part->h / stretch;
     int w = (int)fmin(area.w, floor(2 * area.h * ratio)), h = (int)fmin(area.h, area.w / ratio / 2);
     w = w < 1 ? 1 : w;
@@ -46,14 +46,14 @@ static bool is_full(Rgb color) {
     return memcmp(&color, &panel_theme.background, sizeof color) != 0;
 }
 
-static void add(Sum *sum, Rgb color, double share) {
+static void add_color(Sum *sum, Rgb color, double share) {
     sum->r += share * color.r;
     sum->g += share * color.g;
     sum->b += share * color.b;
     sum->weight += share;
 }
 
-static Rgb mean(const Sum *sum) {
+static Rgb mean_of(const Sum *sum) {
     return (Rgb){(uint8_t)lround(sum->r / sum->weight), (uint8_t)lround(sum->g / sum->weight),
                  (uint8_t)lround(sum->b / sum->weight)};
 }
@@ -77,13 +77,13 @@ static Rgb mean_color(const BevPicture *picture, const State *state, double x0, 
                 continue;
             double share = overlap(x0, x1, x) * overlap(y0, y1, y);
             Rgb color = bev_picture_pixel(picture, state, x, y);
-            add(is_full(color) ? &full : &empty, color, share);
+            add_color(is_full(color) ? &full : &empty, color, share);
         }
     if (!(full.weight > 0))
-        return empty.weight > 0 ? mean(&empty) : rgb_hex(0);
+        return empty.weight > 0 ? mean_of(&empty) : rgb_hex(0);
     if (!(empty.weight > 0))
-        return mean(&full);
-    return rgb_mix(mean(&empty), mean(&full), 3 * full.weight / (full.weight + empty.weight));
+        return mean_of(&full);
+    return rgb_mix(mean_of(&empty), mean_of(&full), 3 * full.weight / (full.weight + empty.weight));
 }
 
 static double luminance_of(Rgb color) {
@@ -190,7 +190,7 @@ static void draw_divider(Cells *cells, Area used, const BevPicture *picture, con
 
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     Part part = part_of(state);
-    Area used = fit(area, &part, stretch_of(state));
+    Area used = fit_part(area, &part, stretch_of(state));
     draw_pixels(cells, used, picture, state, &part);
     draw_divider(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;

@@ -14,23 +14,23 @@ typedef struct {
     bool light;
 } Page;
 
-static void fill(const Page *page, double x, double y, double w, double h) {
+static void fill_box(const Page *page, double x, double y, double w, double h) {
     cairo_rectangle(page->pen.cr, x, y, w, h);
     cairo_fill(page->pen.cr);
 }
 
 /* Draws a block element at the cell's corner (x, y). False: the glyph is no block element. */
-static bool block(const Page *page, uint32_t glyph, double x, double y) {
+static bool draw_block(const Page *page, uint32_t glyph, double x, double y) {
     double w = page->w, h = page->h;
     if (glyph == 0x2580)
-        fill(page, x, y, w, h / 2);
+        fill_box(page, x, y, w, h / 2);
     else if (glyph >= 0x2581 && glyph <= 0x2588) {
         double height = round(h * (glyph - 0x2580) / 8);
-        fill(page, x, y + h - height, w, height);
+        fill_box(page, x, y + h - height, w, height);
     } else if (glyph > 0x2588 && glyph <= 0x258f)
-        fill(page, x, y, w * (0x2590 - glyph) / 8, h);
+        fill_box(page, x, y, w * (0x2590 - glyph) / 8, h);
     else if (glyph == 0x2500)
-        fill(page, x, y + h / 2 - 0.5, w, 1);
+        fill_box(page, x, y + h / 2 - 0.5, w, 1);
     else
         return false;
     return true;
@@ -52,18 +52,18 @@ static bool braille(const Page *page, uint32_t glyph, double x, double y) {
 }
 
 /* Returns the share of ink of a shade glyph, which terminals draw as a translucent ink. */
-static double shade(uint32_t glyph) {
+static double shade_of(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
 }
 
 static void draw_glyph(Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
     pen_color(&page->pen, ink, 1);
-    if (block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
+    if (draw_block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
         return;
-    if (shade(cell->glyph) > 0) {
-        pen_color(&page->pen, ink, shade(cell->glyph));
-        fill(page, x, y, page->w, page->h);
+    if (shade_of(cell->glyph) > 0) {
+        pen_color(&page->pen, ink, shade_of(cell->glyph));
+        fill_box(page, x, y, page->w, page->h);
         return;
     }
     char text[4];
@@ -73,7 +73,7 @@ static void draw_glyph(Page *page, const Cell *cell, double x, double y, Rgb ink
     cairo_move_to(page->pen.cr, x, y + page->baseline);
     cairo_show_text(page->pen.cr, text);
     if (cell->style.attributes & CELL_UNDERLINE)
-        fill(page, x, y + page->baseline + 2, page->w, 1);
+        fill_box(page, x, y + page->baseline + 2, page->w, 1);
 }
 
 static void draw_cell(Page *page, const Cell *cell, double x, double y) {
