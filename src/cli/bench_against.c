@@ -57,10 +57,7 @@ static bool keep_rows(Against *against, const json_t *record, Err *err) {
             continue;
         row_key(row, key);
         against->where |= 1u << (cuda ? BEV_CUDA : BEV_CPU);
-        json_t *kept =
-            json_pack("{sO sO sO?}", "median_us", json_object_get(row, "median_us"), "noise",
-                      json_object_get(row, "noise"), "settled", json_object_get(row, "settled"));
-        if (json_object_set_new(against->rows, key, kept) != 0)
+        if (json_object_set(against->rows, key, row) != 0)
             return err_no_memory(err, "bench", "");
     }
     return true;

@@ -103,10 +103,6 @@ static json_t *explain_row(const VerifyRow *row) {
     return failures;
 }
 
-static json_t *number_or_null(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* Returns the errors of each class of cells, with the sums that join those of several moments. */
 static json_t *list_classes(const VerifyRow *row) {
     json_t *classes = json_array();
@@ -114,11 +110,10 @@ static json_t *list_classes(const VerifyRow *row) {
         const FormatError *error = &row->by_class[i];
         if (error->judged)
             json_array_append_new(
-                classes,
-                json_pack("{ss so so so so sb}", "class", world_classes[i].name, "max_abs",
-                          number_or_null(error->max_abs), "error2", number_or_null(error->error2),
-                          "want2", number_or_null(error->want2), "cosine",
-                          number_or_null(error->cosine), "within_atol_1e2", error->atol_1e2));
+                classes, json_pack("{ss so so so so sb}", "class", world_classes[i].name, "max_abs",
+                                   cell_real(error->max_abs), "error2", cell_real(error->error2),
+                                   "want2", cell_real(error->want2), "cosine",
+                                   cell_real(error->cosine), "within_atol_1e2", error->atol_1e2));
     }
     return classes;
 }
@@ -286,8 +281,7 @@ static void report_classes(Report *report, const Verified *verified) {
     json_object_foreach(largest, key, error) {
         double error2 = row_number(error, "error2"), want2 = row_number(error, "want2");
         bool within = is_within(options, row_number(error, "max_abs"), row_number(error, "cosine"));
-        json_object_set_new(error, "rel_l2",
-                            number_or_null(error2 == 0 ? 0 : sqrt(error2 / want2)));
+        json_object_set_new(error, "rel_l2", cell_real(error2 == 0 ? 0 : sqrt(error2 / want2)));
         json_object_set_new(error, "within_lines", json_boolean(within));
         report_take(report, error);
     }
@@ -426,8 +420,8 @@ static bool judge_plan(Verified *verified, Err *err) {
     if (ok)
         plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
     ok = ok && records_open(&verified->records, &plan, err) &&
-         verify_run(&plan, add_row, verified, err) &&
-         records_end(&verified->records, err) && judge_rows(verified, &plan, err);
+         verify_run(&plan, add_row, verified, err) && records_end(&verified->records, err) &&
+         judge_rows(verified, &plan, err);
     grad_out_free(&grad_out);
     return ok;
 }
