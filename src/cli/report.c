@@ -120,8 +120,10 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     const json_t *cell = cell_at(report, row, column);
     if (row < 0)
         heading_micro(head->heading, text, size);
+    else if (json_is_string(cell) && json_string_length(cell) < size)
+        memcpy(text, json_string_value(cell), json_string_length(cell) + 1);
     else if (json_is_string(cell))
-        clean_text(json_string_value(cell), text, size);
+        clean_text(json_string_value(cell), text, size); /* cut between two characters */
     else if (json_is_real(cell))
         report_number(text, size, json_real_value(cell), head->digits);
     else if (json_is_integer(cell))
@@ -180,7 +182,8 @@ static int column_width(const Report *report, int column) {
     for (int row = -1; row < report->row_count; row++) {
         char text[256];
         report_cell(report, row, column, text, sizeof text);
-        width = text_width(text) > width ? text_width(text) : width;
+        int own = text_width(text);
+        width = own > width ? own : width;
     }
     return width;
 }
@@ -208,8 +211,9 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-/* Prints a row. `widths` are those of the columns; 0: not shown. */
-static void print_row(const Report *report, int row, const int *widths, bool markdown, FILE *out) {
+/* Prints a row. `widths` are those of the columns, 0: not shown. `words` stand at the left. */
+static void print_row(const Report *report, int row, const int *widths, const bool *words,
+                      bool markdown, FILE *out) {
     char text[256];
     const char *before = markdown ? "| " : "";
     for (int column = 0; column < report->column_count; column++) {
@@ -221,20 +225,23 @@ static void print_row(const Report *report, int row, const int *widths, bool mar
         if (markdown)
             escape_bars(text, sizeof text);
         fputs(before, out);
-        print_padded(out, text, widths[column], report_is_text(report, column));
+        print_padded(out, text, widths[column], words[column]);
         before = markdown ? " | " : "  ";
     }
     fputs(markdown ? " |\n" : "\n", out);
 }
 
 static void print_columns(const Report *report, const int *widths, bool markdown, FILE *out) {
-    print_row(report, -1, widths, markdown, out);
+    bool words[REPORT_COLUMNS];
+    for (int column = 0; column < report->column_count; column++)
+        words[column] = report_is_text(report, column);
+    print_row(report, -1, widths, words, markdown, out);
     for (int column = 0; markdown && column < report->column_count; column++)
         if (widths[column])
-            fputs(report_is_text(report, column) ? "|---" : "|---:", out);
+            fputs(words[column] ? "|---" : "|---:", out);
     fputs(markdown ? "|\n" : "", out);
     for (int row = 0; row < report->row_count; row++)
-        print_row(report, row, widths, markdown, out);
+        print_row(report, row, widths, words, markdown, out);
 }
 
 enum { BETWEEN = 2 }; /* blanks between two columns */
