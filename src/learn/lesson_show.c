@@ -120,6 +120,18 @@ static void add_body(const LessonRun *run, PaneText *body) {
     pane_append(body, &run->reveal);
 }
 
+/* Whether a question of this page or a later one is not answered yet. */
+static bool asks_more(const LessonRun *run) {
+    const Lesson *lesson = run->lesson;
+    int page = run->page + (run->phase == PHASE_VERDICT && !lesson_run_asks_again(run));
+    for (; page < lesson->page_count && !run->alone; page++) {
+        const LessonPage *of = &lesson->pages[page];
+        if (lesson->steps[of->first + of->count - 1].kind == LESSON_QUESTION)
+            return true;
+    }
+    return run->alone && run->phase == PHASE_ASK;
+}
+
 void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     int step = run->page + 1, steps = run->lesson->page_count;
     LessonWants wants = lesson_run_wants(run);
@@ -129,6 +141,7 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
                          .right = run->right,
                          .asked = run->asked,
                          .point = run->point,
+                         .covers = asks_more(run),
                          .model_kernels = run->lesson->model_kernels,
                          .ended = run->phase == PHASE_END};
     const LessonQuestion *question = lesson_run_question(run);

@@ -3,8 +3,9 @@
  * range, and then, question by question, with a right one where that was wrong and with a wrong one
  * where it was right. So each question is judged both ways, and asked again after each of its
  * changes. Nothing is measured. The first ring takes the first lesson. The second ring takes all,
- * and on a busy machine live and plain, with right answers and with three that miss by little: gates
- * and caches then wait for a core, which takes half an hour on two cores. LESSON=05 takes one. */
+ * and on a busy machine live and plain, with right answers and with three that miss by little:
+ * gates and caches then wait for a core, which takes half an hour on two cores. LESSON=05 takes
+ * one. */
 #include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/learn/course.h"

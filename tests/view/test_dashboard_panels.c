@@ -6,7 +6,8 @@
 /* A lesson with a row of each kind. */
 static void open_lesson(LessonPanel point) {
     LessonPane *pane = &state.lesson;
-    *pane = (LessonPane){.open = true, .title = "Ten times the indices", .asks = ASKS_CHOICE};
+    *pane = (LessonPane){
+        .open = true, .title = "Ten times the indices", .asks = ASKS_CHOICE, .covers = true};
     pane->point = point;
     pane->step = 3, pane->steps = 9;
     pane->right = 1, pane->asked = 2;

@@ -235,8 +235,8 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     for (int i = 0; i < log->count && area.h > 0; i++) {
         char text[LOG_LENGTH];
-        bool covered = lesson_asks(&data->state->lesson);
-        text_micro(covered ? log->lines[i].said : log->lines[i].text, text, sizeof text);
+        text_micro(data->state->lesson.covers ? log->lines[i].said : log->lines[i].text, text,
+                   sizeof text);
         if (area.h == 1)
             shorten(sheet, text, area.w);
         area = area_below(area, sheet_paragraph(sheet, area, i ? INK_MUTED : INK_TEXT, text));

@@ -42,30 +42,29 @@ static const Panel *guest_of(const PanelData *data) {
     return NULL;
 }
 
-/* Draws what is open beside a lesson, and the panel that the lesson points at. A question covers
- * all other figures until it is answered, because they could be the answer. */
+/* Draws what is open beside a lesson, and the panel that the lesson points at. All other figures
+ * are covered until the last question is answered, because they could be an answer. */
 static void lesson_column(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     const LessonPanel point = state->lesson.point;
-    const bool asks = lesson_asks(&state->lesson);
     const Panel *list[STACK_PANELS] = {sheet->pixels ? &lesson_panel : &legend_panel, &bits_panel};
     int count = 2;
     if (state->job.steps)
         list[count++] = &steps_panel;
-    if (!asks || point == PANEL_MODEL)
+    if (!lesson_asks(&state->lesson) || point == PANEL_MODEL)
         list[count++] = &model_panel;
     for (int i = 0; tables[i]; i++)
         if (point != PANEL_NONE && tables[i]->point == point)
             list[count++] = tables[i];
-    if (asks)
+    if (state->lesson.covers && !sheet->pixels)
         area = area_below(area, 1 + sheet_paragraph(sheet, area, INK_MUTED,
-                                                    "Other figures are covered until the answer."));
+                                                    "All figures come with the last answer."));
     stack_draw(sheet, area, list, NULL, data);
 }
 
 void side_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
-    if (state->lesson.open && (sheet->pixels || lesson_asks(&state->lesson))) {
+    if (state->lesson.open && (sheet->pixels || state->lesson.covers)) {
         lesson_column(sheet, area, data);
         return;
     }

@@ -95,13 +95,14 @@ static void body_draw(Sheet *sheet, Area area, Page page, int columns, const Pan
 enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER = 8 };
 
 /* Returns the page beside or under a lesson: the BEV where the lesson points there and both have no
- * room, and where a question covers all panels. */
+ * room, and where the lesson covers all panels. */
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
     bool bev = point == PANEL_BEV || point == PANEL_STRIP;
     bool narrow = columns < PAGE_BOTH_COLUMNS;
-    bool covered = lesson_asks(&state->lesson) && point == PANEL_NONE;
-    if (state->page == PAGE_BEV || (covered && !state->bits.open && !state->job.steps))
+    bool chart = state->chart != CHART_NONE && !lesson_asks(&state->lesson);
+    bool open = state->bits.open || state->job.steps || chart || point != PANEL_NONE;
+    if (state->page == PAGE_BEV || (state->lesson.covers && !open))
         return PAGE_BEV;
     if (!bev)
         return narrow ? PAGE_DASHBOARD : state->page;
