@@ -19,7 +19,7 @@ typedef struct {
     float *depth, *feat; /* the decoded tensors */
     float *values;       /* the grid that is judged */
     float *group;        /* a group of channels of `values` */
-    double *group_want;  /* the same channels of `want` */
+    double *group_want;  /* these channels of `want` */
     int32_t *terms;
 } Sensitivity;
 

@@ -27,9 +27,9 @@ typedef struct {
     SceneName scenes[APP_MAX_SCENES];
     const char *names[APP_MAX_SCENES + 2];
     char title_texts[APP_MAX_SCENES][128];
-    const char *titles[APP_MAX_SCENES + 2]; /* of the same; NULL: of the command line */
+    const char *titles[APP_MAX_SCENES + 2]; /* their titles; NULL: a scene of the command line */
     Course course;
-    const char *lessons[COURSE_LESSONS + 1]; /* and the quiz, */
+    const char *lessons[COURSE_LESSONS + 1]; /* the lessons and the quiz */
     const char *lesson_ideas[COURSE_LESSONS + 1];
 } AppMenu;
 
@@ -53,7 +53,7 @@ typedef struct {
     Lesson lesson;
     LessonRun run;
     int saved_page;  /* the page that progress was saved with; -1: not yet */
-    int saved_asked; /* and the questions that had been answered */
+    int saved_asked; /* the number of questions answered when it was saved */
     bool waits;      /* it waits for figures that only repeats can bring, ... */
     double waits_ms; /* ... since then */
     double pause_ms; /* the next frame of its animation */
@@ -67,7 +67,7 @@ typedef struct {
 enum { UNDO_STEPS = 50 };
 
 typedef struct {
-    State *states[UNDO_STEPS];  /* as it was before each change, the newest last */
+    State *states[UNDO_STEPS];  /* the state before each change, the newest last */
     Action changes[UNDO_STEPS]; /* the controls that made them */
     int count;
     Action last;
@@ -109,7 +109,7 @@ typedef struct AppOptions {
     int word_count;
     char words[APP_MAX_WORDS][APP_WORD];
     const char *lesson; /* opened first, as app_open_lesson takes it; NULL: none */
-    int64_t seed;       /* of a quiz; 0: chosen */
+    int64_t seed;       /* the seed of a quiz; 0: the program chooses one */
     DeskMemory memory;  /* whether its progress is kept */
     bool tour;          /* begins with the tour */
 } AppOptions;
@@ -119,7 +119,7 @@ typedef struct {
     AppMenu menu;
     State state;
     Engine *engine;
-    bool script;              /* of the engine: frames come at once, an error ends all */
+    bool script;              /* the engine is a script's: frames come at once, an error ends all */
     uint64_t request;         /* the engine's number of the newest request */
     const EngineFrame *frame; /* the newest; NULL: none yet */
     LiveData nothing;         /* shown before the first frame */

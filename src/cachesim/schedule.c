@@ -29,14 +29,14 @@ typedef struct {
 /* A place for a block on a multiprocessor. */
 typedef struct {
     int64_t block;
-    int warps; /* that have not ended */
+    int warps; /* the number of warps that have not ended */
     char *states;
 } Room;
 
 struct Scheduler {
     Schedule *schedule;
     double issue_us, wait_us; /* a step occupies the multiprocessor; then the warp waits */
-    int most_warps;           /* of a multiprocessor */
+    int most_warps;           /* warps that a multiprocessor holds */
     const Launch *launch;
     void *replay;
     int resident;

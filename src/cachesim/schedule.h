@@ -20,7 +20,7 @@ typedef struct {
 } BlockSpan;
 
 typedef struct {
-    const BevKernel *kernel; /* of V3 the form that it takes */
+    const BevKernel *kernel; /* the kernel; of V3 the form that it takes */
     const BevKernel *rung;   /* of a race: the kernel that runs, V3 itself; else NULL */
     LatencyTerm limiter;
     int64_t longest;   /* steps of the warp with the longest interval */

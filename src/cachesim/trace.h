@@ -64,7 +64,7 @@ typedef struct {
     int64_t longest;            /* steps of the warp with the longest interval */
     int32_t chain_instructions; /* of V4's tiles: all instructions of that warp; else 0 */
     bool transposed;            /* V4's tiles behind a launch that transposes the depth */
-    TraceWaits indices, values; /* that warp's loads of indices; of depths and features */
+    TraceWaits indices, values; /* loads of that warp: of indices; of depths and features */
 } TraceCounts;
 
 /* If the arrays of a trace are larger than TRACE_EXACT_MB, one line in TRACE_ONE_IN is followed

@@ -120,7 +120,7 @@ typedef struct {
     SceneModel *model;
     const ChosenGpus *chosen; /* a chart of one GPU shows the first */
     const Options *options;   /* --output names the file */
-    const BevKernel *kernel;  /* that titles speak of */
+    const BevKernel *kernel;  /* the kernel that titles speak of */
 } PlotRequest;
 
 typedef struct {

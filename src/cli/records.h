@@ -18,7 +18,7 @@ typedef enum { ROW_SKIPPED, ROW_PASSED, ROW_FAILED } RowVerdict;
 typedef struct {
     json_t *row; /* the moment that is shown */
     int64_t moments, failed;
-    double sum;       /* of the figure `mean_of` */
+    double sum;       /* the sum of the figure `mean_of` */
     json_t *left_out; /* the first moment with values that are not compared; NULL: none */
     int moments_left_out;
 } Selection;
@@ -100,7 +100,7 @@ typedef struct {
     json_t *head;   /* the first record; NULL: the file has none */
     json_t *record; /* the current record; NULL: there are no more */
     long whole;     /* bytes of the lines so far */
-    int number;     /* of the line */
+    int number;     /* the number of the line */
     bool ended;     /* the last line says that the plan went to its end */
 } RecordFile;
 

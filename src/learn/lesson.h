@@ -17,9 +17,9 @@ enum {
     LESSON_WORDS = 8, /* of `run` and of `again`, each */
     LESSON_SHOWS = 4,
     LESSON_CODES = 3,       /* `source` rows of a question */
-    LESSON_CODE_LINES = 12, /* of one of them */
+    LESSON_CODE_LINES = 12, /* lines of one piece of source */
     LESSON_SOURCES = 400,   /* all `source` rows */
-    LESSON_FRAMES = 200     /* of an animation */
+    LESSON_FRAMES = 200     /* frames of an animation */
 };
 
 typedef enum {
@@ -56,7 +56,7 @@ typedef struct {
 typedef struct {
     const char *text;
     Expression value;  /* of a choice: whether it is right; of an order: the figure */
-    const char *wrong; /* of a choice: what is said to who took it; NULL: nothing */
+    const char *wrong; /* of a choice: the text for a learner who took it; NULL: nothing */
 } LessonChoice;
 
 /* Several texts of a question: what `run`, `again` or `show` list. */

@@ -35,7 +35,7 @@ bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool
 
 typedef struct {
     char lesson[COURSE_NAME], topic[80]; /* topic: the lesson's title */
-    int page;                            /* of the question */
+    int page;                            /* the page of the question */
     bool missed;                         /* whether the learner missed it before */
     bool answered;                       /* whether it was answered or left out */
     LessonVerdict verdict;

@@ -12,7 +12,7 @@ typedef enum {
 /* clang-format on */
 
 typedef struct {
-    double number; /* of MEASURE_TRUTH: 0 or 1 */
+    double number; /* 0 or 1 for MEASURE_TRUTH */
     Measure measure;
     FigureSource source;
 } Value;

@@ -23,7 +23,7 @@ typedef struct Clip {
     struct dirent **files; /* [count]: of the folder, in the order of their names */
     double period_s;       /* mean time between two moments; each lasts so long */
     const char *untimed;   /* why the timestamps are not used, static text; NULL: they are used */
-    ClipKind kind;         /* that of the first moment, once it is loaded */
+    ClipKind kind;         /* the kind of the first moment, once it is loaded */
 } Clip;
 
 /* Lists the folder, and reads the times of the first and the last moment. */

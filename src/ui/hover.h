@@ -12,7 +12,7 @@ typedef struct {
     bool fresh; /* the mouse has just come; since_ms is not set yet */
     Box box;
     Origin figure;   /* the last figure in `box` that was under the mouse */
-    double x, y;     /* of the mouse */
+    double x, y;     /* the place of the mouse */
     double since_ms; /* when the mouse came */
 } Hover;
 

@@ -18,7 +18,7 @@ typedef struct {
 
 /* How the display ended. The terminal is then as it was before. */
 typedef struct {
-    int signal;        /* that ended it, else 0: the caller then dies of the same signal */
+    int signal;        /* the signal that ended it, by which the caller then dies; 0: none */
     bool threads_left; /* some still compute: the process can only be left with _exit() */
 } LoopEnd;
 

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     PaceKey waiting[PACE_WAITING];
     int waiting_count;
-    double taken_us[PACE_KEYS]; /* of the latest keys, a ring */
+    double taken_us[PACE_KEYS]; /* the time of each of the latest keys, a ring */
     int64_t keys;               /* answered so far */
     double
         first_us; /* from the start of the process until every screen had a picture; 0: not yet */
@@ -56,12 +56,12 @@ Pace pace_figures(const PaceMeter *meter);
 /* The keys that wait for a picture. All zero: no key waits. */
 typedef struct {
     uint64_t request; /* the frame of the newest waiting key; 0: none waits */
-    int scene;        /* its position in the menu, */
-    bool loads;       /* which must be loaded first */
+    int scene;        /* the position of the scene in the menu */
+    bool loads;       /* the scene must be loaded first */
     double since_ms;  /* when the first of them came */
     double took_ms[2][APP_MAX_SCENES + 1]; /* the last time of each scene; [1]: with loading it */
-    int shown_scene; /* the scene on the screens, */
-    double shown_ms; /* and all stages of its pipeline; 0: none yet */
+    int shown_scene;                       /* the scene on the screens */
+    double shown_ms;                       /* the time of all stages of its pipeline; 0: none yet */
 } SlowMeter;
 
 /* Notes that a key asked for a picture of the scene. */
@@ -95,8 +95,8 @@ typedef struct {
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
     bool quit;
-    bool hung_up, input_ended;           /* of the terminal; of standard input */
-    int signal;                          /* that asks to leave; 0: none */
+    bool hung_up, input_ended;           /* the terminal hung up; standard input ended */
+    int signal;                          /* the signal that asks to leave; 0: none */
     bool echoes;                         /* a key waits for its picture ... */
     double echo_ms;                      /* ... until this time; then it is acknowledged */
     double start_ms, tick_ms, moment_ms; /* begin; last tick; next moment of the world */
@@ -106,12 +106,12 @@ typedef struct {
     char recording[64];                  /* folder of the recording; "": none */
     int64_t recorded;                    /* number of the frame written last */
     bool frame_lost;                     /* the user knows that a picture could not be written */
-    bool picture_lost;                   /* the newest picture could not be written, */
-    char lost[320];                      /* and why */
+    bool picture_lost;                   /* the newest picture could not be written */
+    char lost[320];                      /* why it was lost */
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
-    char printed[LOG_LENGTH]; /* the log line that was printed last, */
-    uint64_t printed_said;    /* and how many lines there had been */
+    char printed[LOG_LENGTH]; /* the log line that was printed last */
+    uint64_t printed_said;    /* how many log lines there were then */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
     bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
@@ -119,7 +119,7 @@ typedef struct {
 
 /* ---- loop.c: what the App leaves to the screens --- ------------------------------------------ */
 
-unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
+unsigned loop_screens(const Loop *loop); /* the open screens, a mask of 1u << Screen */
 
 /* Carries out the screens' part of the events and notes so far. */
 void loop_serve(Loop *loop);

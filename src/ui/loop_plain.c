@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PLAIN_PATIENCE_MS = 20000 }; /* how long figures are waited for, */
-enum { PLAIN_SILENCE_MS = 2000 };   /* and how long silently */
+enum { PLAIN_PATIENCE_MS = 20000 }; /* how long it waits for figures */
+enum { PLAIN_SILENCE_MS = 2000 };   /* how long it waits in silence */
 
 /* ---- the log --------------------------------------------------------------------------------- */
 

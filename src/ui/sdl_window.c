@@ -15,11 +15,11 @@ struct SdlWindow {
     SDL_Window *window;
     SDL_Renderer *renderer;
     SDL_Texture *texture;
-    cairo_surface_t *surface;                /* the picture, */
-    cairo_surface_t *over;                   /* and with an outline and a tooltip */
-    int w, h;                                /* of texture and surface, pixels */
+    cairo_surface_t *surface; /* the picture */
+    cairo_surface_t *over;    /* the picture with an outline and a tooltip */
+    int w, h;                 /* the size of texture and surface in pixels */
     Pointer pointer;
-    Spots spots;                       /* of the picture that is shown */
+    Spots spots;                       /* the spots of the picture that is shown */
     Hover hover;                       /* what lies under the mouse */
     SDL_Cursor *hand, *arrow;
     bool points;            /* the cursor is the hand */

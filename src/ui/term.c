@@ -44,10 +44,10 @@ struct Term {
     int colors;  /* 0: none, or none wanted; TRUE_COLORS: of 24 bits */
     Cells shown; /* what the screen shows; no cells: unknown */
     Pixels pixels;    /* how pictures are sent */
-    Image image;      /* the picture on the screen; w 0: none, */
-    Area place;       /* and where */
-    double asked_ms;  /* when the terminal was asked, */
-    double rested_ms; /* and when the next picture may be sent */
+    Image image;      /* the picture on the screen; w 0: none */
+    Area place;       /* where that picture stands */
+    double asked_ms;  /* when the terminal was asked */
+    double rested_ms; /* when the next picture may be sent */
 };
 
 static bool has(const char *capability) {

@@ -30,7 +30,7 @@ void term_size(const Term *term, int *columns, int *rows);
 typedef struct {
     bool color;   /* it shows colours */
     bool unicode; /* the locale is UTF-8 */
-    bool console; /* that of Linux, whose fonts have no half blocks */
+    bool console; /* the console of Linux, whose fonts have no half blocks */
     bool light;   /* the terminal reports a light background */
 } TermFacts;
 

@@ -36,7 +36,7 @@ typedef struct {
     bool no_escape;    /* it began without Escape, */
     bool escape_given; /* because that was taken for a key */
     int introducer;    /* '[' of a CSI sequence, 'P' or '_' of a string; 0: none yet */
-    char text[128];    /* what stands behind; more is lost */
+    char text[128];    /* the text behind it; more is lost */
     size_t length;
 } AnswerReader;
 

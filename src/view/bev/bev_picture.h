@@ -17,7 +17,7 @@ typedef struct {
     CellField other; /* of the baseline during a wipe; else empty */
     ViewKind view;
     int slice;   /* as in slice.h; */
-    bool chosen; /* of a grid with height: the selection's values say which cells are shown */
+    bool chosen; /* a grid with height: the selection's values choose the cells */
     bool difference;
     bool filled; /* empty cells among others may be interpolated: bev_picture_fills() */
     ValueRange range;         /* of scalar views */

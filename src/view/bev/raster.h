@@ -38,7 +38,7 @@ typedef struct {
     const Colormap *colormap; /* scalar views */
     ValueRange range;
     bool fill; /* an empty cell among others takes their mean, dimmer; colours are smoothed */
-    bool light; /* for paper: on a light background */
+    bool light; /* for paper, with a light background */
 } RasterStyle;
 
 /* Whether cells are filled. Counts of points are not: there emptiness is the message. */

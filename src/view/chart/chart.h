@@ -80,8 +80,8 @@ typedef struct {
     int part_count;                /* 0: a chart of lines */
     const PlotBar *bars;
     int bar_count;
-    const Ink *part_inks;  /* of the parts, which have their names in them; NULL: plot_inks */
-    const char *tick_name; /* what the hollow ticks are; NULL: there are none */
+    const Ink *part_inks;  /* inks of parts with their names in them; NULL: plot_inks */
+    const char *tick_name; /* the meaning of the hollow ticks; NULL: there are none */
     bool meets;            /* lines have a dot where they meet a strong mark */
     const PlotMark *marks;
     int mark_count;

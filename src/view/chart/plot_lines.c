@@ -196,7 +196,7 @@ enum { MOST_ENDS = 32 };
 
 typedef struct {
     int series;
-    double from_y, y; /* of the line's end, of the name */
+    double from_y, y; /* the height of the line's end, and of its name */
 } End;
 
 typedef struct {

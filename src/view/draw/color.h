@@ -58,7 +58,7 @@ extern const char *const figure_themes[THEME_COUNT]; /* "light", "dark" */
 
 typedef struct {
     Rgb page, text, muted, rule;
-    Rgb tint, accent; /* of highlighted rows; of camera coverage and of the selection */
+    Rgb tint, accent; /* tint: highlighted rows; accent: camera coverage, the selection */
 } Theme;
 
 extern const Theme themes[THEME_COUNT];

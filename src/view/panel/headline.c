@@ -70,7 +70,7 @@ static int big_text(Sheet *sheet, int x, int y, int zoom, const char *text, Cell
 
 typedef struct {
     char number[16], sentence[160], sums[160], source[400];
-    OriginTopic origin; /* of the number */
+    OriginTopic origin; /* the origin of the number */
     Ink ink;
 } Message;
 

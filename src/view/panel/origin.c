@@ -12,7 +12,7 @@ typedef struct {
     const LiveData *live;
     const Origin *origin;
     const BevKernel *kernel; /* the kernel of the figure */
-    const LiveKernel *row;   /* and its row; NULL: none */
+    const LiveKernel *row;   /* the kernel's row; NULL: none */
     const char *scene;
     char inputs[160]; /* "V4 FP16 nearest on canonical" */
     char here[160];   /* "here (NVIDIA H200), 2026-11-26" */

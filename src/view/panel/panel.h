@@ -40,8 +40,8 @@ typedef struct {
     int fold;           /* the lowest is left out first when there is no room */
     int grow;          /* the lowest is first to get more rows than `height` */
     int height;        /* rows, at least; */
-    int usual; /* and where there is room; 0: what it draws there, or: */
-    PanelWant *want; /* NULL: `usual` */
+    int usual;         /* rows where there is room; 0: the rows that it draws then */
+    PanelWant *want;   /* asks for other rows than `usual`; NULL: none */
     PanelShown *shown; /* NULL: always */
     PanelDraw *draw;
 } Panel;

@@ -49,7 +49,7 @@ struct Sheet {
     bool light;                        /* theme */
     bool pixels;                       /* bars and charts are exact and text is proportional */
     bool quiet;                        /* only sizes are found out: nothing is drawn or noted */
-    int bottom;                        /* of a quiet one: the row below all that was drawn */
+    int bottom;                        /* a quiet sheet: the row below all that was drawn */
     Spots *spots;                      /* receives what can be clicked; may be NULL */
     Origin origin;                     /* of the figures that are drawn next */
 };
@@ -145,7 +145,7 @@ typedef struct {
     int count;
     int x[TABLE_MAX_COLUMNS]; /* -1: left out */
     int y;                    /* the row to be written next */
-    CellStyle style;          /* of that row */
+    CellStyle style;          /* the style of that row */
     const OriginTopic *topics;
 } Table;
 

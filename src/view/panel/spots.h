@@ -21,9 +21,9 @@ typedef struct {
         Box box;
         Origin origin;
     } figures[FIGURES_MAX];
-    Box time;            /* the time bar; w 0: none, */
-    double from_s, to_s; /* and the moments at its ends */
-    Box bev;             /* the picture seen from above; w 0: none; */
+    Box time;                      /* the time bar; w 0: none */
+    double from_s, to_s;           /* the moments at the ends of the time bar */
+    Box bev;                       /* the picture seen from above; w 0: none */
     double x_lo, x_hi, y_lo, y_hi; /* cells at its bottom, top, right and left edge */
     double wipe_x;                 /* where the picture is divided; NaN: nowhere */
     Box cameras[RIG_MAX_CAMERAS];  /* the views that are shown; w 0: not this one */

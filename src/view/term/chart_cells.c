@@ -128,7 +128,7 @@ enum { MOST_BARS = 64, TICK = 0x25af };
 
 typedef struct {
     int label_w, bar_w;
-    int pieces; /* of the bars' texts that have room */
+    int pieces; /* the pieces of the bars' texts that have room */
 } BarColumns;
 
 /* Divides the columns: labels, bars and texts. The last pieces of the texts yield to the bars. */
