@@ -302,8 +302,8 @@ static TaskEnd make_race_of_page(Engine *engine, bool idle) {
 }
 
 static TaskEnd make_race_of_panel(Engine *engine, bool idle) {
-    (void)idle;
-    return make_race(engine);
+    enum { WIDE = 200 }; /* columns of a terminal that shows it */
+    return idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
 static TaskEnd simulate_kernels(Engine *engine, bool idle) {
@@ -375,9 +375,9 @@ bool engine_idle_work(Engine *engine) {
         estimate_kernels,    /* the bars of the screen */
         make_race_of_page,   /* where it is open */
         check_selection,     /* its gates */
+        make_race_of_panel,  /* on wide screens */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         check_other_formats, /* gates of the other formats */
-        make_race_of_panel,  /* on wide screens */
         simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
