@@ -173,8 +173,8 @@ typedef struct {
     double u_step, v_step; /* pixels of the network's input between two feature pixels */
     double depth_start_m, depth_step_m;
     const double *depths_m; /* [depth_bins], in device memory; NULL: equal steps */
-    int64_t most_entries;   /* room for entries (kernels/cuda/v4/README.md); 0: four a column and
-                               bin, with weights twelve */
+    int64_t most_entries;   /* room for entries (kernels/cuda/v4/README.md); 0: six a column and
+                               bin, twice as many with weights */
     bool of_cells;          /* the cells of all points are given: no poses, no grid, no depths */
 } BevMoving;
 

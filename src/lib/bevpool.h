@@ -244,9 +244,8 @@ typedef struct BevpoolFrustum {
     int32_t nx, ny, nz;
     int32_t truncate;    /* 1: cell numbers are cut toward zero, as BEVDet does, which keeps points
                             up to a cell below the minimum */
-    int64_t most_entries; /* GPU: room for pieces of an image column that fall into one cell. 0:
-                             four for each column, slab of 16 rows and bin, weighted twelve; images
-                             turned by 5 degrees need two. At most 16, weighted 64 */
+    int64_t most_entries; /* GPU: room for pieces of an image column that fall into one cell. 0: six
+                             for each column, slab of 16 rows and bin, weighted twelve */
 } BevpoolFrustum;
 
 /* Makes a map whose cameras move. It has no points: plans on it own none either, and each step

@@ -565,11 +565,6 @@ def test_steps(ranks, s, n):
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         judged("on another stream", *(a.clone() for a in fresh))
-    narrow = bevpool.Cameras((B, N, D, H, W, 1, Y, X), (16, 40), (1, 1), (-9, 9), (-9, 9), (-9, 9), most_entries=1)
-    eyes = torch.eye(4).cuda().expand(B, N, 4, 4)
-    poses = narrow.poses(eyes, eyes[..., :3, :3], eyes[..., :3, :3], eyes[..., :3, 3])
-    refuses("most_entries", lambda: bevpool.view_transform(
-        torch.ones(B * N, D + 64, H, W, device="cuda"), narrow, D, poses=poses))
     spoilt = ranks[0].clone()
     spoilt[3] = 10**6
     refuses("ranks_depth[3]", bevpool.bev_pool_v2, deep, wide, spoilt, *ranks[1:], (B, Z, Y, X, 64), s, n)

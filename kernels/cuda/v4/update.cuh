@@ -117,7 +117,7 @@ static inline MovingSizes moving_sizes(const BevMoving *moving) {
     sizes.columns = f.cameras * f.width * f.slabs;
     sizes.strips = v4_strip(sizes.columns - 1, f.slabs) + 1;
     sizes.weighted = moving->align != BEV_NEAREST;
-    int64_t bundles = (int64_t)sizes.columns * f.bins, most = sizes.weighted ? 12 : 4;
+    int64_t bundles = (int64_t)sizes.columns * f.bins, most = sizes.weighted ? 12 : 6;
     sizes.entries = (int)(moving->most_entries ? moving->most_entries : most * bundles);
     sizes.workers = sizes.tiles + (PAIRS << PAIR_CLASS); // a launch has blocks for all of them
     return sizes;

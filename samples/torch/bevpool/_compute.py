@@ -112,10 +112,7 @@ def view(x, grid, *how, poses=None):
     x = as_given(x)
     plan, shape = _prepared_view(x, grid, FORWARD, *how)
     out = empty(x, shape)
-    made = None if poses is None else plan.made_map(poses)
-    plan.launch(POOLED, (x, x[:, grid.shape[2]:], out), made)
-    if made:
-        plan.check_room(made)
+    plan.launch(POOLED, (x, x[:, grid.shape[2]:], out), None if poses is None else plan.made_map(poses))
     return out
 
 

@@ -159,19 +159,17 @@ class Cameras:
     """Cameras that move: each call makes its own map, of its `poses`. `shape` is (B, N, D, H, W, Z, Y,
     X) and `input_size` (height, width) of the network's input, in pixels; `depth` is (start, step) or
     a row of D depths; x, y, z are (minimum, maximum) of the grid: all in metres. Cells are numbered by
-    cutting toward zero, as BEVDet does, or by rounding down. A call may have any number of samples.
-    `most_entries` is that of BevpoolFrustum in bevpool.h: more for images that are turned much, 0: as there."""
+    cutting toward zero, as BEVDet does, or by rounding down. A call may have any number of samples."""
 
     def __init__(self, shape: Sequence[int], input_size: Sequence[int], depth: Sequence[float],
                  x: Sequence[float], y: Sequence[float], z: Sequence[float], align: int = NEAREST,
-                 truncate: bool = True, most_entries: int = 0) -> None:
+                 truncate: bool = True) -> None:
         self.shape = sizes_of(shape, ("B", "N", "D", "H", "W", "Z", "Y", "X"))
         bins, row = self.shape[2], tuple(map(float, depth))
         if len(row) not in (2, bins):
             raise ValueError(f"depth has {len(row)} numbers, expected (start, step) or {bins} depths")
         self.numbers = *map(float, (*x, *y, *z)), *row
-        self.ints = (*sizes_of(input_size, ("height", "width")), int(align), int(bool(truncate)),
-                     int(most_entries))
+        self.ints = *sizes_of(input_size, ("height", "width")), int(align), int(bool(truncate))
         self._on(CPU)  # what is wrong is told now
 
     def _on(self, device):
@@ -201,7 +199,7 @@ class Moving(Map):
         start, step = row if depths is None else (0.0, 0.0)
         frustum = Frustum(ctypes.sizeof(Frustum), batch, cameras, ints[2], ints[1], ints[0], width,
                           height, bins, start, step, depths and ctypes.addressof(depths), *numbers[:6],
-                          nx, ny, nz, ints[3], (*ints, 0)[4])
+                          nx, ny, nz, ints[3], 0)
         made = ctypes.c_void_p()
         check(library.bevpool_map_moving, ctypes.byref(made), ctypes.byref(frustum), device)
         self._destroy = weakref.finalize(self, library.bevpool_map_destroy, made)
@@ -341,7 +339,6 @@ class Plan:
         self._map_bytes = library.bevpool_plan_map_bytes(made)
         # Small maps do not fill a GPU: that of the gradients is made beside that of the sums, and kept.
         self.makes_ahead = 0 < self._map_bytes <= 8 << 20
-        self._checks = 8
         self._ahead = None  # a map made before its launch: what of, and its memory
 
     def make_ahead(self, poses):
@@ -381,15 +378,6 @@ class Plan:
             stream = raw_stream(self.device)
         self._call_library(update, self._plan, given, start, self._map_bytes, stream)
         return memory, start
-
-    def check_room(self, made):
-        """Raises where a map of moving cameras has no room, of the first maps alone: the host waits."""
-        if self.device == CPU or self._checks == 0 or torch.cuda.is_current_stream_capturing():
-            return
-        self._checks -= 1
-        memory, start = made
-        if memory.view(torch.int32)[(start - address(memory)) // 4].item():
-            raise RuntimeError("the map of these poses has no room: pass Cameras(most_entries=...)")
 
     def _call_library(self, function, *arguments):
         status = function(*arguments, thread.address)
