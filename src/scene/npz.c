@@ -235,7 +235,8 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
     bool ok = bytes ? read_elements(npz, member, array, bytes, err)
                     : refuse_zip(npz, "out of memory", err);
-    ok = ok && npy_convert(array, bytes, type, elements, npz->where, npz->members[member].name, err);
+    ok =
+        ok && npy_convert(array, bytes, type, elements, npz->where, npz->members[member].name, err);
     free(bytes);
     return ok;
 }

@@ -79,7 +79,7 @@ typedef struct {
     int right, asked;
     LessonPanel point;
     LessonAsks asks;
-    bool covers;             /* a question is ahead: figures that it does not point at are covered */
+    bool covers; /* a question is ahead: figures that it does not point at are covered */
     bool computing;          /* waits for figures */
     KernelSet model_kernels; /* whose memory model it asks for */
     bool ended;

@@ -80,7 +80,8 @@ static void test_random_rigs(int rigs) {
         fine(bevpool_map_moving(&map, &m.frustum, GPU, &error), "a moving map");
         OnGpu forward = on_gpu(map, &m, BEVPOOL_FORWARD);
         OnGpu backward = on_gpu(map, &m, BEVPOOL_BACKWARD);
-        for (int turn = 0; turn < 3; turn++) { /* kernels, a graph that is recorded, and the graph */
+        /* three turns: kernels, a graph that is recorded, and the graph */
+        for (int turn = 0; turn < 3; turn++) {
             update_and_run(&forward, NULL);
             update_and_run(&backward, NULL);
         }
@@ -183,7 +184,8 @@ static void test_arrays(int rigs) {
         }
         moving_free(&m);
     }
-    tap_ok(worst < 1e-5 && clean && told, "arrays that change, of %d rigs: error %.1e", rigs, worst);
+    tap_ok(worst < 1e-5 && clean && told, "arrays that change, of %d rigs: error %.1e", rigs,
+           worst);
 }
 
 /* Poses that a kernel makes of matrices on the GPU. */

@@ -187,7 +187,8 @@ static void begin_with_v2(int columns, int rows) {
 
 static void test_findings(void) {
     begin_with_v2(200, 60);
-    seen(shows("Enter         fewer steps in turn") && shows(":kernel v4    V2 to V4") && shows("tries it"),
+    seen(shows("Enter         fewer steps in turn") && shows(":kernel v4    V2 to V4") &&
+             shows("tries it"),
          "the findings, the largest gain first");
 }
 
