@@ -262,18 +262,6 @@ const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 /* Writes the moment: "t 3.20 s", or "moment 2 of 40" for a clip. */
 void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size);
 
-/* Returns the time of the picture. A world shows the time that was asked for. A clip starts again
- * after its last moment and shows one of its own moments. */
-double live_time_s(const LiveData *live, const SceneFacts *scene);
-void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size);
-
-/* The times that a time bar spans: those of a clip, one round of a world that repeats, or a minute.
- * Both are 0 where nothing moves. */
-typedef struct {
-    double from_s, to_s;
-} TimeSpan;
-TimeSpan live_time_span(const LiveData *live, const State *state);
-
 /* Writes "DRAM 0.12 MB, L2 1.60 M sectors, ..."; returns false for counters of another job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
 

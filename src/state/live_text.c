@@ -62,13 +62,6 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
     return row && row->being_timed ? "being timed" : what_it_waits_for(live);
 }
 
-void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
-    bool known = speedup->source != SOURCE_UNKNOWN;
-    snprintf(number, 16, !known ? "n/a" : speedup->value < 9.95 ? "%.2f" : "%.1f", speedup->value);
-    const char *mark = known ? reading_mark(speedup) : "";
-    snprintf(unit, 8, "%s%s%s", known ? "\u00d7" : "", mark[0] ? " " : "", mark);
-}
-
 void machine_text(const char *label, char *text, size_t size) {
     static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
     snprintf(text, size, "%.*s", (int)strcspn(label, ","), label);
@@ -193,42 +186,10 @@ void prediction_gpu(const State *state, char *text, size_t size) {
     snprintf(text, size, "%s%s", gpus[state->gpu].title, changed);
 }
 
-void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
-    const PredictedKernel *predicted = prediction_kernel(state, live);
-    char on[128], us[32];
-    prediction_gpu(state, on, sizeof on);
-    if (!predicted && !model_follows(&live->job.config)) {
-        snprintf(text, size, "%s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
-        return;
-    }
-    if (!predicted) {
-        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
-                 unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
-        return;
-    }
-    Prediction p = prediction_of(state, live, predicted);
-    figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    snprintf(text, size, "%s on %s: %s, %s", predicted->title, on, us, limit_names[p.limiter]);
-}
-
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {
     const char *format = isfinite(predicted->sectors_per_request) ? "%.1f sectors a request"
                                                                   : "n/a sectors a request";
     snprintf(text, size, format, predicted->sectors_per_request);
-}
-
-void prediction_memory(const State *state, const LiveData *live, char *text, size_t size) {
-    const PredictedKernel *predicted = prediction_kernel(state, live);
-    char bytes[32], sectors[48];
-    if (!predicted) {
-        snprintf(text, size, "%s", model_follows(&live->job.config) ? "L2 hits n/a" : "");
-        return;
-    }
-    Prediction p = prediction_of(state, live, predicted);
-    unit_text(UNIT_BYTES, prediction_dram_bytes(p), bytes, sizeof bytes);
-    prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate, bytes,
-             sectors);
 }
 
 /* Fills in the steps of the workflow, for forward kernels. Returns how many. */
@@ -290,25 +251,6 @@ void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t
                  scene->moments);
     else
         snprintf(text, size, "t %.2f s", time_s);
-}
-
-double live_time_s(const LiveData *live, const SceneFacts *scene) {
-    return scene->moment_s > 0 ? live->frame.time_s : live->job.time_s;
-}
-
-void live_time_text(const LiveData *live, const SceneFacts *scene, char *text, size_t size) {
-    live_moment_text(scene, live_time_s(live, scene), text, size);
-}
-
-TimeSpan live_time_span(const LiveData *live, const State *state) {
-    enum { MINUTE_S = 60 };
-    const SceneFacts *scene = &state->scene;
-    const World *world = live->frame.world;
-    double length = world && world->loop_s > 0 ? world->loop_s : MINUTE_S;
-    if (scene->moment_s > 0)
-        return (TimeSpan){0, (scene->moments - 1) * scene->moment_s};
-    double round = floor(state->job.time_s / length) * length;
-    return scene->has_world ? (TimeSpan){round, round + length} : (TimeSpan){0, 0};
 }
 
 bool live_probe_empty(const LiveProbe *probe) {

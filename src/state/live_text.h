@@ -31,10 +31,6 @@ typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype);
 
-/* Writes "3.34" and "\u00d7", or "\u00d7 r" with the mark of a figure not measured here; "n/a" and
- * "". */
-void speedup_text(const Reading *speedup, char number[16], char unit[8]);
-
 /* Writes the machine of a recording's label "Intel(R) Xeon(R) Processor, 2 threads, ...": "Intel
  * Xeon". */
 void machine_text(const char *label, char *text, size_t size);
@@ -81,14 +77,8 @@ Prediction prediction_of(const State *state, const LiveData *live,
 /* Writes the predicted GPU: "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
 void prediction_gpu(const State *state, char *text, size_t size);
 
-/* Writes the latency and its limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". */
-void prediction_latency(const State *state, const LiveData *live, char *text, size_t size);
-
 /* Writes "3.8 sectors a request"; "n/a sectors a request" where no request was made. */
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size);
-
-/* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
-void prediction_memory(const State *state, const LiveData *live, char *text, size_t size);
 
 /* Lists what limits the selection on the chosen GPU and L2, by the model. Returns how many; 0:
  * unknown. */

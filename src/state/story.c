@@ -279,12 +279,3 @@ Headline story_headline(const State *state, const LiveData *live) {
     snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.from);
     return headline;
 }
-
-double story_outside(const LiveData *live) {
-    const BevShape *shape = &live->frame.shape;
-    const Pruned *pruned = &live->intervals.pruned;
-    double all = (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
-    bool nearest = live->job.config.align == BEV_NEAREST;
-    bool counted = live->intervals.known && !pruned->points && nearest;
-    return counted && all > 0 ? 1 - (double)live->intervals.stats.points / all : NAN;
-}

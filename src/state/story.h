@@ -44,6 +44,3 @@ bool story_is_chosen_gpu(const State *state, const char *device);
 
 /* Returns the figures that EVENT_FRAME carries: forward the latency is that of the story. */
 Headline story_headline(const State *state, const LiveData *live);
-
-/* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
-double story_outside(const LiveData *live);

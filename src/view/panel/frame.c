@@ -5,6 +5,7 @@
 #include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,13 @@ static Piece stand_in_piece(const LiveData *live, const KernelConfig *config, bo
     return piece;
 }
 
+/* Returns the time of the picture. A world shows the time that was asked for. A clip starts again
+ * after its last moment and shows one of its own moments. */
+static double time_of_picture(const PanelData *data) {
+    const LiveData *live = data->live;
+    return data->state->scene.moment_s > 0 ? live->frame.time_s : live->job.time_s;
+}
+
 void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     const LiveData *live = data->live;
@@ -107,7 +115,7 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED), .origin = ORIGIN_PIPELINE}};
     char time[32];
-    live_time_text(live, &state->scene, time, sizeof time);
+    live_moment_text(&state->scene, time_of_picture(data), time, sizeof time);
     snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
              time);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
@@ -164,10 +172,27 @@ static int draw_device(Sheet *sheet, Area area, const LiveDevice *device) {
     return pieces_draw(sheet, area.x, area.y, area.w, pieces, count, 2);
 }
 
+/* The times that a time bar spans: those of a clip, one round of a world that repeats, or a minute.
+ * Both are 0 where nothing moves. */
+typedef struct {
+    double from_s, to_s;
+} TimeSpan;
+
+static TimeSpan time_span(const PanelData *data) {
+    enum { MINUTE_S = 60 };
+    const State *state = data->state;
+    const SceneFacts *scene = &state->scene;
+    const World *world = data->live->frame.world;
+    double length = world && world->loop_s > 0 ? world->loop_s : MINUTE_S;
+    if (scene->moment_s > 0)
+        return (TimeSpan){0, (scene->moments - 1) * scene->moment_s};
+    double round = floor(state->job.time_s / length) * length;
+    return scene->has_world ? (TimeSpan){round, round + length} : (TimeSpan){0, 0};
+}
+
 void time_bar_draw(Sheet *sheet, Area row, const PanelData *data) {
-    const TimeSpan span = live_time_span(data->live, data->state);
-    sheet_time_bar(sheet, row, live_time_s(data->live, &data->state->scene), span.from_s,
-                   span.to_s);
+    const TimeSpan span = time_span(data);
+    sheet_time_bar(sheet, row, time_of_picture(data), span.from_s, span.to_s);
 }
 
 enum { TIME_BAR_W = 24, WIDE = 100 };
@@ -175,7 +200,7 @@ enum { TIME_BAR_W = 24, WIDE = 100 };
 int header_draw(Sheet *sheet, Area area, const PanelData *data) {
     title_draw(sheet, area, data);
     area.y++;
-    const TimeSpan span = live_time_span(data->live, data->state);
+    const TimeSpan span = time_span(data);
     Area bar = {area.x + area.w - TIME_BAR_W, area.y, TIME_BAR_W, 1};
     if (data->live->error_text[0]) {
         sheet_line(sheet, area, cell_bold(INK_BAD), data->live->error_text);

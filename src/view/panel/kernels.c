@@ -60,6 +60,15 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
+/* Writes "3.34" and "\u00d7", or "\u00d7 r" with the mark of a figure not measured here; "n/a" and
+ * "". */
+static void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
+    bool known = speedup->source != SOURCE_UNKNOWN;
+    snprintf(number, 16, !known ? "n/a" : speedup->value < 9.95 ? "%.2f" : "%.1f", speedup->value);
+    const char *mark = known ? reading_mark(speedup) : "";
+    snprintf(unit, 8, "%s%s%s", known ? "\u00d7" : "", mark[0] ? " " : "", mark);
+}
+
 /* Draws the bar of a latency. Where a kernel takes longer than the scale, the scale ends before the
  * column does. Longer bars end beyond it, with an arrow: the slower, the later, by the logarithm.
  */

@@ -44,6 +44,16 @@ static double total(const Segment segments[TENSORS]) {
     return sum;
 }
 
+/* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
+static double share_outside(const LiveData *live) {
+    const BevShape *shape = &live->frame.shape;
+    const Pruned *pruned = &live->intervals.pruned;
+    double all = (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
+    bool nearest = live->job.config.align == BEV_NEAREST;
+    bool counted = live->intervals.known && !pruned->points && nearest;
+    return counted && all > 0 ? 1 - (double)live->intervals.stats.points / all : NAN;
+}
+
 /* ---- the figures ---------------------------------------------------------------------------- */
 
 /* Writes MB, so that columns can be compared; kB and B where MB would show zeros. */
@@ -323,7 +333,7 @@ void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     char note[128] = "", footprint[24], outside[64] = "";
     double all = bev_footprint_total(memory->footprint);
     double gathered = bev_traffic_total(memory->gather);
-    double share = story_outside(data->live);
+    double share = share_outside(data->live);
     unit_text(UNIT_BYTES, all, footprint, sizeof footprint);
     if (isfinite(share))
         snprintf(outside, sizeof outside, "; %.1f %% of the points outside of the grid",

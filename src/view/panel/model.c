@@ -35,6 +35,40 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
     }
 }
 
+/* Writes the latency and its limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". */
+static void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
+    const PredictedKernel *predicted = prediction_kernel(state, live);
+    char on[128], us[32];
+    prediction_gpu(state, on, sizeof on);
+    if (!predicted && !model_follows(&live->job.config)) {
+        snprintf(text, size, "%s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
+        return;
+    }
+    if (!predicted) {
+        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
+                 unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
+        return;
+    }
+    Prediction p = prediction_of(state, live, predicted);
+    figure_text(UNIT_US, p.latency_us, us, sizeof us);
+    snprintf(text, size, "%s on %s: %s, %s", predicted->title, on, us, limit_names[p.limiter]);
+}
+
+/* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
+static void prediction_memory(const State *state, const LiveData *live, char *text, size_t size) {
+    const PredictedKernel *predicted = prediction_kernel(state, live);
+    char bytes[32], sectors[48];
+    if (!predicted) {
+        snprintf(text, size, "%s", model_follows(&live->job.config) ? "L2 hits n/a" : "");
+        return;
+    }
+    Prediction p = prediction_of(state, live, predicted);
+    unit_text(UNIT_BYTES, prediction_dram_bytes(p), bytes, sizeof bytes);
+    prediction_sectors(predicted, sectors, sizeof sectors);
+    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate, bytes,
+             sectors);
+}
+
 static void draw_words(Sheet *sheet, Area area, const PanelData *data) {
     char text[160];
     prediction_latency(data->state, data->live, text, sizeof text);
