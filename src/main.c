@@ -12,7 +12,6 @@
 #include <locale.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Prints the version, and what this build can do. */
 static void print_version(void) {

@@ -5,7 +5,6 @@
 #include "src/base/json_fields.h"
 #include "src/run/recorded.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "src/scene/scatter.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static IntervalLengths interval_lengths(const SceneModel *scene) {
     const BevProblem *problem = &scene->problem.view;

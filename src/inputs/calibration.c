@@ -2,7 +2,6 @@
 /* The ranges of number formats: read from a file, or calibrated on the first moments of a scene. */
 #include "src/inputs/workload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOMENTS = 8 };
@@ -10,7 +9,6 @@ enum { MOMENTS = 8 };
 /* The histograms of a scene under the conditions below. Counting can stop and go on later. */
 struct Calibration {
     Workload workload; /* open until all moments are counted */
-    bool open;
     int counted, wanted;
     TensorHistograms histograms;
     int64_t channels;
@@ -22,16 +20,10 @@ struct Calibration {
     BevDtype dtype;
 };
 
-static void close_workload(Calibration *calibration) {
-    if (calibration->open)
-        workload_close(&calibration->workload);
-    calibration->open = false;
-}
-
 void calibration_free(Calibration *calibration) {
     if (!calibration)
         return;
-    close_workload(calibration);
+    workload_close(&calibration->workload);
     tensor_histograms_free(&calibration->histograms);
     free(calibration);
 }
@@ -62,9 +54,8 @@ static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t chann
     made->outlier = job->outlier;
     made->align = job->config.align;
     made->scene = job->scales_scene;
-    made->open =
-        workload_open(&made->workload, other ? made->scene : loaded->path, &conditions, err);
-    if (!made->open || !tensor_histograms_init(&made->histograms, channels, err)) {
+    if (!workload_open(&made->workload, other ? made->scene : loaded->path, &conditions, err) ||
+        !tensor_histograms_init(&made->histograms, channels, err)) {
         calibration_free(made);
         loaded->calibration = NULL;
         return false;
@@ -85,7 +76,7 @@ static bool count_moments(Calibration *calibration, const GiveUp *give_up, Err *
         if (given_up(give_up))
             return false;
     }
-    close_workload(calibration);
+    workload_close(workload);
     return true;
 }
 

@@ -6,9 +6,6 @@
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { IDLE_MS = 200 };              /* without a request: time for what takes longer */
 enum { REST_MS = 30000 };            /* without a request: time for rest */
 static const double LOOK_MS = 1000;  /* between two looks at the load */

@@ -6,7 +6,6 @@
 #include "src/scene/operator/operator_internal.h"
 #include "src/scene/scene_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

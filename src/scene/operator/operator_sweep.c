@@ -5,9 +5,7 @@
 #include "kernels/threads.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BEAMS = 64 };
 #define SENSOR_M   1.8  /* height above the ground, over the ego's origin */

@@ -5,7 +5,6 @@
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- layout --------------------------------------------------------------------------------- */
