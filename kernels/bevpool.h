@@ -179,10 +179,10 @@ typedef struct {
 } BevMoving;
 
 /* The memory of a moving map begins with flags, and from BEV_MOVING_SOURCE bytes on with what it is
- * made of: a BevPose a camera, or the cell of each point, (camera, w, h, bin) of int32, -1 for none.
+ * made of: a BevPose a camera, or the cell of each point, int32 (camera, w, h, bin), -1: none.
  * The row's own arrays follow. */
 enum { BEV_MOVING_SOURCE = 256 };
-enum { BEV_MOVING_FULL = 1 }; /* first word: more entries than there is room for, the map is empty */
+enum { BEV_MOVING_FULL = 1 }; /* first word: entries had no room, the map is empty */
 
 /* Returns the bytes in front of the row's own arrays, a multiple of 256. */
 static inline size_t bev_moving_head(const BevMoving *moving) {
@@ -380,8 +380,8 @@ typedef struct BevKernel {
      * own outputs and scratch. For CUDA rows without a plan: the most that any plan of those shapes
      * needs or, where plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
-    /* Rows that take moving maps: the bytes of such a map, and the work that makes it in map.memory,
-     * where its source lies. It enqueues, allocates nothing, waits for nothing. */
+    /* Rows that take moving maps: the bytes of such a map, and the work that makes it in
+     * map.memory, where its source lies. It enqueues, allocates nothing, waits for nothing. */
     size_t (*map_bytes)(const BevProblem *problem, const BevPlan *plan);
     bool (*update)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
     /* Writes every element of the outputs, zeros included. On CUDA it only enqueues on `stream` (a

@@ -242,7 +242,8 @@ BevpoolStatus bevpool_map_changing(BevpoolMap **map, const BevpoolShape *shape,
                         (long long)most_entries, INT32_MAX);
     if (device == BEVPOOL_CPU)
         return lib_fail(error, BEVPOOL_UNSUPPORTED,
-                        "a map of arrays that change is made on a GPU: take bevpool_map_from_arrays");
+                        "a map of arrays that change is made on a GPU: take "
+                        "bevpool_map_from_arrays");
     BevpoolStatus status = lib_check_shape(shape, error);
     if (status || (status = lib_enter(device, &before, error)))
         return status;

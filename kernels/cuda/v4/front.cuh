@@ -184,7 +184,7 @@ __device__ inline float join_pixel(float mine, int lane, int pixel, float (*part
     return all;
 }
 
-// Returns the largest logit of the pixel. *share receives 1 / the sum of its powers.
+// Returns the pixel's largest logit. *share receives 1 / the sum of 2^((logit - largest) * factor).
 template <typename Bins, typename Pixel, typename Shared>
 __device__ inline float front_sums(Bins &mine, const Pixel &me, int bins, float factor,
                                    Shared *shared, float *share) {

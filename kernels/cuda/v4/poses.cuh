@@ -41,7 +41,7 @@ static inline MovingFrame moving_frame(const BevMoving *moving, const void *memo
 // The ray of a feature pixel: its points are origin + depth * direction.
 struct PixelRay {
     double origin_m[3], direction[3];
-    int first; // first cell of its camera's sample; where cells are given, number of its first point
+    int first; // cell of its camera's sample; where cells are given, number of its first point
 };
 
 // Rounds as the host does: a fused multiply-add would move points across cell borders.
