@@ -343,8 +343,8 @@ BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *po
 
 /* The same for a map of bevpool_map_changing(), of arrays on the plan's GPU, which stay until the
  * stream has passed the update. All is checked there: points that are wrong, or whose depth has
- * come before, are left out, and then the second word of `memory` is 1, else 0. Without intervals points
- * may come in any order. */
+ * come before, are left out, and then the second word of `memory` is 1, else 0. Without intervals
+ * points may come in any order. */
 BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolArrays *arrays,
                                          void *memory, size_t bytes, void *stream,
                                          BevpoolError *error);

@@ -4,8 +4,8 @@
 
 #include "kernels/cuda/grad_v4/products.cuh"
 
-// The kernel reads all depths first. Later it writes each depth's gradient in its place, bin by bin.
-// Pixels are sorted by image row, then column: one instruction copies neighbours of a row.
+// The kernel reads all depths first. Later it writes each depth's gradient in its place, bin by
+// bin. Pixels are sorted by image row, then column: one instruction copies neighbours of a row.
 template <BevDtype D> struct BlockDepths {
     const ColumnShape &shape;
     Code<D> *codes; // [bins][rows][width]
@@ -15,8 +15,8 @@ template <BevDtype D> struct BlockDepths {
     int64_t first; // index of the camera's depth in bin 0, row 0, column 0
 
     // Calls f(index in codes, index of depth) for all words of `step` pixels inside the image. A
-    // thread has the same pixels in all bins: both numbers are powers of two, and there are at least
-    // as many threads as words.
+    // thread has the same pixels in all bins: both numbers are powers of two, and there are at
+    // least as many threads as words.
     template <typename F> __device__ void each(int step, F f) const {
         int thread = threadIdx.y * blockDim.x + threadIdx.x, words = pixels / step;
         int p = (thread & (words - 1)) * step, bin = thread >> (__ffs(words) - 1);
