@@ -6,6 +6,7 @@
 #include "src/base/ref.h"
 #include "src/live/timed_kernel.h"
 #include "src/run/backend.h"
+#include "src/state/story.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,8 +66,10 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
                         shown->features->shape.channels == inputs->features->shape.channels;
     if (same_problem && before->kernel == config->kernel)
         return;
+    const BevKernel *row = model_row(config->kernel);
+    bool same_bars = same_problem && engine->simulated > DEPTH_ESTIMATE && row && story_tells(row);
     engine->model_tag++;
-    engine->simulated = 0;
+    engine->simulated = same_bars ? DEPTH_ESTIMATE + 1 : 0;
     background_give_up(engine->background);
     if (same_problem)
         return;
