@@ -146,6 +146,6 @@ void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (spec)
         sheet_chart(sheet, area, spec, model_whose(data->live));
     else
-        sheet_title(sheet, area, chart_title(CHART_MRC), "follows");
+        sheet_title(sheet, area, chart_title(CHART_MRC), "being simulated");
     free(spec);
 }

@@ -405,7 +405,7 @@ void race_draw(Sheet *sheet, Area area, const PanelData *data) {
     const RaceView view = view_of(data, text, sizeof text);
     const Race *race = view.race;
     if (!race || !race->count) {
-        sheet_title(sheet, area, "Race", "follows");
+        sheet_title(sheet, area, "Race", "being replayed");
         return;
     }
     const Schedule *best = winner_of(race);
