@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what driver_probe says about GPU argv[1] to a program built as the default is: one line,
- * "usable" or the error. With "sensors PCI" it prints what NVML says about the GPU at that address.
- * test_device.sh runs it against fake libraries. */
+/* Prints what driver_probe says about GPU argv[1], within argv[2] ms, to a program built as the
+ * default is: one line, "usable" or the error. argv[3]: how many files it may open. With
+ * "sensors PCI" it prints what NVML says about the GPU at that address. test_device.sh runs it
+ * against fake libraries. */
 #include "src/base/clock.h"
 #include "src/run/cuda/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int print_sensors(const char *pci) {
@@ -31,7 +33,11 @@ static int print_sensors(const char *pci) {
 int main(int argc, char **argv) {
     if (argc > 2 && !strcmp(argv[1], "sensors"))
         return print_sensors(argv[2]);
-    const DriverNeeds needs = {.needed_version = 13000, .oldest_capability = 86};
+    const DriverNeeds needs = {.needed_version = 13000,
+                               .oldest_capability = 86,
+                               .patience_ms = argc > 2 ? atoi(argv[2]) : 0};
+    if (argc > 3)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){(rlim_t)atoi(argv[3]), (rlim_t)atoi(argv[3])});
     Err err = {0};
     int version;
     char line[1024];

@@ -5,6 +5,8 @@
  *
  *     FAKE_CUDA_VERSION     newest CUDA version supported, 13000 unless set
  *     FAKE_CUDA_INIT        what cuInit returns, 0 unless set (100: no device)
+ *     FAKE_CUDA_HANG        cuInit does not return
+ *     FAKE_CUDA_CRASH       cuInit crashes
  *     FAKE_CUDA_DEVICES     number of GPUs, 1 unless set
  *     FAKE_CUDA_CAPABILITY  10 * major + minor of each, 90 unless set
  *     FAKE_NVML_STATUS      what all questions return, 0 unless set (3: not supported)
@@ -23,6 +25,10 @@ static int setting(const char *name, int otherwise) {
 }
 
 int cuInit(unsigned flags) {
+    while (setting("FAKE_CUDA_HANG", 0))
+        pause();
+    if (setting("FAKE_CUDA_CRASH", 0))
+        abort();
     return flags ? INVALID_VALUE : setting("FAKE_CUDA_INIT", SUCCESS);
 }
 

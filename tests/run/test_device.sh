@@ -35,6 +35,9 @@ export LD_LIBRARY_PATH
 says 0 '^usable, CUDA 13000$' 0
 FAKE_CUDA_VERSION=12040 says 4 'driver is too old: it supports CUDA 12.4, needed is 13.0' 0
 FAKE_CUDA_INIT=100 says 4 'driver finds no GPU' 0
+FAKE_CUDA_HANG=1 says 4 'the NVIDIA driver hangs: no answer within 1 s' 0 1000
+FAKE_CUDA_CRASH=1 says 4 'the NVIDIA driver crashes as it starts' 0
+says 4 'no process can be started that asks the NVIDIA driver: Too many open files' 0 1000 3
 FAKE_CUDA_DEVICES=0 says 4 'driver finds no GPU' 0
 FAKE_CUDA_INIT=803 says 4 'driver does not start: error 803' 0
 FAKE_CUDA_DEVICES=2 says 4 'GPU 2 was asked for, the last one is 1' 2

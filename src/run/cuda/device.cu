@@ -21,7 +21,7 @@ struct Device {
 
 const DriverNeeds *driver_needs() {
     // Any driver of the toolkit's major version runs programs of the toolkit.
-    static const DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, OLDEST_ARCHITECTURE / 10};
+    static const DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, OLDEST_ARCHITECTURE / 10, 0};
     return &needs;
 }
 

@@ -2,8 +2,10 @@
 #include "src/run/cuda/driver.h"
 
 #include "src/base/worker.h"
+#include "src/run/cuda/ask_child.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +84,7 @@ static bool check_device(const Driver *driver, const DriverNeeds *needs, int ind
     return check_capability(needs, index, name, 10 * major + minor, err);
 }
 
-bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
+static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     Driver driver = {.init = NULL};
     *version = 0;
     if (!load_cuda(&driver, err))
@@ -103,6 +105,54 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
         return err_set(err, ERR_DEVICE, "cuda", "see bevscope info",
                        "GPU %d was asked for, the last one is %d", index, count - 1);
     return check_device(&driver, needs, index, err);
+}
+
+/* ---- in a child: a driver may hang or crash -------------------------------------------------- */
+
+enum { PROBE_MS = 10000, VERSION_MS = 3000 };
+
+typedef struct {
+    int index;
+    const DriverNeeds *needs;
+} Question;
+
+typedef struct {
+    bool usable;
+    int version;
+    Err err;
+} Answer;
+
+static void answer_question(const void *context, void *memory) {
+    const Question *question = context;
+    Answer *answer = memory;
+    answer->usable = probe(question->index, question->needs, &answer->version, &answer->err);
+}
+
+bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
+    static bool asked; /* a child was asked; a child cannot use CUDA after this process does */
+    static AskEnd end;
+    static int why; /* the errno of ASK_UNASKED */
+    int patience_ms = needs->patience_ms ? needs->patience_ms : PROBE_MS;
+    const Question question = {index, needs};
+    Answer answer = {.usable = false};
+    if (asked && end == ASK_ANSWERED)
+        return probe(index, needs, version, err);
+    if (!asked)
+        end = ask_child(answer_question, &question, &answer, sizeof answer, patience_ms),
+        why = errno;
+    asked = true;
+    *version = answer.version;
+    if (end == ASK_HUNG)
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                       "the NVIDIA driver hangs: no answer within %d s", patience_ms / 1000);
+    if (end == ASK_UNASKED)
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                       "no process can be started that asks the NVIDIA driver: %s", strerror(why));
+    if (end == ASK_DIED)
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu, "the NVIDIA driver crashes as it starts");
+    if (!answer.usable && err)
+        *err = answer.err;
+    return answer.usable;
 }
 
 /* ---- libnvidia-ml.so: prototypes and numbers as in its ABI ---------------------------------- */
@@ -146,10 +196,21 @@ static bool load_nvml(Library *l) {
            find_function(l->handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index);
 }
 
-void driver_version(char *text, unsigned size) {
+enum { VERSION_TEXT = 96 };
+
+static void read_version(const void *context, void *answer) {
     Library l = {0};
-    if (!load_nvml(&l) || l.init() != SUCCESS || !l.version || l.version(text, size) != SUCCESS)
+    char *text = answer;
+    (void)context;
+    if (load_nvml(&l) && l.init() == SUCCESS && l.version &&
+        l.version(text, VERSION_TEXT) != SUCCESS)
         *text = '\0';
+}
+
+void driver_version(char *text, unsigned size) {
+    char found[VERSION_TEXT] = "";
+    bool known = ask_child(read_version, NULL, found, sizeof found, VERSION_MS) == ASK_ANSWERED;
+    snprintf(text, size, "%s", known ? found : "");
 }
 
 /* ---- one reading ----------------------------------------------------------------------------- */

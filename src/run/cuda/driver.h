@@ -20,6 +20,7 @@ bool find_function(void *library, const char *name, void *function);
 typedef struct {
     int needed_version; /* CUDA version that the driver must support, 1000 * major + 10 * minor */
     int oldest_capability; /* that code was compiled for, 10 * major + minor */
+    int patience_ms;       /* the longest time that the driver's start may take; 0: 10 s */
 } DriverNeeds;
 
 /* Checks that GPU `index` exists and that code for it was compiled. *version receives the CUDA
