@@ -116,7 +116,7 @@ static void draw_scale(Sheet *sheet, Area *area, const PanelData *data) {
         snprintf(text, sizeof text,
                  bev->difference    ? "both are equal"
                  : isnan(range->lo) ? "no cell has a value"
-                                    : "every cell is %.3g",
+                                    : "every cell with a value has %.3g",
                  range->lo);
     say_row(sheet, area, INK_MUTED, text);
     int64_t cell = both_signs && !bev->chosen ? largest_cell(field) : -1;
