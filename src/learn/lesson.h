@@ -106,6 +106,7 @@ typedef struct {
     int question_count;
     LessonPage *pages;
     int page_count;
+    int asking_pages; /* up to the last one with a question */
     LessonCode *codes;
     int code_count;
     NameTable names;

@@ -148,7 +148,7 @@ static bool read_number(LessonRun *run, const char *text) {
         run->typed[length] = '\0';
         return true;
     }
-    snprintf(run->note, sizeof run->note, "A number from %g to %g%s%s, please.", question->lo,
+    snprintf(run->note, sizeof run->note, "A number from %.9g to %.9g%s%s, please.", question->lo,
              question->hi, *question->unit ? " " : "", question->unit);
     return false;
 }

@@ -305,6 +305,8 @@ static void make_pages(Lesson *lesson) {
         while (at < lesson->step_count && !page_ends(lesson, first, at))
             at++;
         lesson->pages[lesson->page_count++] = (LessonPage){first, at - first};
+        if (lesson->steps[at - 1].kind == LESSON_QUESTION)
+            lesson->asking_pages = lesson->page_count;
         first = at;
     }
 }

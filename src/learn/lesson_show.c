@@ -37,7 +37,7 @@ static void add_input(const LessonRun *run, PaneText *pane) {
     char text[160], range[80] = "";
     bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
     if (asks && number)
-        snprintf(range, sizeof range, "   (%g to %g)", question->lo, question->hi);
+        snprintf(range, sizeof range, "   (%.9g to %.9g)", question->lo, question->hi);
     else if (asks)
         snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
                  question->choice_count);
@@ -120,28 +120,18 @@ static void add_body(const LessonRun *run, PaneText *body) {
     pane_append(body, &run->reveal);
 }
 
-/* Whether a question of this page or a later one is not answered yet. */
-static bool asks_more(const LessonRun *run) {
-    const Lesson *lesson = run->lesson;
-    int page = run->page + (run->phase == PHASE_VERDICT && !lesson_run_asks_again(run));
-    for (; page < lesson->page_count && !run->alone; page++) {
-        const LessonPage *of = &lesson->pages[page];
-        if (lesson->steps[of->first + of->count - 1].kind == LESSON_QUESTION)
-            return true;
-    }
-    return run->alone && run->phase == PHASE_ASK;
-}
-
 void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     int step = run->page + 1, steps = run->lesson->page_count;
     LessonWants wants = lesson_run_wants(run);
+    bool judged = run->phase == PHASE_VERDICT && !lesson_run_asks_again(run);
     *pane = (LessonPane){.open = true,
                          .step = step < steps ? step : steps,
                          .steps = steps,
                          .right = run->right,
                          .asked = run->asked,
                          .point = run->point,
-                         .covers = asks_more(run),
+                         .covers = run->alone ? run->phase == PHASE_ASK
+                                              : run->page + judged < run->lesson->asking_pages,
                          .model_kernels = run->lesson->model_kernels,
                          .ended = run->phase == PHASE_END};
     const LessonQuestion *question = lesson_run_question(run);

@@ -82,6 +82,13 @@ static bool shows(const char *text) {
     return false;
 }
 
+/* Whether the screens cover the figures that the lesson does not point at. */
+static bool covers(void) {
+    static LessonPane pane;
+    lesson_run_show(&run, &pane);
+    return pane.covers;
+}
+
 static void begin(void) {
     Err err;
     tap_need(parse(trial, &err), "the trial lesson is read");
@@ -114,10 +121,13 @@ static void test_right(void) {
               shows("Right: 209,019 points") && shows("209,019 of them.") && !shows("Count again"),
           "typed, erased, judged: right");
     tap_ok(!strcmp(last_control, "chart mrc") && controls == 1, "the reveal was run");
+    tap_ok(covers(), "figures are covered while a question is ahead");
     after(INPUT_NEXT, NULL, shows("Which?") && run.point == PANEL_NONE, "who was right goes on");
+    tap_ok(covers(), "and while it is open");
     give(INPUT_UP, NULL);
     after(INPUT_DOWN, NULL, run.choice == 0, "arrows choose, round the ends");
     after(INPUT_ENTER, NULL, run.right == 2 && run.asked == 2 && shows("Right: more"), "a choice");
+    tap_ok(!covers(), "all figures come with the last answer");
     after(INPUT_NEXT, NULL, controls == 4 && !strcmp(last_control, "temperature 2"),
           "an animation to its end");
     tap_ok(shows("Watch.") && shows("End."), "the text after it");
