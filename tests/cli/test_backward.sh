@@ -44,8 +44,8 @@ tap_has 'the camera that sees the car, and the depths of its pixel' a/frame-0004
     'most: front-left .*grad_depth' ' m  *[+-][0-9.e-]+ '
 tap_has 'the object is named' a/frame-0005.txt 'cells, car'
 tap_has 'the pixel under the mouse' a/frame-0008.txt "mouse: front-left $mouse, its grad_depth"
-tap_has 'an injected bug: the display tells' a/frame-0009.txt 'BUG 11 has an injected bug' 'gate A fails'
+tap_has 'an injected bug: the display tells' a/frame-0009.txt 'BUG 11 has an injected bug' 'a gate fails'
 tap_has 'and so do the gates' a/frame-0010.txt 'FP32  *FAIL  *FAIL  *FAIL'
-tap_has 'and forward again' a/frame-0011.txt 'bevscope  .* FP32 nearest  street.json' 'Points of a cell' \
+tap_has 'and forward again' a/frame-0011.txt 'bevscope  .* FP32 nearest  street.json' 'Pinned cell' \
     '!Gradients of a loss'
 tap_done
