@@ -335,10 +335,10 @@ static bool use_control(App *app, Err *err) {
 }
 
 /* Whether the newest frame is of the newest job. A draft waits for its finer frame, which does not
- * come while the world moves. */
+ * come while the world moves, unless the learner does not want to wait. */
 static bool frame_answers(const App *app) {
     return app->frame && app->frame->live.serial == app->state.job.serial &&
-           (!app->frame->live.frame.draft || app->state.playing);
+           (!app->frame->live.frame.draft || app->state.playing || app->desk.run.hurries);
 }
 
 /* Takes the figures that the lesson needs. False: some of them are missing, or not of the newest
