@@ -322,7 +322,9 @@ static Reading of_accuracy(const FigureQuery *query, double value) {
 #define SHAPE            (query->live->frame.shape)
 #define PIXELS           (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
 #define ACCURACY         (query->live->accuracy[dtype_of(query)])
-#define PASSES(gate)     of_accuracy(query, ACCURACY.gate == LIVE_PASS)
+#define UNKNOWN          ((Reading){.source = SOURCE_UNKNOWN})
+#define PASSES(gate)                                                                               \
+    (ACCURACY.gate == LIVE_UNKNOWN ? UNKNOWN : of_accuracy(query, ACCURACY.gate == LIVE_PASS))
 
 #define FIGURE(name, takes, measure, source, ...)                                                  \
     static Reading get_##name(const FigureQuery *query) {                                          \
