@@ -69,9 +69,8 @@ State *undo_push(Undo *undo, const State *before, Action action) {
     if (!kept)
         return NULL;
     *kept = *before;
-    if (undo->count == UNDO_STEPS)
-        drop_undo_step(undo, undo->states[0] ==
-                                 undo->lesson); /* the oldest, but not that of the lesson */
+    if (undo->count == UNDO_STEPS) /* the oldest goes, but not that of the lesson */
+        drop_undo_step(undo, undo->states[0] == undo->lesson);
     undo->changes[undo->count] = action;
     undo->states[undo->count++] = kept;
     return kept;

@@ -304,11 +304,19 @@ static Reading adjoint_features(const FigureQuery *query) {
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
+static Reading unchecked(const FigureQuery *query) {
+    return unknown(query, "%s was not checked", bev_dtypes[dtype_of(query)].title);
+}
+
 static Reading of_accuracy(const FigureQuery *query, double value) {
     const LiveAccuracy *accuracy = &query->live->accuracy[dtype_of(query)];
-    if (accuracy->source != SOURCE_UNKNOWN && !accuracy->stale)
-        return reading(value, accuracy->source);
-    return unknown(query, "%s was not checked", bev_dtypes[dtype_of(query)].title);
+    bool checked = accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
+    return checked ? reading(value, accuracy->source) : unchecked(query);
+}
+
+/* Returns whether the gate passes. Gate C is judged after A and B, and unknown until then. */
+static Reading of_gate(const FigureQuery *query, LiveVerdict gate) {
+    return gate == LIVE_UNKNOWN ? unchecked(query) : of_accuracy(query, gate == LIVE_PASS);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -322,9 +330,7 @@ static Reading of_accuracy(const FigureQuery *query, double value) {
 #define SHAPE            (query->live->frame.shape)
 #define PIXELS           (SHAPE.cameras * SHAPE.feat_h * SHAPE.feat_w)
 #define ACCURACY         (query->live->accuracy[dtype_of(query)])
-#define UNKNOWN          ((Reading){.source = SOURCE_UNKNOWN})
-#define PASSES(gate)                                                                               \
-    (ACCURACY.gate == LIVE_UNKNOWN ? UNKNOWN : of_accuracy(query, ACCURACY.gate == LIVE_PASS))
+#define PASSES(gate)     of_gate(query, ACCURACY.gate)
 
 #define FIGURE(name, takes, measure, source, ...)                                                  \
     static Reading get_##name(const FigureQuery *query) {                                          \

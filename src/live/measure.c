@@ -222,7 +222,7 @@ static void pairs_taken(Measure *measure, const TimedKernel *timed, double us) {
         measure->pairs.half_us = 0;
 }
 
-/* Whether a launch may belong to a pair. A slow kernel's launch beside pictures may not. */
+/* Whether a launch may belong to a pair. A slow kernel's launch while rendering may not. */
 static bool can_pair(const TimedKernel *timed, bool idle) {
     return timed && !timed->live.skipped && !timed->failed && timed_kernel_has_figure(timed) &&
            (idle || !timed_kernel_needs_background(timed));
