@@ -2,8 +2,10 @@
 #include "kernels/cpu/cpu.h"
 
 #include "kernels/codec.h"
+#include "kernels/regime.h"
 #include "kernels/threads.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,34 +34,49 @@ static int64_t decoded_floats(const BevTensor *tensor) {
     return tensor->dtype == BEV_FP32 ? 0 : sums_stride(tensor->rows * tensor->row_len);
 }
 
-bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err) {
-    int *threads = calloc(1, bytes);
-    *plan = (BevPlan *)threads;
-    if (!threads)
-        return err_no_memory(err, kernel, "");
-    *threads = bev_threads();
-    return true;
+void *cpu_take(CpuArrays *arrays, int64_t count, size_t size) {
+    assert(arrays->count < CPU_MOST_ARRAYS);
+    void *array = malloc(((size_t)count + 1) * size);
+    arrays->array[arrays->count++] = array;
+    arrays->failed |= !array;
+    return array;
 }
 
-void cpu_plan_free(BevPlan *plan) {
+void *cpu_take_zeroed(CpuArrays *arrays, int64_t count, size_t size) {
+    void *array = cpu_take(arrays, count, size);
+    return array ? memset(array, 0, ((size_t)count + 1) * size) : NULL;
+}
+
+void cpu_free(const CpuArrays *arrays) {
+    for (int i = 0; i < arrays->count; i++)
+        free(arrays->array[i]);
+}
+
+bool cpu_prepare(const BevProblem *problem, BevPlan **plan, size_t bytes, CpuBuild *build,
+                 const char *kernel, Err *err) {
+    CpuPlan *made = calloc(1, bytes);
+    *plan = (BevPlan *)made;
+    if (made)
+        made->threads = bev_threads();
+    if (made && (!build || build(*plan, problem)))
+        return true;
+    cpu_release(*plan);
+    *plan = NULL;
+    return err_no_memory(err, kernel, "choose a smaller scene");
+}
+
+void cpu_release(BevPlan *plan) {
+    if (plan)
+        cpu_free(&((const CpuPlan *)plan)->arrays);
     free(plan);
 }
 
-bool cpu_plan_built(bool built, BevPlan **plan, void (*release)(BevPlan *plan)) {
-    if (!built) {
-        release(*plan);
-        *plan = NULL;
-    }
-    return built;
-}
-
 bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err) {
-    (void)problem;
-    return cpu_plan_new(plan, sizeof(int), "a kernel's plan", err);
+    return cpu_prepare(problem, plan, sizeof(CpuPlan), NULL, "a kernel's plan", err);
 }
 
 int cpu_plan_threads(const BevPlan *plan) {
-    return *(const int *)plan;
+    return ((const CpuPlan *)plan)->threads;
 }
 
 size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums) {
@@ -159,24 +176,15 @@ static void add_empty_cell(CpuEmpty *empty, int32_t cell) {
         empty->runs[empty->count++] = (CpuRun){cell, 1};
 }
 
-bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err) {
-    const BevMap *map = &problem->map;
+bool cpu_empty_find(CpuEmpty *empty, CpuArrays *arrays, const BevProblem *problem) {
     int64_t cells = problem->shape.nx * problem->shape.ny;
-    *empty = (CpuEmpty){.runs = malloc((size_t)cells * sizeof *empty->runs)};
-    bool *owned = calloc((size_t)cells, sizeof *owned);
-    bool ok = empty->runs && owned;
-    for (int64_t i = 0; ok && i < map->intervals; i++)
-        owned[map->ranks_bev[map->interval_starts[i]]] = true;
+    int32_t *intervals = bev_intervals_of_cells(&problem->map, cells);
+    bool ok = (empty->runs = cpu_take(arrays, cells, sizeof *empty->runs)) && intervals;
     for (int64_t cell = 0; ok && cell < cells; cell++)
-        if (!owned[cell])
+        if (intervals[cell] < 0)
             add_empty_cell(empty, (int32_t)cell);
-    free(owned);
-    return ok || err_no_memory(err, "CPU kernel", "choose a smaller grid");
-}
-
-void cpu_empty_free(CpuEmpty *empty) {
-    free(empty->runs);
-    *empty = (CpuEmpty){0};
+    free(intervals);
+    return ok;
 }
 
 void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out) {

@@ -12,6 +12,7 @@ enum {
     CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
     CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of backward kernels */
     CPU_CHUNK = 64, /* intervals that a thread takes at a time */
+    CPU_MOST_ARRAYS = 24,
 };
 
 /* The inputs as FP32, so that every format runs the same loops. They are the problem's own arrays
@@ -27,13 +28,30 @@ typedef struct {
     int64_t channels;
 } CpuStage;
 
-/* Makes a plan of `bytes` zeros. Its first member is an int, the number of threads that its
- * launches use: bev_threads(). */
-bool cpu_plan_new(BevPlan **plan, size_t bytes, const char *kernel, Err *err);
-void cpu_plan_free(BevPlan *plan); /* frees a plan that owns no other memory */
+/* Arrays that are freed together. The struct begins as zeros. */
+typedef struct {
+    void *array[CPU_MOST_ARRAYS];
+    int count;
+    bool failed; /* memory was short */
+} CpuArrays;
 
-/* Returns `built`. Where it is false, the plan is released and set to NULL. */
-bool cpu_plan_built(bool built, BevPlan **plan, void (*release)(BevPlan *plan));
+/* Returns an array of `count` elements and one more, which cpu_free frees. NULL: out of memory. */
+void *cpu_take(CpuArrays *arrays, int64_t count, size_t size);
+void *cpu_take_zeroed(CpuArrays *arrays, int64_t count, size_t size);
+void cpu_free(const CpuArrays *arrays);
+
+/* The head of every plan. */
+typedef struct {
+    int threads; /* of each launch: bev_threads() */
+    CpuArrays arrays;
+} CpuPlan;
+
+/* Makes a plan of `bytes` bytes, which `build` fills, and frees it. `build` (may be NULL) takes all
+ * memory of a plan that begins as zeros, and returns false where memory is short. */
+typedef bool CpuBuild(BevPlan *plan, const BevProblem *problem);
+bool cpu_prepare(const BevProblem *problem, BevPlan **plan, size_t bytes, CpuBuild *build,
+                 const char *kernel, Err *err);
+void cpu_release(BevPlan *plan);
 
 /* Makes a plan that holds the number of threads and nothing else. Returns that number. */
 bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err);
@@ -97,8 +115,8 @@ typedef struct {
     CpuRun *runs;
 } CpuEmpty;
 
-bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err);
-void cpu_empty_free(CpuEmpty *empty);
+/* Finds them. False: out of memory. The runs belong to `arrays`. */
+bool cpu_empty_find(CpuEmpty *empty, CpuArrays *arrays, const BevProblem *problem);
 
 /* Sets the empty cells to zero, each thread its share. On return all are zero. */
 void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out);

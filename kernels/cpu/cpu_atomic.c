@@ -40,7 +40,7 @@ const BevKernel kernel_cpu_atomic = {
     .name = "cpu_atomic", .title = "ATOMIC",
     .idea = "As RACE, but an addition is one step: nothing is lost, and every addition waits.",
     .counterpart = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = cpu_sums_bytes,
+    .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = cpu_sums_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

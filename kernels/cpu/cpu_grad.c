@@ -3,8 +3,6 @@
 
 #include "kernels/codec.h"
 
-#include <stdlib.h>
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* Sorts points by `key` with a stable counting sort. `from` lists the points before (NULL: 0, 1, 2,
@@ -35,29 +33,20 @@ static void place_pixels(const BevProblem *problem, bool columns, int32_t *place
     }
 }
 
-bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns, Err *err) {
-    size_t points = (size_t)problem->map.points + 1;
-    int64_t depths = problem->depth.row_len, count = problem->feat.rows;
-    *pixels = (CpuPixels){.starts = calloc((size_t)count + 1, sizeof *pixels->starts),
-                          .points = malloc(points * sizeof *pixels->points)};
-    int32_t *by_depth = malloc(points * sizeof *by_depth),
-            *places = malloc(points * sizeof *places);
-    int32_t *depth_starts = calloc((size_t)depths + 1, sizeof *depth_starts);
-    bool ok = pixels->starts && pixels->points && by_depth && places && depth_starts;
-    if (ok) {
-        sort_by_key(problem->map.ranks_depth, problem->map.points, depths, NULL, by_depth,
-                    depth_starts);
-        place_pixels(problem, columns, places);
-        sort_by_key(places, problem->map.points, count, by_depth, pixels->points, pixels->starts);
-    } else {
-        free(pixels->starts);
-        free(pixels->points);
-        err_no_memory(err, "CPU kernel", "choose a smaller scene");
-    }
-    free(by_depth);
-    free(places);
-    free(depth_starts);
-    return ok;
+bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
+                     const BevProblem *problem, bool columns) {
+    int64_t points = problem->map.points, depths = problem->depth.row_len;
+    int32_t *by_depth = cpu_take(draft, points, sizeof *by_depth);
+    int32_t *places = cpu_take(draft, points, sizeof *places);
+    int32_t *depth_starts = cpu_take_zeroed(draft, depths, sizeof *depth_starts);
+    pixels->points = cpu_take(draft, points, sizeof *pixels->points);
+    pixels->starts = cpu_take_zeroed(kept, problem->feat.rows, sizeof *pixels->starts);
+    if (kept->failed || draft->failed)
+        return false;
+    sort_by_key(problem->map.ranks_depth, points, depths, NULL, by_depth, depth_starts);
+    place_pixels(problem, columns, places);
+    sort_by_key(places, points, problem->feat.rows, by_depth, pixels->points, pixels->starts);
+    return true;
 }
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
@@ -77,10 +66,6 @@ CpuGrad cpu_grad(const BevProblem *problem, int threads) {
     grad.grad_depth = floats ? grad.stage.own_sums : problem->grad_depth.data;
     grad.own = grad.stage.own_sums + floats;
     return grad;
-}
-
-void cpu_grad_fill(const CpuGrad *grad, const BevProblem *problem) {
-    cpu_stage_fill(&grad->stage, problem);
 }
 
 void cpu_grad_encode_depth(const CpuGrad *grad, const BevProblem *problem) {

@@ -12,8 +12,10 @@ typedef struct {
 } CpuPixels;
 
 /* Sorts the points by pixel. Pixels are numbered row by row as in feat, or with `columns` image
- * column by image column: (camera * w + column) * h + row. The caller frees both arrays. */
-bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns, Err *err);
+ * column by image column: (camera * w + column) * h + row. `starts` belongs to `kept`, all other
+ * memory to `draft`. False: out of memory. */
+bool cpu_pixels_sort(CpuPixels *pixels, CpuArrays *kept, CpuArrays *draft,
+                     const BevProblem *problem, bool columns);
 
 /* The arrays of one launch. `grad_depth` is the output itself if that is FP32. */
 typedef struct {
@@ -28,9 +30,6 @@ size_t cpu_grad_bytes(const BevProblem *problem, int threads, int64_t own);
 CpuGrad cpu_grad(const BevProblem *problem, int threads);
 
 /* Every thread of the team calls the functions below. */
-
-/* Decodes depth and features, each thread its share. */
-void cpu_grad_fill(const CpuGrad *grad, const BevProblem *problem);
 
 /* Encodes grad->grad_depth into the output if it is not the output itself. */
 void cpu_grad_encode_depth(const CpuGrad *grad, const BevProblem *problem);

@@ -22,8 +22,6 @@
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_grad.h"
 
-#include <stdlib.h>
-
 enum { LANES = 16, PIXELS = 16 }; /* LANES: partial sums of a dot product. PIXELS: those that a
                                      thread takes at a time */
 
@@ -32,7 +30,7 @@ typedef struct {
 } OwnedPoint;
 
 struct BevPlan {
-    int threads;
+    CpuPlan base;
     int32_t *starts;    /* [pixels + 1]: where a pixel begins in `points` */
     OwnedPoint *points; /* sorted by pixel, then by depth element */
     float *weights;     /* [points] in the same order; NULL: all 1 */
@@ -40,38 +38,27 @@ struct BevPlan {
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    free(plan->starts);
-    free(plan->points);
-    free(plan->weights);
-    free(plan);
-}
-
-static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
+static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     const BevMap *map = &problem->map;
+    CpuArrays *arrays = &plan->base.arrays, draft = {.count = 0};
     CpuPixels pixels;
-    if (!cpu_pixels_init(&pixels, problem, false, err))
-        return false;
-    plan->starts = pixels.starts;
-    plan->points = malloc(((size_t)map->points + 1) * sizeof *plan->points);
+    plan->points = cpu_take(arrays, map->points, sizeof *plan->points);
     if (map->weights)
-        plan->weights = malloc(((size_t)map->points + 1) * sizeof *plan->weights);
-    bool ok = plan->points && (plan->weights || !map->weights);
+        plan->weights = cpu_take(arrays, map->points, sizeof *plan->weights);
+    bool ok = cpu_pixels_sort(&pixels, arrays, &draft, problem, false);
+    plan->starts = pixels.starts;
     for (int64_t i = 0; ok && i < map->points; i++) {
         int32_t t = pixels.points[i];
         plan->points[i] = (OwnedPoint){map->ranks_depth[t], map->ranks_bev[t]};
         if (plan->weights)
             plan->weights[i] = map->weights[t];
     }
-    free(pixels.points);
-    return ok || err_no_memory(err, "cpu_grad_owner", "choose a smaller scene");
+    cpu_free(&draft);
+    return ok;
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_plan_new(plan, sizeof **plan, "cpu_grad_owner", err) &&
-           cpu_plan_built(build_plan(*plan, problem, err), plan, release);
+    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_grad_owner", err);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -83,7 +70,7 @@ static int64_t decoded_floats(const BevProblem *problem) {
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_grad_bytes(problem, plan->threads, decoded_floats(problem));
+    return cpu_grad_bytes(problem, plan->base.threads, decoded_floats(problem));
 }
 
 static void decode_grad_out(const BevProblem *problem, float *values) {
@@ -140,12 +127,12 @@ static void make_pixel_gradients(const BevPlan *plan, const BevProblem *problem,
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    CpuGrad grad = cpu_grad(problem, plan->threads);
+    CpuGrad grad = cpu_grad(problem, plan->base.threads);
     const float *grad_out = decoded_floats(problem) ? grad.own : problem->grad_out.data;
     int64_t channels = problem->shape.channels, pixels = problem->feat.rows;
 #pragma omp parallel num_threads(grad.stage.threads)
     {
-        cpu_grad_fill(&grad, problem);
+        cpu_stage_fill(&grad.stage, problem);
         decode_grad_out(problem, grad.own);
 #pragma omp for schedule(dynamic, PIXELS)
         for (int64_t pixel = 0; pixel < pixels; pixel++) {
@@ -179,7 +166,7 @@ const BevKernel kernel_cpu_grad_owner = {
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes, .launch = launch,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes, .launch = launch,
     .bytes = bytes,
 };
 /* clang-format on */

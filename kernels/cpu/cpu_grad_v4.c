@@ -25,7 +25,6 @@
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_grad.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -33,7 +32,7 @@ typedef struct {
 } ColumnPoint;
 
 struct BevPlan {
-    int threads;
+    CpuPlan base;
     int64_t columns, most_rows, most_points; /* largest number of rows in a G, of points in a
                                                 pixel */
     int32_t *starts;                         /* [pixels + 1]: first point of each pixel, column by
@@ -106,17 +105,6 @@ static Multiply *choose_multiply(int64_t channels) {
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    free(plan->starts);
-    free(plan->points);
-    free(plan->weights);
-    free(plan->cell_starts);
-    free(plan->cells);
-    free(plan);
-}
-
 /* Numbers the cells of one column in the order in which its points reach them. seen[cell] is the
  * last column (from 1) that reached the cell, number[cell] its row in that column's G. */
 static void number_cells(BevPlan *plan, const BevMap *map, const int32_t *order, int64_t column,
@@ -138,42 +126,34 @@ static void number_cells(BevPlan *plan, const BevMap *map, const int32_t *order,
         plan->most_rows = count - begin;
 }
 
-static bool plan_alloc(BevPlan *plan, const BevMap *map) {
-    size_t points = (size_t)map->points + 1;
-    plan->points = malloc(points * sizeof *plan->points);
-    plan->cells = malloc(points * sizeof *plan->cells);
-    plan->cell_starts = calloc((size_t)plan->columns + 1, sizeof *plan->cell_starts);
-    if (map->weights)
-        plan->weights = malloc(points * sizeof *plan->weights);
-    return plan->points && plan->cells && plan->cell_starts && (plan->weights || !map->weights);
-}
-
-static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
+static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     const BevShape *shape = &problem->shape;
-    size_t cells = (size_t)(shape->nx * shape->ny);
+    const BevMap *map = &problem->map;
+    int64_t cells = shape->nx * shape->ny;
+    CpuArrays *arrays = &plan->base.arrays, draft = {.count = 0};
     CpuPixels pixels;
-    if (!cpu_pixels_init(&pixels, problem, true, err))
-        return false;
     plan->columns = shape->cameras * shape->feat_w;
+    plan->points = cpu_take(arrays, map->points, sizeof *plan->points);
+    plan->cells = cpu_take(arrays, map->points, sizeof *plan->cells);
+    plan->cell_starts = cpu_take_zeroed(arrays, plan->columns, sizeof *plan->cell_starts);
+    if (map->weights)
+        plan->weights = cpu_take(arrays, map->points, sizeof *plan->weights);
+    int32_t *seen = cpu_take_zeroed(&draft, cells, sizeof *seen);
+    int32_t *number = cpu_take(&draft, cells, sizeof *number);
+    bool ok = cpu_pixels_sort(&pixels, arrays, &draft, problem, true);
     plan->starts = pixels.starts;
-    int32_t *seen = calloc(cells, sizeof *seen), *number = malloc(cells * sizeof *number);
-    bool ok = seen && number && plan_alloc(plan, &problem->map);
     for (int64_t column = 0; ok && column < plan->columns; column++)
-        number_cells(plan, &problem->map, pixels.points, column,
-                     plan->starts[column * shape->feat_h],
+        number_cells(plan, map, pixels.points, column, plan->starts[column * shape->feat_h],
                      plan->starts[(column + 1) * shape->feat_h], seen, number);
     for (int64_t pixel = 0; ok && pixel < problem->feat.rows; pixel++)
         if (plan->starts[pixel + 1] - plan->starts[pixel] > plan->most_points)
             plan->most_points = plan->starts[pixel + 1] - plan->starts[pixel];
-    free(seen);
-    free(number);
-    free(pixels.points);
-    return ok || err_no_memory(err, "cpu_grad_v4", "choose a smaller scene");
+    cpu_free(&draft);
+    return ok;
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_plan_new(plan, sizeof **plan, "cpu_grad_v4", err) &&
-           cpu_plan_built(build_plan(*plan, problem, err), plan, release);
+    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_grad_v4", err);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -185,7 +165,7 @@ static int64_t thread_floats(const BevProblem *problem, const BevPlan *plan) {
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_grad_bytes(problem, plan->threads, plan->threads * thread_floats(problem, plan));
+    return cpu_grad_bytes(problem, plan->base.threads, plan->base.threads * thread_floats(problem, plan));
 }
 
 static void gather_cells(const BevProblem *problem, const BevPlan *plan, int64_t column,
@@ -246,11 +226,11 @@ static void clear_grad_depth(float *grad_depth, int64_t count) {
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    CpuGrad grad = cpu_grad(problem, plan->threads);
+    CpuGrad grad = cpu_grad(problem, plan->base.threads);
     Multiply *multiply = choose_multiply(problem->shape.channels);
 #pragma omp parallel num_threads(grad.stage.threads)
     {
-        cpu_grad_fill(&grad, problem);
+        cpu_stage_fill(&grad.stage, problem);
         clear_grad_depth(grad.grad_depth, problem->grad_depth.row_len);
 #pragma omp for schedule(dynamic, COLUMNS)
         for (int64_t column = 0; column < plan->columns; column++)
@@ -282,7 +262,7 @@ const BevKernel kernel_cpu_grad_v4 = {
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes, .launch = launch,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes, .launch = launch,
     .bytes = bytes,
 };
 /* clang-format on */

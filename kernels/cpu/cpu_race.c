@@ -124,7 +124,7 @@ const BevKernel kernel_cpu_race = {
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
     .counterpart = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .wrong_on_purpose = true,
-    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = workspace_bytes,
+    .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

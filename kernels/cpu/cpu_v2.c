@@ -42,7 +42,7 @@ const BevKernel kernel_cpu_v2 = {
     .idea = "The article's: each tile of 8 channels is a pass over all points, by atomics.",
     .counterpart = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS,
-    .prepare = cpu_prepare_threads, .release = cpu_plan_free, .workspace_bytes = cpu_sums_bytes,
+    .prepare = cpu_prepare_threads, .release = cpu_release, .workspace_bytes = cpu_sums_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

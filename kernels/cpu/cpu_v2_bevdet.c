@@ -70,7 +70,7 @@ const BevKernel kernel_cpu_v2_bevdet = {
     .idea = "A thread owns a cell, 8 channels a pass: no atomics, indices read again in each pass.",
     .counterpart = "v2_bevdet", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true, .prepare = cpu_prepare_threads,
-    .release = cpu_plan_free, .workspace_bytes = cpu_workspace_bytes, .launch = launch,
+    .release = cpu_release, .workspace_bytes = cpu_workspace_bytes, .launch = launch,
     .bytes = bytes,
 };
 /* clang-format on */

@@ -18,23 +18,14 @@
  * TRY     Replace the division by ranks_feat[t]: is a division dearer than 4 bytes? */
 #include "kernels/cpu/cpu.h"
 
-#include <stdlib.h>
-
 typedef struct {
     int32_t start, end, cell;
 } Record;
 
 struct BevPlan {
-    int threads;
+    CpuPlan base;
     Record *records; /* one of each interval */
 };
-
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    free(plan->records);
-    free(plan);
-}
 
 /* Returns the number of the feature (camera, h, w) that goes with a depth (camera, depth, h, w). */
 CPU_INLINE int32_t feat_rank(int32_t rank_depth, int32_t bins_by_pixels, int32_t pixels) {
@@ -55,20 +46,19 @@ static bool check_ranks(const BevProblem *problem, Err *err) {
     return true;
 }
 
-static void fill_records(const BevMap *map, Record *records) {
-    for (int64_t i = 0; i < map->intervals; i++) {
-        int32_t start = map->interval_starts[i];
-        records[i] = (Record){start, start + map->interval_lengths[i], map->ranks_bev[start]};
+static bool fill_records(BevPlan *plan, const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    plan->records = cpu_take(&plan->base.arrays, map->intervals, sizeof *plan->records);
+    for (int64_t i = 0; plan->records && i < map->intervals; i++) {
+        int32_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
+        plan->records[i] = (Record){start, end, map->ranks_bev[start]};
     }
+    return plan->records != NULL;
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    if (!check_ranks(problem, err) || !cpu_plan_new(plan, sizeof **plan, "cpu_v2_do", err))
-        return false;
-    Record *records = malloc(((size_t)problem->map.intervals + 1) * sizeof *records);
-    if (records)
-        fill_records(&problem->map, (*plan)->records = records);
-    return cpu_plan_built(records || err_no_memory(err, "cpu_v2_do", ""), plan, release);
+    return check_ranks(problem, err) &&
+           cpu_prepare(problem, plan, sizeof **plan, fill_records, "cpu_v2_do", err);
 }
 
 CPU_CLONES
@@ -90,7 +80,7 @@ static void pool_record(const BevProblem *problem, const CpuStage *stage, Record
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
+    const CpuStage laid_out = cpu_stage(problem, plan->base.threads), *stage = &laid_out;
 #pragma omp parallel num_threads(stage->threads)
     {
         float *sums = cpu_sums(stage);
@@ -120,7 +110,7 @@ const BevKernel kernel_cpu_v2_do = {
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
     .counterpart = "v2_do", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = cpu_workspace_bytes,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

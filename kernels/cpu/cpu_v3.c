@@ -20,25 +20,19 @@
  * TRY     Set GROUP's sweep to one point: how much of the gain over V2+DO was the division? */
 #include "kernels/cpu/cpu.h"
 
-#include <stdlib.h>
-
 enum { GROUP = 4 }; /* points that are added in one sweep */
 
 struct BevPlan {
-    int threads;
+    CpuPlan base;
     CpuEmpty empty;
 };
 
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    cpu_empty_free(&plan->empty);
-    free(plan);
+static bool build_plan(BevPlan *plan, const BevProblem *problem) {
+    return cpu_empty_find(&plan->empty, &plan->base.arrays, problem);
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_plan_new(plan, sizeof **plan, "cpu_v3", err) &&
-           cpu_plan_built(cpu_empty_init(&(*plan)->empty, problem, err), plan, release);
+    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_v3", err);
 }
 
 /* Returns the feature row of point t. */
@@ -75,7 +69,7 @@ static void pool_interval(const BevMap *map, const CpuStage *stage, int64_t star
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     const BevMap *map = &problem->map;
-    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
+    const CpuStage laid_out = cpu_stage(problem, plan->base.threads), *stage = &laid_out;
 #pragma omp parallel num_threads(stage->threads)
     {
         float *sums = cpu_sums(stage);
@@ -101,7 +95,7 @@ const BevKernel kernel_cpu_v3 = {
     .idea = "Five index arrays, no division, each cell written once.",
     .counterpart = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = cpu_workspace_bytes,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

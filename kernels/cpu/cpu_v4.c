@@ -45,7 +45,7 @@ typedef struct {
 } V4Owner;
 
 struct BevPlan {
-    int threads;
+    CpuPlan base;
     CpuEmpty empty;
     int64_t step_count;
     int32_t *steps;   /* [step_count + 1]: first owner of each step */
@@ -152,6 +152,7 @@ enum {
     PART_POINTS = 32 << 10, /* fewest points worth waking a thread for */
     MOST_PARTS = 8,
     NONE = -1,
+    ENTRIES = 0, /* number of the array `entries` in the plan's arrays */
 };
 
 /* The place of one point of the current interval, for its weight. */
@@ -170,6 +171,7 @@ typedef struct {
 
 /* Arrays that exist only during `prepare`. */
 typedef struct {
+    CpuArrays arrays;
     int32_t *wedges; /* [wedges + 1]: where each wedge begins in `order` */
     int32_t *order;  /* [intervals]: interval numbers, sorted by wedge */
     int32_t part_count;
@@ -327,59 +329,49 @@ static int32_t parts_for(const BevMap *map, int threads) {
     return parts > 0 ? (int32_t)parts : 1;
 }
 
-static bool part_alloc(Part *part, const BevProblem *problem, int32_t longest) {
-    size_t waiting = (size_t)(problem->feat.rows + problem->shape.feat_w);
-    part->next = malloc(waiting * sizeof *part->next);
+static void take_part(Part *part, CpuArrays *arrays, const BevProblem *problem) {
+    int64_t waiting = problem->feat.rows + problem->shape.feat_w;
+    part->next = cpu_take(arrays, waiting, sizeof *part->next);
+    if (part->next)
+        memset(part->next, 0xff, (size_t)waiting * sizeof *part->next); /* NONE */
     if (problem->map.weights)
-        part->places = malloc(((size_t)longest + 1) * sizeof *part->places);
-    if (!part->next || (problem->map.weights && !part->places))
-        return false;
-    memset(part->next, 0xff, waiting * sizeof *part->next); /* NONE */
-    return true;
+        part->places =
+            cpu_take(arrays, bev_longest_interval(&problem->map), sizeof *part->places);
 }
 
-static bool draft_alloc(Draft *draft, const BevProblem *problem, int threads) {
+static bool take_draft(Draft *draft, const BevProblem *problem, int threads) {
     const BevMap *map = &problem->map;
-    int32_t longest = (int32_t)bev_longest_interval(map);
-    draft->wedges = calloc((size_t)wedges_of(&problem->shape).count + 1, sizeof *draft->wedges);
-    draft->order = malloc(((size_t)map->intervals + 1) * sizeof *draft->order);
+    CpuArrays *arrays = &draft->arrays;
+    draft->wedges =
+        cpu_take_zeroed(arrays, wedges_of(&problem->shape).count, sizeof *draft->wedges);
+    draft->order = cpu_take(arrays, map->intervals, sizeof *draft->order);
     draft->part_count = parts_for(map, threads);
-    bool ok = draft->wedges && draft->order;
-    for (int32_t p = 0; ok && p < draft->part_count; p++)
-        ok = part_alloc(&draft->parts[p], problem, longest);
-    return ok;
+    for (int32_t p = 0; p < draft->part_count; p++)
+        take_part(&draft->parts[p], arrays, problem);
+    return !arrays->failed;
 }
 
-static void draft_free(Draft *draft) {
-    for (int32_t p = 0; p < draft->part_count; p++) {
-        free(draft->parts[p].next);
-        free(draft->parts[p].places);
-    }
-    free(draft->wedges);
-    free(draft->order);
-}
-
-/* Allocates the plan's arrays with one entry a point; give_back_entries() frees the unused rest. */
-static bool plan_alloc(BevPlan *plan, const BevMap *map) {
-    size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
-    plan->steps = malloc((points / STEP_POINTS + 2) * sizeof *plan->steps);
-    plan->owners = malloc((intervals + 1) * sizeof *plan->owners);
-    plan->entries = malloc((points + 1) * sizeof *plan->entries);
+/* Takes the plan's arrays with one entry a point; give_back_entries() frees the unused rest. */
+static bool take_plan(BevPlan *plan, const BevMap *map) {
+    CpuArrays *arrays = &plan->base.arrays;
+    plan->entries = cpu_take(arrays, map->points, sizeof *plan->entries); /* array ENTRIES */
+    plan->steps = cpu_take(arrays, map->points / STEP_POINTS + 1, sizeof *plan->steps);
+    plan->owners = cpu_take(arrays, map->intervals, sizeof *plan->owners);
     if (map->weights)
-        plan->weights = malloc((points + 1) * sizeof *plan->weights);
-    return plan->steps && plan->owners && plan->entries && (plan->weights || !map->weights);
+        plan->weights = cpu_take(arrays, map->points, sizeof *plan->weights);
+    return !arrays->failed;
 }
 
 static void give_back_entries(BevPlan *plan, int64_t owners) {
     size_t used = (size_t)plan->owners[owners].first_entry + 1;
     V4Entry *entries = realloc(plan->entries, used * sizeof *entries);
     if (entries)
-        plan->entries = entries;
+        plan->base.arrays.array[ENTRIES] = plan->entries = entries;
 }
 
-static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
-    Draft draft = {0};
-    bool ok = plan_alloc(plan, &problem->map) && draft_alloc(&draft, problem, plan->threads);
+static bool build_plan(BevPlan *plan, const BevProblem *problem) {
+    Draft draft = {.part_count = 0};
+    bool ok = take_plan(plan, &problem->map) && take_draft(&draft, problem, plan->base.threads);
     if (ok) {
         order_intervals(problem, &draft);
         make_parts(&problem->map, &draft);
@@ -387,33 +379,19 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem, Err *err) {
         cut_steps(plan, problem->map.intervals);
         give_back_entries(plan, problem->map.intervals);
     }
-    draft_free(&draft);
-    return ok || err_no_memory(err, "cpu_v4", "choose a smaller scene");
-}
-
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    cpu_empty_free(&plan->empty);
-    free(plan->steps);
-    free(plan->owners);
-    free(plan->entries);
-    free(plan->weights);
-    free(plan);
+    cpu_free(&draft.arrays);
+    return ok && cpu_empty_find(&plan->empty, &plan->base.arrays, problem);
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_plan_new(plan, sizeof **plan, "cpu_v4", err) &&
-           cpu_plan_built(build_plan(*plan, problem, err) &&
-                              cpu_empty_init(&(*plan)->empty, problem, err),
-                          plan, release);
+    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_v4", err);
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage stage = cpu_stage(problem, plan->threads);
+    const CpuStage stage = cpu_stage(problem, plan->base.threads);
     PoolStep *pool_step = choose_pool_step(stage.channels);
 #pragma omp parallel num_threads(stage.threads)
     {
@@ -430,20 +408,19 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
 /* Counts the entries that `prepare` cuts, interval by interval. -1: out of memory. */
 static int64_t count_entries(const BevProblem *problem) {
     const BevMap *map = &problem->map;
+    CpuArrays arrays = {.count = 0};
     Part part = {0};
-    int64_t count = 0, longest = bev_longest_interval(map);
-    V4Entry *entries = malloc(((size_t)longest + 1) * sizeof *entries);
-    bool ok = part_alloc(&part, problem, (int32_t)longest) && entries;
-    for (int64_t i = 0; ok && i < map->intervals; i++) {
+    int64_t count = 0;
+    V4Entry *entries = cpu_take(&arrays, bev_longest_interval(map), sizeof *entries);
+    take_part(&part, &arrays, problem);
+    for (int64_t i = 0; !arrays.failed && i < map->intervals; i++) {
         const int32_t *feat = map->ranks_feat + map->interval_starts[i];
         count += cut_interval(problem, i, &part, entries, 0);
         for (int64_t t = 0; t < map->interval_lengths[i]; t++)
             part.next[feat[t] + problem->shape.feat_w] = NONE;
     }
-    free(entries);
-    free(part.next);
-    free(part.places);
-    return ok ? count : -1;
+    cpu_free(&arrays);
+    return arrays.failed ? -1 : count;
 }
 
 static BevTraffic bytes(const BevProblem *problem) {
@@ -462,7 +439,7 @@ const BevKernel kernel_cpu_v4 = {
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
     .counterpart = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .workspace_bytes = cpu_workspace_bytes,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = cpu_workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */
