@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The injected bugs of forward pooling. Each bug changes a copy of the map before the points are
- * summed, or the sums before they are encoded. One thread pools interval by interval, so that even
- * a wrong map gives the same bits in every run. A problem without points is pooled correctly. */
+/* The injected bugs of forward pooling, and how all bugs run. Forward, one thread pools interval by
+ * interval, so that even a wrong map gives the same bits in every run. Backward, the CPU's owner
+ * kernel computes the gradients, for the same reason. */
 #include "kernels/injected_bugs.h"
 
 #include "kernels/codec.h"
@@ -9,16 +9,7 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* What a bug may change. `sums` and `spare` have shape (cell, c). */
-typedef struct {
-    const BevProblem *problem;
-    BevMap map; /* a copy of the problem's map */
-    float *sums, *spare;
-    bool halves; /* true: sums are rounded to FP16 after every point */
-} Pooling;
 
 /* ---- in the map ------------------------------------------------------------------------------ */
 
@@ -30,13 +21,13 @@ static int64_t longest_interval(const BevMap *map) {
     return best;
 }
 
-static double depth_of(const Pooling *p, int64_t t) {
+static double depth_of(const Spoilt *p, int64_t t) {
     return bev_tensor_at(&p->problem->depth, 0, p->map.ranks_depth[t]);
 }
 
 /* Returns the point of interval i whose depth differs most from point t's and which reads another
  * feature row. Swapping equal points would change nothing. */
-static int64_t most_different_point(const Pooling *p, int64_t i, int64_t t) {
+static int64_t most_different_point(const Spoilt *p, int64_t i, int64_t t) {
     const BevMap *map = &p->map;
     int64_t first = map->interval_starts[i], found = first;
     double most = 0, depth = depth_of(p, t);
@@ -58,19 +49,19 @@ static void swap_ranks(int32_t *ranks, int64_t t, int64_t u) {
 
 /* Sets `*t` to the first point of the longest interval. Returns the point of a neighbouring
  * interval that differs most from it. */
-static int64_t pair_of_neighbours(const Pooling *p, int64_t *t) {
+static int64_t pair_of_neighbours(const Spoilt *p, int64_t *t) {
     int64_t i = longest_interval(&p->map);
     *t = p->map.interval_starts[i];
     return p->map.intervals > 1 ? most_different_point(p, i ? i - 1 : i + 1, *t) : *t;
 }
 
-static void drop_point(Pooling *p) {
+static void drop_point(Spoilt *p) {
     p->map.interval_lengths[longest_interval(&p->map)]--;
 }
 
 /* Leaves out the first point of one interval: among intervals of two points and more, the one whose
  * first point adds most. */
-static void start_one_late(Pooling *p) {
+static void start_one_late(Spoilt *p) {
     BevMap *map = &p->map;
     int64_t found = -1;
     double most = 0;
@@ -88,30 +79,30 @@ static void start_one_late(Pooling *p) {
     map->interval_lengths[found]--;
 }
 
-static void shift_starts(Pooling *p) {
+static void shift_starts(Spoilt *p) {
     for (int64_t i = 0; i + 1 < p->map.intervals; i++)
         p->map.interval_starts[i]++;
 }
 
-static void swap_features(Pooling *p) {
+static void swap_features(Spoilt *p) {
     int64_t i = longest_interval(&p->map), t = p->map.interval_starts[i];
     swap_ranks(p->map.ranks_feat, t, most_different_point(p, i, t));
 }
 
-static void swap_depths(Pooling *p) {
+static void swap_depths(Spoilt *p) {
     int64_t t, u = pair_of_neighbours(p, &t);
     swap_ranks(p->map.ranks_depth, t, u);
 }
 
 /* Swaps two points of neighbouring intervals; the intervals stay as they are. */
-static void swap_points(Pooling *p) {
+static void swap_points(Spoilt *p) {
     int64_t t, u = pair_of_neighbours(p, &t);
     swap_ranks(p->map.ranks_depth, t, u);
     swap_ranks(p->map.ranks_feat, t, u);
 }
 
 /* Every point takes the depth of the next bin. Points of the last bin keep theirs. */
-static void take_next_bin(Pooling *p) {
+static void take_next_bin(Spoilt *p) {
     const BevShape *shape = &p->problem->shape;
     int64_t bin = shape->feat_h * shape->feat_w;
     for (int64_t t = 0; t < p->map.points; t++)
@@ -119,60 +110,60 @@ static void take_next_bin(Pooling *p) {
             p->map.ranks_depth[t] += (int32_t)bin;
 }
 
-static void add_in_halves(Pooling *p) {
+static void add_in_halves(Spoilt *p) {
     p->halves = true;
 }
 
 /* ---- in the sums ----------------------------------------------------------------------------- */
 
-static size_t row_bytes(const Pooling *p) {
+static size_t row_bytes(const Spoilt *p) {
     return (size_t)p->problem->shape.channels * sizeof(float);
 }
 
-static float *row_of(const Pooling *p, float *grid, int64_t cell) {
+static float *row_of(const Spoilt *p, float *grid, int64_t cell) {
     return grid + cell * p->problem->shape.channels;
 }
 
-static int64_t cells_of(const Pooling *p) {
+static int64_t cells_of(const Spoilt *p) {
     return p->problem->shape.nx * p->problem->shape.ny;
 }
 
-static void miss_last_channel(Pooling *p) {
+static void miss_last_channel(Spoilt *p) {
     int64_t channels = p->problem->shape.channels;
     for (int64_t cell = 0; cell < cells_of(p); cell++)
-        row_of(p, p->sums, cell)[channels - 1] = 0;
+        row_of(p, p->values[0], cell)[channels - 1] = 0;
 }
 
 /* Writes cell (x, y) to x * ny + y in place of y * nx + x. */
-static void transpose_grid(Pooling *p) {
+static void transpose_grid(Spoilt *p) {
     int64_t nx = p->problem->shape.nx, ny = p->problem->shape.ny;
     for (int64_t cell = 0; cell < nx * ny; cell++)
-        memcpy(row_of(p, p->spare, cell % nx * ny + cell / nx), row_of(p, p->sums, cell),
+        memcpy(row_of(p, p->spare, cell % nx * ny + cell / nx), row_of(p, p->values[0], cell),
                row_bytes(p));
-    memcpy(p->sums, p->spare, (size_t)(nx * ny) * row_bytes(p));
+    memcpy(p->values[0], p->spare, (size_t)(nx * ny) * row_bytes(p));
 }
 
 /* Writes the rows of the output as if each were one channel shorter than it is. */
-static void use_short_stride(Pooling *p) {
+static void use_short_stride(Spoilt *p) {
     int64_t channels = p->problem->shape.channels;
     memset(p->spare, 0, (size_t)cells_of(p) * row_bytes(p));
     for (int64_t cell = 0; cell < cells_of(p); cell++)
-        memcpy(p->spare + cell * (channels - 1), row_of(p, p->sums, cell), row_bytes(p));
-    memcpy(p->sums, p->spare, (size_t)cells_of(p) * row_bytes(p));
+        memcpy(p->spare + cell * (channels - 1), row_of(p, p->values[0], cell), row_bytes(p));
+    memcpy(p->values[0], p->spare, (size_t)cells_of(p) * row_bytes(p));
 }
 
 /* Replaces each cell by the mean of itself and the next cell in x, a shift by half a cell. */
-static void average_neighbours(Pooling *p) {
+static void average_neighbours(Spoilt *p) {
     int64_t nx = p->problem->shape.nx, channels = p->problem->shape.channels;
     for (int64_t cell = 0; cell < cells_of(p); cell++)
         for (int64_t c = 0; c < channels; c++) {
-            float *at = row_of(p, p->sums, cell) + c;
+            float *at = row_of(p, p->values[0], cell) + c;
             *at = 0.5f * (*at + (cell % nx + 1 < nx ? at[channels] : 0));
         }
 }
 
 /* Sets spare[cell] to 1 for cells with points and to 0 for the others. */
-static void flag_cells(Pooling *p) {
+static void flag_cells(Spoilt *p) {
     const BevMap *map = &p->problem->map;
     memset(p->spare, 0, (size_t)cells_of(p) * sizeof *p->spare);
     for (int64_t i = 0; i < map->intervals; i++)
@@ -181,17 +172,18 @@ static void flag_cells(Pooling *p) {
 
 /* Cells without points keep old values: those of an earlier moment, when everything lay CELLS cells
  * further ahead. */
-static void keep_old_cells(Pooling *p) {
+static void keep_old_cells(Spoilt *p) {
     enum { CELLS = 3 };
     int64_t nx = p->problem->shape.nx;
     flag_cells(p);
     for (int64_t cell = 0; cell < cells_of(p); cell++)
         if (!p->spare[cell] && cell % nx >= CELLS && p->spare[cell - CELLS])
-            memcpy(row_of(p, p->sums, cell), row_of(p, p->sums, cell - CELLS), row_bytes(p));
+            memcpy(row_of(p, p->values[0], cell), row_of(p, p->values[0], cell - CELLS),
+                   row_bytes(p));
 }
 
 /* Returns the first cell without points; the last cell if all have points. */
-static int64_t cell_without_points(Pooling *p) {
+static int64_t cell_without_points(Spoilt *p) {
     int64_t cell = 0;
     flag_cells(p);
     while (cell + 1 < cells_of(p) && p->spare[cell])
@@ -200,127 +192,152 @@ static int64_t cell_without_points(Pooling *p) {
 }
 
 /* Fills the first cell without points with NaN, as memory that was never written is poisoned. */
-static void leave_unwritten(Pooling *p) {
-    float *row = row_of(p, p->sums, cell_without_points(p));
+static void leave_unwritten(Spoilt *p) {
+    float *row = row_of(p, p->values[0], cell_without_points(p));
     for (int64_t c = 0; c < p->problem->shape.channels; c++)
         row[c] = p->problem->out.dtype == BEV_INT8 ? FLT_MAX : NAN; /* INT8 has no NaN */
 }
 
 /* Replaces the largest output by NaN. A format without NaN encodes it as 0. */
-static void set_one_nan(Pooling *p) {
+static void set_one_nan(Spoilt *p) {
     int64_t largest = 0;
     for (int64_t i = 0; i < cells_of(p) * p->problem->shape.channels; i++)
-        if (fabsf(p->sums[i]) > fabsf(p->sums[largest]))
+        if (fabsf(p->values[0][i]) > fabsf(p->values[0][largest]))
             largest = i;
-    p->sums[largest] = NAN;
+    p->values[0][largest] = NAN;
 }
 
-static void halve_all(Pooling *p) {
+static void halve_all(Spoilt *p) {
     for (int64_t i = 0; i < cells_of(p) * p->problem->shape.channels; i++)
-        p->sums[i] /= 2;
+        p->values[0][i] /= 2;
 }
 
-/* ---- pooling --------------------------------------------------------------------------------- */
+/* ---- how bugs run ---------------------------------------------------------------------------- */
+
+extern const BevKernel kernel_cpu_grad_owner;
+static const BevKernel *const correct_gradients = &kernel_cpu_grad_owner;
 
 struct BevPlan {
-    void (*in_map)(Pooling *);
-    void (*in_sums)(Pooling *);
-    Pooling pooling;
-    float *depth, *feat; /* decoded */
+    CpuPlan base;
+    Spoil *in_map, *in_values;
+    Spoilt spoilt;
+    float *depth, *feat; /* forward: decoded */
+    BevPlan *inner;      /* backward: the plan of correct_gradients for the spoilt map */
 };
 
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    free(plan->pooling.map.ranks_depth);
-    free(plan->pooling.map.ranks_feat);
-    free(plan->pooling.map.interval_starts);
-    free(plan->pooling.map.interval_lengths);
-    free(plan->pooling.sums);
-    free(plan->pooling.spare);
-    free(plan->depth);
-    free(plan->feat);
-    free(plan);
+static float *take_values(CpuArrays *arrays, const BevTensor *tensor) {
+    return cpu_take(arrays, tensor->rows * tensor->row_len, sizeof(float));
 }
 
-static int32_t *allocate_ranks(int64_t count) {
-    return malloc((size_t)(count + 1) * sizeof(int32_t));
+static bool build_plan(BevPlan *plan, const BevProblem *problem) {
+    CpuArrays *arrays = &plan->base.arrays;
+    BevMap *map = &plan->spoilt.map;
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    for (int i = bev_outputs(problem, outputs); i-- > 0;)
+        plan->spoilt.values[i] = take_values(arrays, outputs[i]);
+    plan->spoilt.spare = take_values(arrays, outputs[0]);
+    plan->depth = take_values(arrays, &problem->depth);
+    plan->feat = take_values(arrays, &problem->feat);
+    *map = problem->map;
+    map->ranks_depth = cpu_take(arrays, map->points, sizeof(int32_t));
+    map->ranks_feat = cpu_take(arrays, map->points, sizeof(int32_t));
+    map->ranks_bev = cpu_take(arrays, map->points, sizeof(int32_t));
+    map->interval_starts = cpu_take(arrays, map->intervals, sizeof(int32_t));
+    map->interval_lengths = cpu_take(arrays, map->intervals, sizeof(int32_t));
+    return !arrays->failed;
 }
 
-static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
-                    void (*in_sums)(Pooling *), BevPlan **out, Err *err) {
-    const BevMap *map = &problem->map;
-    int64_t outputs = problem->out.rows * problem->out.row_len;
-    BevPlan *plan = *out = calloc(1, sizeof *plan);
-    if (!plan)
-        return err_no_memory(err, "injected bug", "");
-    Pooling *p = &plan->pooling;
-    plan->in_map = in_map;
-    plan->in_sums = in_sums;
-    p->map = *map;
-    p->map.ranks_depth = allocate_ranks(map->points);
-    p->map.ranks_feat = allocate_ranks(map->points);
-    p->map.interval_starts = allocate_ranks(map->intervals);
-    p->map.interval_lengths = allocate_ranks(map->intervals);
-    p->sums = malloc((size_t)outputs * sizeof *p->sums);
-    p->spare = malloc((size_t)outputs * sizeof *p->spare);
-    plan->depth = malloc((size_t)(problem->depth.rows * problem->depth.row_len) * sizeof(float));
-    plan->feat = malloc((size_t)(problem->feat.rows * problem->feat.row_len) * sizeof(float));
-    if (p->map.ranks_depth && p->map.ranks_feat && p->map.interval_starts &&
-        p->map.interval_lengths && p->sums && p->spare && plan->depth && plan->feat)
-        return true;
-    release(plan);
-    *out = NULL;
-    return err_no_memory(err, "injected bug", "choose a smaller scene");
-}
-
-static void copy_map(const BevMap *from, BevMap *to) {
+/* Copies the problem's map, and spoils the copy if the bug does. */
+static Spoilt spoil_map(const BevPlan *plan, const BevProblem *problem) {
+    Spoilt s = plan->spoilt;
+    const BevMap *from = &problem->map;
     size_t points = (size_t)from->points, intervals = (size_t)from->intervals;
-    memcpy(to->ranks_depth, from->ranks_depth, points * sizeof(int32_t));
-    memcpy(to->ranks_feat, from->ranks_feat, points * sizeof(int32_t));
-    memcpy(to->interval_starts, from->interval_starts, intervals * sizeof(int32_t));
-    memcpy(to->interval_lengths, from->interval_lengths, intervals * sizeof(int32_t));
+    s.problem = problem;
+    memcpy(s.map.ranks_depth, from->ranks_depth, points * sizeof(int32_t));
+    memcpy(s.map.ranks_feat, from->ranks_feat, points * sizeof(int32_t));
+    memcpy(s.map.ranks_bev, from->ranks_bev, points * sizeof(int32_t));
+    memcpy(s.map.interval_starts, from->interval_starts, intervals * sizeof(int32_t));
+    memcpy(s.map.interval_lengths, from->interval_lengths, intervals * sizeof(int32_t));
+    if (plan->in_map && points)
+        plan->in_map(&s);
+    return s;
 }
 
-static void add_point(const BevPlan *plan, int64_t t, float *row) {
-    const Pooling *p = &plan->pooling;
-    int64_t channels = p->problem->shape.channels;
-    float depth = plan->depth[p->map.ranks_depth[t]] * (p->map.weights ? p->map.weights[t] : 1);
-    const float *feat = plan->feat + p->map.ranks_feat[t] * channels;
+bool injected_prepare(const BevProblem *problem, Spoil *in_map, Spoil *in_values, BevPlan **plan,
+                      Err *err) {
+    if (!cpu_prepare(problem, plan, sizeof **plan, build_plan, "injected bug", err))
+        return false;
+    (*plan)->in_map = in_map;
+    (*plan)->in_values = in_values;
+    if (problem->direction == BEV_FORWARD)
+        return true;
+    BevProblem spoilt = *problem;
+    spoilt.map = spoil_map(*plan, problem).map;
+    if (correct_gradients->prepare(&spoilt, &(*plan)->inner, err))
+        return true;
+    injected_release(*plan);
+    *plan = NULL;
+    return false;
+}
+
+void injected_release(BevPlan *plan) {
+    if (plan)
+        correct_gradients->release(plan->inner);
+    cpu_release(plan);
+}
+
+size_t injected_workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return plan->inner ? correct_gradients->workspace_bytes(problem, plan->inner) : 0;
+}
+
+static void add_point(const BevPlan *plan, const Spoilt *s, int64_t t, float *row) {
+    int64_t channels = s->problem->shape.channels;
+    float depth = plan->depth[s->map.ranks_depth[t]] * (s->map.weights ? s->map.weights[t] : 1);
+    const float *feat = plan->feat + s->map.ranks_feat[t] * channels;
     cpu_add_scaled(row, feat, depth, channels);
-    for (int64_t c = 0; p->halves && c < channels; c++)
+    for (int64_t c = 0; s->halves && c < channels; c++)
         row[c] = (float)bev_code_value(BEV_FP16, bev_code(BEV_FP16, row[c]));
 }
 
 /* Sums all intervals. A wrong map may name a cell in several intervals; the last one then stays. */
-static void pool_intervals(const BevPlan *plan) {
-    const Pooling *p = &plan->pooling;
-    memset(p->sums, 0, (size_t)cells_of(p) * row_bytes(p));
-    for (int64_t i = 0; i < p->map.intervals; i++) {
-        int64_t start = p->map.interval_starts[i], end = start + p->map.interval_lengths[i];
-        float *row = row_of(p, p->sums, p->problem->map.ranks_bev[start]);
-        memset(row, 0, row_bytes(p));
+static void pool_intervals(const BevPlan *plan, const Spoilt *s) {
+    const BevProblem *problem = s->problem;
+    bev_tensor_decode(&problem->depth, 0, problem->depth.rows, plan->depth);
+    bev_tensor_decode(&problem->feat, 0, problem->feat.rows, plan->feat);
+    memset(s->values[0], 0, (size_t)cells_of(s) * row_bytes(s));
+    for (int64_t i = 0; i < s->map.intervals; i++) {
+        int64_t start = s->map.interval_starts[i], end = start + s->map.interval_lengths[i];
+        float *row = row_of(s, s->values[0], s->map.ranks_bev[start]);
+        memset(row, 0, row_bytes(s));
         for (int64_t t = start; t < end; t++)
-            add_point(plan, t, row);
+            add_point(plan, s, t, row);
     }
 }
 
-static bool launch(const BevProblem *problem, const BevPlan *prepared, void *stream, Err *err) {
-    (void)stream, (void)err;
-    BevPlan plan = *prepared;
-    Pooling *p = &plan.pooling;
-    p->problem = problem;
-    copy_map(&problem->map, &p->map);
-    bev_tensor_decode(&problem->depth, 0, problem->depth.rows, plan.depth);
-    bev_tensor_decode(&problem->feat, 0, problem->feat.rows, plan.feat);
-    bool spoil = problem->map.points > 0;
-    if (spoil && plan.in_map)
-        plan.in_map(p);
-    pool_intervals(&plan);
-    if (spoil && plan.in_sums)
-        plan.in_sums(p);
-    for (int64_t cell = 0; cell < cells_of(p); cell++)
-        bev_span_encode(&problem->out, cell, 0, problem->shape.channels, row_of(p, p->sums, cell));
+/* Computes the gradients of the spoilt map, and decodes them. */
+static bool find_gradients(const BevPlan *plan, const Spoilt *s, Err *err) {
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    BevProblem spoilt = *s->problem;
+    spoilt.map = s->map;
+    if (!correct_gradients->launch(&spoilt, plan->inner, NULL, err))
+        return false;
+    for (int i = bev_outputs(&spoilt, outputs); i-- > 0;)
+        bev_tensor_decode(outputs[i], 0, outputs[i]->rows, s->values[i]);
+    return true;
+}
+
+bool injected_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)stream;
+    Spoilt spoilt = spoil_map(plan, problem);
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    if (!plan->inner)
+        pool_intervals(plan, &spoilt);
+    else if (!find_gradients(plan, &spoilt, err))
+        return false;
+    if (plan->in_values && problem->map.points > 0)
+        plan->in_values(&spoilt);
+    for (int i = bev_outputs(problem, outputs); i-- > 0;)
+        bev_tensor_encode(outputs[i], spoilt.values[i]);
     return true;
 }
 
@@ -365,19 +382,20 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.", \
       NULL, halve_all, ALWAYS, ALWAYS)
 
-#define PREPARE(number, name, what, in_map, in_sums, a, c)                                         \
+#define PREPARE(number, name, what, in_map, in_values, a, c)                                       \
     static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
-        return prepare(problem, in_map, in_sums, plan, err);                                       \
+        return injected_prepare(problem, in_map, in_values, plan, err);                            \
     }
 
-#define ROW(number, word, sentence, in_map, in_sums, a, c)                                         \
+#define ROW(number, word, sentence, in_map, in_values, a, c)                                       \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_##c,                   \
      .kernel = {.name = "bug_" #number, .title = "BUG " #number,                             \
                 .idea = "A correct pooling with one injected bug: find it in the picture, the "    \
                         "error view and the gates.",                                               \
                 .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,              \
                 .deterministic = true, .wrong_on_purpose = true, .prepare = prepare_##number,      \
-                .release = release, .launch = launch, .bytes = bytes}},
+                .release = injected_release, .workspace_bytes = injected_workspace_bytes,          \
+                .launch = injected_launch, .bytes = bytes}},
 /* clang-format on */
 
 INJECTED_BUGS(PREPARE)

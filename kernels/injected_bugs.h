@@ -27,3 +27,25 @@ const InjectedBug *injected_bugs_of(BevDirection direction, int *count);
 
 /* Returns the injected bug whose kernel this is, or NULL. */
 const InjectedBug *injected_bug_of(const BevKernel *kernel);
+
+/* ---- for the two files with bugs -------------------------------------------------------------- */
+
+/* What a bug may change before the kernel runs, its map, or behind it, its outputs in FP32. The
+ * outputs have the order of bev_outputs. Forward they are sums that are not encoded yet. */
+typedef struct {
+    const BevProblem *problem;
+    BevMap map; /* a copy of the problem's map, except its weights */
+    float *values[BEV_MAX_OUTPUTS];
+    float *spare; /* as long as values[0] */
+    bool halves;  /* forward: sums are rounded to FP16 after every point */
+} Spoilt;
+
+typedef void Spoil(Spoilt *spoilt);
+
+/* Functions of the rows. Either of the two bugs may be NULL. A problem without points is computed
+ * correctly. */
+bool injected_prepare(const BevProblem *problem, Spoil *in_map, Spoil *in_values, BevPlan **plan,
+                      Err *err);
+void injected_release(BevPlan *plan);
+size_t injected_workspace_bytes(const BevProblem *problem, const BevPlan *plan);
+bool injected_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
