@@ -3,7 +3,6 @@
 #include "src/base/omp_wait.h"
 #include "src/base/units.h"
 #include "tests/support/load.h"
-#include "tests/support/tap.h"
 
 #include <time.h>
 #include <unistd.h>

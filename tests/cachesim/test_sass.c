@@ -6,9 +6,6 @@
 #include "tests/support/tap.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 enum { SKIPPED = 77, COUNTS = 8, LINE = 256 };

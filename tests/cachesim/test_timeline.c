@@ -3,8 +3,6 @@
 #include "src/cachesim/timeline.h"
 #include "tests/support/tap.h"
 
-#include <string.h>
-
 static Timeline made(const char *scene, const char *kernel) {
     Timeline t = {.dtype = "fp16", .align = "nearest", .launches = 2, .kernel_us = 5.125};
     snprintf(t.scene, sizeof t.scene, "%s", scene);

@@ -3,8 +3,6 @@
 #include "src/cachesim/trace_internal.h"
 #include "tests/cachesim/trace_check.h"
 
-#include <math.h>
-
 static double written(const TraceCounts *counts) {
     return counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
 }

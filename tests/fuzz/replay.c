@@ -2,7 +2,6 @@
 /* Runs a fuzz target on the saved inputs, so that old findings are tested without clang. */
 #include "src/base/data.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/tap.h"
 
 #include <dirent.h>
 

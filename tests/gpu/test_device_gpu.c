@@ -7,13 +7,10 @@
 #include "src/live/live_gpu.h"
 #include "src/live/pipeline.h"
 #include "src/run/cuda/scatter_cuda.h"
-#include "src/run/session.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
-#include "src/inputs/workload.h"
 #include "tests/gpu/on_gpu.h"
 #include "tests/support/maps.h"
-#include "tests/support/ok_or_note.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -4,10 +4,7 @@
  * have the memory. Skipped without a GPU. */
 #include "kernels/codec.h"
 #include "src/run/cuda/device.h"
-#include "src/run/session.h"
-#include "src/inputs/workload.h"
 #include "tests/gpu/on_gpu.h"
-#include "tests/support/ok_or_note.h"
 
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 /* Depths and features are multiplied by powers of two, and one feature in `one_in` replaced. */
 static const struct {

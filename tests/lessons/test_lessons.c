@@ -17,7 +17,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { MAX_INPUTS = 600, LIVE_MS = 600000, WRONG_ANSWERS = 3 };
 

@@ -10,9 +10,6 @@
 #include "src/scene/problem.h"
 #include "tests/support/tap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { CASE_ALIGNMENT = 256 }; /* of the memory that bevpool.h asks for */
 
 static BevpoolError error; /* of the call before */

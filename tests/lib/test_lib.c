@@ -7,7 +7,6 @@
 #include "tests/support/judged.h"
 #include "tests/support/memory.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <pthread.h>
 

@@ -2,7 +2,6 @@
 /* libbevpool on the CPU, forward and backward: two samples with two layers of cells, channels first
  * and last, every kernel, against sums of whole numbers, which are exact in every order. */
 #include "tests/lib/lib_case.h"
-#include "tests/support/tap.h"
 
 /* 2 samples, 2 cameras each, 2 layers. Every third depth value is in no point, the others go to
  * cells in a pattern, a few to each. */

@@ -4,8 +4,6 @@
 #include "src/live/inputs.h"
 #include "tests/live/engine_fixture.h"
 
-#include <math.h>
-
 /* With all rays; the camera views are finer than the features. */
 static bool is_sharp(void) {
     return !frame->live.frame.draft &&

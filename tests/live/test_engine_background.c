@@ -7,7 +7,6 @@
 #include "tests/live/engine_fixture.h"
 
 #include <limits.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/resource.h>

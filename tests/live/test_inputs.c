@@ -8,8 +8,6 @@
 #include "tests/support/maps.h"
 #include "tests/support/tap.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* The intersection and the street with height, with a part of their pixels, cells and depths; and a

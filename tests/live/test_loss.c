@@ -3,8 +3,6 @@
 #include "src/live/pipeline.h"
 #include "tests/live/engine_fixture.h"
 
-#include <math.h>
-
 static Pipeline *pipeline;
 static LiveData live;
 

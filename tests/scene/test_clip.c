@@ -7,7 +7,6 @@
 #include "tests/support/folder.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The current arrays as a file of the folder. */
 static void save(const char *name) {

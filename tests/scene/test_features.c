@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Features: the embedding, depth distributions compared with their definition, walls by hand. */
 #include "src/scene/features.h"
-#include "src/inputs/workload.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 #include <omp.h>

@@ -7,7 +7,6 @@
 #include "tests/support/ok_or_note.h"
 
 #include <time.h>
-#include <unistd.h>
 
 static Scene again; /* the scene, written and read */
 

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 static const char text[] =
     "{\"bevscope\": 1, \"frustum\": {\"image_px\": [1600, 900], \"resize\": 0.44,\n"

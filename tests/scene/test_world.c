@@ -5,7 +5,6 @@
 #include "src/base/random.h"
 #include "src/scene/world.h"
 #include "tests/support/scenes.h"
-#include "tests/support/tap.h"
 
 #include <math.h>
 

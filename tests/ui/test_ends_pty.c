@@ -7,9 +7,7 @@
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static bool start_scene(Pty *pty, const char *scene) {
     return pty_bevscope(pty, 100, 30, NULL, "%s --no-window --device cpu", scene) &&

@@ -5,7 +5,6 @@
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 enum { LOOPS = 4, SECOND = 1, ERROR_S = 3 };
 

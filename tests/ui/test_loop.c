@@ -10,7 +10,6 @@
 #include <math.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
 

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #define SIZE_ANSWER "\033[6;20;10t"
 #define KITTY_SENT  "\033_Ga=T,f=100,i=31,"

@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

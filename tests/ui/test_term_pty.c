@@ -5,7 +5,6 @@
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 /* The display of the smallest scene, without a window, further options behind it. */
 static bool start(Pty *pty, int columns, int rows, const char *option, char *const environment[]) {

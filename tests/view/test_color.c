@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Colour maps, themes and their contrast, linear light. */
-#include "src/view/draw/color.h"
 #include "src/view/draw/ink.h"
 #include "tests/support/tap.h"
 #include "tests/support/vision.h"
 #include "tests/view/view_check.h"
-
-#include <math.h>
-#include <string.h>
 
 TAP_SUITE(color_colormaps) {
     static const struct {

@@ -9,7 +9,6 @@
 #include "tests/view/page_texts.h"
 #include "tests/view/view_check.h"
 
-#include <math.h>
 #include <unistd.h>
 
 enum { CHANNELS = 16, BINS = 59, FEAT_H = 16, FEAT_W = 44 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures of pixels: PNG that another reader understands, sizes, scaling. */
-#include "src/view/draw/color.h"
-#include "src/view/draw/image.h"
 #include "tests/support/stb_png.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"

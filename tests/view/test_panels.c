@@ -5,7 +5,6 @@
 #include "src/view/panel/panel.h"
 #include "src/view/term/cells_sheet.h"
 #include "src/view/panel/pen_sheet.h"
-#include "tests/support/live_fixture.h"
 #include "tests/view/page_texts.h"
 #include "tests/support/screen.h"
 

@@ -5,8 +5,6 @@
 #include "tests/view/view_check.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static Err err; /* why a step failed */
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Views of a pooled vector: from its channels to colours and values, worked out by hand. */
-#include "src/view/bev/decode.h"
 #include "src/view/bev/raster.h"
 #include "src/view/bev/stats.h"
-#include "src/view/draw/color.h"
-#include "src/view/draw/image.h"
 #include "tests/support/tap.h"
 #include "tests/view/view_check.h"
 
