@@ -249,8 +249,6 @@ static void test_refusals(void) {
     unlink(path);
 }
 
-/* ---- killed while it writes ------------------------------------------------------------------ */
-
 enum { PAYLOAD = 1 << 20 };
 static char payload[2][PAYLOAD + 1];
 

@@ -26,8 +26,6 @@ dropped = dict.fromkeys(["ranks_depth", "ranks_feat", "ranks_bev", "interval_sta
                          "interval_lengths", "bev_shape"])
 
 
-# ---- types and orders --------------------------------------------------------------------------
-
 def forms_of(name, a):
     """The array in other types that hold its values."""
     kinds = {"f": "f2 f4 f8", "i": "i4 i8 u1 u4"}[a.dtype.kind].split()
@@ -57,8 +55,6 @@ def test_types():
     ok(not bad, f"{4 * TIMES} ranges of depth, rounded", bad[:1])
 
 
-# ---- archives ----------------------------------------------------------------------------------
-
 def test_archives():
     for save in "savez", "savez_compressed":
         getattr(np, save)("form.npz", **arrays)
@@ -73,8 +69,6 @@ def test_archives():
         file.write(b"#!/bin/sh\n" + piped)
     refused("bytes before the archive", "bad.npz", "bad.npz")
 
-
-# ---- advice ------------------------------------------------------------------------------------
 
 def test_advice():
     """Every advice is followed, and what it makes is taken."""
@@ -99,8 +93,6 @@ def test_advice():
         pth.writestr("archive/data.pkl", b"\x80\x02}q.")
     refused("tensors of torch", "net.pth", "not an array", "numpy.savez")
 
-
-# ---- conventions -------------------------------------------------------------------------------
 
 def turned(degrees):
     t = np.deg2rad(degrees)

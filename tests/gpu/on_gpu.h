@@ -40,8 +40,6 @@ static inline void check_same_bits(const BevKernel *kernel, const BevProblem *pr
     free(got);
 }
 
-/* ---- graphs ---------------------------------------------------------------------------------- */
-
 /* Enqueues a launch, or ends the suite. */
 typedef void Launcher(void *context, cudaStream_t stream);
 
@@ -67,8 +65,6 @@ static inline void graph_free(Graph *g) {
     cudaGraphDestroy(g->graph);
     cudaStreamDestroy(g->stream);
 }
-
-/* ---- time ------------------------------------------------------------------------------------ */
 
 enum { IN_GRAPH = 200, SAMPLES = 25 };
 

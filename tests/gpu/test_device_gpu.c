@@ -20,8 +20,6 @@ static Err err; /* why a step failed */
 
 enum { SEED = 7 };
 
-/* ---- maps ------------------------------------------------------------------------------------ */
-
 static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     Scene scene;
     BevMap want = {0}, built = {0}, got = {0};
@@ -74,8 +72,6 @@ static void test_live_map(BevAlign align) {
     pipeline_close(pipeline);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
 /* The output of one run; the caller frees it. NULL with a note on failure. */
 static void *run_once(const BevKernel *kernel, const BevProblem *problem) {
     Session *session = NULL;
@@ -99,8 +95,6 @@ static void test_layout(const BevProblem *problem) {
     free(last);
     free(first);
 }
-
-/* ---- later values ---------------------------------------------------------------------------- */
 
 /* Other values of the same shape. The largest value differs, and with it every scale. */
 static Features later_features(const Workload *workload) {
@@ -211,8 +205,6 @@ static void test_live(void) {
     live_gpu_close(gpu);
 }
 
-/* ---- beyond 2^31 elements -------------------------------------------------------------------- */
-
 enum { WIDE_ROWS = 2200000, WIDE_CHANNELS = 1024, WIDE_POINTS = 64 };
 
 /* Points are in the last rows and cells only: an index that overflows reads zeros or lands outside.
@@ -246,8 +238,6 @@ static void test_wide(const BevKernel *kernel) {
     free(depth);
     free(feat);
 }
-
-/* ---- two threads ----------------------------------------------------------------------------- */
 
 enum { TIMINGS = 60, LANE_SAMPLES = 5 };
 
@@ -296,8 +286,6 @@ static void test_two_lanes(const BevProblem *problem) {
            lane.failed);
 }
 
-/* ---- faults ---------------------------------------------------------------------------------- */
-
 static void test_memory(const BevProblem *problem) {
     Session *session = NULL;
     BevProblem huge = *problem; /* the output is never read on the host */
@@ -340,8 +328,6 @@ static void test_lasting_error(const BevProblem *problem) {
     tap_ok(!device_info(&info, &later) && !device_open(0, &later), "so does the device");
     free(broken.map.ranks_feat);
 }
-
-/* ---- limits --------------------------------------------------------------------------------- */
 
 static void test_limits(void) {
     Limits limits;

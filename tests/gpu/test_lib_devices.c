@@ -27,8 +27,6 @@ static void *output_of(const BevpoolCall *call) {
     return codes;
 }
 
-/* ---- maps of calibrations -------------------------------------------------------------------- */
-
 enum { MOST_BATCH = 3, BUILDS = 5 };
 
 static BevMap built(const BevpoolRig *rigs, int64_t batch, int32_t align, int32_t device,
@@ -72,8 +70,6 @@ static void test_maps(const char *name, int64_t batch, double lift_m) {
     drop_scene(scene);
 }
 
-/* ---- transposing ----------------------------------------------------------------------------- */
-
 /* Against the CPU's: sizes whose rows are whole vectors and sizes whose are not. */
 static void test_transposing(size_t bytes) {
     static const int64_t sizes[][3] = {{1, 16384, 80}, {3, 64, 64}, {2, 80, 208},  {5, 33, 7},
@@ -96,8 +92,6 @@ static void test_transposing(size_t bytes) {
     tap_ok(!differ, "transposing elements of %zu bytes: %d of %d sizes differ from the CPU's",
            bytes, differ, count);
 }
-
-/* ---- bad pointers and streams ---------------------------------------------------------------- */
 
 /* A plan with channels first needs a workspace. */
 static void test_workspace(void *host_memory) {
@@ -146,8 +140,6 @@ static void test_pointers(BevpoolPlan *plan) {
     call_free(&call);
 }
 
-/* ---- lives ----------------------------------------------------------------------------------- */
-
 enum { LIVES = 10000, WARM_LIVES = 500, MOST_KB = 1024 };
 
 static void live(const BevpoolCall *call) {
@@ -176,8 +168,6 @@ static void test_lives(const BevpoolCall *call) {
         "%d times a map, a plan, a launch: %ld kB more on the host, %lld on the GPU; %.0f us each",
         LIVES, grown, (long long)before - (long long)after, us);
 }
-
-/* ---- two GPUs -------------------------------------------------------------------------------- */
 
 enum { ROUNDS = 200 };
 
@@ -252,8 +242,6 @@ static void test_two(BevpoolPlan *plan) {
     call_free(&call);
     test_threads();
 }
-
-/* ---- a GPU that failed ----------------------------------------------------------------------- */
 
 /* Trusted ranks that lie make a kernel read foreign memory. From then on every call says so. */
 TAP_SUITE(lib_devices_broken) {

@@ -173,9 +173,6 @@ static void test_time(const HostProblem *host, BevpoolPlan *plan, const void *ex
     call_free(&call);
 }
 
-/* ---- maps of arrays that lie on the GPU -------------------------------------------------------
- */
-
 enum { ARRAYS = 6 };
 
 /* The arrays, and how many elements each has; 0: NULL. */
@@ -346,9 +343,6 @@ TAP_SUITE(lib_gpu_warm) {
         close_problem(opened);
     }
 }
-
-/* ---- a view's arrays in three orders of memory -------------------------------------------------
- */
 
 enum { FIRST, LAST, APART, FORMS }; /* one tensor, channels first or last; two, channels last */
 

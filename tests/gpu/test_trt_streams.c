@@ -4,8 +4,6 @@
 #include "src/scene/scatter.h"
 #include "tests/gpu/trt_case.h"
 
-/* ---- graphs and streams ---------------------------------------------------------------------- */
-
 static void replay(const Graph *g) {
     CUDA(cudaGraphLaunch(g->replay, g->stream));
     CUDA(cudaStreamSynchronize(g->stream));

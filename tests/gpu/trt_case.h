@@ -9,8 +9,6 @@
 #include "tests/gpu/on_gpu.h"
 #include "tests/gpu/trt_host.h"
 
-/* ---- a problem on the device ----------------------------------------------------------------- */
-
 typedef struct {
     const HostProblem *host;
     TrtLayout layout;

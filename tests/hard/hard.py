@@ -218,9 +218,6 @@ def end_problem(terminal, status, wanted):
     return terminal.restored()
 
 
-# ---- signals ---------------------------------------------------------------------------------
-
-
 def ending_signals():
     stay = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, signal.SIGTSTP,
             signal.SIGTTIN, signal.SIGTTOU, signal.SIGURG, signal.SIGWINCH}
@@ -243,9 +240,6 @@ def run_signals(args, count):
         count.check("signal %d after %.3f s" % (number, moment), end_problem(terminal, status, -number))
         terminal.close()
     count.note = "%d signals, 0 to 1.5 s after the start, keys beside them" % len(numbers)
-
-
-# ---- sizes -----------------------------------------------------------------------------------
 
 
 def run_sizes(args, count):
@@ -283,9 +277,6 @@ def run_storm(args, count):
     count.note = "%d sizes: %d kB more" % (args.times, kb)
 
 
-# ---- slow terminals --------------------------------------------------------------------------
-
-
 def run_slow(args, count):
     """Reads little at a time, or nothing, and then ends it: within 2 s, and reset when it is read
     again. The machine may be busy: 5 s are allowed."""
@@ -311,9 +302,6 @@ def run_slow(args, count):
                     problem or ("took %.1f s" % took if took > 5 else ""))
         terminal.close()
     count.note = "at most %.1f s from the signal to the end" % worst
-
-
-# ---- keys ------------------------------------------------------------------------------------
 
 
 def resident_mb(pid, field):
@@ -407,9 +395,6 @@ def run_keys(args, count):
     terminal.close()
 
 
-# ---- words -----------------------------------------------------------------------------------
-
-
 def values(program):
     """Values that a walk of steps seldom comes to; they decide which jobs the background has. The
     world mostly stands still: while it plays, there are few of these jobs."""
@@ -472,9 +457,6 @@ def run_words(args, count):
     while goes_on(args, since, count.cases):
         words_once(args, count, special, steps)
     count.note = "%.0f s, all scenes and kernels of the CPU" % (time.monotonic() - since)
-
-
-# ---- figures ---------------------------------------------------------------------------------
 
 
 def told_ms(said, label):

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-/* ---- the tables ------------------------------------------------------------------------------ */
-
 /* Launches here, or says how its accesses go. V3 has the accesses of its forms. */
 static bool row_complete(const BevKernel *v) {
     bool modelled =
@@ -92,8 +90,6 @@ TAP_SUITE(bevpool_unsupported) {
            "a row without code here fits the problem, but cannot run it");
 }
 
-/* ---- the reference --------------------------------------------------------------------------- */
-
 /* Two pixels, two bins, two channels, a grid of 3 x 1; cell 1 stays empty. */
 TAP_SUITE(bevpool_reference) {
     float depth[4] = {0.25f, 0.5f, 0.75f, 0.5f}; /* bin 0: pixels 0, 1; bin 1: pixels 0, 1 */
@@ -142,8 +138,6 @@ TAP_SUITE(bevpool_division_refuses) {
     tap_ok(accepted && refused && !plan && strstr(err.what, "ranks_feat[1] is 3"),
            "V2+DO refuses features that do not follow from depths: %s", err.what);
 }
-
-/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Equal to the figure as published, with its number of decimals, in 10^6 bytes. */
 static bool is_mb(double bytes, double mb, int decimals) {

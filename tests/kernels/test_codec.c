@@ -122,8 +122,6 @@ static void test_specials(const Format *f) {
            "%s: smallest, largest, unit roundoff and bits of the table", f->name);
 }
 
-/* ---- tensors --------------------------------------------------------------------------------- */
-
 static void round_trip(BevTensor *tensor, const float *values, float *back) {
     bev_tensor_encode(tensor, values);
     bev_tensor_decode(tensor, 0, tensor->rows, back);

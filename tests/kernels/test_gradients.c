@@ -10,8 +10,6 @@ static Err err; /* why a step failed */
 
 enum { SEED = 14 };
 
-/* ---- finite differences ---------------------------------------------------------------------- */
-
 /* The loss whose gradient with respect to the output is grad_out: sum(out * grad_out), in FP64. */
 static double loss(const BevProblem *problem, double *out) {
     double sum = 0;

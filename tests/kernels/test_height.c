@@ -15,8 +15,6 @@
 
 static const char *path; /* of the scene that a test wrote */
 
-/* ---- kernels --------------------------------------------------------------------------------- */
-
 /* Writes the toy scene with 7 slices into a file of its own. */
 static void write_scene(void) {
     char file[512], scene[8192], *text;
@@ -58,8 +56,6 @@ static void test_kernels(void) {
                bev_directions[direction].name, passed, failed);
     }
 }
-
-/* ---- which cell a picture shows -------------------------------------------------------------- */
 
 /* Every cell of the grid is behind one cell of the picture, and slice_place finds it. */
 static void test_runs(void) {

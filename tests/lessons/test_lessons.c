@@ -274,8 +274,6 @@ TAP_HARD_SUITE(lessons_behind) {
     end_lessons();
 }
 
-/* ---- live ------------------------------------------------------------------------------------ */
-
 /* Takes frames until the newest one is no draft: the learner reads the page. */
 static void read_page(void) {
     for (double until_ms = clock_ms() + LIVE_MS; app_live(app)->frame.draft;) {
@@ -336,8 +334,6 @@ static void test_live(const char *name) {
            "%s: live, right answers are right and %d wrong ones wrong%s%s", name, wrong,
            ok ? "" : ": ", ok ? "" : line);
 }
-
-/* ---- plain ----------------------------------------------------------------------------------- */
 
 /* Writes a learner's lines: three wrong answers, then right ones. Returns how many are right. */
 static int write_lines(const char *path) {

@@ -113,8 +113,6 @@ static const char *name_of(const Pool *pool) {
     return pool->options.kernel ? pool->options.kernel : "the default";
 }
 
-/* ---- tests ----------------------------------------------------------------------------------- */
-
 static void test_no_memory(Pool pool) {
     for (long allocations = 0;; allocations++) {
         atomic_store(&left, allocations);

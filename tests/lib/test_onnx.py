@@ -67,9 +67,6 @@ def network_by_hand(model, scene, image):
                          weights["bev_weight"][:, :, i, j]) for i in range(3) for j in range(3))
 
 
-# ---- models of onnx ------------------------------------------------------------------------------
-
-
 def test_onnx(path, folder, fields_source):
     with open(fields_source) as source:
         known = set(re.findall(r'\{"([a-z_]+)", ', source.read()))
@@ -113,9 +110,6 @@ def test_command(path, folder):
         done = subprocess.run([*command, folder + "/" + name, folder + "/none.onnx"],
                               capture_output=True, text=True)
         ok(done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr.strip())
-
-
-# ---- the exporters of PyTorch --------------------------------------------------------------------
 
 
 def networks(scene):

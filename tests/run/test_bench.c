@@ -11,8 +11,6 @@
 #include <math.h>
 #include <time.h>
 
-/* ---- the kernels ----------------------------------------------------------------------------- */
-
 static const double FAST_US = 50, SLOW_US = 3000;
 static bool disturbed; /* as if another program had the cores: V2 takes as long as that */
 static int slow_launches;
@@ -78,8 +76,6 @@ static BenchPlan toy_plan = {.scenes = toy,
                                    .aligns = 1u << BEV_NEAREST,
                                    .caches = 1u << CACHE_WARM,
                                    .timing = {.samples = 20, .min_warm_ms = 1, .max_s = 0.5}};
-
-/* ---- bench ----------------------------------------------------------------------------------- */
 
 enum { MOST_ROWS = 8 };
 static BenchRow rows[MOST_ROWS];

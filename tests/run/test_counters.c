@@ -8,8 +8,6 @@
 
 static Err err; /* why a step failed */
 
-/* ---- chips ----------------------------------------------------------------------------------- */
-
 typedef struct {
     const char *chip, *gpu;
     const char *dram; /* CUPTI's name; NULL: it counts none */

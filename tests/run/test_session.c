@@ -226,8 +226,6 @@ static void test_refusals(const HostProblem *problem) {
 #endif
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
 static void test_summary(void) {
     enum { N = 100 };
     double samples[N];

@@ -171,8 +171,6 @@ static inline Buffer make_archive(void) {
     return zip.archive;
 }
 
-/* ---- reading and refusing -------------------------------------------------------------------- */
-
 static Scene scene; /* what was read last; the next reading frees it */
 
 static inline bool read_bytes(Buffer bytes) {

@@ -44,8 +44,6 @@ static void refuses_second(const char *title, const char *words) {
     refuses_clip(title, words);
 }
 
-/* ---- what is a clip -------------------------------------------------------------------------- */
-
 static void test_moments(void) {
     start_second(10.4);
     save("1.npz");
@@ -130,8 +128,6 @@ static void test_names(void) {
     tap_need(chdir("/") == 0 && rmdir(in_folder("drive")) == 0, "the folder goes");
 }
 
-/* ---- what may differ ------------------------------------------------------------------------- */
-
 static void test_differs(void) {
     start_second(11);
     drop("boxes");
@@ -164,8 +160,6 @@ static void test_same(void) {
         refuses_second(others[i].title, others[i].words);
     }
 }
-
-/* ---- what is wrong --------------------------------------------------------------------------- */
 
 static void test_wrong(void) {
     start_second(11);

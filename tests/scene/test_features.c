@@ -55,8 +55,6 @@ static void test_embedding(int64_t channels) {
     embedding_free(NULL);
 }
 
-/* ---- depth ---------------------------------------------------------------------------------- */
-
 static Features render_with(const Scene *scene, double temperature, double time_s, SubRays rays,
                             CameraViews *views) {
     Features features;
@@ -218,8 +216,6 @@ static void test_outlier(void) {
     workload_close(&own);
     workload_close(&changed);
 }
-
-/* ---- sky, threads, views -------------------------------------------------------------------- */
 
 static void test_sky(const Scene *toy) {
     Scene scene = *toy;

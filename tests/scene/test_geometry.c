@@ -11,8 +11,6 @@ static bool near(double a, double b, double tolerance) {
     return fabs(a - b) <= tolerance;
 }
 
-/* ---- conventions ---------------------------------------------------------------------------- */
-
 /* Columns of a camera's rotation. */
 enum { RIGHT, DOWN, FORWARD };
 
@@ -61,8 +59,6 @@ static void test_frustum(void) {
     f.depth_stop_m = NAN;
     tap_ok(frustum_depth_bins(&f) == 0, "none up to NaN");
 }
-
-/* ---- against explicit matrices -------------------------------------------------------------- */
 
 static void invert(const double m[9], double out[9]) {
     double det = 0;
@@ -130,8 +126,6 @@ static void test_behind(const Rig *rig) {
     tap_ok(!camera_project(&rig->cameras[0], origin, &u, &v, &depth),
            "nor is the camera's own place");
 }
-
-/* ---- what is refused ------------------------------------------------------------------------ */
 
 /* A good rig with one change. */
 #define BAD(name_, path_, change_)                                                                 \

@@ -35,8 +35,6 @@ static void test_written(void) {
     }
 }
 
-/* ---- texts of headers ------------------------------------------------------------------------ */
-
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define DICT(descr_, order_, shape_)                                                               \
     "{'descr': " descr_ ", 'fortran_order': " order_ ", 'shape': " shape_ ", }"

@@ -88,8 +88,6 @@ static void test_values(void) {
         tap_ok(scene.non_finite == 3, "are counted: %lld", (long long)scene.non_finite);
 }
 
-/* ---- photographs, boxes, LiDAR --------------------------------------------------------------- */
-
 static void check_car(void) {
     const Photos *photos = &scene.photos;
     const TrueBox *box = photos->boxes;

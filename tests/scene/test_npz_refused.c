@@ -2,8 +2,6 @@
 /* Tensor scenes that cannot be read: headers of arrays, their elements, sets of arrays. */
 #include "tests/scene/npz_arrays.h"
 
-/* ---- types and shapes ------------------------------------------------------------------------ */
-
 typedef struct {
     const char *title, *array;
     const char *change; /* a shape, or another type */

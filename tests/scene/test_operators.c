@@ -147,8 +147,6 @@ static void test_sweep(void) {
     scene_free(&world);
 }
 
-/* ---- values, seeds, changes ------------------------------------------------------------------ */
-
 static bool same_scene(const Scene *a, const Scene *b) {
     size_t points = (size_t)a->map.points * sizeof(int32_t);
     return a->map.points == b->map.points && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&

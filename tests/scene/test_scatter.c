@@ -265,8 +265,6 @@ TAP_SUITE(scatter) {
     drop_scene(flagship);
 }
 
-/* ---- maps from files ------------------------------------------------------------------------- */
-
 /* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7. The order of cells is free; a cell with two
  * intervals is an error. */
 typedef struct {
@@ -326,8 +324,6 @@ TAP_SUITE(scatter_foreign_defects) {
     BAD("a cell in two intervals", "ranks_bev[4]", "cell 2", f->bev[4] = f->bev[5] = 2);
 }
 
-/* ---- pruning --------------------------------------------------------------------------------- */
-
 enum { PRUNED_DEPTHS = 4096 };
 
 /* As the library, by magnitudes: signs change neither what stays nor its mass. */
@@ -363,8 +359,6 @@ TAP_SUITE(scatter_pruned) {
     scatter_free(&whole);
     drop_scene(toy);
 }
-
-/* ---- arrays beside a calibration ------------------------------------------------------------- */
 
 /* All points of this rig lie on an edge in x: the rounding of FP32 puts them into either cell. */
 TAP_SUITE(scatter_agreement) {

@@ -60,8 +60,6 @@ static bool read_json(const json_t *json) {
     return ok;
 }
 
-/* ---- what is read ---------------------------------------------------------------------------- */
-
 static bool near(double a, double b) {
     return fabs(a - b) < 1e-9;
 }
@@ -137,8 +135,6 @@ TAP_SUITE(scene_json_long_name) {
     keep_line(scene_read_json("{}", 2, name, &scene, &err));
     tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
 }
-
-/* ---- what only this or that field can get wrong ---------------------------------------------- */
 
 typedef struct {
     const char *title;
@@ -376,8 +372,6 @@ TAP_SUITE(scene_json_fields) {
     tap_within_1_mb(mark, "refused");
     json_decref(root);
 }
-
-/* ---- too few, too many, cut off -------------------------------------------------------------- */
 
 /* The base scene with `count` copies of the first element of a list. */
 static json_t *with_copies(const char *object, const char *list, size_t count) {

@@ -39,8 +39,6 @@ static bool color_is(const WorldHit *hit, const float color[3]) {
     return memcmp(hit->color, color, sizeof hit->color) == 0;
 }
 
-/* ---- solids by hand -------------------------------------------------------------------------- */
-
 static void test_box(void) {
     Solid box = {SOLID_BOX, CLASS_TRUCK, {1, 0.5F, 0.25F}, {10, 0}, 0.5, {4, 2, 3}, 0, {0, 0}};
     World world = {.ground_class = CLASS_TERRAIN, .solid_count = 1, .solids = &box};
@@ -64,8 +62,6 @@ static void test_box(void) {
     tap_ok(near(hit.depth_m, 2) && hit.class == CLASS_TERRAIN,
            "the ground hides what lies below it");
 }
-
-/* ---- forms ----------------------------------------------------------------------------------- */
 
 /* A form lies in the box or cylinder around it. A fifth of the rays miss it there, or hit later. */
 static void test_forms(void) {
@@ -113,8 +109,6 @@ static void test_car(void) {
     tap_ok(near(shade.color[0], lit.color[0] / 2) && shade.class == lit.class,
            "and its shadow lies on the ground, on the side away from the sun");
 }
-
-/* ---- against a slow march -------------------------------------------------------------------- */
 
 static bool inside(const World *world, const double p[3]) {
     for (int i = 0; i < world->solid_count; i++) {

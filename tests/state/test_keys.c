@@ -159,8 +159,6 @@ TAP_SUITE(keys_ranks) {
     tap_ok(most > 0 && !twice && !gaps, "the key bar's order is one, without gaps");
 }
 
-/* ---- glossary -------------------------------------------------------------------------------- */
-
 static bool is_ascii(const char *text) {
     for (; *text; text++)
         if (*text < ' ' || *text > '~')

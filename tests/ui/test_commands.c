@@ -343,8 +343,6 @@ APP_SUITE(commands_in_time, "toy") {
     tap_ok_unless_loaded(slowest <= LIMIT_MS, &since, "a letter is answered in %.1f ms", slowest);
 }
 
-/* ---- the tour -------------------------------------------------------------------------------- */
-
 /* The tour's turn comes, at these lines of its text. */
 static void turn(const char *lines) {
     app.tour.at = lines;

@@ -14,8 +14,6 @@ static bool start_scene(Pty *pty, const char *scene) {
            pty_wait_text(pty, READY, 0, PATIENCE_S);
 }
 
-/* ---- limits ---------------------------------------------------------------------------------- */
-
 /* In this folder, where no file may be larger than 512 bytes. */
 static bool start_limited(Pty *pty) {
     char line[256];
@@ -44,8 +42,6 @@ static void test_file_limit(void) {
     pty_end(&pty);
     folder_close();
 }
-
-/* ---- a terminal that does not read ----------------------------------------------------------- */
 
 /* The next change of state of the program, while nothing that it writes is read. */
 static bool wait_unread(Pty *pty, int *status, double seconds) {
@@ -97,8 +93,6 @@ static void test_catches_up(void) {
     quits(&pty, "and q ends it", ok);
 }
 
-/* ---- sizes ----------------------------------------------------------------------------------- */
-
 static void test_huge(void) {
     static const struct {
         int columns, rows;
@@ -113,8 +107,6 @@ static void test_huge(void) {
     quits(&pty, "after huge sizes", ok);
 }
 
-/* ---- closed files ---------------------------------------------------------------------------- */
-
 static void test_closed(const char *redirection) {
     Pty pty;
     int status = 0;
@@ -123,8 +115,6 @@ static void test_closed(const char *redirection) {
     tap_ok(ok && WIFEXITED(status) && pty_same_modes(&pty), "%s: ends by itself", redirection);
     pty_end(&pty);
 }
-
-/* ---- soon ------------------------------------------------------------------------------------ */
 
 /* Seconds from the key to the moment when the terminal is the shell's again, and to the end. */
 static void test_soon(const char *scene, double typed_s) {

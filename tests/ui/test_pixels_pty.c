@@ -13,8 +13,6 @@
 #define SIXEL_SENT  "\033P0;1;0q"
 #define PICTURE_END "\0338" /* the cursor is put back */
 
-/* ---- decoders -------------------------------------------------------------------------------- */
-
 /* Appends what base64 text up to `end` says; false: a sign that is none. */
 static bool add_base64(const char *text, const char *end, uint8_t *bytes, size_t *length) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -148,8 +146,6 @@ static const struct {
 };
 enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
 static void check_bytes(const Image *image, const char *what, int more) {
     for (int i = 0; i < PROTOCOLS; i++) {
         char *bytes = NULL;
@@ -225,8 +221,6 @@ TAP_SUITE(pixels_raster) {
     cells_free(&cells);
     image_free(&bev->image);
 }
-
-/* ---- on a terminal --------------------------------------------------------------------------- */
 
 static bool sends_any(const Pty *pty) {
     return strstr(pty->output, KITTY_SENT) || strstr(pty->output, ITERM_SENT) ||

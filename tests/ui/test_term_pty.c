@@ -11,8 +11,6 @@ static bool start(Pty *pty, int columns, int rows, const char *option, char *con
     return pty_bevscope(pty, columns, rows, environment, "toy --no-window --device cpu %s", option);
 }
 
-/* ---- what ends it ---------------------------------------------------------------------------- */
-
 static const struct {
     int signal;
     const char *name, *last_line; /* a key is typed in place of the signal */
@@ -78,8 +76,6 @@ TAP_WAITING_SUITE(term_pty_gone) {
     unlink(errors);
 }
 
-/* ---- sizes ----------------------------------------------------------------------------------- */
-
 TAP_WAITING_SUITE(term_pty_tiny) {
     Pty pty;
     bool ok = start(&pty, 1, 1, "", NULL) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
@@ -91,8 +87,6 @@ TAP_WAITING_SUITE(term_pty_tiny) {
     ok = ok && pty_wait_text(&pty, "Help", tiny, PATIENCE_S);
     quits(&pty, "1 x 1, then 100 x 30", ok);
 }
-
-/* ---- kinds of terminals ---------------------------------------------------------------------- */
 
 static bool has_bytes_above_ascii(const Pty *pty) {
     for (size_t i = 0; i < pty->length; i++)
@@ -152,8 +146,6 @@ TAP_WAITING_SUITE(term_pty_refusals) {
            "and TERM is named as the cause");
     pty_end(&pty);
 }
-
-/* ---- files ----------------------------------------------------------------------------------- */
 
 /* A scene file whose name would set the terminal's title. */
 TAP_WAITING_SUITE(term_pty_file) {

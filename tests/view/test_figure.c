@@ -239,8 +239,6 @@ __attribute__((format(printf, 1, 2))) static bool laid_out(const char *form, ...
     return ok;
 }
 
-/* ---- layout --------------------------------------------------------------------------------- */
-
 static int count_off_page(void) {
     return count_outside(&layout, (Box){0, 0, layout.w, layout.h}, -4);
 }
@@ -265,8 +263,6 @@ TAP_SUITE(figure_layout) {
     for (int i = 0; i < CASE_COUNT; i++)
         test_layout(&cases[i]);
 }
-
-/* ---- what is true --------------------------------------------------------------------------- */
 
 TAP_SUITE(figure_truth_directions) {
     open_case(&cases[0]);
@@ -353,8 +349,6 @@ TAP_SUITE(figure_truth_hot_cell) {
     }
 }
 
-/* ---- backward --------------------------------------------------------------------------- */
-
 /* Gradients by a fixed rule: those of one camera, and of one bin of the strongest pixel. */
 static void add_backward(int64_t cameras, int cells) {
     static BevKernel kernel;
@@ -405,8 +399,6 @@ TAP_SUITE(figure_backward) {
         if (!(cases[i].has & COMPARE))
             test_backward(&cases[i], i % 2 ? 1 : 700);
 }
-
-/* ---- bytes ---------------------------------------------------------------------------------- */
 
 static void test_size(const Case *c, double scale) {
     Image image = {0};
