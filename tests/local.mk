@@ -57,7 +57,7 @@ tests_check_scene_SOURCES = %D%/scene/test_classes.c %D%/scene/test_clip.c \
 	%D%/scene/test_scene_json.c %D%/scene/test_world.c
 tests_check_state_SOURCES = %D%/state/test_bits.c %D%/state/test_keys.c %D%/state/test_live_data.c \
 	%D%/state/test_state_any_order.c %D%/state/test_state_kernel.c %D%/state/test_state_log.c \
-	%D%/state/test_state_look.c %D%/state/test_state_program.c %D%/state/test_state_words.c \
+	%D%/state/test_state_look.c %D%/state/test_state_program.c %D%/state/test_state_scripts.c %D%/state/test_state_words.c \
 	%D%/state/test_state_world.c
 tests_check_ui_SOURCES = %D%/ui/test_commands.c %D%/ui/test_loop.c %D%/ui/test_mouse.c \
 	%D%/ui/test_options.c %D%/ui/test_term_answers.c
@@ -143,4 +143,5 @@ check-hard:
 goldens: bevscope$(EXEEXT)
 	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am \
 	    FILTER=dashboard TESTS='tests/check_view tests/cli/test_steps_text.sh'
+	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am FILTER=scripts TESTS=tests/check_state
 .PHONY: check-hard goldens

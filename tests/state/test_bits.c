@@ -93,35 +93,6 @@ TAP_SUITE(bits_codes) {
            "the parts of a code are told apart");
 }
 
-/* What the page shows. */
-static BitsPage shown(void) {
-    return state_bits(&state);
-}
-
-STATE_SUITE(bits_controls) {
-    after("dtype fp8; bits on; bits-value 0.3", state.bits.open && shown().code == 0x2a,
-          "0.3 is 0.3125 in FP8");
-    after("bits-flip 2",
-          shown().code == 0x2e && shown().at == 2 && strstr(said(), "0.4375 = 2^-2 x (1 + 6/8)"),
-          "a bit is flipped, by number");
-    after("bits-at; bits-flip", shown().code == 0x26, "and the one that is chosen");
-    after("bits-flip 8", strstr(said(), "bits 0 to 7, not 8"), "no other ones");
-    after("bits-value 448; bits-value",
-          shown().code == 0x7e && strstr(said(), "largest number: the next code is NaN"),
-          "behind 448 there is no number");
-    after("bits-value -", shown().code == 0x7d, "but one below");
-    after("bits-value 448; bits-flip 0; bits-value -",
-          strstr(said(), "NaN has no neighbours") != NULL, "NaN has none");
-    after("bits-value 0.4375; dtype fp16", shown().dtype == BEV_FP16 && shown().code == 0x3700,
-          "another format has its own code for the same number");
-    after("bits-value 65504; dtype int8; bits-at 31", shown().code == 127 && shown().at == 7,
-          "or for the nearest that it has");
-    after("bits-of depth", shown().dtype == BEV_UINT8, "INT8's depth has no sign");
-    after("bits-of e5m2; bits-value 1e5", shown().dtype == BEV_E5M2 && shown().code == 0x7b,
-          "E5M2, a format without kernels, has the page too");
-    after("bits-of sums", strstr(said(), "there is no \"sums\""), "whose: by name");
-}
-
 static bool means(int32_t key, Action action, int step) {
     Command command;
     return keys_here(&state, key, &command) && command.action == action && command.step == step;

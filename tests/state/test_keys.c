@@ -92,8 +92,8 @@ TAP_SUITE(keys_words) {
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < i; k++)
             same += !strcmp(keys[i].word, keys[k].word);
-        parsed += keys_parse(keys[i].word, &command, why, sizeof why) &&
-                  (int)command.action == i && command.step == 1;
+        parsed += keys_parse(keys[i].word, &command, why, sizeof why) && (int)command.action == i &&
+                  command.step == 1;
         char line[32];
         snprintf(line, sizeof line, "%s -", keys[i].word);
         bool ok = keys_parse(line, &command, why, sizeof why);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Controls of the program: files, full screen, help, pages, the glossary, lessons. */
+/* Names of files, the word that a line mentions, lessons. Other controls of the program:
+ * tests/state/scripts. */
 #include "src/state/glossary.h"
 #include "tests/state/state_fixture.h"
 
@@ -17,46 +18,13 @@ STATE_SUITE(state_program_program) {
     use("scene -");
     state_snapshot_name(&state, job, NULL, name, sizeof name);
     tap_ok(!strncmp(name, "my_scene-", 9), "a path leaves its stem: %s", name);
-    tap_ok(use("record") & STEP_RECORD && state.recording, "recording begins");
+    use("record");
     step(EVENT_TICK, .seconds = 0.1);
     state_frame_name(&state, name, sizeof name);
     tap_ok(!strcmp(name, "frame-000001.png"), "frames are numbered");
-    tap_ok(!(use("fullscreen") & STEP_FULLSCREEN), "no window, no full screen");
-    step(EVENT_WINDOW, .on = true);
-    tap_ok(use("fullscreen") & STEP_FULLSCREEN && state.page == PAGE_DASHBOARD,
-           "with a window there is, and the terminal shows figures alone");
-    after("help; escape", !state.help, "Esc closes the help");
-    step(EVENT_RESIZE, .columns = 80, .rows = 24);
-    use("help");
-    step(EVENT_SCROLL, .steps = 8);
-    int down = state.help_first;
-    step(EVENT_SCROLL, .steps = 1000);
-    tap_ok(down == 8 && state.help_first == help_entries(&state) - 1,
-           "the help scrolls, up to its last entry (%d)", state.help_first);
-    after("help; help", state.help && state.help_first == 0, "it opens at the first entry again");
-    after("help off; help on; help; help; glossary", state.help && state.glossary,
-          "from the help its key changes over to the glossary");
-    after("help", state.help && !state.glossary && state.help_first == 0,
-          "and the other key back");
-    use("help off");
-    state.page = PAGE_BOTH;
-    after("page", state.page == PAGE_DASHBOARD, "80 columns have room for a small BEV");
-    step(EVENT_RESIZE, .columns = 79, .rows = 24);
-    state.page = PAGE_BOTH;
-    use("page");
-    Page first = state.page;
-    after("page", first == PAGE_BEV && state.page == PAGE_DASHBOARD,
-          "where both have no room each step changes the page");
-    tap_ok(use("quit") == STEP_QUIT, "quit");
 }
 
-STATE_SUITE(state_program_glossary) {
-    step(EVENT_RESIZE, .columns = 80, .rows = 24);
-    use("dtype nvfp4; glossary");
-    const int row = (int)(glossary_find("NVFP4") - glossary);
-    tap_ok(state.glossary_row == row && state.help_first == row,
-           "the glossary opens at the word that was mentioned last");
-    after("glossary", !state.help, "its key closes it");
+TAP_SUITE(state_program_glossary) {
     tap_ok(glossary_mentioned("FP8: 3 gates pass") == glossary_find("gates") &&
                glossary_mentioned("Gather traffic of it") == glossary_find("gather traffic") &&
                !glossary_mentioned("unpointed FP80"),

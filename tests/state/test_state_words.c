@@ -26,8 +26,7 @@ static const char *const followers[] = {
 };
 
 /* What this machine, this scene or this test does not have. */
-static const Action absent[] = {ACTION_BACKEND, ACTION_SKEW, ACTION_SEE,
-                                ACTION_WORKFLOW};
+static const Action absent[] = {ACTION_BACKEND, ACTION_SKEW, ACTION_SEE, ACTION_WORKFLOW};
 
 static bool follows(const char *word, const char *other) {
     char line[96], *rest;

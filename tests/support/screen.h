@@ -2,9 +2,9 @@
 /* A screen of the dashboard for tests: drawn at any size, and compared with what it was. */
 #pragma once
 
-#include "src/base/data.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
+#include "tests/support/golden.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"
 
@@ -103,42 +103,18 @@ static inline bool no_colors(void) {
     return true;
 }
 
-static inline void note_difference(const char *got, const char *want) {
-    int line = 1;
-    while (*got && *got == *want) {
-        line += *got == '\n';
-        got++;
-        want++;
-    }
-    tap_note("first difference in line %d: got '%.60s'", line, got);
-}
-
 /* Compares the screen with tests/golden/NAME.txt, the name made as printf does, and checks that
- * nothing overlaps and nothing is cut. With BEVSCOPE_UPDATE_GOLDEN=1 in the environment (`make
- * goldens`) it writes the file first. */
+ * nothing overlaps and nothing is cut. */
 __attribute__((format(printf, 1, 2))) static inline void check_golden(const char *form, ...) {
-    char path[4096], name[64];
-    const char *folder = getenv("SRCDIR") ? getenv("SRCDIR") : ".";
+    char name[64], *got = cells_to_text(&cells);
     va_list args;
     va_start(args, form);
     vsnprintf(name, sizeof name, form, args);
     va_end(args);
-    snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
-    char *got = cells_to_text(&cells), *want = NULL;
-    FILE *file = getenv("BEVSCOPE_UPDATE_GOLDEN") ? fopen(path, "wb") : NULL;
-    if (file) {
-        fputs(got, file);
-        fclose(file);
-    }
-    size_t length;
-    bool same = data_read(path, 1 << 20, &want, &length, NULL) && !strcmp(got, want);
-    tap_ok(same, "%s is as it was", name);
-    if (!same && want)
-        note_difference(got, want);
+    check_golden_text(name, got);
     tap_ok(!cells.collisions && !cells.cuts, "%s: nothing overlaps (%d), nothing is cut (%d)", name,
            cells.collisions, cells.cuts);
     free(got);
-    free(want);
 }
 
 /* Controls and what they changed, a latency that was so many us: a complete line of the log. */
