@@ -65,7 +65,7 @@ tests_check_view_SOURCES = %D%/view/test_cells.c %D%/view/test_chart.c \
 	%D%/view/test_color.c %D%/view/test_dashboard.c %D%/view/test_dashboard_panels.c \
 	%D%/view/test_figure.c %D%/view/test_gradient_view.c %D%/view/test_image.c \
 	%D%/view/test_origin.c %D%/view/test_panels.c %D%/view/test_plot.c %D%/view/test_raster.c %D%/view/test_stats.c \
-	%D%/view/test_steps_controls.c %D%/view/test_text.c %D%/view/test_view.c
+	%D%/view/test_text.c %D%/view/test_view.c
 # These put kernels of their own in place of kernels/variants.c.
 tests_check_bench_SOURCES = %D%/run/test_bench.c
 tests_device_line_SOURCES = %D%/run/device_line.c
