@@ -24,12 +24,8 @@ void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features
     }
 }
 
-void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
-    fp64_pool_or_give_up(shape, map, features, NULL, out);
-}
-
-bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Features *features,
-                          const GiveUp *give_up, double *out) {
+bool fp64_pool(const BevShape *shape, const BevMap *map, const Features *features,
+               const GiveUp *give_up, double *out) {
     enum { SOME = 64 }; /* intervals that a thread takes at once */
     int64_t cells = shape->nx * shape->ny;
     atomic_bool unwanted = false;
@@ -87,6 +83,6 @@ double *fp64_of(const HostProblem *problem, Err *err) {
     else if (view->stage == BEV_VIEW)
         bev_reference(&original, out, NULL);
     else
-        fp64_pool(&view->shape, &view->map, &problem->features, out);
+        fp64_pool(&view->shape, &view->map, &problem->features, NULL, out);
     return out;
 }

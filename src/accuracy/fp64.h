@@ -7,13 +7,11 @@
 #include "src/scene/problem.h"
 
 /* Pools all intervals into `out` (nx * ny, channels). A thread adds the points of a whole interval
- * in the map's order, so the bits are those of bev_reference over the same values. */
-void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
-
-/* Pools as fp64_pool, but asks `give_up` every few intervals whether the grid is still wanted. If
- * not, it returns false and leaves `out` partly filled. */
-bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Features *features,
-                          const GiveUp *give_up, double *out);
+ * in the map's order, so the bits are those of bev_reference over the same values. Asks `give_up`
+ * every few intervals whether the grid is still wanted; NULL: it is. If not, the function returns
+ * false and leaves `out` partly filled. */
+bool fp64_pool(const BevShape *shape, const BevMap *map, const Features *features,
+               const GiveUp *give_up, double *out);
 
 /* Returns the problem's outputs in FP64 over its original inputs. Forward this is the grid.
  * Backward the gradients of depth come first, then those of features. The caller frees the result.

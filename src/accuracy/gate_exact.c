@@ -199,36 +199,20 @@ static bool fill_backward(HostProblem *problem, uint64_t *seed, Err *err) {
     return ok;
 }
 
-static bool exact_problem(HostProblem *problem, const BevShape *shape, BevDirection direction,
-                          BevDtype dtype, BevAlign align, const BevMap *map, uint64_t seed,
-                          Err *err) {
-    if (!problem_init(problem, shape, dtype, align, map, err))
-        return false;
-    bool ok = direction == BEV_BACKWARD ? fill_backward(problem, &seed, err)
-                                        : fill_problem(problem, span_of(dtype, map), &seed, err);
-    if (!ok)
-        problem_free(problem);
-    return ok;
-}
-
-bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                        const BevMap *map, uint64_t seed, Err *err) {
-    return exact_problem(problem, shape, BEV_FORWARD, dtype, align, map, seed, err);
-}
-
 bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err) {
-    if (!exact_problem(exact, &like->shape, like->direction, like->dtype, like->align, &like->map,
-                       seed, err))
+    uint64_t of_logits = seed;
+    if (!problem_init(exact, &like->shape, like->dtype, like->align, &like->map, err))
         return false;
-    if (like->stage == BEV_POOL)
-        return true;
-    if (!problem_turn_view(exact, err)) {
-        problem_free(exact);
-        return false;
+    bool ok = like->direction == BEV_BACKWARD
+                  ? fill_backward(exact, &seed, err)
+                  : fill_problem(exact, span_of(like->dtype, &like->map), &seed, err);
+    if (ok && like->stage == BEV_VIEW && (ok = problem_turn_view(exact, err))) {
+        exact->view.view.temperature = 0.5f;
+        fill_logits(&exact->view.depth, &like->shape, &of_logits);
     }
-    exact->view.view.temperature = 0.5f;
-    fill_logits(&exact->view.depth, &like->shape, &seed);
-    return true;
+    if (!ok)
+        problem_free(exact);
+    return ok;
 }
 
 /* ---- equality -------------------------------------------------------------------------------- */

@@ -121,16 +121,13 @@ typedef struct {
 } GateBLimits;
 extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
 
-/* Gate C, exact: gate_exact_problem builds a problem on `shape` and `map` whose depth and features
- * are small whole numbers and powers of two (so are weights and scales). Every order of summation,
- * in half precision too, then gives the same bits, and gate_exact asks `codes` to equal the encoded
- * FP64 result. No feature is 0, so a missing or misplaced point changes its cell. The caller frees
+/* Gate C, exact: gate_exact_like builds a problem with the shape, map, format, direction and stage
+ * of `like` whose depth and features are small whole numbers and powers of two (so are weights and
+ * scales). Every order of summation, in half precision too, then gives the same bits, and
+ * gate_exact asks `codes` to equal the encoded FP64 result. No feature is 0, so a missing or
+ * misplaced point changes its cell. Backward grad_out, too, has whole numbers, never 0. Of stage
+ * VIEW a pixel has one, two or four bins with equal logits, all others -infinity. The caller frees
  * the problem with problem_free. */
-bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                        const BevMap *map, uint64_t seed, Err *err);
-/* As gate_exact_problem, with the direction, stage, shape and map of `like`. Backward grad_out,
- * too, has whole numbers, never 0. Of stage VIEW a pixel has one, two or four bins with equal
- * logits, all others -infinity. */
 bool gate_exact_like(HostProblem *exact, const BevProblem *like, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);

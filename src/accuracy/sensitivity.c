@@ -114,7 +114,7 @@ static void pool_with(const Sensitivity *all, const HostProblem *problem, const 
     if (tensor == TENSOR_FEATURES || tensor >= TENSOR_ALL)
         features.feat = all->feat;
     if (tensor != TENSOR_OUTPUT) {
-        fp64_pool(&view->shape, &view->map, &features, all->got);
+        fp64_pool(&view->shape, &view->map, &features, NULL, all->got);
         grid = all->got;
     }
     for (size_t i = 0; i < count; i++)

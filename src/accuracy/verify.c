@@ -45,59 +45,42 @@ void gates_close(Gates *gates) {
     free(gates);
 }
 
-/* Computes the references of gates A and C, each on a core. */
-static void take_references(Gates *gates, bool exact) {
+Gates *gates_open(const HostProblem *host, bool exact, bool twice, const GiveUp *give_up,
+                  Err *err) {
+    const BevProblem *problem = &host->view;
+    const size_t bytes = (size_t)gate_values(problem) * sizeof(double);
+    Gates *gates = malloc(sizeof *gates);
+    bool ok = gates || err_no_memory(err, "verify", "");
+    if (ok) {
+        *gates = (Gates){.problem = problem, .fp64_original = fp64_of(host, err)};
+        ok = gates->fp64_original && !given_up(give_up) &&
+             (!exact || gate_exact_like(&gates->exact, problem, EXACT_SEED, err));
+    }
+    if (ok) {
+        gates->code_bytes = bev_output_bytes(problem);
+        gates->reference = malloc(bytes);
+        gates->abs_sum = malloc(bytes);
+        gates->exact_reference = malloc(exact ? bytes : 1);
+        gates->codes = malloc(gates->code_bytes);
+        gates->again = twice ? malloc(gates->code_bytes) : NULL;
+        ok = (gates->reference && gates->abs_sum && gates->exact_reference && gates->codes &&
+              (gates->again || !twice)) ||
+             err_no_memory(err, "verify", "choose a smaller scene");
+        gates->terms = ok ? gate_terms(problem, err) : NULL;
+    }
+    if (!ok || !gates->terms) {
+        gates_close(gates);
+        return NULL;
+    }
 #pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
-        gate_reference(gates->problem, gates->reference, gates->abs_sum);
+        gate_reference(problem, gates->reference, gates->abs_sum);
 #pragma omp section
         if (exact)
             gate_reference(&gates->exact.view, gates->exact_reference, NULL);
     }
-}
-
-/* Allocates and computes all references. `exact`: gate C will be judged, too. `twice`: whether two
- * runs give the same bits. */
-static bool gates_init(Gates *gates, const HostProblem *host, bool exact, bool twice,
-                       const GiveUp *give_up, Err *err) {
-    const BevProblem *problem = &host->view;
-    *gates = (Gates){.problem = problem, .fp64_original = fp64_of(host, err)};
-    if (!gates->fp64_original || given_up(give_up))
-        return false;
-    if (exact && !gate_exact_like(&gates->exact, problem, EXACT_SEED, err))
-        return false;
-    size_t n = (size_t)gate_values(problem);
-    gates->code_bytes = bev_output_bytes(problem);
-    gates->reference = malloc(n * sizeof(double));
-    gates->abs_sum = malloc(n * sizeof(double));
-    gates->exact_reference = malloc(exact ? n * sizeof(double) : 1);
-    gates->codes = malloc(gates->code_bytes);
-    gates->again = twice ? malloc(gates->code_bytes) : NULL;
-    if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
-        (twice && !gates->again))
-        return err_no_memory(err, "verify", "choose a smaller scene");
-    gates->terms = gate_terms(problem, err);
-    if (!gates->terms)
-        return false;
-    take_references(gates, exact);
-    return true;
-}
-
-static Gates *open_gates(const HostProblem *host, bool exact, bool twice, const GiveUp *give_up,
-                         Err *err) {
-    Gates *gates = malloc(sizeof *gates);
-    if (!gates)
-        err_no_memory(err, "verify", "");
-    else if (!gates_init(gates, host, exact, twice, give_up, err)) {
-        gates_close(gates);
-        gates = NULL;
-    }
     return gates;
-}
-
-Gates *gates_open(const HostProblem *problem, const GiveUp *give_up, Err *err) {
-    return open_gates(problem, true, false, give_up, err);
 }
 
 /* Launches on poisoned outputs and reads `codes`. */
@@ -145,9 +128,10 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
         row->class = (WorldClass)gates->class[row->format.worst_cell];
 }
 
-/* Runs the kernel on the exact problem, then gate C and the adjoint identity. */
-static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *exact = &gates->exact.view;
+    if (row->skipped[0])
+        return true;
     if (!run_kernel(kernel, exact, gates->codes, NULL, row->skipped, err))
         return false;
     if (row->skipped[0])
@@ -156,10 +140,6 @@ static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
     row->adjoint.verdict = GATE_SKIP;
     return kernel->direction != BEV_BACKWARD ||
            gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
-}
-
-bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
-    return row->skipped[0] || judge_exact(gates, kernel, row, err);
 }
 
 bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
@@ -175,19 +155,8 @@ bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, V
     return true;
 }
 
-/* Runs all gates of a kernel. `judged`: the row already has the verdicts of judge_exact. */
-static bool apply_gates(Gates *gates, const BevKernel *kernel, bool judged, VerifyRow *row,
-                        Err *err) {
-    if (!gates_judge(gates, kernel, NULL, row, err) ||
-        (!judged && !gates_judge_exact(gates, kernel, row, err)))
-        return false;
-    row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
-                  row->format_verdict == GATE_PASS && row->exact.verdict == GATE_PASS &&
-                  row->adjoint.verdict != GATE_FAIL && (row->same_bits || !kernel->deterministic);
-    return true;
-}
-
-/* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
+/* The verdicts of gates_judge_exact. They depend on kernel, format and map alone, not on the
+ * moment. */
 typedef struct {
     BevShape shape;
     uint64_t map; /* scatter_hash; 0: nothing is judged */
@@ -228,16 +197,22 @@ static bool all_judged(const Verify *verify, const BevProblem *problem, uint64_t
     return true;
 }
 
+/* Runs all gates of a kernel, and emits the row. */
 static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map, VerifyRow *row,
                           Err *err) {
+    const BevKernel *kernel = bev_kernels[number];
     Judged *judged = judged_of(verify, number, gates->problem);
     bool known = is_judged(judged, gates->problem, map);
     if (known) {
         row->exact = judged->exact;
         row->adjoint = judged->adjoint;
     }
-    if (!apply_gates(gates, bev_kernels[number], known, row, err))
+    if (!gates_judge(gates, kernel, NULL, row, err) ||
+        (!known && !gates_judge_exact(gates, kernel, row, err)))
         return false;
+    row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
+                  row->format_verdict == GATE_PASS && row->exact.verdict == GATE_PASS &&
+                  row->adjoint.verdict != GATE_FAIL && (row->same_bits || !kernel->deterministic);
     if (!row->skipped[0])
         *judged = (Judged){row->shape, map, row->exact, row->adjoint};
     verify->emit(row, verify->context);
@@ -268,7 +243,7 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
-    Gates *gates = open_gates(problem, !all_judged(verify, &problem->view, map), true, NULL, err);
+    Gates *gates = gates_open(problem, !all_judged(verify, &problem->view, map), true, NULL, err);
     bool ok = gates && take_classes(gates, workload, err);
     if (ok)
         gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;

@@ -36,9 +36,11 @@ bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *c
 /* The references of a problem, on which several kernels are judged. */
 typedef struct Gates Gates;
 
-/* Computes the references of all gates. The problem, which the gates borrow, must stay as it is
- * until gates_close. NULL: no memory, or given up, which is no error. */
-Gates *gates_open(const HostProblem *problem, const GiveUp *give_up, Err *err);
+/* Computes the references of all gates; `exact`: of gate C too, which is judged then. `twice`: two
+ * runs must give the same bits. The problem, which the gates borrow, must stay as it is until
+ * gates_close. NULL: no memory, or given up, which is no error. */
+Gates *gates_open(const HostProblem *problem, bool exact, bool twice, const GiveUp *give_up,
+                  Err *err);
 /* Accepts NULL. */
 void gates_close(Gates *gates);
 

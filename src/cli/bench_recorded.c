@@ -80,18 +80,18 @@ static bool is_wanted_row(const Options *options, const SceneLabel *names, const
 static void add_recorded(Report *report, const Options *options, const char *machine,
                          const RecordedRow *row) {
     report_row(report);
-    report_add(report, "machine", "recorded on", 0, cell_text(machine));
-    report_add(report, "scene", "scene", 0, cell_text(row->scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(row->kernel));
-    report_add(report, "dtype", "dtype", 0, cell_text(row->dtype));
-    report_add(report, "align", "align", 0, cell_text(row->align));
-    report_add(report, "direction", options->direction ? "direction" : NULL, 0,
-               cell_text(bev_directions[row->direction].name));
-    report_add(report, "cache", "cache", 0, cell_text(row->cache));
-    report_add(report, "median_us", "median us", 4, cell_real(row->median_us));
-    report_add(report, "p95_us", "p95 us", 4, cell_real(row->p95_us));
-    report_add(report, "p99_us", "p99 us", 4, cell_real(row->p99_us));
-    report_add(report, "effective_gb_s", "GB/s", 3, cell_real(row->effective_gb_s));
+    add_text(report, "machine", "recorded on", machine);
+    add_text(report, "scene", "scene", row->scene);
+    add_text(report, "kernel", "kernel", row->kernel);
+    add_text(report, "dtype", "dtype", row->dtype);
+    add_text(report, "align", "align", row->align);
+    add_text(report, "direction", options->direction ? "direction" : NULL,
+             bev_directions[row->direction].name);
+    add_text(report, "cache", "cache", row->cache);
+    add_real(report, "median_us", "median us", 4, row->median_us);
+    add_real(report, "p95_us", "p95 us", 4, row->p95_us);
+    add_real(report, "p99_us", "p99 us", 4, row->p99_us);
+    add_real(report, "effective_gb_s", "GB/s", 3, row->effective_gb_s);
 }
 
 bool bench_recorded(const Options *options, Err *err) {
@@ -166,18 +166,15 @@ static void add_published(Report *report, const RecordedSet *set, const Gpu *gpu
         if (isnan(us[COLUMN_V2]))
             continue;
         report_row(report);
-        report_add(report, "from", "from", 0, cell_text(from));
-        report_add(report, "scene", "scene", 0, cell_text(presets[i].name));
-        report_add(report, "channels", "C", 0, cell_int(presets[i].channels));
+        add_text(report, "from", "from", from);
+        add_text(report, "scene", "scene", presets[i].name);
+        add_int(report, "channels", "C", presets[i].channels);
         for (int column = 0; column < COLUMNS; column++)
-            report_add(report, columns[column].key, columns[column].heading, 4,
-                       cell_real(us[column]));
-        report_add(report, "v3_over_v3_fp8", "V3 / V3 FP8", 3,
-                   cell_real(us[COLUMN_V3] / us[COLUMN_V3_FP8]));
-        report_add(report, "v2_over_v3", "V2 / V3", 4, cell_real(us[COLUMN_V2] / us[COLUMN_V3]));
-        report_add(report, "v2_over_v3_fp8", "V2 / V3 FP8", 4,
-                   cell_real(us[COLUMN_V2] / us[COLUMN_V3_FP8]));
-        report_add(report, "v2_over_v4", "V2 / V4", 4, cell_real(us[COLUMN_V2] / us[COLUMN_V4]));
+            add_real(report, columns[column].key, columns[column].heading, 4, us[column]);
+        add_real(report, "v3_over_v3_fp8", "V3 / V3 FP8", 3, us[COLUMN_V3] / us[COLUMN_V3_FP8]);
+        add_real(report, "v2_over_v3", "V2 / V3", 4, us[COLUMN_V2] / us[COLUMN_V3]);
+        add_real(report, "v2_over_v3_fp8", "V2 / V3 FP8", 4, us[COLUMN_V2] / us[COLUMN_V3_FP8]);
+        add_real(report, "v2_over_v4", "V2 / V4", 4, us[COLUMN_V2] / us[COLUMN_V4]);
     }
 }
 

@@ -275,19 +275,18 @@ static bool add_problem(void *context, const char *scene, Workload *workload,
     for (int part = 0; ok && part < PARTS; part++) {
         const Timing *timing = &timings[part];
         report_row(report);
-        report_add(report, "stage", NULL, 0, cell_text("step"));
-        report_add(report, "scene", "scene", 0, cell_text(scene));
-        report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->view.dtype].name));
-        report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->view.align].name));
-        report_add(report, "device", NULL, 0,
-                   cell_text(rows->device == BEVPOOL_CPU ? "cpu" : "cuda"));
-        report_add(report, "part", "part", 0, cell_text(part_names[part]));
-        report_add(report, "median_us", "median us", 4, cell_real(timing->median_us));
-        report_add(report, "p95_us", "p95 us", 4, cell_real(timing->p95_us));
-        report_add(report, "noise", "noise", 2, cell_real(timing->noise));
-        report_add(report, "settled", "settled", 0, cell_bool(timing->settled));
-        report_add(report, "share", "of the step", 2,
-                   cell_real(timing->median_us / timings[PART_STEP].median_us));
+        add_text(report, "stage", NULL, "step");
+        add_text(report, "scene", "scene", scene);
+        add_text(report, "dtype", "dtype", bev_dtypes[problem->view.dtype].name);
+        add_text(report, "align", "align", bev_aligns[problem->view.align].name);
+        add_text(report, "device", NULL, rows->device == BEVPOOL_CPU ? "cpu" : "cuda");
+        add_text(report, "part", "part", part_names[part]);
+        add_real(report, "median_us", "median us", 4, timing->median_us);
+        add_real(report, "p95_us", "p95 us", 4, timing->p95_us);
+        add_real(report, "noise", "noise", 2, timing->noise);
+        add_bool(report, "settled", "settled", timing->settled);
+        add_real(report, "share", "of the step", 2,
+                 timing->median_us / timings[PART_STEP].median_us);
     }
     close_step(&bench);
     return ok;
@@ -332,12 +331,13 @@ static bool add_recorded(Report *report, Err *err) {
 }
 
 bool bench_step(const Options *options, Err *err) {
-    if (options->kernel || options->direction || options->cache || options->single ||
-        options->once || options->against || options->fail || options->png || options->shard ||
-        options->scenes || options->keep_going || options->published || options->grad_out ||
-        choices_find(CHOICE_FORMAT, options->format) < 0)
-        return err_set(err, ERR_USAGE, "--stage step", "leave the other option out",
-                       "a step takes a scene, --dtype, --align, --quick or --recorded");
+    static const char others[] = "kernel,direction,cache,single,once,against,fail,png,shard,scenes,"
+                                 "keep-going,published,grad-out";
+    static const char takes[] = "a step takes a scene, --dtype, --align, --quick or --recorded";
+    if (!options_refuse(options, others, "leave it out", takes, err))
+        return false;
+    if (choices_find(CHOICE_FORMAT, options->format) < 0)
+        return err_set(err, ERR_USAGE, "--format", "table, markdown, csv or json", "%s", takes);
     StepRows rows = {.report.names_to = options->recorded ? "launch" : "part"};
     bool ok = options->recorded ? add_recorded(&rows.report, err) : measure(options, &rows, err);
     ok = ok && output_report(options, &rows.report, json_pack("{ss}", "stage", "step"), err);

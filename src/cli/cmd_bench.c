@@ -10,6 +10,7 @@
 #include "src/run/cuda/device.h"
 #endif
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,39 +40,42 @@ static bool is_compared(const BenchRow *row) {
 /* Adds the columns of a measured kernel. */
 static void add_columns(const Bench *bench, Report *report, const BenchRow *row) {
     const Timing *timing = &row->timing, *baseline = &row->baseline;
-    bool ran = !row->skipped[0], compared = is_compared(row), backward = bench->backward;
+    const BevKernel *kernel = row->config.kernel;
+    bool ran = !row->skipped[0], backward = bench->backward;
     report_row(report);
     report_add_config(report, row->scene, &row->config);
-    report_add(report, "direction", backward ? "direction" : NULL, 0,
-               cell_text(bev_directions[row->config.kernel->direction].name));
-    report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
-    report_add(report, "cache", "cache", 0, cell_text(ran ? cache_names[row->cache] : NULL));
-    report_add(report, "channels", NULL, 0, cell_int(row->channels));
-    report_add(report, "points", "points", 0, cell_int(row->points));
-    report_add(report, "intervals", NULL, 0, cell_int(row->intervals));
-    report_add(report, "median_us", "median us", 4, cell_if(ran, cell_real(timing->median_us)));
-    report_add(report, "mean_us", "mean us", 4, cell_if(ran, cell_real(timing->median_us)));
-    report_add(report, "moments", "moments", 0, cell_int(ran));
-    report_add(report, "moments_failed", NULL, 0, cell_int(0));
-    report_add(report, "p95_us", "p95 us", 4, cell_if(ran, cell_real(timing->p95_us)));
-    report_add(report, "p99_us", "p99 us", 4, cell_if(ran, cell_real(timing->p99_us)));
-    report_add(report, "noise", "noise", 2, cell_if(ran, cell_real(timing->noise)));
-    report_add(report, "settled", "settled", 0, cell_if(ran, cell_bool(timing->settled)));
-    report_add(report, "samples", NULL, 0, cell_if(ran, cell_int(timing->samples)));
-    report_add(report, "prepare_us", "prepare us", 3, cell_if(ran, cell_real(row->prepare_us)));
-    report_add(report, "map_us", NULL, 0, cell_if(ran && row->map_us > 0, cell_real(row->map_us)));
-    report_add(report, "traffic_mb", "traffic MB", 3, cell_if(ran, cell_real(row->traffic_mb)));
-    report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
-    report_add(report, "effective_gb_s", "GB/s", 3, cell_if(ran, cell_real(row->effective_gb_s)));
-    report_add(report, "speedup_over_v2", backward ? "over base" : "over V2", 3,
-               cell_if(compared, cell_real(row->speedup)));
-    report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
-               cell_if(compared, cell_real(baseline->median_us)));
-    report_add(report, "baseline_noise", NULL, 2, cell_if(compared, cell_real(baseline->noise)));
-    report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
-               cell_if(compared, cell_bool(baseline->settled)));
-    report_add(report, "skipped", "not timed: why", DIGITS_BLANK,
-               cell_text(ran ? NULL : row->skipped));
+    add_text(report, "direction", backward ? "direction" : NULL,
+             bev_directions[kernel->direction].name);
+    add_text(report, "stage", NULL, bev_stages[kernel->stage].name);
+    add_text(report, "cache", "cache", ran ? cache_names[row->cache] : NULL);
+    add_int(report, "channels", NULL, row->channels);
+    add_int(report, "points", "points", row->points);
+    add_int(report, "intervals", NULL, row->intervals);
+    report->unknown = !ran;
+    add_real(report, "median_us", "median us", 4, timing->median_us);
+    add_real(report, "mean_us", "mean us", 4, timing->median_us);
+    report->unknown = false;
+    add_int(report, "moments", "moments", ran);
+    add_int(report, "moments_failed", NULL, 0);
+    report->unknown = !ran;
+    add_real(report, "p95_us", "p95 us", 4, timing->p95_us);
+    add_real(report, "p99_us", "p99 us", 4, timing->p99_us);
+    add_real(report, "noise", "noise", 2, timing->noise);
+    add_bool(report, "settled", "settled", timing->settled);
+    add_int(report, "samples", NULL, timing->samples);
+    add_real(report, "prepare_us", "prepare us", 3, row->prepare_us);
+    add_real(report, "map_us", NULL, 0, row->map_us > 0 ? row->map_us : NAN);
+    add_real(report, "traffic_mb", "traffic MB", 3, row->traffic_mb);
+    add_real(report, "footprint_mb", NULL, 0, row->footprint_mb);
+    add_real(report, "effective_gb_s", "GB/s", 3, row->effective_gb_s);
+    report->unknown = !is_compared(row);
+    add_real(report, "speedup_over_v2", backward ? "over base" : "over V2", 3, row->speedup);
+    add_real(report, "baseline_us", backward ? "base us" : "V2 us", 4, baseline->median_us);
+    add_real(report, "baseline_noise", NULL, 2, baseline->noise);
+    add_bool(report, "baseline_settled", backward ? "base settled" : "V2 settled",
+             baseline->settled);
+    report->unknown = ran;
+    report_add(report, "skipped", "not timed: why", DIGITS_BLANK, cell_text(row->skipped));
 }
 
 static void add_row(const BenchRow *row, void *context) {
@@ -111,11 +115,10 @@ static void add_once(const BenchRow *row, void *context) {
     select_say_if_empty(row->scene, row->config.align, row->points, &row->pruned);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
-    report_add(report, "direction", NULL, 0,
-               cell_text(bev_directions[row->config.kernel->direction].name));
-    report_add(report, "range", "NVTX range", 0, cell_text(row->range[0] ? row->range : NULL));
-    report_add(report, "skipped", "not launched: why", DIGITS_BLANK,
-               cell_text(row->skipped[0] ? row->skipped : NULL));
+    add_text(report, "direction", NULL, bev_directions[row->config.kernel->direction].name);
+    add_text(report, "range", "NVTX range", row->range[0] ? row->range : NULL);
+    report->unknown = !row->skipped[0];
+    report_add(report, "skipped", "not launched: why", DIGITS_BLANK, cell_text(row->skipped));
     records_row(&bench->records);
 }
 
@@ -238,22 +241,23 @@ bool bench_results(const Options *options, RecordFile *files, int count, Err *er
 }
 
 bool cmd_bench(const Options *options, Err *err) {
+    bool shows = options->recorded || options->published;
     if (options->stage && !strcmp(options->stage, "step"))
         return bench_step(options, err);
-    if (options->published &&
-        (options->recorded || options->once || options->against || options->argument_count))
-        return err_set(err, ERR_USAGE, "--published", "leave it or the rest out",
-                       "the table has the article's six configurations, and nothing is timed");
-    if ((options->recorded || options->published) &&
-        (options->against || options->fail || options->png || options->shard || options->scenes ||
-         options->keep_going || choices_find(CHOICE_FORMAT, options->format) < 0))
-        return err_set(err, ERR_USAGE, "--recorded", "bevscope merge compares two files",
-                       "recorded figures stand alone");
-    if (options->once && (options->recorded || options->against || options->fail || options->png ||
-                          options->cache || options->single || options->quick))
-        return err_set(err, ERR_USAGE, "--once", "leave it or the other option out",
-                       "nothing is timed, so that --recorded, --against, --cache, --single "
-                       "and --quick have no meaning");
+    if (options->published && options->argument_count)
+        return err_set(err, ERR_USAGE, "--published", "leave the scenes out",
+                       "the table has the article's six configurations");
+    if (shows && choices_find(CHOICE_FORMAT, options->format) < 0)
+        return err_set(err, ERR_USAGE, "--format", "table, markdown, csv or json",
+                       "recorded figures are no moments");
+    if ((options->published && !options_refuse(options, "recorded,once", "leave it out",
+                                               "--published times nothing", err)) ||
+        (shows && !options_refuse(options, "against,fail,png,shard,scenes,keep-going",
+                                  "bevscope merge compares two files",
+                                  "recorded figures stand alone", err)) ||
+        (options->once && !options_refuse(options, "recorded,against,fail,png,cache,single,quick",
+                                          "leave it or --once out", "--once times nothing", err)))
+        return false;
     return options->published  ? bench_published(options, err)
            : options->recorded ? bench_recorded(options, err)
                                : bench_results(options, NULL, 0, err);

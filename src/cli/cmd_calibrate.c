@@ -53,9 +53,8 @@ static bool count_moments(const Options *options, Workload *workload, TensorHist
 
 static bool count_scene(const Options *options, const char *scene, TensorHistograms *histograms,
                         Err *err) {
-    const Job usual = select_job(options);
     Workload workload;
-    if (!select_open(&workload, scene, &usual, err))
+    if (!select_open(&workload, scene, options, err))
         return false;
     int64_t channels = workload.seen->shape.channels;
     bool ok = histograms->channel_count || tensor_histograms_init(histograms, channels, err);
@@ -141,18 +140,17 @@ static void add_way(Report *report, const char *tensor, const Histogram *each, i
     for (int64_t i = 0; i < count; i++)
         not_finite += each[i].not_finite;
     report_row(report);
-    report_add(report, "tensor", "tensor", 0, cell_text(tensor));
-    report_add(report, "format", "format", 0, cell_text(bev_dtypes[element].name));
-    report_add(report, "method", "method", 0, cell_text(judged.name));
-    report_add(report, "kept", "keeps up to", 5, cell_real(judged.most));
-    report_add(report, "kept_least", count > 1 ? "least" : NULL, 5, cell_real(judged.least));
-    report_add(report, "kept_over_rms", "kept / RMS", 3, cell_real(judged.crest));
-    report_add(report, "saturated_percent", "saturated %", 3,
-               cell_real(100 * cost->saturated / cost->values));
-    report_add(report, "underflow_percent", "underflow to 0 %", 3,
-               cell_real(100 * cost->underflow / cost->non_zero));
-    report_add(report, "rel_l2", "rel L2", 3, cell_real(cut_rel_l2(cost)));
-    report_add(report, "not_finite", NULL, 0, cell_int(not_finite));
+    add_text(report, "tensor", "tensor", tensor);
+    add_text(report, "format", "format", bev_dtypes[element].name);
+    add_text(report, "method", "method", judged.name);
+    add_real(report, "kept", "keeps up to", 5, judged.most);
+    add_real(report, "kept_least", count > 1 ? "least" : NULL, 5, judged.least);
+    add_real(report, "kept_over_rms", "kept / RMS", 3, judged.crest);
+    add_real(report, "saturated_percent", "saturated %", 3, 100 * cost->saturated / cost->values);
+    add_real(report, "underflow_percent", "underflow to 0 %", 3,
+             100 * cost->underflow / cost->non_zero);
+    add_real(report, "rel_l2", "rel L2", 3, cut_rel_l2(cost));
+    add_int(report, "not_finite", NULL, not_finite);
 }
 
 /* Lists the methods that are compared, with the percentile of the options. Returns how many. */

@@ -161,12 +161,10 @@ static bool export_pooled(const Options *options, Workload *workload, BevAlign a
 
 /* Refuses options that say nothing without --pooled, and a call that names no file. */
 static bool check_export(const Options *options, Err *err) {
-    const char *const needless[] = {options->kernel, options->dtype, options->direction};
-    static const char *const names[] = {"--kernel", "--dtype", "--direction"};
-    for (int i = 0; i < 3; i++)
-        if (needless[i] && !options->pooled)
-            return err_set(err, ERR_USAGE, names[i], "add --pooled FILE.npy",
-                           "the scene's own tensors are those of no kernel");
+    if (!options->pooled &&
+        !options_refuse(options, "kernel,dtype,direction", "add --pooled FILE.npy",
+                        "the scene's own tensors are those of no kernel", err))
+        return false;
     if (options->argument_count < 2 && !options->pooled)
         return err_set(err, ERR_USAGE, "export", "add OUT.npz or --pooled FILE.npy",
                        "no file is named");
@@ -210,10 +208,8 @@ static bool write_tensors(const Options *options, Workload *workload, const BevM
 }
 
 bool cmd_export(const Options *options, Err *err) {
-    Job workload_options = select_job(options);
     Workload workload;
-    if (!check_export(options, err) ||
-        !select_open(&workload, options->arguments[0], &workload_options, err))
+    if (!check_export(options, err) || !select_open(&workload, options->arguments[0], options, err))
         return false;
     const bool whole = workload.scene->has_rig || !workload.scene->map.weights;
     BevAlign align =

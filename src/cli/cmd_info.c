@@ -46,13 +46,13 @@ static void add_cameras(Facts *facts, const Scene *scene) {
         const Camera *camera = &scene->rig.cameras[i];
         const CameraView view = camera_view(camera, &scene->rig.frustum);
         report_row(report);
-        report_add(report, "scene", NULL, 0, cell_text(facts->scene));
-        report_add(report, "camera", "camera", 0, cell_text(camera->name));
-        report_add(report, "heading_deg", "heading deg", 4, cell_real(view.heading_deg));
-        report_add(report, "height_m", "height m", 3, cell_real(camera->position_m[2]));
-        report_add(report, "tilt_deg", "tilt deg", 3, cell_real(view.tilt_deg));
-        report_add(report, "horizon_row", "horizon row", 4, cell_real(view.horizon_px));
-        report_add(report, "rows", "of rows", 0, cell_int(scene->rig.frustum.input_h));
+        add_text(report, "scene", NULL, facts->scene);
+        add_text(report, "camera", "camera", camera->name);
+        add_real(report, "heading_deg", "heading deg", 4, view.heading_deg);
+        add_real(report, "height_m", "height m", 3, camera->position_m[2]);
+        add_real(report, "tilt_deg", "tilt deg", 3, view.tilt_deg);
+        add_real(report, "horizon_row", "horizon row", 4, view.horizon_px);
+        add_int(report, "rows", "of rows", scene->rig.frustum.input_h);
     }
 }
 
@@ -64,13 +64,13 @@ static void add_images(Facts *facts, const Scene *scene) {
         char size[32];
         snprintf(size, sizeof size, "%d x %d", cut->image_w, cut->image_h);
         report_row(report);
-        report_add(report, "scene", NULL, 0, cell_text(facts->scene));
-        report_add(report, "camera", "camera", 0, cell_text(scene->rig.cameras[i].name));
-        report_add(report, "image", "own image", 0, cell_text(size));
-        report_add(report, "resize_x", "resize x", 4, cell_real(cut->resize_x));
-        report_add(report, "resize_y", "y", 4, cell_real(cut->resize_y));
-        report_add(report, "crop_x", "crop x", 4, cell_real(cut->crop_x));
-        report_add(report, "crop_y", "y", 4, cell_real(cut->crop_y));
+        add_text(report, "scene", NULL, facts->scene);
+        add_text(report, "camera", "camera", scene->rig.cameras[i].name);
+        add_text(report, "image", "own image", size);
+        add_real(report, "resize_x", "resize x", 4, cut->resize_x);
+        add_real(report, "resize_y", "y", 4, cut->resize_y);
+        add_real(report, "crop_x", "crop x", 4, cut->crop_x);
+        add_real(report, "crop_y", "y", 4, cut->crop_y);
     }
 }
 
@@ -79,30 +79,30 @@ static void add_operator(Report *report, const Scene *scene) {
     char text[160] = "";
     if (scene->has_operator)
         operator_describe(&scene->operator_spec, text, sizeof text);
-    report_add(report, "operator", NULL, 0, cell_text(scene->has_operator ? text : NULL));
+    add_text(report, "operator", NULL, scene->has_operator ? text : NULL);
 }
 
 static void add_shape(Report *report, const BevShape *shape) {
-    report_add(report, "cameras", "cameras", 0, cell_int(shape->cameras));
-    report_add(report, "depth_bins", "depth bins", 0, cell_int(shape->depth_bins));
-    report_add(report, "feat_h", "h", 0, cell_int(shape->feat_h));
-    report_add(report, "feat_w", "w", 0, cell_int(shape->feat_w));
-    report_add(report, "channels", "C", 0, cell_int(shape->channels));
-    report_add(report, "nx", "nx", 0, cell_int(shape->nx));
+    add_int(report, "cameras", "cameras", shape->cameras);
+    add_int(report, "depth_bins", "depth bins", shape->depth_bins);
+    add_int(report, "feat_h", "h", shape->feat_h);
+    add_int(report, "feat_w", "w", shape->feat_w);
+    add_int(report, "channels", "C", shape->channels);
+    add_int(report, "nx", "nx", shape->nx);
     Slice whole = slice_of(shape, SLICE_MAX);
-    report_add(report, "ny", "ny", 0, cell_int(whole.rows));
-    report_add(report, "nz", "nz", 0, cell_int(whole.slices));
+    add_int(report, "ny", "ny", whole.rows);
+    add_int(report, "nz", "nz", whole.slices);
 }
 
 static void add_intervals(Report *report, const ScatterStats *stats) {
     double occupied = (double)stats->intervals / (double)stats->cells;
-    report_add(report, "points", "points", 0, cell_int(stats->points));
-    report_add(report, "intervals", "intervals", 0, cell_int(stats->intervals));
-    report_add(report, "length_median", "length: median", 0, cell_int(stats->median));
-    report_add(report, "length_p90", "p90", 0, cell_int(stats->p90));
-    report_add(report, "length_p99", "p99", 0, cell_int(stats->p99));
-    report_add(report, "length_longest", "longest", 0, cell_int(stats->longest));
-    report_add(report, "occupied_share", "occupied", 3, cell_real(occupied));
+    add_int(report, "points", "points", stats->points);
+    add_int(report, "intervals", "intervals", stats->intervals);
+    add_int(report, "length_median", "length: median", stats->median);
+    add_int(report, "length_p90", "p90", stats->p90);
+    add_int(report, "length_p99", "p99", stats->p99);
+    add_int(report, "length_longest", "longest", stats->longest);
+    add_real(report, "occupied_share", "occupied", 3, occupied);
 }
 
 /* Adds what a car recorded beside the tensors. */
@@ -110,10 +110,12 @@ static void add_photos(Report *report, const Photos *photos) {
     char text[64];
     snprintf(text, sizeof text, "%lld of %lld x %lld", (long long)photos->cameras,
              (long long)photos->w, (long long)photos->h);
-    report_add(report, "photographs", NULL, 0, cell_text(photos->cameras ? text : NULL));
-    report_add(report, "boxes", NULL, 0, cell_if(photos->box_count, cell_int(photos->box_count)));
-    report_add(report, "lidar", NULL, 0,
-               cell_if(photos->sweep_count, cell_int(photos->sweep_count)));
+    add_text(report, "photographs", NULL, photos->cameras ? text : NULL);
+    report->unknown = !photos->box_count;
+    add_int(report, "boxes", NULL, photos->box_count);
+    report->unknown = !photos->sweep_count;
+    add_int(report, "lidar", NULL, photos->sweep_count);
+    report->unknown = false;
 }
 
 /* Adds unusual conventions of a file, and whether its arrays and calibration agree. */
@@ -125,9 +127,9 @@ static void add_conventions(Report *report, const Scene *scene) {
     if (agreement->edges)
         snprintf(text + used, sizeof text - (size_t)used,
                  ", %lld by FP32 rounding at a cell's edge", (long long)agreement->edges);
-    report_add(report, "rounding", NULL, 0,
-               cell_text(scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL));
-    report_add(report, "arrays_agree", NULL, 0, cell_text(agreement->points ? text : NULL));
+    add_text(report, "rounding", NULL,
+             scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL);
+    add_text(report, "arrays_agree", NULL, agreement->points ? text : NULL);
 }
 
 /* Adds the share of the frustum outside of the grid. Operators have no frustum, and a pruned map
@@ -136,17 +138,18 @@ static void add_outside(Report *report, const Scene *scene, const BevProblem *pr
                         const Pruned *pruned) {
     bool known = !scene->has_operator && !pruned->points;
     double share = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
-    report_add(report, "frustum_outside_percent", known ? "outside the grid, %" : NULL, 3,
-               cell_real(100 * share));
+    add_real(report, "frustum_outside_percent", known ? "outside the grid, %" : NULL, 3,
+             100 * share);
 }
 
 static void add_pruned(Report *report, const Pruned *pruned) {
     char points[64];
     snprintf(points, sizeof points, "%lld of %lld", (long long)pruned->points_kept,
              (long long)pruned->points);
-    report_add(report, "points_kept", NULL, 0, cell_text(pruned->points ? points : NULL));
-    report_add(report, "mass_kept", NULL, 6,
-               cell_if(pruned->points, cell_real(kept_share(pruned->mass_kept, pruned->mass))));
+    report->unknown = !pruned->points;
+    add_text(report, "points_kept", NULL, points);
+    add_real(report, "mass_kept", NULL, 6, kept_share(pruned->mass_kept, pruned->mass));
+    report->unknown = false;
 }
 
 static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,
@@ -163,12 +166,14 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     select_say_if_empty(facts->scene, problem->align, stats.points,
                         &workload->maps[problem->align]->intervals.pruned);
     report_row(report);
-    report_add(report, "scene", "scene", 0, cell_text(facts->scene));
-    report_add(report, "moments", NULL, 0, cell_if(clip, cell_int(clip ? clip->count : 0)));
-    report_add(report, "moment_s", NULL, 3, cell_if(clip, cell_real(clip ? clip->period_s : 0)));
-    report_add(report, "untimed", NULL, 0, cell_text(clip ? clip->untimed : NULL));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
+    add_text(report, "scene", "scene", facts->scene);
+    report->unknown = !clip;
+    add_int(report, "moments", NULL, clip ? clip->count : 0);
+    add_real(report, "moment_s", NULL, 3, clip ? clip->period_s : 0);
+    add_text(report, "untimed", NULL, clip ? clip->untimed : NULL);
+    report->unknown = false;
+    add_text(report, "dtype", "dtype", bev_dtypes[problem->dtype].name);
+    add_text(report, "align", "align", bev_aligns[problem->align].name);
     add_operator(report, workload->scene);
     add_photos(report, &workload->scene->photos);
     add_conventions(report, workload->scene);
@@ -176,16 +181,14 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     add_intervals(report, &stats);
     add_outside(report, workload->scene, problem, &built->intervals.pruned);
     add_pruned(report, &built->intervals.pruned);
-    report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
-               cell_mb(bev_traffic_total(gather)));
-    report_add(report, "footprint_mb", "footprint MB", 4, cell_mb(bev_footprint_total(footprint)));
-    report_add(report, "footprint_feat_mb", "features MB", 3, cell_mb(footprint.feat));
-    report_add(report, "footprint_depth_mb", "depth MB", 3, cell_mb(footprint.depth));
-    report_add(report, "footprint_index_mb", "indices MB", 3,
-               cell_mb(footprint.index + footprint.weight));
-    report_add(report, "footprint_out_mb", "output MB", 3, cell_mb(footprint.out));
-    report_add(report, "map_us", "map us", 3, cell_if(map_us > 0, cell_real(map_us)));
-    report_add(report, "non_finite_values", "NaN, Inf", 0, cell_int(workload->scene->non_finite));
+    add_mb(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
+    add_mb(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));
+    add_mb(report, "footprint_feat_mb", "features MB", 3, footprint.feat);
+    add_mb(report, "footprint_depth_mb", "depth MB", 3, footprint.depth);
+    add_mb(report, "footprint_index_mb", "indices MB", 3, footprint.index + footprint.weight);
+    add_mb(report, "footprint_out_mb", "output MB", 3, footprint.out);
+    add_real(report, "map_us", "map us", 3, map_us > 0 ? map_us : NAN);
+    add_int(report, "non_finite_values", "NaN, Inf", workload->scene->non_finite);
     return true;
 }
 
@@ -222,7 +225,8 @@ static bool add_objects(const Options *options, Workload *workload, Facts *facts
     bool ok = object_table_open(options, workload, &table, err);
     for (int i = 0; ok && i < count; i++) {
         const KernelConfig *format = &formats[i];
-        ok = object_table_measure(&table, workload, format->dtype, format->align, err);
+        ok =
+            object_table_measure(&table, workload, format->dtype, format->align, table.errors, err);
         if (ok)
             object_table_add(&table, facts->scene, format->dtype, format->align, &facts->objects,
                              &facts->bands);
@@ -267,7 +271,6 @@ static bool describe_scene(const Options *options, Workload *workload, Facts *fa
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
-    const Job job = select_job(options);
     Facts facts = {.objects = {.names_to = "object"},
                    .bands = {.names_to = "range"},
                    .faults = {.names_to = options->objects ? "range_m" : NULL}};
@@ -277,7 +280,7 @@ static bool describe_scenes(const Options *options, Err *err) {
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
         facts.scene = options->arguments[i];
-        if (!(ok = select_open(&workload, facts.scene, &job, err)))
+        if (!(ok = select_open(&workload, facts.scene, options, err)))
             break;
         ok = describe_scene(options, &workload, &facts, err);
         workload_close(&workload);
@@ -318,15 +321,14 @@ static bool describe_machine(const Options *options, Err *err) {
         char names[64];
         dtype_names(kernel->dtypes, names, sizeof names);
         report_row(&report);
-        report_add(&report, "kernel", "kernel", 0, cell_text(kernel->name));
-        report_add(&report, "title", "title", 0, cell_text(kernel->title));
-        report_add(&report, "where", "where", 0, cell_text(where_names[kernel->where]));
-        report_add(&report, "direction", "direction", 0,
-                   cell_text(bev_directions[kernel->direction].name));
-        report_add(&report, "stage", "stage", 0, cell_text(bev_stages[kernel->stage].name));
-        report_add(&report, "dtypes", "formats", 0, cell_text(names));
-        report_add(&report, "deterministic", "same bits", 0, cell_bool(kernel->deterministic));
-        report_add(&report, "idea", "idea", 0, cell_text(kernel->idea));
+        add_text(&report, "kernel", "kernel", kernel->name);
+        add_text(&report, "title", "title", kernel->title);
+        add_text(&report, "where", "where", where_names[kernel->where]);
+        add_text(&report, "direction", "direction", bev_directions[kernel->direction].name);
+        add_text(&report, "stage", "stage", bev_stages[kernel->stage].name);
+        add_text(&report, "dtypes", "formats", names);
+        add_bool(&report, "deterministic", "same bits", kernel->deterministic);
+        add_text(&report, "idea", "idea", kernel->idea);
     }
     Machine machine;
     machine_read(&machine);
@@ -346,14 +348,14 @@ static void add_limits(Report *report, const char *name, const Gpu *gpu, const L
     Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();
     for (int i = 0; i < LIMIT_COUNT; i++) {
         report_row(report);
-        report_add(report, "gpu", "GPU", 0, cell_text(name));
-        report_add(report, "limit", NULL, 0, cell_text(limit_infos[i].key));
-        report_add(report, "title", "limit", 0, cell_text(limit_infos[i].title));
-        report_add(report, "value", "at best", 4, cell_real(limits->value[i]));
-        report_add(report, "unit", "unit", 0, cell_text(limit_infos[i].unit));
-        report_add(report, "data_sheet", "data sheet", 4, cell_real(sheet.value[i]));
-        report_add(report, "source", "source", 0, cell_text(source));
-        report_add(report, "how", "found out by", 0, cell_text(limit_infos[i].how));
+        add_text(report, "gpu", "GPU", name);
+        add_text(report, "limit", NULL, limit_infos[i].key);
+        add_text(report, "title", "limit", limit_infos[i].title);
+        add_real(report, "value", "at best", 4, limits->value[i]);
+        add_text(report, "unit", "unit", limit_infos[i].unit);
+        add_real(report, "data_sheet", "data sheet", 4, sheet.value[i]);
+        add_text(report, "source", "source", source);
+        add_text(report, "how", "found out by", limit_infos[i].how);
     }
 }
 
@@ -409,20 +411,19 @@ static void add_function(Functions *all, const BevKernel *kernel, const BevProbl
                          const CudaFunction *function) {
     Report *report = &all->report;
     report_row(report);
-    report_add(report, "kernel", "kernel", 0, cell_text(kernel->name));
-    report_add(report, "dtype", "format", 0, cell_text(bev_dtypes[problem->dtype].name));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
-    report_add(report, "cuda_function", "CUDA function", 0, cell_text(function->name));
-    report_add(report, "blocks", "blocks", 0, cell_int(function->blocks));
-    report_add(report, "threads_per_block", "threads", 0, cell_int(function->threads));
-    report_add(report, "registers_per_thread", "registers", 0, cell_int(function->registers));
-    report_add(report, "local_bytes_per_thread", "local bytes", 0, cell_int(function->local_bytes));
-    report_add(report, "shared_bytes_per_block", "shared bytes", 0,
-               cell_int(function->shared_bytes));
-    report_add(report, "resident_blocks_per_multiprocessor", "resident blocks", 0,
-               cell_int(function->resident_blocks));
-    report_add(report, "theoretical_occupancy", "occupancy", 3, cell_real(function->occupancy));
-    report_add(report, "emulated", "emulated", 0, cell_bool(all->device.emulated[problem->dtype]));
+    add_text(report, "kernel", "kernel", kernel->name);
+    add_text(report, "dtype", "format", bev_dtypes[problem->dtype].name);
+    add_text(report, "align", "align", bev_aligns[problem->align].name);
+    add_text(report, "cuda_function", "CUDA function", function->name);
+    add_int(report, "blocks", "blocks", function->blocks);
+    add_int(report, "threads_per_block", "threads", function->threads);
+    add_int(report, "registers_per_thread", "registers", function->registers);
+    add_int(report, "local_bytes_per_thread", "local bytes", function->local_bytes);
+    add_int(report, "shared_bytes_per_block", "shared bytes", function->shared_bytes);
+    add_int(report, "resident_blocks_per_multiprocessor", "resident blocks",
+            function->resident_blocks);
+    add_real(report, "theoretical_occupancy", "occupancy", 3, function->occupancy);
+    add_bool(report, "emulated", "emulated", all->device.emulated[problem->dtype]);
 }
 
 static bool add_functions(const Workload *workload, const BevProblem *problem, void *context,
@@ -446,16 +447,13 @@ static bool add_functions(const Workload *workload, const BevProblem *problem, v
 }
 
 static bool describe_functions(const Options *options, Err *err) {
-    Job workload_options = select_job(options);
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     Functions functions = {0};
     Workload workload;
-    if (!device_info(&functions.device, err) ||
-        !select_open(&workload, scene, &workload_options, err))
+    if (!device_info(&functions.device, err) || !select_open(&workload, scene, options, err))
         return false;
     bool ok = each_problem(options, &workload, add_functions, &functions, err) &&
-              output_report(options, &functions.report,
-                            json_object(), err);
+              output_report(options, &functions.report, json_object(), err);
     workload_close(&workload);
     report_free(&functions.report);
     return ok;

@@ -2,11 +2,13 @@
 /* bevscope regime: shows each kernel's requests to the memory system. Shows a model's predictions,
  * also for GPUs that are not in this machine. */
 #include "kernels/clean.h"
+#include "kernels/cuda/v4/choices.h"
 #include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/base/units.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -34,7 +36,6 @@ static unsigned chosen_kernels(const Options *options) {
 static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
-    Job workload = select_job(regime->options);
     const char *scene = regime->options->arguments[0];
     unsigned kernels = chosen_kernels(regime->options);
     if (!kernels)
@@ -44,7 +45,7 @@ static bool open_models(Regime *regime, Err *err) {
         const KernelConfig *format = &formats[i];
         SceneModel *model = &regime->models[regime->model_count++];
         progress_step(bev_dtypes[format->dtype].title, i / (double)count, (i + 1) / (double)count);
-        if (!scene_model_open(model, scene, &workload, format->dtype, format->align,
+        if (!scene_model_open(model, scene, regime->options, format->dtype, format->align,
                               &regime->chosen, kernels, err))
             return false;
         select_say_if_empty(scene, format->align, model->problem.view.map.points,
@@ -53,8 +54,83 @@ static bool open_models(Regime *regime, Err *err) {
     return true;
 }
 
-/* ---- counters ------------------------------------------------------------------------------- */
+/* ---- hardware counters beside the model ----------------------------------------------------- */
 
+typedef struct {
+    const SceneModel *model;
+    const char *kernel;
+    int gpu;            /* index of the GPU in the model; -1: the model does not have it */
+    const char *source; /* "measured" or "recorded", on `machine` */
+    const char *machine;
+    double latency_us;
+    Counters counters;
+} Counted;
+
+static double percent_difference(double model, double counted) {
+    return 100 * (model / counted - 1);
+}
+
+static void counted_add(Report *report, const Counted *counted) {
+    const Counters *counters = &counted->counters;
+    const MemoryModel *memory = counted->model->memory;
+    const BevKernel *row = bev_kernel_find(counted->kernel);
+    const PredictedKernel *kernel =
+        row && counted->gpu >= 0 ? model_of_kernel(memory, row, &memory->gpus[counted->gpu]) : NULL;
+    bool known = kernel != NULL;
+    Prediction model = known ? kernel->predicted[counted->gpu] : (Prediction){0};
+    double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
+    double model_dram = prediction_dram_bytes(model);
+    /* A problem that fits into the L2 reads little from DRAM, so that a percentage says nothing. */
+    bool dram_counts = dram > 0.01 * bev_footprint_total(memory->footprint);
+    regime_row(report, counted->model, counted->kernel);
+    add_text(report, "cache", NULL, cache_names[CACHE_WARM]);
+    add_text(report, "source", "source", counted->source);
+    add_text(report, "machine", NULL, counted->machine);
+    add_real(report, "l2_hit_rate", "L2 hits", 3, hits);
+    add_real(report, "l2_read_hit_rate", "of reads", 3, counters_l2_read_hit_rate(counters));
+    report->unknown = !known;
+    add_real(report, "l2_hit_rate_model", "model", 3, model.hit_rate);
+    add_real(report, "l2_hit_off_points", "off, points", 2, 100 * (model.hit_rate - hits));
+    report->unknown = false;
+    add_mb(report, "dram_mb", "DRAM MB", 3, dram);
+    report->unknown = !known;
+    add_mb(report, "dram_mb_model", "model", 3, model_dram);
+    add_real(report, "dram_off_percent", "off, %", 2,
+             dram_counts ? percent_difference(model_dram, dram) : NAN);
+    report->unknown = false;
+    add_real(report, "median_us", "us", 3, counted->latency_us);
+    report->unknown = !known;
+    add_real(report, "predicted_us", "model", 3, model.latency_us);
+    add_real(report, "latency_off_percent", "off, %", 2,
+             percent_difference(model.latency_us, counted->latency_us));
+    report->unknown = false;
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        add_real(report, counter_rows[i].key, counter_rows[i].heading, 3, counters->value[i]);
+}
+
+static bool measure_counted(CounterReader *reader, const BevKernel *kernel, Counted *counted,
+                            Err *err) {
+    Session *session;
+    Timing timing;
+    if (!session_open(&session, kernel, &counted->model->problem.view, err))
+        return false;
+    bool ok = session_time(session, CACHE_WARM, &timing_default, &timing, err) &&
+              counters_read(reader, session, &counted->counters, err);
+    session_close(session);
+    counted->kernel = kernel->name;
+    counted->latency_us = timing.median_us;
+    return ok;
+}
+
+/* Whether counters of this kernel are shown. It must be forward. With --kernel it must also be in
+ * the model, which then has only the kernels that the user named. */
+static bool is_counted(const Regime *regime, const SceneModel *model, const char *name) {
+    const BevKernel *kernel = bev_kernel_find(name);
+    return kernel && kernel->direction == BEV_FORWARD &&
+           (!regime->options->kernel || model_kernel(model->memory, kernel));
+}
+
+/* Counts on this GPU. */
 static bool measure_counters(Regime *regime, Err *err) {
     CounterReader *reader;
     Machine *machine = &regime->machine;
@@ -63,12 +139,81 @@ static bool measure_counters(Regime *regime, Err *err) {
     machine_read(machine);
     snprintf(regime->label, sizeof regime->label, "%.64s, driver %.16s, CUDA %.16s, %.10s",
              machine->gpu, machine->driver, machine->cuda, machine->date);
+    const Gpu *gpu = gpu_of_device(regime->label);
     bool ok = true;
-    for (int i = 0; ok && i < regime->model_count; i++)
-        ok = counted_measure(&regime->counted, reader, &regime->models[i], regime->label,
-                             regime->options->kernel != NULL, err);
+    for (int i = 0; i < regime->model_count; i++) {
+        const SceneModel *model = &regime->models[i];
+        Counted counted = {
+            .model = model, .gpu = -1, .source = "measured", .machine = regime->label};
+        for (int g = 0; gpu && g < model->memory->gpu_count; g++)
+            if (gpu_same(gpu, &model->memory->gpus[g]))
+                counted.gpu = g;
+        for (int k = 0; ok && bev_kernels[k]; k++) {
+            const BevKernel *kernel = bev_kernels[k];
+            if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view) ||
+                !is_counted(regime, model, kernel->name))
+                continue;
+            ok = measure_counted(reader, kernel, &counted, err);
+            if (ok)
+                counted_add(&regime->counted, &counted);
+        }
+    }
     counters_close(reader);
     return ok;
+}
+
+/* Takes the counters of a model from the recordings of the chosen GPUs. */
+static void recall_counters(Regime *regime, const SceneModel *model) {
+    const ChosenGpus *chosen = &regime->chosen;
+    for (int g = 0; g < chosen->count; g++)
+        for (int i = 0; i < chosen->recorded.count; i++) {
+            const Recording *from = &chosen->recorded.recordings[i];
+            for (int j = 0; chosen_recorded_on(from, &chosen->gpus[g]) && j < from->counted_count;
+                 j++) {
+                const RecordedRow *row = &from->counted[j];
+                if (is_counted(regime, model, row->kernel) && scene_model_is(model, row))
+                    counted_add(&regime->counted,
+                                &(Counted){model, row->kernel, g, "recorded", from->label,
+                                           row->median_us, row->counters});
+            }
+        }
+}
+
+static bool are_pair(const json_t *a, const json_t *b) {
+    return isfinite(row_number(b, "predicted_us")) &&
+           !strcmp(row_text(a, "dtype"), row_text(b, "dtype")) &&
+           !strcmp(row_text(a, "align"), row_text(b, "align")) &&
+           !strcmp(row_text(a, "machine"), row_text(b, "machine"));
+}
+
+/* Prints how many rows and pairs agree with the model. A pair has one machine, format and align. An
+ * empty share of DRAM agrees, because the counter is too small for a percentage. */
+static void print_verdict(const Report *report, FILE *out) {
+    static const double HITS_POINTS = 5, DRAM_PERCENT = 15, LATENCY_PERCENT = 30;
+    int rows = 0, hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
+    for (int i = 0; i < report->row_count; i++) {
+        const json_t *row = report_at(report, i);
+        double model_us = row_number(row, "predicted_us");
+        if (isnan(model_us))
+            continue;
+        rows++;
+        hits += fabs(row_number(row, "l2_hit_off_points")) <= HITS_POINTS;
+        dram += !(fabs(row_number(row, "dram_off_percent")) > DRAM_PERCENT);
+        latency += fabs(row_number(row, "latency_off_percent")) <= LATENCY_PERCENT;
+        for (int j = 0; j < i; j++) {
+            const json_t *other = report_at(report, j);
+            if (!are_pair(row, other))
+                continue;
+            pairs++;
+            ordered += (model_us < row_number(other, "predicted_us")) ==
+                       (row_number(row, "median_us") < row_number(other, "median_us"));
+        }
+    }
+    fprintf(out,
+            "\nL2 hit rates are within %g points in %d of %d rows, DRAM bytes within %g %% in %d, "
+            "latencies within %g %% in %d; the order of two kernels is right in %d of %d pairs. "
+            "DRAM bytes also agree below 1 %% of the footprint.\n",
+            HITS_POINTS, hits, rows, DRAM_PERCENT, dram, LATENCY_PERCENT, latency, ordered, pairs);
 }
 
 /* Counts on this GPU. Where counting fails, says why and uses the recording. */
@@ -89,30 +234,75 @@ static bool read_counters(Regime *regime, Err *err) {
         report_free(&regime->counted);
     }
     for (int i = 0; i < regime->model_count; i++)
-        counted_recall(&regime->counted, &regime->models[i], &regime->chosen,
-                       regime->options->kernel != NULL);
-    if (regime->counted.row_count == 0)
-        counted_columns(&regime->counted, &regime->models[0]);
+        recall_counters(regime, &regime->models[i]);
+    if (regime->counted.row_count == 0) { /* the columns, for the first line of a CSV */
+        counted_add(&regime->counted, &(Counted){.model = regime->models, .kernel = "", .gpu = -1});
+        report_clear(&regime->counted);
+    }
     return true;
 }
 
 /* Prints the counters. False, as of the other printers: a table ran out of memory. */
 static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out) {
+    const Report *counted = &regime->counted;
+    const char *last = "";
     if (!regime->options->counters)
         return true;
     fputs("\nHardware counters of one launch and its clear, L2 warm, beside the model; off: model "
           "- counted\n",
           out);
-    counted_sources(&regime->counted, out);
-    fputs(regime->counted.row_count > 0 ? "\n" : "n/a: nothing was recorded on these GPUs\n", out);
-    if (regime->counted.row_count > 0) {
-        print(&regime->counted, out);
-        counted_verdict(&regime->counted, out);
+    for (int i = 0; i < counted->row_count; i++) {
+        const char *machine = row_text(report_at(counted, i), "machine");
+        if (strcmp(machine, last))
+            fprintf(out, "%s on %s\n", row_text(report_at(counted, i), "source"), machine);
+        last = machine;
     }
-    return !regime->counted.out_of_memory;
+    fputs(counted->row_count > 0 ? "\n" : "n/a: nothing was recorded on these GPUs\n", out);
+    if (counted->row_count > 0) {
+        print(counted, out);
+        print_verdict(counted, out);
+    }
+    return !counted->out_of_memory;
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
+
+/* Writes the form that V4 takes on that GPU, and the reason, as bev_v3_choose does. "": V4 was not
+ * replayed. */
+static void choose_v4(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
+    const BevProblem *problem = &model->problem.view;
+    const PredictedKernel *tiles = NULL;
+    for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k));)
+        if (k->kernel->access.owner == BEV_OWNS_TILE)
+            tiles = k;
+    if (!tiles)
+        snprintf(text, size, "%s", "");
+    else if (!v4_channels_fit(problem))
+        snprintf(text, size, "pieces: the number of channels is none for tensor cores");
+    else if (tiles->profile.counts.form->owner == BEV_OWNS_PIECE)
+        snprintf(text, size, "pieces: too few points a step of tensor cores");
+    else if (problem->map.weights)
+        snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
+    else
+        snprintf(text, size,
+                 "tiles on tensor cores; depth is %s (a launch that transposes it first pays "
+                 "beyond %d points a multiprocessor; here %.0f)",
+                 v4_transposes(problem, gpu->sms) ? "transposed first" : "read as it lies",
+                 GATHERED_POINTS, (double)problem->map.points / gpu->sms);
+}
+
+/* Returns a sentence about the sampling, for the text above the tables. "": no sampling. */
+static const char *sampling_said(const SceneModel *model) {
+    static char text[160];
+    int sampled = 0, count = 0;
+    for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k)); count++)
+        sampled += k->sampled;
+    snprintf(text, sizeof text,
+             " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
+             "followed through L2.",
+             sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
+    return sampled ? text : "";
+}
 
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
@@ -129,7 +319,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
         if (gpu->note)
             fprintf(out, "%s is %s\n", gpu->title, gpu->note);
         fprintf(out, "V3 on %s takes %s\n", gpu->title, scene_model_v3_choice(model, gpu).why);
-        scene_model_v4_choice(model, gpu, v4, sizeof v4);
+        choose_v4(model, gpu, v4, sizeof v4);
         if (v4[0])
             fprintf(out, "V4 on %s takes %s\n", gpu->title, v4);
     }
@@ -192,7 +382,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         out);
     explain_l2_parts(&regime->chosen, out);
     for (int i = 0; i < regime->model_count; i++)
-        fputs(scene_model_sampling(&regime->models[i]), out);
+        fputs(sampling_said(&regime->models[i]), out);
     fputs("\n\n", out);
     print(&predictions, out);
     fputs(

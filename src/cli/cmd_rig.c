@@ -195,18 +195,16 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
     double v2_us = baseline ? baseline->predicted[place].latency_us : NAN;
     double bytes = bev_footprint_total(model->memory->footprint);
     report_row(report);
-    report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
-    report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
-    report_add(report, "footprint_percent", "% of L2", 3, cell_real(100 * bytes / gpu->l2_bytes));
-    report_add(report, "regime", "regime", 0,
-               cell_text(bev_regimes[bev_regime(bytes, gpu->l2_bytes)].name));
-    report_add(report, "fastest", "fastest", 0, cell_text(kernel ? kernel->title : NULL));
-    report_add(report, "model_us", "model us", 3, cell_real(best.latency_us));
-    report_add(report, "limiter", "limited by", 0,
-               cell_text(kernel ? term_names[best.limiter] : NULL));
+    add_text(report, "gpu", "GPU", gpu->title);
+    add_real(report, "l2_mib", "L2 MiB", 3, gpu->l2_bytes / 1048576);
+    add_real(report, "footprint_percent", "% of L2", 3, 100 * bytes / gpu->l2_bytes);
+    add_text(report, "regime", "regime", bev_regimes[bev_regime(bytes, gpu->l2_bytes)].name);
+    add_text(report, "fastest", "fastest", kernel ? kernel->title : NULL);
+    add_real(report, "model_us", "model us", 3, best.latency_us);
+    add_text(report, "limiter", "limited by", kernel ? term_names[best.limiter] : NULL);
     static char over[48]; /* lives as long as the report */
     snprintf(over, sizeof over, "over %s", v2->name);
-    report_add(report, "over_v2", over, 3, cell_real(v2_us / best.latency_us));
+    add_real(report, "over_v2", over, 3, v2_us / best.latency_us);
 }
 
 static bool print_rig_report(const Options *options, const SceneModel *model,
@@ -226,9 +224,8 @@ static bool print_rig_report(const Options *options, const SceneModel *model,
 /* Opens a model of the rig in `path`, with all kernels. */
 static bool open_rig(const Options *options, const char *path, const ChosenGpus *chosen,
                      SceneModel *model, Err *err) {
-    const Job usual = select_job(options);
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
-    return scene_model_open(model, path, &usual, dtype, BEV_NEAREST, chosen, MODEL_ALL, err) &&
+    return scene_model_open(model, path, options, dtype, BEV_NEAREST, chosen, MODEL_ALL, err) &&
            (model->problem.view.map.points ||
             err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
                     "no camera sees a cell"));

@@ -97,7 +97,7 @@ static void add_stored(Report *report, const SensitivityRow *row) {
         snprintf(text, sizeof text, "%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
                  bev_dtypes[row->stored[TENSOR_FEATURES]].name,
                  bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
-    report_add(report, "stored", "stored", 0, cell_text(text));
+    add_text(report, "stored", "stored", text);
 }
 
 static void add_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
@@ -107,28 +107,27 @@ static void add_row(Report *report, const RecordedSet *recorded, const Harm *har
     snprintf(channels, sizeof channels, "%lld-%lld", (long long)row->first_channel,
              (long long)(row->first_channel + row->channels - 1));
     report_row(report);
-    report_add(report, "scene", "scene", 0, cell_text(harm->scene));
-    report_add(report, "tensor", "tensor", 0, cell_text(sensitive_names[row->tensor]));
+    add_text(report, "scene", "scene", harm->scene);
+    add_text(report, "tensor", "tensor", sensitive_names[row->tensor]);
     if (group)
-        report_add(report, "channels", "channels", 0, cell_text(channels));
-    report_add(report, "dtype", "dtype", 0,
-               cell_text(row->tensor == TENSOR_MIXED ? "mixed" : bev_dtypes[row->dtype].name));
+        add_text(report, "channels", "channels", channels);
+    add_text(report, "dtype", "dtype",
+             row->tensor == TENSOR_MIXED ? "mixed" : bev_dtypes[row->dtype].name);
     add_stored(report, row);
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[row->align].name));
-    report_add(report, "scales", "scales", 0, cell_text(row->scales));
-    report_add(report, "mb", "MB", 3, cell_mb(row->bytes));
+    add_text(report, "align", "align", bev_aligns[row->align].name);
+    add_text(report, "scales", "scales", row->scales);
+    add_mb(report, "mb", "MB", 3, row->bytes);
     if (!group)
-        report_add(report, "recorded_us", "recorded us", 4,
-                   cell_real(recorded_latency(recorded, harm)));
-    report_add(report, "harm", group ? "of the grid" : "rel L2", 3, cell_real(harm_share(harm)));
-    report_add(report, "channels_l2", "of channels", 3, cell_real(row->error.channels_l2));
-    report_add(report, "max_abs", "max abs", 3, cell_real(row->error.max_abs));
-    report_add(report, "cosine", "cosine", 8, cell_real(row->error.cosine));
-    report_add(report, "nan_count", NULL, 0, cell_int(row->error.nan_count));
-    report_add(report, "left_out", NULL, 0, cell_int(row->error.left_out));
-    report_add(report, "finite_count", NULL, 0, cell_int(row->error.finite_count));
-    report_add(report, "moments", many ? "moments" : NULL, 0, cell_int(harm->moments));
-    report_add(report, "time_s", many ? "max abs at s" : NULL, 4, cell_real(row->time_s));
+        add_real(report, "recorded_us", "recorded us", 4, recorded_latency(recorded, harm));
+    add_real(report, "harm", group ? "of the grid" : "rel L2", 3, harm_share(harm));
+    add_real(report, "channels_l2", "of channels", 3, row->error.channels_l2);
+    add_real(report, "max_abs", "max abs", 3, row->error.max_abs);
+    add_real(report, "cosine", "cosine", 8, row->error.cosine);
+    add_int(report, "nan_count", NULL, row->error.nan_count);
+    add_int(report, "left_out", NULL, row->error.left_out);
+    add_int(report, "finite_count", NULL, row->error.finite_count);
+    add_int(report, "moments", many ? "moments" : NULL, harm->moments);
+    add_real(report, "time_s", many ? "max abs at s" : NULL, 4, row->time_s);
 }
 
 static bool print_harms(const Options *options, Harms *all, Err *err) {

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What --timing asks for. */
 typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
@@ -62,23 +63,19 @@ static void snapshot_free(Snapshot *snapshot) {
 /* ---- what to show ---------------------------------------------------------------------------- */
 
 static bool check_options(const Options *options, Err *err) {
-    const char *of_loss = options->cell ? "--cell" : options->loss ? "--loss" : NULL;
-    const char *of_gradients = options->pixel ? "--pixel" : options->grad_out ? "--grad-out" : NULL;
-    const char *of_two = options->compare ? "--compare" : options->table ? "--table" : NULL;
-    if (!options->backward && of_loss)
-        return err_set(err, ERR_USAGE, of_loss, "add --backward", "only backward has a loss");
-    if (!options->backward && of_gradients)
-        return err_set(err, ERR_USAGE, of_gradients, "add --backward",
-                       "only backward has gradients");
-    if (options->grad_out && of_loss)
-        return err_set(err, ERR_USAGE, of_loss, "leave it out",
-                       "the gradient of the output comes from a file");
-    if (options->backward && of_two)
-        return err_set(err, ERR_USAGE, of_two, "leave it out", "a backward figure shows one run");
-    if (options->backward && (options->strip || options->lidar))
-        return err_set(err, ERR_USAGE, options->strip ? "--strip" : "--lidar", "leave it out",
-                       "backward lights the camera views itself");
-    return true;
+    const char *leave = "leave it out";
+    if (!options->backward)
+        return options_refuse(options, "cell,loss", "add --backward", "only backward has a loss",
+                              err) &&
+               options_refuse(options, "pixel,grad-out", "add --backward",
+                              "only backward has gradients", err);
+    return (!options->grad_out ||
+            options_refuse(options, "cell,loss", leave,
+                           "the gradient of the output comes from a file", err)) &&
+           options_refuse(options, "compare,table", leave, "a backward figure shows one run",
+                          err) &&
+           options_refuse(options, "strip,lidar", leave, "backward lights the camera views itself",
+                          err);
 }
 
 /* Chooses the channels of the views rgb (--rgb) and channel (--channel). */
@@ -176,6 +173,30 @@ static bool choose_kernel(Snapshot *snapshot, KernelConfig *forward, Err *err) {
     return true;
 }
 
+/* Whether the text names a file or a folder, and not words of a selection. */
+static bool is_scene(const char *text) {
+    struct stat status;
+    return strchr(text, '/') || data_has_suffix(text, ".npz") || data_has_suffix(text, ".json") ||
+           stat(text, &status) == 0;
+}
+
+/* Replaces fields of `*config` by the words of a text: "fp8" or "v2,bilinear". */
+static bool change_config(const char *words, unsigned where, KernelConfig *config, Err *err) {
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *rest = copy, *word; (word = strtok_r(rest, ",/ ", &rest));) {
+        int dtype = choices_find(CHOICE_DTYPE, word), align = choices_find(CHOICE_ALIGN, word);
+        if (dtype >= 0)
+            config->dtype = (BevDtype)dtype;
+        else if (align >= 0)
+            config->align = (BevAlign)align;
+        else if (!choices_check(CHOICE_KERNEL, word, false, "compare", err) ||
+                 !(config->kernel = select_kernel(word, where, err)))
+            return false;
+    }
+    return true;
+}
+
 /* ---- pooling --------------------------------------------------------------------------------- */
 
 /* Makes the inputs of a side, and pools them with `config`. */
@@ -197,8 +218,7 @@ static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const 
 static bool compare_scenes(Snapshot *snapshot, const KernelConfig *config, Err *err) {
     const char *name = snapshot->options->compare;
     Workload *workload = &snapshot->a.workload, *other = &snapshot->b.workload;
-    const Job job = select_job(snapshot->options);
-    snapshot->b.open = select_open(other, name, &job, err);
+    snapshot->b.open = select_open(other, name, snapshot->options, err);
     snapshot->state.job.other = 2;
     return snapshot->b.open &&
            scene_check_same_grid(&workload->seen->shape, workload->scene->name, &other->seen->shape,
@@ -211,10 +231,10 @@ static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
     const char *with = snapshot->options->compare;
     Side *a = &snapshot->a, *b = &snapshot->b;
     snapshot->state.compare = COMPARE_WIPE;
-    bool ok = select_is_scene(with) ? compare_scenes(snapshot, &config, err)
-                                    : select_changed(with, snapshot->where, &config, err) &&
-                                          pool_side(snapshot, b, &a->workload,
-                                                    snapshot->options->arguments[0], &config, err);
+    bool ok = is_scene(with) ? compare_scenes(snapshot, &config, err)
+                             : change_config(with, snapshot->where, &config, err) &&
+                                   pool_side(snapshot, b, &a->workload,
+                                             snapshot->options->arguments[0], &config, err);
     snapshot->state.job.baseline = config;
     a->inputs.baseline = ref_keep(b->inputs.pooled);
     return ok;
@@ -566,8 +586,7 @@ static bool make_snapshot(Snapshot *snapshot, Err *err) {
         !output_picture(options, options->output, "snapshot", &file, err) ||
         !select_devices(options->device, &snapshot->where, err))
         return false;
-    const Job job = select_job(options);
-    snapshot->a.open = select_open(workload, scene, &job, err);
+    snapshot->a.open = select_open(workload, scene, options, err);
     if (!snapshot->a.open)
         return false;
     workload->grad_file = options->grad_out ? &snapshot->grad_out : NULL;

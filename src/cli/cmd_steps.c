@@ -168,10 +168,9 @@ static bool show_steps(StepsCommand *command, Err *err) {
 
 bool cmd_steps(const Options *options, Err *err) {
     StepsCommand command = {.options = options};
-    const Job job = select_job(options);
     const char *scene = options->argument_count ? options->arguments[0] : "canonical";
     if (!select_single(options, "steps are of one format", "", err) ||
-        !select_open(&command.workload, scene, &job, err))
+        !select_open(&command.workload, scene, options, err))
         return false;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);

@@ -184,12 +184,10 @@ static bool print_ladder(const Trial *trial, const BevProblem *problem, Err *err
     for (int i = 0; i < count; i++) {
         const Timing *timing = &rows[i].timing;
         report_row(&report);
-        report_add(&report, "kernel", "kernel", 0,
-                   cell_text(rows[i].kernel ? rows[i].kernel->title : "yours"));
-        report_add(&report, "median_us", "median us", 4, cell_real(timing->median_us));
-        report_add(&report, "times_v2", "times V2", 3,
-                   cell_real(v2 ? timing_ratio(v2, timing) : NAN));
-        report_add(&report, "settled", "settled", 0, cell_bool(timing->settled));
+        add_text(&report, "kernel", "kernel", rows[i].kernel ? rows[i].kernel->title : "yours");
+        add_real(&report, "median_us", "median us", 4, timing->median_us);
+        add_real(&report, "times_v2", "times V2", 3, v2 ? timing_ratio(v2, timing) : NAN);
+        add_bool(&report, "settled", "settled", timing->settled);
     }
     if (count)
         printf("%s, C = %lld, FP32, nearest, caches warm; measured on %s. Medians of launches in a "
@@ -221,7 +219,6 @@ static void print_messages(const char *messages) {
 static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;
-    const Job wanted = select_job(options);
     Trial trial = {.options = options};
     Workload workload = {0};
     HostProblem host = {0};
@@ -229,7 +226,7 @@ static bool try_once(const Options *options, Err *err) {
     clean_text(scene, trial.scene, sizeof trial.scene);
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);
-    if (ok && select_open(&workload, scene, &wanted, err)) {
+    if (ok && select_open(&workload, scene, options, err)) {
         ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
              judge_all(&trial, &host.view, err) && print_ladder(&trial, &host.view, err);
         problem_free(&host);

@@ -22,20 +22,6 @@ typedef struct {
     int expected; /* failed rows of kernels that are wrong on purpose */
 } Verified;
 
-/* Returns the worst cell as X,Y, or as X,Y,Z with height. A backward error has no cell. */
-static json_t *worst_cell(const VerifyRow *row) {
-    const int64_t cell = row->format.worst_cell;
-    bool has = !row->skipped[0] && cell >= 0 && row->config.kernel->direction != BEV_BACKWARD;
-    static CellPlace place; /* valid until the next call; report_add copies the text */
-    if (has)
-        place = cell_place(&row->shape, cell, ",");
-    return cell_text(has ? place.text : NULL);
-}
-
-static const char *class_name(const VerifyRow *row) {
-    return row->skipped[0] || row->class == CLASS_COUNT ? NULL : world_classes[row->class].name;
-}
-
 /* Returns the lowest cosine of the output and of its classes. */
 static double lowest_cosine(const VerifyRow *row) {
     double lowest = row->format.cosine;
@@ -118,65 +104,64 @@ static json_t *list_classes(const VerifyRow *row) {
     return classes;
 }
 
-static json_t *verdict_cell(const VerifyRow *row, GateVerdict verdict) {
-    return cell_text(verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
+static void add_verdict(Report *report, const char *key, const char *heading, const VerifyRow *row,
+                        GateVerdict verdict) {
+    add_text(report, key, heading, verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
-/* Adds the moment and the place of the worst error, which people see where there are several. */
-static void add_place(Report *report, const VerifyRow *row) {
-    bool ran = !row->skipped[0];
-    report_add(report, "moments", "moments", 0, cell_int(ran));
-    report_add(report, "moments_failed", "fail", 0, cell_int(ran && !row->passed));
-    report_add(report, "time_s", "worst at s", 4, cell_if(ran, cell_real(row->time_s)));
-    report_add(report, "cell", "cell of max abs", 0, worst_cell(row));
-    report_add(report, "x_m", "x m", 3, cell_if(ran, cell_real(row->at_m[0])));
-    report_add(report, "y_m", "y m", 3, cell_if(ran, cell_real(row->at_m[1])));
-    report_add(report, "class", "its class", 0, cell_text(class_name(row)));
-    report_add(report, "lowest_cosine", "least of classes", 8,
-               cell_if(ran, cell_real(lowest_cosine(row))));
-}
-
-/* Adds the columns of a kernel at a moment. */
+/* Adds the columns of a kernel at a moment. The last ones are the moment and the place of the worst
+ * error, which people see where there are several moments. */
 static void add_columns(Report *report, const VerifyRow *row) {
     const FormatError *format = &row->format;
-    bool ran = !row->skipped[0];
+    const BevKernel *kernel = row->config.kernel;
+    bool ran = !row->skipped[0], forward = kernel->direction != BEV_BACKWARD;
+    bool has_cell = ran && format->worst_cell >= 0 && forward; /* a gradient's error has none */
+    CellPlace place = {""};
+    if (has_cell)
+        place = cell_place(&row->shape, format->worst_cell, ",");
     report_row(report);
     report_add_config(report, row->scene, &row->config);
-    report_add(report, "scales", "scales", 0, cell_text(row->scales));
-    report_add(report, "direction", "direction", 0,
-               cell_text(bev_directions[row->config.kernel->direction].name));
-    report_add(report, "stage", NULL, 0, cell_text(bev_stages[row->config.kernel->stage].name));
-    report_add(report, "gate_a", "A kernel", 0, verdict_cell(row, row->kernel.verdict));
-    report_add(report, "gate_b", "B format", 0, verdict_cell(row, row->format_verdict));
-    report_add(report, "gate_c", "C exact", 0, verdict_cell(row, row->exact.verdict));
-    report_add(report, "adjoint", "adjoint", 0, verdict_cell(row, row->adjoint.verdict));
-    report_add(report, "gate_a_output", "worse output", 0,
-               cell_text(ran ? row->kernel.output : NULL));
-    report_add(report, "gate_a_values", "judged", 0, cell_if(ran, cell_int(row->kernel.judged)));
-    report_add(report, "gate_b_values", NULL, 0, cell_if(ran, cell_int(format->judged)));
-    report_add(report, "gate_c_values", NULL, 0, cell_if(ran, cell_int(row->exact.judged)));
-    report_add(report, "nan_against_nan", NULL, 0, cell_if(ran, cell_int(row->kernel.nan_both)));
-    report_add(report, "left_out", "left out", 0, cell_if(ran, cell_int(format->left_out)));
-    report_add(report, "error_over_bound", "error/bound", 2,
-               cell_if(ran && row->kernel.judged > 0, cell_real(row->kernel.worst_ratio)));
-    report_add(report, "max_abs", "max abs", 3, cell_if(ran, cell_real(format->max_abs)));
-    report_add(report, "rel_l2", "rel L2", 3, cell_if(ran, cell_real(format->rel_l2)));
-    report_add(report, "rel_l2_limit", "limit B", 2,
-               cell_if(ran, cell_real(format->slack * gate_b_limits[row->config.dtype].rel_l2)));
-    report_add(report, "channels_l2", "of channels", 3,
-               cell_if(ran, cell_real(format->channels_l2)));
-    report_add(report, "cosine", "cosine", 8, cell_if(ran, cell_real(format->cosine)));
-    report_add(report, "within_atol_1e2", "atol 1e-2", 0,
-               cell_if(ran, cell_bool(format->atol_1e2)));
-    report_add(report, "nan_count", NULL, 0, cell_if(ran, cell_int(format->nan_count)));
-    report_add(report, "inf_count", NULL, 0, cell_if(ran, cell_int(format->inf_count)));
-    report_add(report, "finite_count", NULL, 0, cell_if(ran, cell_int(format->finite_count)));
-    report_add(report, "same_bits", "2 runs equal", 0, cell_if(ran, cell_bool(row->same_bits)));
-    report_add(report, "passed", NULL, 0, cell_if(ran, cell_bool(row->passed)));
-    report_add(report, "expected", "expected", 0,
-               cell_text(row->config.kernel->wrong_on_purpose ? "to fail" : "to pass"));
-    report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
-    add_place(report, row);
+    add_text(report, "scales", "scales", row->scales);
+    add_text(report, "direction", "direction", bev_directions[kernel->direction].name);
+    add_text(report, "stage", NULL, bev_stages[kernel->stage].name);
+    add_verdict(report, "gate_a", "A kernel", row, row->kernel.verdict);
+    add_verdict(report, "gate_b", "B format", row, row->format_verdict);
+    add_verdict(report, "gate_c", "C exact", row, row->exact.verdict);
+    add_verdict(report, "adjoint", "adjoint", row, row->adjoint.verdict);
+    report->unknown = !ran;
+    add_text(report, "gate_a_output", "worse output", row->kernel.output);
+    add_int(report, "gate_a_values", "judged", row->kernel.judged);
+    add_int(report, "gate_b_values", NULL, format->judged);
+    add_int(report, "gate_c_values", NULL, row->exact.judged);
+    add_int(report, "nan_against_nan", NULL, row->kernel.nan_both);
+    add_int(report, "left_out", "left out", format->left_out);
+    add_real(report, "error_over_bound", "error/bound", 2,
+             row->kernel.judged > 0 ? row->kernel.worst_ratio : NAN);
+    add_real(report, "max_abs", "max abs", 3, format->max_abs);
+    add_real(report, "rel_l2", "rel L2", 3, format->rel_l2);
+    add_real(report, "rel_l2_limit", "limit B", 2,
+             format->slack * gate_b_limits[row->config.dtype].rel_l2);
+    add_real(report, "channels_l2", "of channels", 3, format->channels_l2);
+    add_real(report, "cosine", "cosine", 8, format->cosine);
+    add_bool(report, "within_atol_1e2", "atol 1e-2", format->atol_1e2);
+    add_int(report, "nan_count", NULL, format->nan_count);
+    add_int(report, "inf_count", NULL, format->inf_count);
+    add_int(report, "finite_count", NULL, format->finite_count);
+    add_bool(report, "same_bits", "2 runs equal", row->same_bits);
+    add_bool(report, "passed", NULL, row->passed);
+    report->unknown = false;
+    add_text(report, "expected", "expected", kernel->wrong_on_purpose ? "to fail" : "to pass");
+    add_text(report, "skipped", NULL, ran ? NULL : row->skipped);
+    add_int(report, "moments", "moments", ran);
+    add_int(report, "moments_failed", "fail", ran && !row->passed);
+    report->unknown = !ran;
+    add_real(report, "time_s", "worst at s", 4, row->time_s);
+    add_text(report, "cell", "cell of max abs", has_cell ? place.text : NULL);
+    add_real(report, "x_m", "x m", 3, row->at_m[0]);
+    add_real(report, "y_m", "y m", 3, row->at_m[1]);
+    add_text(report, "class", "its class",
+             row->class == CLASS_COUNT ? NULL : world_classes[row->class].name);
+    add_real(report, "lowest_cosine", "least of classes", 8, lowest_cosine(row));
 }
 
 static void add_row(const VerifyRow *row, void *context) {

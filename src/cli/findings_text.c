@@ -112,15 +112,15 @@ static void add_rows(Report *report, const SceneModel *scene, const PredictedKer
                      int gpu, const Finding *findings, int count) {
     for (int i = 0; i < count; i++) {
         report_row(report);
-        report_add(report, "scene", NULL, 0, cell_text(scene->scene));
-        report_add(report, "dtype", NULL, 0, cell_text(bev_dtypes[scene->memory->dtype].name));
-        report_add(report, "align", NULL, 0, cell_text(bev_aligns[scene->memory->align].name));
-        report_add(report, "kernel", NULL, 0, cell_text(kernel->name));
-        report_add(report, "gpu", NULL, 0, cell_text(scene->memory->gpus[gpu].title));
-        report_add(report, "gain", NULL, 0, cell_real(findings[i].gain));
-        report_add(report, "finding", NULL, 0, cell_text(findings[i].text));
-        report_add(report, "evidence", NULL, 0, cell_text(findings[i].evidence));
-        report_add(report, "lesson", NULL, 0, cell_text(findings[i].lesson));
+        add_text(report, "scene", NULL, scene->scene);
+        add_text(report, "dtype", NULL, bev_dtypes[scene->memory->dtype].name);
+        add_text(report, "align", NULL, bev_aligns[scene->memory->align].name);
+        add_text(report, "kernel", NULL, kernel->name);
+        add_text(report, "gpu", NULL, scene->memory->gpus[gpu].title);
+        add_real(report, "gain", NULL, 0, findings[i].gain);
+        add_text(report, "finding", NULL, findings[i].text);
+        add_text(report, "evidence", NULL, findings[i].evidence);
+        add_text(report, "lesson", NULL, findings[i].lesson);
     }
 }
 

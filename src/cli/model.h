@@ -25,9 +25,9 @@ typedef struct {
     MemoryModel *memory; /* on the chosen GPUs, in their order, then on all others of the table */
 } SceneModel;
 
-/* Loads the scene and replays the accesses of the kernels in `kernels` (model_bits) on all cores.
- * Call scene_model_close also after a failure. */
-bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevDtype dtype,
+/* Loads the scene as select_open does, and replays the accesses of the kernels in `kernels`
+ * (model_bits) on all cores. Call scene_model_close also after a failure. */
+bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
@@ -35,28 +35,14 @@ void scene_model_close(SceneModel *model);
 bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
                         unsigned kernels, Err *err);
 
-/* Gives each GPU the ceilings that were recorded of it (info --probe). */
-void scene_model_ceilings(SceneModel *model, const ChosenGpus *chosen);
-
 /* Whether a recorded row was taken on the model's problem. */
 bool scene_model_is(const SceneModel *model, const RecordedRow *row);
-
-/* Returns a sentence about the sampling, for the text above the tables. "": no sampling. */
-const char *scene_model_sampling(const SceneModel *model);
 
 /* Returns the form that V3 takes on that GPU, and the reason. */
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
 
-/* Writes the form that V4 takes on that GPU, and the reason. The text is like that of
- * bev_v3_choose. "": V4 was not replayed. */
-void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size);
-
 /* Writes the problem's bytes as two texts: distinct bytes, and bytes by the published formula. */
 void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]);
-
-/* Reads the one dtype and align of a chart, FP16 and nearest by default. Fails when the options
- * name more than one. */
-bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
 /* ---- the GPUs and their known figures ------------------------------------------------------- */
 
@@ -88,6 +74,9 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
 
 typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 
+/* Begins a row with the columns that all tables of regime share. */
+void regime_row(Report *report, const SceneModel *model, const char *kernel);
+
 /* Adds a row for every kernel: its traffic, its predictions on the model's first `on` GPUs, or
  * both. */
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model, int on);
@@ -96,22 +85,6 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model, in
  * kernel; with `all` every finding and its evidence. findings_add adds a row for each. */
 void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
 void findings_add(Report *report, const SceneModel *model, const ChosenGpus *chosen);
-
-/* Add the hardware counters of every kernel beside the model. counted_measure counts on this GPU;
- * `label` names the machine. counted_recall reads recordings of the chosen GPUs. `named`: only
- * kernels that the user named are counted. */
-bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
-                     const char *label, bool named, Err *err);
-void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen, bool named);
-
-/* Gives an empty table its columns, so that its CSV still has a first line. */
-void counted_columns(Report *report, const SceneModel *model);
-
-/* Writes the source of the rows, a line for each machine: "recorded on NVIDIA H200, driver ..." */
-void counted_sources(const Report *report, FILE *out);
-
-/* Writes how many rows and pairs agree with the model. A pair has one machine, format and align. */
-void counted_verdict(const Report *report, FILE *out);
 
 /* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */
 
@@ -125,8 +98,8 @@ typedef struct {
 
 typedef struct {
     const char *name, *summary;
-    bool needs_profiles; /* needs the profiles of every kernel */
     Chart chart;         /* chart of the memory model, as in the live display */
+    bool needs_profiles; /* needs the profiles of every kernel */
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 
@@ -144,9 +117,8 @@ bool plot_sweep(const PlotRequest *request, Err *err);
 bool plot_calibration(const PlotRequest *request, Err *err);
 bool plot_objects(const PlotRequest *request, Err *err);
 
-/* Draw the race of kernels and its straggler (plot_race.c). */
+/* Draws the race of kernels, or its straggler (plot_race.c). */
 bool plot_race(const PlotRequest *request, Err *err);
-bool plot_straggler(const PlotRequest *request, Err *err);
 
 /* Draws published and recorded latencies beside the model's (comparison.c). */
 bool plot_published(const PlotRequest *request, Err *err);
@@ -168,9 +140,9 @@ typedef struct {
 bool object_table_open(const Options *options, Workload *workload, ObjectTable *table, Err *err);
 void object_table_close(ObjectTable *table);
 
-/* Measures the workload in a format and an align. */
-bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
-                          Err *err);
+/* Measures the workload in a format and an align, into table->errors. */
+bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype dtype,
+                          BevAlign align, ObjectError *errors, Err *err);
 
 /* Adds the shift that a wrong calibration of a camera causes, in metres seen from above. There is a
  * row for 10, 30, 50 and 80 m from the camera. A row has the shift of points at this range on the

@@ -11,8 +11,8 @@
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static bool measure_objects(const ObjectTable *table, Workload *workload, BevDtype dtype,
-                            BevAlign align, ObjectError *errors, Err *err) {
+bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype dtype,
+                          BevAlign align, ObjectError *errors, Err *err) {
     HostProblem problem = {0};
     if (!workload_problem(workload, dtype, align, &problem, err))
         return false;
@@ -86,7 +86,7 @@ bool object_table_open(const Options *options, Workload *workload, ObjectTable *
     if (!table->errors || !table->baseline)
         return err_no_memory(err, "objects", "");
     say_unmeasured(&table->objects, &scene->rig.grid, scene->name);
-    if (!measure_objects(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
+    if (!object_table_measure(table, workload, BEV_FP32, BEV_NEAREST, table->baseline, err) ||
         !select_use_fault(options, workload, err) || !find_objects(workload, table, err))
         return false;
     table->right = inputs_rig_at(workload->seen);
@@ -101,26 +101,21 @@ void object_table_close(ObjectTable *table) {
     *table = (ObjectTable){.errors = NULL};
 }
 
-bool object_table_measure(ObjectTable *table, Workload *workload, BevDtype dtype, BevAlign align,
-                          Err *err) {
-    return measure_objects(table, workload, dtype, align, table->errors, err);
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_head(Report *report, const ObjectTable *table, const char *scene, BevDtype dtype,
                      BevAlign align) {
     report->folds = true;
     report_row(report);
-    report_add(report, "scene", "scene", 0, cell_text(scene));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[dtype].name));
-    report_add(report, "scales", "scales", 0, cell_text(ranges_label(table->scales, dtype)));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[align].name));
+    add_text(report, "scene", "scene", scene);
+    add_text(report, "dtype", "dtype", bev_dtypes[dtype].name);
+    add_text(report, "scales", "scales", ranges_label(table->scales, dtype));
+    add_text(report, "align", "align", bev_aligns[align].name);
 }
 
-/* Returns a cell with metres, rounded to a tenth of a millimetre. */
-static json_t *metres(double m) {
-    return cell_real(round(m * 1e4) * 1e-4);
+/* Adds metres, rounded to a tenth of a millimetre. */
+static void add_metres(Report *report, const char *key, const char *heading, double m) {
+    add_real(report, key, heading, 3, round(m * 1e4) * 1e-4);
 }
 
 static void add_object(const ObjectTable *table, int64_t i, Report *report) {
@@ -128,19 +123,19 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     const TrueBox *box = &table->objects.boxes[i];
     char name[48];
     snprintf(name, sizeof name, "%.31s %lld", box->label[0] ? box->label : "box", (long long)i);
-    report_add(report, "object", "object", 0, cell_text(name));
-    report_add(report, "x_m", NULL, 4, cell_real(box->center_m[0]));
-    report_add(report, "y_m", NULL, 4, cell_real(box->center_m[1]));
-    report_add(report, "range_m", "range m", 3, cell_real(now->range_m));
-    report_add(report, "pixels", "pixels", 0, cell_int(table->objects.pixels[i]));
-    report_add(report, "share", "mass in box", 3, cell_real(now->share));
-    report_add(report, "baseline_share", "without fault", 3, cell_real(before->share));
-    report_add(report, "in_grid", NULL, 3, cell_real(now->in_grid));
-    report_add(report, "lost", "lost", 0, cell_text(now->lost ? "lost" : ""));
-    report_add(report, "error_m", "position error m", 3, metres(now->error_m));
-    report_add(report, "along_m", "along ray m", 3, metres(now->along_m));
-    report_add(report, "across_m", "across m", 3, metres(now->across_m));
-    report_add(report, "behind_m", "depth behind m", 3, metres(now->behind_m));
+    add_text(report, "object", "object", name);
+    add_real(report, "x_m", NULL, 4, box->center_m[0]);
+    add_real(report, "y_m", NULL, 4, box->center_m[1]);
+    add_real(report, "range_m", "range m", 3, now->range_m);
+    add_int(report, "pixels", "pixels", table->objects.pixels[i]);
+    add_real(report, "share", "mass in box", 3, now->share);
+    add_real(report, "baseline_share", "without fault", 3, before->share);
+    add_real(report, "in_grid", NULL, 3, now->in_grid);
+    add_text(report, "lost", "lost", now->lost ? "lost" : "");
+    add_metres(report, "error_m", "position error m", now->error_m);
+    add_metres(report, "along_m", "along ray m", now->along_m);
+    add_metres(report, "across_m", "across m", now->across_m);
+    add_metres(report, "behind_m", "depth behind m", now->behind_m);
 }
 
 static int64_t *order_by_range(const Objects *objects) {
@@ -172,14 +167,14 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
     for (int band = 0; band < OBJECT_BANDS; band++) {
         add_head(bands, table, scene, dtype, align);
         object_band_text(band, text, sizeof text);
-        report_add(bands, "range", "range", 0, cell_text(text));
-        report_add(bands, "objects", "objects", 0, cell_int(now[band].count));
-        report_add(bands, "lost", "lost", 0, cell_int(now[band].lost));
-        report_add(bands, "share", "mass in box", 3, cell_real(now[band].share));
-        report_add(bands, "baseline_share", "without fault", 3, cell_real(before[band].share));
-        report_add(bands, "error_m", "position error m", 3, metres(now[band].error_m));
-        report_add(bands, "along_m", "along ray m", 3, metres(now[band].along_m));
-        report_add(bands, "across_m", "across m", 3, metres(now[band].across_m));
+        add_text(bands, "range", "range", text);
+        add_int(bands, "objects", "objects", now[band].count);
+        add_int(bands, "lost", "lost", now[band].lost);
+        add_real(bands, "share", "mass in box", 3, now[band].share);
+        add_real(bands, "baseline_share", "without fault", 3, before[band].share);
+        add_metres(bands, "error_m", "position error m", now[band].error_m);
+        add_metres(bands, "along_m", "along ray m", now[band].along_m);
+        add_metres(bands, "across_m", "across m", now[band].across_m);
     }
 }
 
@@ -226,16 +221,16 @@ static void add_range(const Rig *right, const Rig *wrong, int camera, double ran
         for (int w = 0; w < right->frustum.feat_w; w++)
             add_shift(right, wrong, camera, h, w, range_m, &shift);
     double points = (double)shift.points; /* with 0 points the means are unknown */
-    report_add(report, "camera", "camera", 0, cell_text(right->cameras[camera].name));
-    report_add(report, "range_m", "range m", 0, cell_real(range_m));
-    report_add(report, "points", "points", 0, cell_int(shift.points));
-    report_add(report, "moved_m", "moved m", 3, metres(shift.moved_m / points));
-    report_add(report, "largest_m", "largest m", 3, cell_if(shift.points, metres(shift.largest_m)));
-    report_add(report, "ahead_m", "away m", 3, metres(shift.ahead_m / points));
-    report_add(report, "left_m", "left m", 3, metres(shift.left_m / points));
-    report_add(report, "in_grid", "in grid", 0, cell_int(shift.in_grid));
-    report_add(report, "other_cell", "in other cells", 3,
-               cell_real((double)shift.left_cell / (double)shift.in_grid));
+    add_text(report, "camera", "camera", right->cameras[camera].name);
+    add_real(report, "range_m", "range m", 0, range_m);
+    add_int(report, "points", "points", shift.points);
+    add_metres(report, "moved_m", "moved m", shift.moved_m / points);
+    add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
+    add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
+    add_metres(report, "left_m", "left m", shift.left_m / points);
+    add_int(report, "in_grid", "in grid", shift.in_grid);
+    add_real(report, "other_cell", "in other cells", 3,
+             (double)shift.left_cell / (double)shift.in_grid);
 }
 
 void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Report *report) {
@@ -246,7 +241,7 @@ void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Repo
                 continue;
             report->folds = true;
             report_row(report);
-            report_add(report, "scene", "scene", 0, cell_text(scene));
+            add_text(report, "scene", "scene", scene);
             add_range(right, wrong, camera, ranges_m[i], report);
         }
 }
@@ -302,7 +297,7 @@ static bool draw_objects(const PlotRequest *request, const ObjectTable *table, c
     if (!values || !dots.labels) {
         free(values);
         free(dots.labels);
-        return err_set(err, ERR_FAILED, "plot", "", "out of memory");
+        return err_no_memory(err, "plot", "");
     }
     for (int i = 0; i < count; i++) {
         const ObjectError *now = &table->errors[i];
@@ -349,7 +344,8 @@ bool plot_objects(const PlotRequest *request, Err *err) {
         return false;
     bool ok =
         object_table_open(request->options, &workload, &table, err) &&
-        object_table_measure(&table, &workload, problem->dtype, problem->align, err) &&
+        object_table_measure(&table, &workload, problem->dtype, problem->align, table.errors,
+                             err) &&
         (workload_title(&workload, title, sizeof title), draw_objects(request, &table, title, err));
     object_table_close(&table);
     workload_close(&workload);

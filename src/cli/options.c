@@ -300,6 +300,17 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
     return true;
 }
 
+bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
+                    Err *err) {
+    for (char name[CHOICE_ITEM], where[CHOICE_ITEM + 2]; choices_item(&names, name);) {
+        const OptionRow *row = find_row(name, strlen(name), 0, options->command);
+        snprintf(where, sizeof where, "--%s", name);
+        if (row && options->given[row - rows])
+            return err_set(err, ERR_USAGE, where, hint, "%s", what);
+    }
+    return true;
+}
+
 bool options_describe(CommandId command, int i, OptionHelp *help) {
     for (int place = 0; place < ROW_COUNT; place++) {
         const OptionRow *row = row_at(place);

@@ -85,6 +85,10 @@ CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_exp
  * display. */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
+/* Refuses the first of the options `names`, "cell,loss", that was given. True: none was. */
+bool options_refuse(const Options *options, const char *names, const char *hint, const char *what,
+                    Err *err);
+
 /* Describes option `i` of a command for help texts. False: the command has fewer options. */
 typedef struct {
     const char *name;

@@ -8,6 +8,7 @@
 #include "src/view/panel/race.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { PAGE_W = 1200, PAGE_H = 1080, STRAGGLER_H = 720, PAD = 32, ROW = 22 };
 
@@ -43,7 +44,7 @@ static bool write_page(const Options *options, const RaceView *view, bool stragg
 
 /* Draws the page of a display that runs a script: this display has the picture and the schedules.
  */
-static bool draw_page(const PlotRequest *request, bool straggler, Err *err) {
+bool plot_race(const PlotRequest *request, Err *err) {
     const Options *options = request->options;
     const EngineOptions engine = {
         .where = 1u << BEV_CPU, .script = true, .make_picture = picture_make};
@@ -60,18 +61,10 @@ static bool draw_page(const PlotRequest *request, bool straggler, Err *err) {
                      "the kernels of the race do not take this configuration");
     if (ok) {
         const RaceView view = {live->race, &app_picture(app)->bev.image, request->model->label};
-        ok = write_page(options, &view, straggler, err);
+        ok = write_page(options, &view, !strcmp(options->arguments[0], "straggler"), err);
     }
     if (app)
         app_close(app, 0);
     free(app);
     return ok;
-}
-
-bool plot_race(const PlotRequest *request, Err *err) {
-    return draw_page(request, false, err);
-}
-
-bool plot_straggler(const PlotRequest *request, Err *err) {
-    return draw_page(request, true, err);
 }

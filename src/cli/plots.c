@@ -22,6 +22,25 @@ static const BevKernel *chosen_kernel(const Options *options, Err *err) {
                             : select_kernel(options->kernel, 1u << BEV_CPU, err);
 }
 
+/* Whether more than the L2 of a GPU of the table is changed. */
+static bool is_changed(const Gpu *gpu) {
+    const Gpu *row = gpu_find(gpu->name);
+    const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
+    Gpu own = row ? gpu_edited(row, &l2) : *gpu;
+    return !gpu_same(&own, gpu);
+}
+
+/* Gives each GPU the ceilings that were recorded of it (info --probe). */
+static void set_ceilings(SceneModel *model, const ChosenGpus *chosen) {
+    for (int i = 0; i < model->memory->gpu_count; i++) {
+        const Gpu *gpu = &model->memory->gpus[i];
+        if (is_changed(gpu)) /* no probe has measured such a GPU */
+            continue;
+        Limits limits = recorded_limits(&chosen->recorded, gpu);
+        model_set_ceilings(model->memory, i, &limits, SOURCE_RECORDED);
+    }
+}
+
 static bool draw_chart(const PlotRequest *request, Chart chart,
                        const double rel_l2[BEV_DTYPE_COUNT], Err *err) {
     SceneModel *model = request->model;
@@ -36,7 +55,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart,
         input.rel_l2[dtype] = rel_l2[dtype];
     if (!networks_open(request->options->network, &model->memory->networks, err))
         return false;
-    scene_model_ceilings(model, request->chosen);
+    set_ceilings(model, request->chosen);
     model->memory->timelines = recorded_timelines(&request->chosen->recorded);
     ChartSpec *spec = chart_make(&input, err);
     bool ok = spec && output_chart(request->options, spec, request->options->output, err);
@@ -55,14 +74,13 @@ static bool dtype_error(SceneModel *model, BevDtype dtype, double **fp64_origina
     if (ok && !*fp64_original)
         ok = (*fp64_original = fp64_of(&pooled.problem, err)) != NULL;
     int32_t *points = ok ? gate_terms(&pooled.problem.view, err) : NULL;
-    ok = points != NULL;
-    if (ok) {
+    if (points) {
         const FormatError error =
             format_error(&pooled.problem.view, pooled.codes, *fp64_original, points);
-        *rel_l2 =
-            /* a chart has no room for values that are left out */
-            error.left_out ? NAN : error.rel_l2;
+        /* a chart has no room for values that are left out */
+        *rel_l2 = error.left_out ? NAN : error.rel_l2;
     }
+    ok = points != NULL;
     free(points);
     pooled_free(&pooled);
     return ok;
@@ -96,30 +114,30 @@ int plot_rank(const double *values, int count, int i) {
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
-    {"mrc", "MB from and to DRAM with an L2 of each size, and every GPU's L2", true, CHART_MRC,
-     NULL},
-    {"roofline", "every kernel under the ceilings of a GPU", true, CHART_ROOFLINE, NULL},
-    {"working-set", "the working set and the gather traffic against each GPU's L2", false,
-     CHART_WORKING_SET, NULL},
-    {"sweep", "latency against grid, channels or points, marked at L2 and half of it", false,
-     CHART_NONE, plot_sweep},
-    {"dtype", "the latency of --kernel in each number format, and its reason", false, CHART_DTYPE,
-     draw_dtype},
-    {"terms", "the latency of each kernel on a GPU and its reason, the fastest first", true,
-     CHART_TERMS, NULL},
-    {"network", "pooling within two published networks, or that of --network; Amdahl's bound", true,
-     CHART_NETWORK, NULL},
-    {"timeline", "when launches begin and end: one by one, in a graph, with copies", false,
-     CHART_TIMELINE, NULL},
-    {"objects", "how many metres the mass of each true object is off, by range", false, CHART_NONE,
-     plot_objects},
-    {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs", false,
-     CHART_NONE, plot_calibration},
-    {"race", "how four kernels fill the grid, at the moments when each is done", false, CHART_NONE,
-     plot_race},
-    {"straggler", "when each multiprocessor works: one block runs on, or all end together", false,
-     CHART_NONE, plot_straggler},
-    {"published", "published latencies beside the model", false, CHART_NONE, plot_published},
+    {"mrc", "MB from and to DRAM with an L2 of each size, and every GPU's L2", CHART_MRC,
+     .needs_profiles = true},
+    {"roofline", "every kernel under the ceilings of a GPU", CHART_ROOFLINE,
+     .needs_profiles = true},
+    {"working-set", "the working set and the gather traffic against each GPU's L2",
+     .chart = CHART_WORKING_SET},
+    {"sweep", "latency against grid, channels or points, marked at L2 and half of it",
+     .draw = plot_sweep},
+    {"dtype", "the latency of --kernel in each number format, and its reason", CHART_DTYPE,
+     .draw = draw_dtype},
+    {"terms", "the latency of each kernel on a GPU and its reason, the fastest first", CHART_TERMS,
+     .needs_profiles = true},
+    {"network", "pooling within two published networks, or that of --network; Amdahl's bound",
+     CHART_NETWORK, .needs_profiles = true},
+    {"timeline", "when launches begin and end: one by one, in a graph, with copies",
+     .chart = CHART_TIMELINE},
+    {"objects", "how many metres the mass of each true object is off, by range",
+     .draw = plot_objects},
+    {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs",
+     .draw = plot_calibration},
+    {"race", "how four kernels fill the grid, at the moments when each is done", .draw = plot_race},
+    {"straggler", "when each multiprocessor works: one block runs on, or all end together",
+     .draw = plot_race},
+    {"published", "published latencies beside the model", .draw = plot_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 
@@ -140,16 +158,16 @@ static const PlotKind *plot_kind_find(const char *name, Err *err) {
 
 bool cmd_plot(const Options *options, Err *err) {
     const PlotKind *kind = plot_kind_find(options->arguments[0], err);
-    Job workload = select_job(options);
     ChosenGpus chosen = {0};
     SceneModel model = {0};
-    BevDtype dtype;
-    BevAlign align;
+    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
+    BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool fault;
     PictureFile file;
     const BevKernel *kernel = chosen_kernel(options, err);
     if (!kernel || !kind || !output_picture(options, options->output, "plot", &file, err) ||
-        !scene_model_formats(options, &dtype, &align, err) || !select_fault(options, &fault, err))
+        !select_single(options, "a chart shows one", "draw one chart for each", err) ||
+        !select_fault(options, &fault, err))
         return false;
     if (fault && kind->draw != plot_objects)
         return err_set(err, ERR_USAGE, kind->name, "plot objects shows faults",
@@ -161,7 +179,7 @@ bool cmd_plot(const Options *options, Err *err) {
     progress_begin("plot", options->quiet);
     progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
-              scene_model_open(&model, options->arguments[1], &workload, dtype, align, &chosen,
+              scene_model_open(&model, options->arguments[1], options, dtype, align, &chosen,
                                kind->needs_profiles ? MODEL_ALL : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
     ok = ok &&

@@ -19,27 +19,8 @@ json_t *cell_text(const char *text) {
     return text ? fields_text(text) : json_null();
 }
 
-json_t *cell_int(long long value) {
-    return json_integer(value);
-}
-
 json_t *cell_real(double value) {
     return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *cell_mb(double bytes) {
-    return cell_real(bytes * 1e-6);
-}
-
-json_t *cell_bool(bool value) {
-    return json_boolean(value);
-}
-
-json_t *cell_if(bool known, json_t *cell) {
-    if (known)
-        return cell;
-    json_decref(cell);
-    return json_null();
 }
 
 double row_number(const json_t *row, const char *key) {
@@ -57,6 +38,7 @@ void report_row(Report *report) {
         report->rows = json_array();
     report->out_of_memory |= json_array_append_new(report->rows, json_object()) != 0;
     report->row_count++;
+    report->unknown = false;
 }
 
 json_t *report_at(const Report *report, int row) {
@@ -68,16 +50,40 @@ void report_add(Report *report, const char *key, const char *heading, int digits
         assert(report->row_count == 1 && report->column_count < REPORT_COLUMNS);
         report->columns[report->column_count++] = (ReportColumn){key, heading, digits};
     }
+    if (report->unknown) {
+        json_decref(cell);
+        cell = json_null();
+    }
     report->out_of_memory |=
         json_object_set_new(report_at(report, report->row_count - 1), key, cell) != 0;
 }
 
+void add_text(Report *report, const char *key, const char *heading, const char *text) {
+    report_add(report, key, heading, 0, cell_text(text));
+}
+
+void add_int(Report *report, const char *key, const char *heading, long long value) {
+    report_add(report, key, heading, 0, json_integer(value));
+}
+
+void add_real(Report *report, const char *key, const char *heading, int digits, double value) {
+    report_add(report, key, heading, digits, cell_real(value));
+}
+
+void add_mb(Report *report, const char *key, const char *heading, int digits, double bytes) {
+    add_real(report, key, heading, digits, bytes * 1e-6);
+}
+
+void add_bool(Report *report, const char *key, const char *heading, bool value) {
+    report_add(report, key, heading, 0, json_boolean(value));
+}
+
 void report_add_config(Report *report, const char *scene, const KernelConfig *config) {
-    report_add(report, "scene", "scene", 0, cell_text(scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(config->kernel->name));
-    report_add(report, "where", "where", 0, cell_text(where_names[config->kernel->where]));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[config->dtype].name));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[config->align].name));
+    add_text(report, "scene", "scene", scene);
+    add_text(report, "kernel", "kernel", config->kernel->name);
+    add_text(report, "where", "where", where_names[config->kernel->where]);
+    add_text(report, "dtype", "dtype", bev_dtypes[config->dtype].name);
+    add_text(report, "align", "align", bev_aligns[config->align].name);
 }
 
 void report_clear(Report *report) {

@@ -15,11 +15,7 @@
 
 /* A cell is a value in JSON. null, an empty cell, prints as "n/a" for people. */
 json_t *cell_text(const char *text); /* cleaned; NULL: an empty cell */
-json_t *cell_int(long long value);
 json_t *cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
-json_t *cell_mb(double bytes);   /* 10^6 bytes */
-json_t *cell_bool(bool value);
-json_t *cell_if(bool known, json_t *cell); /* `cell`, or an empty cell when it is not known */
 
 /* Returns a row's number, NaN for none, and its text, "" for none. */
 double row_number(const json_t *row, const char *key);
@@ -39,6 +35,7 @@ typedef struct {
     ReportColumn columns[REPORT_COLUMNS];
     json_t *rows; /* objects; NULL: there are no rows */
     int column_count, row_count;
+    bool unknown; /* cells that are added now are empty, until the next row */
     bool folds; /* values that all rows share are printed once, before the table */
     /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a row;
      * NULL: the columns of words at the start. `group` becomes a line above its rows. */
@@ -46,10 +43,15 @@ typedef struct {
     bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
 
-/* Begins a row. Then call report_add for each column, which takes the cell. `key` and `heading`
- * must be string literals or live as long. */
+/* Begins a row. Then call report_add for each column, which takes the cell, or a function below.
+ * `key` and `heading` must be string literals or live as long. */
 void report_row(Report *report);
 void report_add(Report *report, const char *key, const char *heading, int digits, json_t *cell);
+void add_text(Report *report, const char *key, const char *heading, const char *text);
+void add_int(Report *report, const char *key, const char *heading, long long value);
+void add_real(Report *report, const char *key, const char *heading, int digits, double value);
+void add_mb(Report *report, const char *key, const char *heading, int digits, double bytes);
+void add_bool(Report *report, const char *key, const char *heading, bool value);
 
 /* Returns a row, borrowed. */
 json_t *report_at(const Report *report, int row);

@@ -2,8 +2,6 @@
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 
-#include "kernels/cuda/v4/choices.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +23,11 @@ static int list_gpus(const ChosenGpus *asked, Gpu list[MODEL_GPUS]) {
     return count;
 }
 
-bool scene_model_open(SceneModel *model, const char *scene, const Job *job, BevDtype dtype,
+bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err) {
     Gpu list[MODEL_GPUS];
     *model = (SceneModel){.scene = scene};
-    if (!select_open(&model->workload, scene, job, err))
+    if (!select_open(&model->workload, scene, options, err))
         return false;
     workload_label(&model->workload.job, scene, model->label, sizeof model->label);
     if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
@@ -92,18 +90,6 @@ bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevPr
     return true;
 }
 
-const char *scene_model_sampling(const SceneModel *model) {
-    static char text[160];
-    int sampled = 0, count = 0;
-    for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k)); count++)
-        sampled += k->sampled;
-    snprintf(text, sizeof text,
-             " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
-             "followed through L2.",
-             sampled, count, TRACE_EXACT_MB, TRACE_ONE_IN);
-    return sampled ? text : "";
-}
-
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu) {
     return model_v3_choice(&model->memory->formats[model->memory->dtype], gpu);
 }
@@ -111,42 +97,6 @@ BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu) {
 void scene_model_bytes(const SceneModel *model, char footprint[32], char gathered[32]) {
     unit_text(UNIT_BYTES, bev_footprint_total(model->memory->footprint), footprint, 32);
     unit_text(UNIT_BYTES, bev_traffic_total(model->memory->gather), gathered, 32);
-}
-
-void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
-    const BevProblem *problem = &model->problem.view;
-    const PredictedKernel *tiles = NULL;
-    for (const PredictedKernel *k = NULL; (k = model_next(model->memory, k));)
-        if (k->kernel->access.owner == BEV_OWNS_TILE)
-            tiles = k;
-    if (!tiles)
-        snprintf(text, size, "%s", "");
-    else if (!v4_channels_fit(problem))
-        snprintf(text, size, "pieces: the number of channels is none for tensor cores");
-    else if (tiles->profile.counts.form->owner == BEV_OWNS_PIECE)
-        snprintf(text, size, "pieces: too few points a step of tensor cores");
-    else if (problem->map.weights)
-        snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
-    else
-        snprintf(text, size,
-                 "tiles on tensor cores; depth is %s (a launch that transposes it first pays "
-                 "beyond %d points a multiprocessor; here %.0f)",
-                 v4_transposes(problem, gpu->sms) ? "transposed first" : "read as it lies",
-                 GATHERED_POINTS, (double)problem->map.points / gpu->sms);
-}
-
-bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err) {
-    KernelConfig formats[MAX_FORMATS];
-    int count = select_formats(options, formats);
-    *dtype = formats[0].dtype;
-    *align = formats[0].align;
-    if (formats[count - 1].dtype != *dtype)
-        return err_set(err, ERR_USAGE, "--dtype", "draw one chart for each",
-                       "'%s' is more than one format", options->dtype);
-    if (formats[count - 1].align != *align)
-        return err_set(err, ERR_USAGE, "--align", "draw one chart for each",
-                       "'%s' is more than one align", options->align);
-    return true;
 }
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
@@ -190,14 +140,6 @@ void chosen_close(ChosenGpus *chosen) {
     recorded_free(&chosen->recorded);
 }
 
-/* Whether more than the L2 of a GPU of the table is changed. */
-static bool chosen_is_changed(const Gpu *gpu) {
-    const Gpu *row = gpu_find(gpu->name);
-    const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
-    Gpu own = row ? gpu_edited(row, &l2) : *gpu;
-    return !gpu_same(&own, gpu);
-}
-
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu) {
     const Gpu *on = gpu_of_device(recording->label);
     return on && gpu_same(on, gpu);
@@ -213,14 +155,4 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
     const Published *row = published_find(gpu->name, model->scene, problem->shape.channels,
                                           published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;
-}
-
-void scene_model_ceilings(SceneModel *model, const ChosenGpus *chosen) {
-    for (int i = 0; i < model->memory->gpu_count; i++) {
-        const Gpu *gpu = &model->memory->gpus[i];
-        if (chosen_is_changed(gpu)) /* no probe has measured such a GPU */
-            continue;
-        Limits limits = recorded_limits(&chosen->recorded, gpu);
-        model_set_ceilings(model->memory, i, &limits, SOURCE_RECORDED);
-    }
 }

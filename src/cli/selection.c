@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -59,10 +58,6 @@ bool select_devices(const char *word, unsigned *where, Err *err) {
     return true;
 }
 
-static bool runs_on(const BevKernel *kernel, unsigned where) {
-    return where & 1u << kernel->where;
-}
-
 static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDirection direction) {
     for (int i = 0; bev_kernels[i]; i++)
         if (bev_kernels[i]->where == device && bev_kernels[i]->direction == direction &&
@@ -77,10 +72,10 @@ static const BevKernel *kernel_titled(const char *title, BevWhere device, BevDir
 static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
     const BevKernel *named = bev_kernel_find(word), *found = NULL;
     bool same = named && named->direction == direction;
-    bool runs = named && named->launch && runs_on(named, where);
+    bool there = named && where & 1u << named->where, runs = there && named->launch;
     if (same && (runs || named->where == BEV_CPU))
         return runs ? named : NULL;
-    if (named && runs_on(named, where))
+    if (there)
         found = kernel_titled(named->title, named->where, direction);
     for (int device = BEV_CUDA; !found && device >= BEV_CPU; device--)
         if (where & 1u << device)
@@ -138,36 +133,13 @@ int select_formats(const Options *options, KernelConfig *list) {
     return count;
 }
 
-bool select_is_scene(const char *text) {
-    size_t length = strlen(text);
-    const char *dot = strrchr(text, '.');
-    struct stat status;
-    return strchr(text, '/') || (dot && (!strcmp(dot, ".npz") || !strcmp(dot, ".json"))) ||
-           (length && stat(text, &status) == 0);
-}
-
-bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err) {
-    char copy[128];
-    snprintf(copy, sizeof copy, "%s", words);
-    for (char *rest = copy, *word; (word = strtok_r(rest, ",/ ", &rest));) {
-        int dtype = choices_find(CHOICE_DTYPE, word), align = choices_find(CHOICE_ALIGN, word);
-        if (dtype >= 0)
-            config->dtype = (BevDtype)dtype;
-        else if (align >= 0)
-            config->align = (BevAlign)align;
-        else if (!choices_check(CHOICE_KERNEL, word, false, "compare", err) ||
-                 !(config->kernel = select_kernel(word, where, err)))
-            return false;
-    }
-    return true;
-}
-
-bool select_open(Workload *workload, const char *scene, const Job *options, Err *err) {
+bool select_open(Workload *workload, const char *scene, const Options *options, Err *err) {
     char clean[200];
-    if (!workload_open(workload, scene, options, err))
+    const Job job = options ? select_job(options) : job_plain();
+    if (!workload_open(workload, scene, &job, err))
         return false;
-    clean_text(scene, clean, sizeof clean);
     if (workload->scene->remark[0]) {
+        clean_text(scene, clean, sizeof clean);
         progress_hide();
         fprintf(stderr, "bevscope: %s: %s\n", clean, workload->scene->remark);
     }
@@ -310,13 +282,6 @@ bool select_fault(const Options *options, bool *fault, Err *err) {
            err_set(err, ERR_USAGE, name, "add --camera NAME", "which camera is not said");
 }
 
-static bool refuse_missing_rig(const Scene *scene, const char *option, Err *err) {
-    return err_set(err, ERR_USAGE, option,
-                   scene->has_operator ? "leave it out" : "export the scene with its calibration",
-                   scene->has_operator ? "this scene is an operator: it has no cameras"
-                                       : "this scene came without its cameras");
-}
-
 bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     const Scene *scene = workload->scene;
     Job job = workload->job;
@@ -325,7 +290,11 @@ bool select_use_fault(const Options *options, Workload *workload, Err *err) {
     if (!select_fault(options, &fault, err))
         return false;
     if ((options->camera || options->rounding) && !scene->has_rig)
-        return refuse_missing_rig(scene, options->camera ? "--camera" : "--rounding", err);
+        return err_set(err, ERR_USAGE, options->camera ? "--camera" : "--rounding",
+                       scene->has_operator ? "leave it out"
+                                           : "export the scene with its calibration",
+                       scene->has_operator ? "this scene is an operator: it has no cameras"
+                                           : "this scene came without its cameras");
     if (options->camera &&
         !find_camera(options->camera, &scene->shape, &scene->rig, "--camera", &camera, err))
         return false;
@@ -389,17 +358,6 @@ static bool select_kernels(const char *list, unsigned where, unsigned directions
     return ok;
 }
 
-/* Lists the directions and stages of the chosen kernels. Without a choice: forward, and pooling. */
-static void list_directions(KernelSet kernels, unsigned *directions, unsigned *stages) {
-    *directions = kernels ? 0 : 1u << BEV_FORWARD;
-    *stages = kernels ? 0 : 1u << BEV_POOL;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (kernels >> i & 1) {
-            *directions |= 1u << bev_kernels[i]->direction;
-            *stages |= 1u << bev_kernels[i]->stage;
-        }
-}
-
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err) {
     static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
@@ -411,11 +369,15 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
     if (!select_devices(options->device, &plan->where, err) ||
         !select_kernels(options->kernel, plan->where, asked, &plan->kernels, err))
         return false;
-    list_directions(plan->kernels, &plan->directions, &plan->stages);
-    if (asked)
-        plan->directions = asked;
-    if (options->stage)
-        plan->stages = 1u << choices_find(CHOICE_STAGE, options->stage);
+    for (int i = 0; bev_kernels[i]; i++)
+        if (plan->kernels >> i & 1) {
+            plan->directions |= 1u << bev_kernels[i]->direction;
+            plan->stages |= 1u << bev_kernels[i]->stage;
+        }
+    if (asked || !plan->kernels)
+        plan->directions = asked ? asked : 1u << BEV_FORWARD;
+    if (options->stage || !plan->kernels)
+        plan->stages = 1u << choices_or(CHOICE_STAGE, options->stage, BEV_POOL);
     if (plan->stages == 1u << BEV_VIEW && !(plan->dtypes & view_dtypes))
         return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
                        "a view transform does not read %s", options->dtype);

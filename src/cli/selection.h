@@ -39,14 +39,9 @@ bool select_single(const Options *options, const char *says, const char *hint, E
 enum { MAX_FORMATS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 int select_formats(const Options *options, KernelConfig *list);
 
-/* Whether the text names a file or a folder, and not words of a selection. */
-bool select_is_scene(const char *text);
-
-/* Replaces fields of `*config` by the words of a text: "fp8" or "v2,bilinear". */
-bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
-
-/* Opens a workload. Warns on standard error of a likely other meaning of the scene's file. */
-bool select_open(Workload *workload, const char *scene, const Job *options, Err *err);
+/* Opens a scene with the job of the options; NULL: unchanged. Warns on standard error of a likely
+ * other meaning of the scene's file. */
+bool select_open(Workload *workload, const char *scene, const Options *options, Err *err);
 
 /* Warns on standard error of a map without points, and says why. Warns once for a scene and align.
  * Only one thread may call this. */

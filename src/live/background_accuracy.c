@@ -67,7 +67,7 @@ static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConf
     judge->map = ref_keep(inputs->map);
     bool ok = inputs_encode(&judge->problem, inputs->features, inputs->map, config, err) &&
               (config->kernel->direction == BEV_FORWARD || set_grad_out(judge, err));
-    judge->gates = ok ? gates_open(&judge->problem, give_up, err) : NULL;
+    judge->gates = ok ? gates_open(&judge->problem, true, false, give_up, err) : NULL;
     return judge->gates != NULL;
 }
 

@@ -250,8 +250,7 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)
         return err_no_memory(err, "FP64 grid", "choose a smaller scene");
-    if (fp64_pool_or_give_up(shape, &next->map->map, &next->features->values, give_up,
-                             grid->values))
+    if (fp64_pool(shape, &next->map->map, &next->features->values, give_up, grid->values))
         return true;
     ref_drop(next->fp64_original);
     next->fp64_original = NULL;

@@ -231,8 +231,7 @@ bool try_problem(const TryKernel *kernel, const BevProblem *problem, double limi
     if (result->verdict != TRY_RIGHT)
         return true;
     task.calls = 1;
-    bool ok = gate_exact_problem(&exact, &problem->shape, BEV_FP32, BEV_NEAREST, &problem->map,
-                                 SEED, err) &&
+    bool ok = gate_exact_like(&exact, problem, SEED, err) &&
               run_and_judge(kernel, &exact.view, &task, true, result, err);
     problem_free(&exact);
     return ok;

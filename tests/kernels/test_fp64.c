@@ -8,7 +8,7 @@ static void test_same_bits(const char *scene, BevAlign align) {
     const BevMap *map = &opened->view->map;
     size_t bytes = (size_t)(opened->view->out.rows * opened->view->out.row_len) * sizeof(double);
     double *fast = malloc(bytes), *obvious = malloc(bytes);
-    fp64_pool(&opened->view->shape, map, opened->workload.features, fast);
+    fp64_pool(&opened->view->shape, map, opened->workload.features, NULL, fast);
     bev_reference(opened->view, obvious, NULL);
     tap_ok(map->points > 0 && !memcmp(fast, obvious, bytes),
            "%s, %s: fast FP64 pooling has the reference's bits", scene, bev_aligns[align].name);

@@ -31,8 +31,8 @@ static inline HostProblem case_problem(const CaseData *data, BevDtype dtype, Bev
 static inline HostProblem exact_problem(const CaseData *data, BevDtype dtype, BevAlign align,
                                         const BevMap *map, uint64_t seed) {
     HostProblem host;
-    tap_need(gate_exact_problem(&host, &data->shape, dtype, align, map, seed, NULL),
-             "an exact problem");
+    const BevProblem like = bev_bare_problem(&data->shape, map, BEV_FORWARD, dtype, align);
+    tap_need(gate_exact_like(&host, &like, seed, NULL), "an exact problem");
     return host;
 }
 
