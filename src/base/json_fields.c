@@ -31,11 +31,6 @@ static const char *type_name(const json_t *value) {
     return names[json_typeof(value)];
 }
 
-/* Whether `value`, which is not NULL, has that type. jansson's macros check for NULL again. */
-static bool has_type(const json_t *value, json_type type) {
-    return json_typeof(value) == type;
-}
-
 /* Refuses a value unless `matches`. `wanted` names the JSON type that the value must have. */
 static bool require_type(const Check *check, FieldPath path, const json_t *value, bool matches,
                          const char *wanted) {
@@ -70,7 +65,7 @@ static bool read_number(const Check *check, FieldPath path, const Field *field, 
 
 static bool read_numbers(const Check *check, FieldPath path, const Field *field,
                          const json_t *value, void *target) {
-    if (!has_type(value, JSON_ARRAY))
+    if (!json_is_array(value))
         return FIELD_REFUSE(check, path, "", "is %s, must be an array of %d numbers",
                             type_name(value), field->numbers);
     if (json_array_size(value) != (size_t)field->numbers)
@@ -85,7 +80,7 @@ static bool read_numbers(const Check *check, FieldPath path, const Field *field,
 
 static bool read_row(const Check *check, FieldPath path, const Field *field, const json_t *value,
                      int64_t *target) {
-    size_t count = has_type(value, JSON_ARRAY) ? json_array_size(value) : 0;
+    size_t count = json_is_array(value) ? json_array_size(value) : 0;
     *target = 1;
     if (json_is_number(value))
         return read_number(check, path, field, value, target + 1, 0);
@@ -102,7 +97,7 @@ static bool read_row(const Check *check, FieldPath path, const Field *field, con
 
 static bool read_text(const Check *check, FieldPath path, const Field *field, const json_t *value,
                       char *target) {
-    if (!require_type(check, path, value, has_type(value, JSON_STRING), "a string"))
+    if (!require_type(check, path, value, json_is_string(value), "a string"))
         return false;
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
@@ -125,7 +120,7 @@ static bool read_word(const Check *check, FieldPath path, const Field *field, co
         assert(count < FIELD_MAX_WORDS);
         count++;
     }
-    if (!has_type(value, JSON_STRING))
+    if (!json_is_string(value))
         return FIELD_REFUSE(check, path, "", "is %s, must be a word such as \"%s\"",
                             type_name(value), words[0]);
     const char *text = json_string_value(value);
@@ -139,7 +134,7 @@ static bool read_word(const Check *check, FieldPath path, const Field *field, co
 
 static bool read_list(const Check *check, FieldPath path, const Field *field, const json_t *value,
                       FieldList *list) {
-    if (!require_type(check, path, value, has_type(value, JSON_ARRAY), "an array of objects"))
+    if (!require_type(check, path, value, json_is_array(value), "an array of objects"))
         return false;
     size_t count = json_array_size(value);
     if (count < (size_t)field->min || count > (size_t)field->max)
@@ -192,7 +187,7 @@ static bool refuse_unknown_keys(const Check *check, FieldPath path, const FieldT
 
 bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *value,
                  void *target) {
-    if (!require_type(check, path, value, has_type(value, JSON_OBJECT), "an object") ||
+    if (!require_type(check, path, value, json_is_object(value), "an object") ||
         !refuse_unknown_keys(check, path, table, value))
         return false;
     for (size_t i = 0; i < table->count; i++) {

@@ -3,14 +3,10 @@
 
 #include <stdlib.h>
 
-static bool refuse_no_memory(const char *where, Err *err) {
-    return err_set(err, ERR_FAILED, where, "", "out of memory");
-}
-
 bool memory_stream_open(MemoryStream *memory, Err *err) {
     *memory = (MemoryStream){.length = 0};
     memory->stream = open_memstream(&memory->bytes, &memory->length);
-    return memory->stream || refuse_no_memory("output", err);
+    return memory->stream || err_no_memory(err, "output", "");
 }
 
 bool memory_stream_close(MemoryStream *memory, const char *where, Err *err) {
@@ -21,5 +17,5 @@ bool memory_stream_close(MemoryStream *memory, const char *where, Err *err) {
         return true;
     free(memory->bytes);
     *memory = (MemoryStream){.length = 0};
-    return refuse_no_memory(where, err);
+    return err_no_memory(err, where, "");
 }

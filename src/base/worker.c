@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/base/worker.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -38,19 +39,8 @@ bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const 
     return false;
 }
 
-static void tell_thread_to_stop(Worker *worker) {
-    worker_lock(worker);
-    worker->stop = true;
-    worker_tell(worker);
-    worker_unlock(worker);
-}
-
 void worker_stop(Worker *worker) {
-    if (!worker->running)
-        return;
-    tell_thread_to_stop(worker);
-    pthread_join(worker->thread, NULL);
-    worker->running = false;
+    worker_stop_within(worker, INFINITY);
 }
 
 void worker_end(Worker *worker) {
@@ -71,9 +61,16 @@ static struct timespec time_in_ms(clockid_t clock, double ms) {
 bool worker_stop_within(Worker *worker, double patience_ms) {
     if (!worker->running)
         return true;
-    tell_thread_to_stop(worker);
-    struct timespec until = time_in_ms(CLOCK_REALTIME, patience_ms);
-    worker->running = pthread_timedjoin_np(worker->thread, NULL, &until) != 0;
+    worker_lock(worker);
+    worker->stop = true;
+    worker_tell(worker);
+    worker_unlock(worker);
+    if (isinf(patience_ms)) {
+        worker->running = pthread_join(worker->thread, NULL) != 0;
+    } else {
+        struct timespec until = time_in_ms(CLOCK_REALTIME, patience_ms);
+        worker->running = pthread_timedjoin_np(worker->thread, NULL, &until) != 0;
+    }
     return !worker->running;
 }
 

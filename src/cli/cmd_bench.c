@@ -165,43 +165,35 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
            against_judge(bench->against, err) && records_judge(records, err);
 }
 
-/* Makes the plan of the options. */
-static bool plan_bench(Bench *bench, BenchPlan *plan, GradOutFile *grad_out, Err *err) {
-    enum { MAX_PRESETS = 32 };
-    static const char *configurations[MAX_PRESETS];
-    const Options *options = bench->records.options;
-    if (!select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, plan, err) ||
-        !select_plan_grad_out(options, plan, grad_out, err))
-        return false;
-    for (int i = 0; i < preset_count && i < MAX_PRESETS; i++)
-        configurations[i] = presets[i].name;
-    plan->moments = 1;
-    plan->caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
-    plan->timing = options->quick ? timing_quick : timing_default;
-    plan->timing.single = options->single;
-    plan->once = options->once;
-    bench->backward = plan->directions >> BEV_BACKWARD & 1;
-    return records_scenes(&bench->records, plan, configurations, preset_count, err);
-}
-
 static const char *timing_word(const Options *options) {
     return options->once ? "none" : options->single ? "single" : "in a row";
 }
 
 /* Measures all kernels of the plan, and prints the table. */
 static bool measure_rows(Bench *bench, Err *err) {
+    enum { MAX_PRESETS = 32 };
+    const char *configurations[MAX_PRESETS];
     BenchPlan plan;
-    GradOutFile grad_out = {.first = -1};
     Records *records = &bench->records;
     const Options *options = records->options;
+    for (int i = 0; i < preset_count && i < MAX_PRESETS; i++)
+        configurations[i] = presets[i].name;
+    if (!records_plan(records, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, configurations,
+                      preset_count, &plan, err))
+        return false;
+    plan.moments = 1;
+    plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
+    plan.timing = options->quick ? timing_quick : timing_default;
+    plan.timing.single = options->single;
+    plan.once = options->once;
+    bench->backward = plan.directions >> BEV_BACKWARD & 1;
     json_t *machine = this_machine();
-    bool ok = plan_bench(bench, &plan, &grad_out, err) && records_open(records, &plan, err);
+    bool ok = records_open(records, &plan, err);
     ok = ok &&
          json_object_set_new(records->head, "timing", json_string(timing_word(options))) == 0 &&
          against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
          bench_run(&plan, options->once ? add_once : add_row, bench, err) &&
          records_end(records, err);
-    grad_out_free(&grad_out);
     if (bench->progress)
         fputs("\r\033[K", stderr);
     ok = ok && print_rows(bench, json_incref(machine), timing_word(options), err);

@@ -366,13 +366,13 @@ static bool print_calibration(const Options *options, const TensorHistograms *hi
     to_screen.output = NULL;
     snprintf(above, sizeof above, "%s: %lld moments, %lld channels\n\n", ranges->scenes,
              (long long)ranges->moments, (long long)ranges->channels);
-    const OutputTable tables[] = {{above, &tensors, NULL}, {"\n", &channels, NULL}};
-    bool ok =
-        add_rows(options, histograms, ranges->scenes, dtype, &tensors, &channels, err) &&
-        output_tables(&to_screen, tables, 2,
-                      json_pack("{ss sI so}", "scenes", ranges->scenes, "moments",
-                                (json_int_t)ranges->moments, "channels", report_json(&channels)),
-                      err);
+    const OutputTable tables[] = {{.above = above, .report = &tensors},
+                                  {"\n", &channels, "channels", NULL}};
+    bool ok = add_rows(options, histograms, ranges->scenes, dtype, &tensors, &channels, err) &&
+              output_tables(&to_screen, tables, 2,
+                            json_pack("{ss sI}", "scenes", ranges->scenes, "moments",
+                                      (json_int_t)ranges->moments),
+                            err);
     report_free(&tensors);
     report_free(&channels);
     return ok;

@@ -74,78 +74,65 @@ static void add_images(Facts *facts, const Scene *scene) {
     }
 }
 
-/* Adds the meaning of an operator's numbers. Scenes with cameras have no such line. */
-static void add_operator(Report *report, const Scene *scene) {
-    char text[160] = "";
+/* Adds what a file has besides: an operator's meaning, what a car recorded, unusual conventions,
+ * and whether arrays and calibration agree. */
+static void add_origin(Report *report, const Scene *scene) {
+    const MapAgreement *agreement = &scene->agreement;
+    const Photos *photos = &scene->photos;
+    char rule[160] = "", images[64], agree[128];
     if (scene->has_operator)
-        operator_describe(&scene->operator_spec, text, sizeof text);
-    add_text(report, "operator", NULL, scene->has_operator ? text : NULL);
+        operator_describe(&scene->operator_spec, rule, sizeof rule);
+    snprintf(images, sizeof images, "%lld of %lld x %lld", (long long)photos->cameras,
+             (long long)photos->w, (long long)photos->h);
+    int used = snprintf(agree, sizeof agree, "%lld of %lld points", (long long)agreement->same,
+                        (long long)agreement->points);
+    if (agreement->edges)
+        snprintf(agree + used, sizeof agree - (size_t)used,
+                 ", %lld by FP32 rounding at a cell's edge", (long long)agreement->edges);
+    add_text(report, "operator", NULL, scene->has_operator ? rule : NULL);
+    add_text(report, "photographs", NULL, photos->cameras ? images : NULL);
+    report->unknown = !photos->box_count;
+    add_int(report, "boxes", NULL, photos->box_count);
+    report->unknown = !photos->sweep_count;
+    add_int(report, "lidar", NULL, photos->sweep_count);
+    report->unknown = false;
+    add_text(report, "rounding", NULL,
+             scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL);
+    add_text(report, "arrays_agree", NULL, agreement->points ? agree : NULL);
 }
 
 static void add_shape(Report *report, const BevShape *shape) {
+    Slice whole = slice_of(shape, SLICE_MAX);
     add_int(report, "cameras", "cameras", shape->cameras);
     add_int(report, "depth_bins", "depth bins", shape->depth_bins);
     add_int(report, "feat_h", "h", shape->feat_h);
     add_int(report, "feat_w", "w", shape->feat_w);
     add_int(report, "channels", "C", shape->channels);
     add_int(report, "nx", "nx", shape->nx);
-    Slice whole = slice_of(shape, SLICE_MAX);
     add_int(report, "ny", "ny", whole.rows);
     add_int(report, "nz", "nz", whole.slices);
 }
 
-static void add_intervals(Report *report, const ScatterStats *stats) {
-    double occupied = (double)stats->intervals / (double)stats->cells;
-    add_int(report, "points", "points", stats->points);
-    add_int(report, "intervals", "intervals", stats->intervals);
-    add_int(report, "length_median", "length: median", stats->median);
-    add_int(report, "length_p90", "p90", stats->p90);
-    add_int(report, "length_p99", "p99", stats->p99);
-    add_int(report, "length_longest", "longest", stats->longest);
-    add_real(report, "occupied_share", "occupied", 3, occupied);
-}
-
-/* Adds what a car recorded beside the tensors. */
-static void add_photos(Report *report, const Photos *photos) {
-    char text[64];
-    snprintf(text, sizeof text, "%lld of %lld x %lld", (long long)photos->cameras,
-             (long long)photos->w, (long long)photos->h);
-    add_text(report, "photographs", NULL, photos->cameras ? text : NULL);
-    report->unknown = !photos->box_count;
-    add_int(report, "boxes", NULL, photos->box_count);
-    report->unknown = !photos->sweep_count;
-    add_int(report, "lidar", NULL, photos->sweep_count);
-    report->unknown = false;
-}
-
-/* Adds unusual conventions of a file, and whether its arrays and calibration agree. */
-static void add_conventions(Report *report, const Scene *scene) {
-    const MapAgreement *agreement = &scene->agreement;
-    char text[128];
-    int used = snprintf(text, sizeof text, "%lld of %lld points", (long long)agreement->same,
-                        (long long)agreement->points);
-    if (agreement->edges)
-        snprintf(text + used, sizeof text - (size_t)used,
-                 ", %lld by FP32 rounding at a cell's edge", (long long)agreement->edges);
-    add_text(report, "rounding", NULL,
-             scene->has_rig && scene->rig.grid.truncate ? "truncate" : NULL);
-    add_text(report, "arrays_agree", NULL, agreement->points ? text : NULL);
-}
-
-/* Adds the share of the frustum outside of the grid. Operators have no frustum, and a pruned map
- * has lost other points as well. */
-static void add_outside(Report *report, const Scene *scene, const BevProblem *problem,
-                        const Pruned *pruned) {
+/* Adds the intervals of the map, and what it leaves out. Operators have no frustum, and a pruned
+ * map has lost other points than those outside of the grid. */
+static void add_map(Report *report, const Scene *scene, const BevProblem *problem,
+                    const Pruned *pruned) {
+    const ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     bool known = !scene->has_operator && !pruned->points;
-    double share = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
-    add_real(report, "frustum_outside_percent", known ? "outside the grid, %" : NULL, 3,
-             100 * share);
-}
-
-static void add_pruned(Report *report, const Pruned *pruned) {
+    double outside = known ? scatter_share_outside(&problem->map, &problem->shape) : NAN;
     char points[64];
     snprintf(points, sizeof points, "%lld of %lld", (long long)pruned->points_kept,
              (long long)pruned->points);
+    add_int(report, "points", "points", stats.points);
+    add_int(report, "intervals", "intervals", stats.intervals);
+    add_int(report, "length_median", "length: median", stats.median);
+    add_int(report, "length_p90", "p90", stats.p90);
+    add_int(report, "length_p99", "p99", stats.p99);
+    add_int(report, "length_longest", "longest", stats.longest);
+    add_real(report, "occupied_share", "occupied", 3,
+             (double)stats.intervals / (double)stats.cells);
+    add_real(report, "frustum_outside_percent", known ? "outside the grid, %" : NULL, 3,
+             100 * outside);
     report->unknown = !pruned->points;
     add_text(report, "points_kept", NULL, points);
     add_real(report, "mass_kept", NULL, 6, kept_share(pruned->mass_kept, pruned->mass));
@@ -157,14 +144,12 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     Facts *facts = context;
     Report *report = &facts->report;
     const Clip *clip = workload->loaded->scene.clip;
-    ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     const BuiltMap *built = workload->maps[problem->align];
-    double map_us = built->took_us;
     (void)err;
-    select_say_if_empty(facts->scene, problem->align, stats.points,
-                        &workload->maps[problem->align]->intervals.pruned);
+    select_say_if_empty(facts->scene, problem->align, problem->map.points,
+                        &built->intervals.pruned);
     report_row(report);
     add_text(report, "scene", "scene", facts->scene);
     report->unknown = !clip;
@@ -174,20 +159,16 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     report->unknown = false;
     add_text(report, "dtype", "dtype", bev_dtypes[problem->dtype].name);
     add_text(report, "align", "align", bev_aligns[problem->align].name);
-    add_operator(report, workload->scene);
-    add_photos(report, &workload->scene->photos);
-    add_conventions(report, workload->scene);
+    add_origin(report, workload->scene);
     add_shape(report, &problem->shape);
-    add_intervals(report, &stats);
-    add_outside(report, workload->scene, problem, &built->intervals.pruned);
-    add_pruned(report, &built->intervals.pruned);
+    add_map(report, workload->scene, problem, &built->intervals.pruned);
     add_mb(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
     add_mb(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));
     add_mb(report, "footprint_feat_mb", "features MB", 3, footprint.feat);
     add_mb(report, "footprint_depth_mb", "depth MB", 3, footprint.depth);
     add_mb(report, "footprint_index_mb", "indices MB", 3, footprint.index + footprint.weight);
     add_mb(report, "footprint_out_mb", "output MB", 3, footprint.out);
-    add_real(report, "map_us", "map us", 3, map_us > 0 ? map_us : NAN);
+    add_real(report, "map_us", "map us", 3, built->took_us > 0 ? built->took_us : NAN);
     add_int(report, "non_finite_values", "NaN, Inf", workload->scene->non_finite);
     return true;
 }
@@ -206,15 +187,6 @@ static void print_facts(const Report *report, FILE *out) {
             fprintf(out, "%s%-20s %s\n", row && !column ? "\n" : "",
                     shown->heading ? shown->heading : shown->key, text);
         }
-}
-
-/* Puts the fault into the workload, and adds its shift by range. */
-static bool add_fault(const Options *options, Workload *workload, Facts *facts, Err *err) {
-    if (!select_use_fault(options, workload, err))
-        return false;
-    const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
-    fault_table_add(&right, &wrong, facts->scene, &facts->faults);
-    return true;
 }
 
 /* Adds the objects in each --align and --dtype, but the fault's ranges only once. */
@@ -237,37 +209,16 @@ static bool add_objects(const Options *options, Workload *workload, Facts *facts
     return ok;
 }
 
-/* Prints the facts, then the tables that have rows. */
-static bool print_info(const Options *options, const Facts *facts, Err *err) {
-    const OutputTable tables[] = {{NULL, &facts->report, print_facts},
-                                  {"\n", &facts->cameras, NULL},
-                                  {"\n", &facts->images, NULL},
-                                  {"\n", &facts->faults, NULL}};
-    json_t *root =
-        json_pack("{so so so}", "cameras", report_json(&facts->cameras), "images",
-                  report_json(&facts->images), "fault_by_range", report_json(&facts->faults));
-    return output_printer(options) == report_text
-               ? output_tables(options, tables, 4, root, err)
-               : output_report(options, &facts->report, root, err);
-}
-
-/* Prints the objects by distance, then the means by range, then the fault by range. */
-static bool print_objects(const Options *options, const Facts *facts, Err *err) {
-    const OutputTable tables[] = {
-        {.report = &facts->objects}, {"\n", &facts->bands, NULL}, {"\n", &facts->faults, NULL}};
-    return output_tables(options, tables, 3,
-                         json_pack("{so so}", "by_range", report_json(&facts->bands),
-                                   "fault_by_range", report_json(&facts->faults)),
-                         err);
-}
-
 static bool describe_scene(const Options *options, Workload *workload, Facts *facts, Err *err) {
     if (options->objects)
         return add_objects(options, workload, facts, err);
     add_cameras(facts, workload->scene);
     add_images(facts, workload->scene);
-    return add_fault(options, workload, facts, err) &&
-           each_problem(options, workload, add_problem, facts, err);
+    if (!select_use_fault(options, workload, err))
+        return false;
+    const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
+    fault_table_add(&right, &wrong, facts->scene, &facts->faults);
+    return each_problem(options, workload, add_problem, facts, err);
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
@@ -285,20 +236,22 @@ static bool describe_scenes(const Options *options, Err *err) {
         ok = describe_scene(options, &workload, &facts, err);
         workload_close(&workload);
     }
-    ok = ok && (options->objects ? print_objects : print_info)(options, &facts, err);
+    ReportPrinter *list = output_printer(options) == report_text ? print_facts : NULL;
+    const OutputTable info[] = {{.report = &facts.report, .print = list},
+                                {"\n", &facts.cameras, "cameras", NULL},
+                                {"\n", &facts.images, "images", NULL},
+                                {"\n", &facts.faults, "fault_by_range", NULL}};
+    const OutputTable objects[] = {{.report = &facts.objects},
+                                   {"\n", &facts.bands, "by_range", NULL},
+                                   {"\n", &facts.faults, "fault_by_range", NULL}};
+    ok = ok && output_tables(options, options->objects ? objects : info, options->objects ? 3 : 4,
+                             json_object(), err);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         report_free(all[i]);
     return ok;
 }
 
 /* ---- this machine ---------------------------------------------------------------------------- */
-
-static void dtype_names(unsigned mask, char *text, size_t size) {
-    size_t n = 0;
-    for (int i = 0; i < BEV_DTYPE_COUNT && n < size; i++)
-        if (mask & 1u << i)
-            n += (size_t)snprintf(text + n, size - n, "%s%s", n ? "," : "", bev_dtypes[i].name);
-}
 
 static void print_machine(const Machine *machine, FILE *out) {
     fprintf(out, "bevscope   %s\nbuilt with %s\nsystem     %s\n", machine->version,
@@ -319,7 +272,11 @@ static bool describe_machine(const Options *options, Err *err) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         char names[64];
-        dtype_names(kernel->dtypes, names, sizeof names);
+        int used = 0;
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            if (kernel->dtypes >> dtype & 1)
+                used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", used ? "," : "",
+                                 bev_dtypes[dtype].name);
         report_row(&report);
         add_text(&report, "kernel", "kernel", kernel->name);
         add_text(&report, "title", "title", kernel->title);

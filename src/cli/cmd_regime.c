@@ -398,17 +398,6 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     return whole;
 }
 
-/* Returns the parts of the report beside its rows. NULL: out of memory. */
-static json_t *regime_json(const Regime *regime, const Report *findings) {
-    bool whole = !regime->counted.out_of_memory && !findings->out_of_memory;
-    json_t *root = whole ? json_pack("{so}", "findings", report_json(findings)) : NULL;
-    if (root && regime->options->counters)
-        json_object_set_new(root, "counters", report_json(&regime->counted));
-    if (root && regime->label[0])
-        json_object_set_new(root, "machine", output_machine(&regime->machine));
-    return root;
-}
-
 static bool print_regime(const Regime *regime, Err *err) {
     ReportPrinter *print = output_printer(regime->options);
     if (print) {
@@ -423,9 +412,16 @@ static bool print_regime(const Regime *regime, Err *err) {
         regime_add(&report, REGIME_ALL, &regime->models[i], regime->chosen.count);
         findings_add(&findings, &regime->models[i], &regime->chosen);
     }
-    json_t *root = regime_json(regime, &findings);
-    bool csv = !strcmp(regime->options->format, "csv") && regime->options->counters;
-    bool ok = output_report(regime->options, csv ? &regime->counted : &report, root, err);
+    const OutputTable tables[] = {{.report = &report},
+                                  {.report = &findings, .key = "findings"},
+                                  {.report = &regime->counted, .key = "counters"}};
+    const int counted = regime->options->counters;
+    bool csv = !strcmp(regime->options->format, "csv");
+    json_t *root = json_object();
+    if (regime->label[0])
+        json_object_set_new(root, "machine", output_machine(&regime->machine));
+    bool ok = output_tables(regime->options, csv && counted ? tables + 2 : tables,
+                            csv ? 1 : 2 + counted, root, err);
     report_free(&report);
     report_free(&findings);
     return ok;

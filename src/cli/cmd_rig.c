@@ -207,38 +207,28 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
     add_real(report, "over_v2", over, 3, v2_us / best.latency_us);
 }
 
-static bool print_rig_report(const Options *options, const SceneModel *model,
-                             const ChosenGpus *chosen, Err *err) {
-    Report report = {0};
-    for (int i = 0; i < chosen->count; i++)
-        add_gpu(&report, model, i);
-    Options to_screen = *options; /* -o names the rig's file */
-    to_screen.output = NULL;
-    if (output_printer(options))
-        print_rig(model, stdout);
-    bool ok = output_report(&to_screen, &report, json_object(), err);
-    report_free(&report);
-    return ok;
-}
-
-/* Opens a model of the rig in `path`, with all kernels. */
-static bool open_rig(const Options *options, const char *path, const ChosenGpus *chosen,
-                     SceneModel *model, Err *err) {
-    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
-    return scene_model_open(model, path, options, dtype, BEV_NEAREST, chosen, MODEL_ALL, err) &&
-           (model->problem.view.map.points ||
-            err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
-                    "no camera sees a cell"));
-}
-
+/* Describes the rig in `path` with all kernels of the model, on the chosen GPUs. */
 static bool describe_rig(const Options *options, const char *path, Err *err) {
     ChosenGpus chosen = {0};
     SceneModel model = {0};
+    Report report = {0};
+    Options to_screen = *options; /* -o names the rig's file */
+    to_screen.output = NULL;
+    BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
-    bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-              open_rig(options, path, &chosen, &model, err);
+    bool ok =
+        chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
+        scene_model_open(&model, path, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err) &&
+        (model.problem.view.map.points ||
+         err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
+                 "no camera sees a cell"));
     progress_end();
-    ok = ok && print_rig_report(options, &model, &chosen, err);
+    for (int i = 0; ok && i < chosen.count; i++)
+        add_gpu(&report, &model, i);
+    if (ok && output_printer(options))
+        print_rig(&model, stdout);
+    ok = ok && output_report(&to_screen, &report, json_object(), err);
+    report_free(&report);
     scene_model_close(&model);
     chosen_close(&chosen);
     return ok;

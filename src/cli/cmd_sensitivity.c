@@ -151,9 +151,8 @@ static bool print_harms(const Options *options, Harms *all, Err *err) {
              timed_kernel()->title);
     const OutputTable all_tables[] = {{.report = &tensors},
                                       {.above = of_recorded},
-                                      {"\nBy groups of channels:\n\n", &groups, NULL}};
-    bool ok = output_tables(options, all_tables, 3,
-                            json_pack("{so}", "groups", report_json(&groups)), err);
+                                      {"\nBy groups of channels:\n\n", &groups, "groups", NULL}};
+    bool ok = output_tables(options, all_tables, 3, json_object(), err);
     report_free(&tensors);
     report_free(&groups);
     recorded_free(&recorded);

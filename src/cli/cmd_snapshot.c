@@ -263,7 +263,7 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
                        .inside = calloc((size_t)cells, 1),
                        .grad_out = malloc(values * sizeof *loss->grad_out)};
     if (!loss->inside || !loss->grad_out)
-        return err_set(err, ERR_FAILED, "--grad-out", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "--grad-out", "choose a smaller scene");
     memcpy(loss->grad_out, workload->grad_out, values * sizeof *loss->grad_out);
     for (int64_t cell = 0; cell < cells; cell++) {
         loss->inside[cell] = is_inside(loss->grad_out + cell * channels, channels);

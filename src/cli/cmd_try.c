@@ -81,28 +81,14 @@ static bool show_result(Trial *trial, const char *name, const TryResult *result,
                    result->what);
 }
 
-static bool judge_cases(Trial *trial, Err *err) {
-    bool ok = true;
-    for (int i = 0; ok && i < case_count(); i++) {
-        Case c = case_at(i);
-        TryResult result = {.verdict = TRY_RIGHT};
-        show_progress(c.name);
-        ok = try_case(&trial->kernel, &c, time_limit(trial->options), &result, err);
-        show_progress("");
-        ok = ok && show_result(trial, c.name, &result, err);
-        try_result_free(&result);
-    }
-    return ok;
-}
-
-/* Judges the scene that will be timed, with all its channels. */
-static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
-    char name[96];
+/* Judges a case; NULL: the scene that will be timed, with all its channels. */
+static bool judge(Trial *trial, const char *name, const Case *c, const BevProblem *problem,
+                  Err *err) {
     TryResult result = {.verdict = TRY_RIGHT};
-    snprintf(name, sizeof name, "%s with C = %lld", trial->scene,
-             (long long)problem->shape.channels);
+    const double limit_s = time_limit(trial->options);
     show_progress(name);
-    bool ok = try_problem(&trial->kernel, problem, time_limit(trial->options), &result, err);
+    bool ok = c ? try_case(&trial->kernel, c, limit_s, &result, err)
+                : try_problem(&trial->kernel, problem, limit_s, &result, err);
     show_progress("");
     ok = ok && show_result(trial, name, &result, err);
     try_result_free(&result);
@@ -112,7 +98,15 @@ static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
 static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
     printf("%s: compiled by %s; judged in FP32, nearest, by gates A and C\n", trial->file,
            trial->kernel.command);
-    bool ok = judge_cases(trial, err) && judge_scene(trial, problem, err);
+    char scene[96];
+    bool ok = true;
+    for (int i = 0; ok && i < case_count(); i++) {
+        const Case c = case_at(i);
+        ok = judge(trial, c.name, &c, NULL, err);
+    }
+    snprintf(scene, sizeof scene, "%s with C = %lld", trial->scene,
+             (long long)problem->shape.channels);
+    ok = ok && judge(trial, scene, NULL, problem, err);
     fflush(stdout); /* so that the text comes before the error's line */
     if (!ok)
         return false;
@@ -233,8 +227,6 @@ static bool try_once(const Options *options, Err *err) {
         workload_close(&workload);
     } else
         ok = false;
-    if (fflush(stdout) != 0 && ok)
-        ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
     try_kernel_free(&trial.kernel);
     return ok;
 }

@@ -281,10 +281,10 @@ static bool cuda_left_out(const Options *options, const BenchPlan *plan) {
 
 static int compare_worst(const void *a, const void *b) {
     const Selection *first = a, *second = b;
-    if (!first->moments || !second->moments)
-        return (second->moments > 0) - (first->moments > 0);
-    if ((first->failed > 0) != (second->failed > 0))
-        return (second->failed > 0) - (first->failed > 0);
+    if (!first->moments != !second->moments)
+        return second->moments ? 1 : -1;
+    if (!first->failed != !second->failed)
+        return second->failed ? 1 : -1;
     double x = row_number(first->row, "max_abs"), y = row_number(second->row, "max_abs");
     return (x < y) - (x > y);
 }
@@ -360,7 +360,7 @@ static bool print_verified(Verified *verified, bool backward, Err *err) {
                                   {.above = gates_said},
                                   {"\nBy scene and class: the largest error and the lowest "
                                    "cosine of any moment, rel L2 of all moments together:\n\n",
-                                   &classes, NULL}};
+                                   &classes, NULL, NULL}};
     bool ok = records_print(records, tables, verified->many ? 3 : 2, root, err);
     report_free(&classes);
     return ok;
@@ -395,20 +395,15 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
 /* Computes and judges the rows of the options' plan. */
 static bool judge_plan(Verified *verified, Err *err) {
     static const char *const usual[] = {"canonical", "asymmetric", "toy"};
-    const Options *options = verified->records.options;
+    Records *records = &verified->records;
     BenchPlan plan;
-    GradOutFile grad_out = {.first = -1};
-    bool ok = select_plan(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, &plan,
-                          err) &&
-              select_plan_grad_out(options, &plan, &grad_out, err) &&
-              records_scenes(&verified->records, &plan, usual, 3, err);
-    if (ok)
-        plan.moments = options->moments ? (int)options->moments : options->time_s > 0;
-    ok = ok && records_open(&verified->records, &plan, err) &&
-         verify_run(&plan, add_row, verified, err) && records_end(&verified->records, err) &&
-         judge_rows(verified, &plan, err);
-    grad_out_free(&grad_out);
-    return ok;
+    if (!records_plan(records, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, usual, 3,
+                      &plan, err))
+        return false;
+    plan.moments =
+        records->options->moments ? (int)records->options->moments : records->options->time_s > 0;
+    return records_open(records, &plan, err) && verify_run(&plan, add_row, verified, err) &&
+           records_end(records, err) && judge_rows(verified, &plan, err);
 }
 
 static bool judge_files(Verified *verified, RecordFile *files, int count, Err *err) {

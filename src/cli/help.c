@@ -177,16 +177,6 @@ static void man_controls(FILE *out) {
     }
 }
 
-static void man_glossary(FILE *out) {
-    fputs(".SH GLOSSARY\n", out);
-    for (int i = 0; i < glossary_count; i++) {
-        fputs(".TP\n\\fB", out);
-        print_roff(out, glossary[i].word);
-        fputs("\\fR\n", out);
-        roff_line(out, glossary[i].text);
-    }
-}
-
 static const char operator_files[] =
     "An operator is a folder of ranks_depth.npy, ranks_feat.npy, ranks_bev.npy (point), depth.npy "
     "(n) and feat.npy (row, C), where n is a multiple of the rows; weights.npy and bev_shape.npy "
@@ -248,15 +238,6 @@ static void man_command(CommandId id, FILE *out) {
           out);
 }
 
-static void man_commands(FILE *out) {
-    fputs(".SH COMMANDS\nWithout a command, live. Each has a page: man bevscope\\-bench.\n", out);
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        fprintf(out, ".TP\n\\fB%s\\fR ", commands[i].name);
-        roff_line(out, commands[i].synopsis);
-        roff_line(out, commands[i].summary);
-    }
-}
-
 static void man_program(FILE *out) {
     man_begin("bevscope", "see how camera features become a bird's-eye-view grid", out);
     fputs(".SH SYNOPSIS\n.B bevscope\n.I COMMAND\n"
@@ -268,10 +249,21 @@ static void man_program(FILE *out) {
           "the name of a sample, or the name of a configuration; "
           "\\fBbevscope \\-\\-list\\fR shows the names.\n",
           out);
-    man_commands(out);
+    fputs(".SH COMMANDS\nWithout a command, live. Each has a page: man bevscope\\-bench.\n", out);
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(out, ".TP\n\\fB%s\\fR ", commands[i].name);
+        roff_line(out, commands[i].synopsis);
+        roff_line(out, commands[i].summary);
+    }
     man_files(out);
     man_controls(out);
-    man_glossary(out);
+    fputs(".SH GLOSSARY\n", out);
+    for (int i = 0; i < glossary_count; i++) {
+        fputs(".TP\n\\fB", out);
+        print_roff(out, glossary[i].word);
+        fputs("\\fR\n", out);
+        roff_line(out, glossary[i].text);
+    }
     fputs(
         ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 a gate failed (accuracy, or bench "
         "\\-\\-fail), 4 device or backend not available.\n.SH ENVIRONMENT\n.TP\n.B "
@@ -301,55 +293,33 @@ bool help_man(const char *command, FILE *out, Err *err) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
-/* Lists a sample with its title, or with the reason why it cannot be loaded. */
-static bool list_sample(FILE *out, const char *name, Err *err) {
-    char clean[128], line[1024];
-    Scene scene;
-    bool ok = scene_load_sample(name, &scene, err);
-    clean_text(name, clean, sizeof clean);
-    fprintf(out, "  %-16s ", clean);
-    if (ok) {
-        clean_print(out, scene.title);
-        scene_free(&scene);
-    } else {
-        err_line(err, line, sizeof line);
-        fputs(line, out);
-    }
-    fputc('\n', out);
-    return ok;
-}
-
-/* Lists every scene file of a group in the folder of samples, also files that the user added. */
+/* Lists every scene file of a group in the folder of samples, also files that the user added, with
+ * its title or with the reason why it cannot be loaded. */
 static bool list_samples(FILE *out, SceneGroup group, Err *err) {
     enum { NAMES_MAX = 256 };
     SceneName names[NAMES_MAX];
     size_t count;
     bool ok = scene_names(names, NAMES_MAX, &count, err);
-    for (size_t i = 0; i < count; i++)
-        if (names[i].group == group) {
-            Err why = {0};
-            if (!list_sample(out, names[i].name, &why) && ok) {
-                *err = why;
-                ok = false;
-            }
-        }
-    return ok;
-}
-
-static void list_configs(FILE *out) {
-    for (int i = 0; i < preset_total; i++) {
-        char title[128];
-        scene_title(presets[i].name, title);
-        fprintf(out, "  %-16s %s\n", presets[i].name, title);
+    for (size_t i = 0; i < count; i++) {
+        char name[128], said[1024];
+        Scene scene;
+        Err why = {0};
+        if (names[i].group != group)
+            continue;
+        bool loads = scene_load_sample(names[i].name, &scene, &why);
+        clean_text(names[i].name, name, sizeof name);
+        if (loads)
+            clean_text(scene.title, said, sizeof said);
+        else
+            err_line(&why, said, sizeof said);
+        fprintf(out, "  %-16s %s\n", name, said);
+        if (loads)
+            scene_free(&scene);
+        else if (ok)
+            *err = why;
+        ok = ok && loads;
     }
-}
-
-/* Lists the arrays of a .npz scene. */
-static void list_arrays(FILE *out) {
-    SceneArrayHelp help;
-    fputs("\nArrays of a .npz scene (man bevscope, FILES):\n", out);
-    for (int i = 0; scene_array_help(i, &help); i++)
-        fprintf(out, "  %-16s %s, %s\n", help.name, help.shapes, help.types);
+    return ok;
 }
 
 static void list_injected_bugs(FILE *out, BevDirection direction) {
@@ -385,11 +355,18 @@ bool help_list(FILE *out, Err *err) {
         ok = false;
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
-    list_configs(out);
+    for (int i = 0; i < preset_total; i++) {
+        char title[128];
+        scene_title(presets[i].name, title);
+        fprintf(out, "  %-16s %s\n", presets[i].name, title);
+    }
     list_kernels(out);
     for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
         list_injected_bugs(out, (BevDirection)direction);
-    list_arrays(out);
+    SceneArrayHelp array;
+    fputs("\nArrays of a .npz scene (man bevscope, FILES):\n", out);
+    for (int i = 0; scene_array_help(i, &array); i++)
+        fprintf(out, "  %-16s %s, %s\n", array.name, array.shapes, array.types);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
         const BevDtypeInfo *d = &bev_dtypes[i];
@@ -421,47 +398,35 @@ bool help_list(FILE *out, Err *err) {
 
 /* ---- bevscope glossary ----------------------------------------------------------------------- */
 
-/* Prints the idea of the kernel with this title. */
-static bool print_kernel(const char *title) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (!strcasecmp(bev_kernels[i]->title, title)) {
-            const GlossaryRow row = {bev_kernels[i]->title, "", bev_kernels[i]->idea};
-            glossary_print(&row, stdout);
-            return true;
-        }
-    return false;
-}
-
-/* Explains a term of several words, which arrive as separate arguments. */
-static bool print_joined(const Options *options) {
-    char words[128] = "";
-    for (int i = 0; i < options->argument_count; i++) {
-        size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", options->arguments[i]);
-    }
-    const GlossaryRow *row = glossary_find(words);
-    if (row)
-        glossary_print(row, stdout);
-    return row != NULL;
+/* Prints what a word means, or the idea of the kernel with this title. False: it is neither. */
+static bool print_meaning(const char *word) {
+    const GlossaryRow *row = glossary_find(word);
+    GlossaryRow kernel = {word, "", NULL};
+    for (int i = 0; !row && bev_kernels[i] && !kernel.text; i++)
+        if (!strcasecmp(bev_kernels[i]->title, word))
+            kernel = (GlossaryRow){bev_kernels[i]->title, "", bev_kernels[i]->idea};
+    if (row || kernel.text)
+        glossary_print(row ? row : &kernel, stdout);
+    return row || kernel.text;
 }
 
 bool cmd_glossary(const Options *options, Err *err) {
-    bool joined = options->argument_count > 1 && print_joined(options);
-    for (int i = 0; i < options->argument_count && !joined; i++) {
+    char words[128] = ""; /* a term of several words, which arrive as separate arguments */
+    for (int i = 0; options->argument_count > 1 && i < options->argument_count; i++) {
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", options->arguments[i]);
+    }
+    if (words[0] && glossary_find(words))
+        return print_meaning(words);
+    for (int i = 0; i < options->argument_count; i++) {
         const char *word = options->arguments[i];
-        const GlossaryRow *row = glossary_find(word);
-        if (!row && print_kernel(word))
+        char hint[128];
+        if (print_meaning(word))
             continue;
-        if (!row) {
-            char hint[128];
-            glossary_hint(word, "see bevscope glossary", hint, sizeof hint);
-            return err_set(err, ERR_USAGE, word, hint, "not in the glossary");
-        }
-        glossary_print(row, stdout);
+        glossary_hint(word, "see bevscope glossary", hint, sizeof hint);
+        return err_set(err, ERR_USAGE, word, hint, "not in the glossary");
     }
     for (int i = 0; !options->argument_count && i < glossary_count; i++)
         glossary_print(&glossary[i], stdout);
-    if (fflush(stdout) == 0)
-        return true;
-    return err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+    return true;
 }

@@ -82,11 +82,6 @@ ReportPrinter *output_printer(const Options *options) {
     return print == report_csv ? NULL : print;
 }
 
-json_t *output_head(const char *command) {
-    return json_pack("{ss ss so}", "command", command, "version", PACKAGE_VERSION, "machine",
-                     output_this_machine());
-}
-
 /* Prints `root` with the rows as text, and what every result has, as far as it lacks that. False:
  * out of memory. */
 static bool print_json(const Options *options, const Report *report, json_t *root, FILE *out) {
@@ -104,18 +99,19 @@ bool output_tables(const Options *options, const OutputTable *tables, int count,
     const bool people = print && print != report_csv;
     MemoryStream output = {0};
     bool whole = memory_stream_open(&output, NULL);
-    if (whole && !print)
-        whole = print_json(options, tables->report, root, output.stream);
-    for (int i = 0; whole && i < (people ? count : 1); i++) {
+    for (int i = 0; whole && i < count; i++) {
         const Report *report = tables[i].report;
-        whole = !report || !report->out_of_memory;
-        if (i && report && !report->row_count)
-            continue;
-        if (people && tables[i].above)
+        const bool shown = !i || (people && (!report || report->row_count));
+        whole =
+            (!report || !report->out_of_memory) &&
+            (!tables[i].key || json_object_set_new(root, tables[i].key, report_json(report)) == 0);
+        if (shown && people && tables[i].above)
             fputs(tables[i].above, output.stream);
-        if (print && report)
+        if (shown && print && report)
             (people && tables[i].print ? tables[i].print : print)(report, output.stream);
     }
+    if (whole && !print)
+        whole = print_json(options, tables->report, root, output.stream);
     json_decref(root);
     if (output.stream)
         return output_close(&output, whole, options->output, err);
@@ -214,8 +210,9 @@ json_t *output_machine(const Machine *machine) {
                      text_or_null(machine->driver), "cuda", text_or_null(machine->cuda));
 }
 
-json_t *output_this_machine(void) {
+json_t *output_head(const char *command) {
     Machine machine;
     machine_read(&machine);
-    return output_machine(&machine);
+    return json_pack("{ss ss so}", "command", command, "version", PACKAGE_VERSION, "machine",
+                     output_machine(&machine));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cli/records.h"
+#include "src/cli/selection.h"
 
 #include "kernels/clean.h"
 #include "src/base/data.h"
@@ -363,14 +364,21 @@ static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
     return plan->scene_count > 0 || err_set(err, ERR_FAILED, path, "", "names no scene");
 }
 
-bool records_scenes(Records *records, BenchPlan *plan, const char *const *usual, int count,
-                    Err *err) {
+bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char *const *usual,
+                  int count, BenchPlan *plan, Err *err) {
     const Options *options = records->options;
+    if (!select_plan(options, dtypes, aligns, plan, err) ||
+        (!(plan->directions >> BEV_BACKWARD & 1) &&
+         !options_refuse(options, "grad-out", "add --direction backward",
+                         "only backward has a gradient of the output", err)) ||
+        !select_grad_out(options, &records->grad_out, err))
+        return false;
+    if (options->grad_out)
+        plan->grad_file = &records->grad_out;
     if (options->scenes)
         return read_scenes(records, plan, err);
-    bool named = options->argument_count > 0;
-    plan->scenes = named ? options->arguments : usual;
-    plan->scene_count = named ? options->argument_count : count;
+    plan->scenes = options->argument_count ? options->arguments : usual;
+    plan->scene_count = options->argument_count ? options->argument_count : count;
     return true;
 }
 
@@ -411,6 +419,7 @@ void records_close(Records *records) {
     free(records->selections);
     free(records->names);
     free(records->listed);
+    grad_out_free(&records->grad_out);
     json_t *const owned[] = {records->rows, records->head, records->done, records->all,
                              records->index};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)

@@ -36,6 +36,7 @@ typedef struct {
     int scene_count;
     char *listed;
     const char **names;
+    GradOutFile grad_out; /* of --grad-out */
 
     Report row;    /* the columns, and the row that is being added */
     json_t *rows;  /* the rows of the current moment */
@@ -55,9 +56,10 @@ typedef struct {
     PlanMoments each;
 } Records;
 
-/* Sets the scenes of a plan: those of --scenes, those that are named, or the usual ones. */
-bool records_scenes(Records *records, BenchPlan *plan, const char *const *usual, int count,
-                    Err *err);
+/* Makes the plan of the options: select_plan() with these default masks, the file of --grad-out,
+ * and the scenes: those of --scenes, those that are named, or the usual ones. */
+bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char *const *usual,
+                  int count, BenchPlan *plan, Err *err);
 
 /* Begins the records of a plan, of which it sets `each`; NULL: there is no plan. With --format
  * jsonl and --output it opens that file and takes the records that it has. Then call records_close

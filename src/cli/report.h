@@ -114,11 +114,12 @@ bool output_report(const Options *options, const Report *report, json_t *root, E
 typedef struct {
     const char *above;
     const Report *report; /* NULL: only the text */
+    const char *key;      /* of its rows in JSON; NULL: JSON does not have the table */
     ReportPrinter *print; /* NULL: the printer of --format */
 } OutputTable;
 
-/* Prints several tables as output_report does. CSV and JSON have only the first. People see all
- * tables with rows, and always the first. */
+/* Prints several tables as output_report does. CSV has only the first, JSON as its results. People
+ * see all tables with rows, and always the first. */
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err);
 
@@ -130,9 +131,8 @@ void output_left_out(const char *scene, int64_t values, double time_s, int momen
 /* Returns what every result in JSON has: its command, the version and this machine. */
 json_t *output_head(const char *command);
 
-/* Return the JSON block about the machine of a result, and about this machine. */
+/* Returns the JSON block about the machine of a result. */
 json_t *output_machine(const Machine *machine);
-json_t *output_this_machine(void);
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 

@@ -190,18 +190,6 @@ bool select_grad_out(const Options *options, GradOutFile *file, Err *err) {
     return true;
 }
 
-bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *file, Err *err) {
-    *file = (GradOutFile){.first = -1};
-    if (options->grad_out && !(plan->directions >> BEV_BACKWARD & 1))
-        return err_set(err, ERR_USAGE, "--grad-out", "add --direction backward",
-                       "only backward has a gradient of the output");
-    if (!select_grad_out(options, file, err))
-        return false;
-    if (options->grad_out)
-        plan->grad_file = file;
-    return true;
-}
-
 /* Finds a camera by name or number. */
 static bool find_camera(const char *word, const BevShape *shape, const Rig *rig, const char *option,
                         int64_t *camera, Err *err) {

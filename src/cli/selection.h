@@ -54,9 +54,6 @@ bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *er
  * Without the option `file` stays empty. Free with grad_out_free. */
 bool select_grad_out(const Options *options, GradOutFile *file, Err *err);
 
-/* Loads --grad-out for a plan, which borrows the file. Refuses a plan that only goes forward. */
-bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *file, Err *err);
-
 /* Reads "CAMERA,X,Y", a pixel of the feature map, as its number. CAMERA: name or number. `rig` may
  * be NULL. */
 bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,

@@ -112,7 +112,7 @@ void histogram_linear(const Histogram *histogram, LinearHistogram *linear) {
 bool tensor_histograms_init(TensorHistograms *histograms, int64_t channels, Err *err) {
     *histograms = (TensorHistograms){.channel_count = channels};
     histograms->channels = calloc((size_t)channels, sizeof *histograms->channels);
-    return histograms->channels || err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+    return histograms->channels || err_no_memory(err, "histograms", "");
 }
 
 void tensor_histograms_free(TensorHistograms *histograms) {

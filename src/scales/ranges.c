@@ -88,7 +88,7 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
                             .channels = histograms->channel_count};
     ranges_describe(request->method, request->percentile, ranges->label, sizeof ranges->label);
     if (!tensor_histograms_feat(histograms, &feat))
-        return err_set(err, ERR_FAILED, where, "", "out of memory");
+        return err_no_memory(err, where, "");
     if (histograms->depth.not_finite || feat.not_finite || histograms->out.not_finite)
         strcat(ranges->label, ", NaN left out");
     const ScaleMethod method = request->method;
@@ -170,7 +170,7 @@ bool ranges_write(const ScaleRanges *ranges, const char *path, Err *err) {
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     json_decref(root);
     if (!text)
-        return err_set(err, ERR_FAILED, path, "", "out of memory");
+        return err_no_memory(err, path, "");
     bool ok = data_write(path, text, strlen(text), err);
     free(text);
     return ok;

@@ -63,9 +63,8 @@ TAP_SUITE(options_agree) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *scene = strstr(lines[i], "--points") ? "histogram" : "small";
         const Options options = parsed(scene, lines[i]);
-        const Job opened = select_job(&options);
         Workload workload;
-        need(select_open(&workload, scene, &opened, &err) &&
+        need(select_open(&workload, scene, &options, &err) &&
                  select_use_fault(&options, &workload, &err),
              &err);
         const Job *a = &workload.job, *b = shown(&options, &workload.loaded->facts);
