@@ -5,7 +5,7 @@
 tap_folder
 
 tap_expect 2 'did you mean a6000' regime toy --gpu a600
-tap_expect 2 'more than one format' plot mrc toy -d fp8,fp16 -o x.png
+tap_expect 2 'a chart shows one, not' plot mrc toy -d fp8,fp16 -o x.png
 "$BEVSCOPE" regime toy --gpu h200 >regime && grep -q 'footprint 900 B, gather traffic 1.03 kB' regime
 tap_ok $? 'regime: a small footprint is no zero'
 tap_expect 2 'is not a number from 0.01' regime toy --l2-mb 0
