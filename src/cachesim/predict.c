@@ -26,9 +26,11 @@ const char *limit_brief(const char *text) {
  * Latency: FAR_CYCLES are the cycles that a hit in the other partition takes on top of a hit in
  * this one. DRAM_CYCLES are those of a miss. regime.h has the 3 cycles of an instruction of a warp
  * alone: it is the one figure from a recorded latency, V2+DO's on canonical.
- * Launches: LAUNCH_US is an empty kernel in a graph, TILES_US a grid of V4's blocks that end at
- * once (v4.md, *What the last tiles wait for*). There the kernel that transposes the depth takes
- * TRANSPOSE_US more, on hires and coarse. A clear and the encoding are further launches.
+ * Launches: LAUNCH_US is an empty kernel in a graph. START_CYCLES pass from the end of a block to the
+ * start of the next one in its place: 2,112 blocks of V4's size that end at once, eight in each
+ * place, take 1.48 us more than an empty kernel (model.md, *V4's instructions, counted by a test*).
+ * On hires and coarse the kernel that transposes the depth takes TRANSPOSE_US more (v4.md, *What the
+ * last tiles wait for*). A clear and the encoding are further launches.
  * The encoding takes 7.8 us for 3.2 million elements. In a graph of its own, as behind a flush, an
  * empty kernel takes 2.9 us (model.md, *Cold caches*). */
 static const double DRAM_SHARE = 0.88;
@@ -39,7 +41,7 @@ static const double ENCODED = 1.57;   /* elements a cycle and multiprocessor */
 static const double FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double LAUNCH_US = 0.6;
 static const double CLEAR_US = 0.7, ALONE_US = 2.3;
-static const double TILES_US = 0.9, TRANSPOSE_US = 1.9;
+static const double START_CYCLES = 366, TRANSPOSE_US = 1.9;
 
 double predict_dram_gb_s(const Gpu *gpu) {
     return gpu->dram_gb_s * DRAM_SHARE;
@@ -172,9 +174,25 @@ static double loads_cycles(const TraceWaits *loads, double longest, double at_on
     return cycles + (l2->cold ? DRAM_CYCLES * waits : 0);
 }
 
+/* Returns the multiprocessors of the replay for each of the GPU's. */
+static double replayed_share(const Gpu *gpu) {
+    return (double)TRACE_MULTIPROCESSORS / gpu->sms;
+}
+
+/* Returns how many blocks follow each other in one place of a multiprocessor, at least one. */
+static double waves_on(const TraceCounts *counts, const Gpu *gpu) {
+    return fmax((double)counts->waves * replayed_share(gpu), 1);
+}
+
+/* Returns the loads in sequence before the first point of an owner: a cell's interval, and where the
+ * interval starts. */
+static int loads_before_points(const BevAccess *form) {
+    return form->owner == BEV_OWNS_CELL ? 2 : form->owner_bytes > 0;
+}
+
 /* Returns the term of the dependent loads. A warp loads, for each point of the longest interval,
  * the indices, then depth and features together. Points that the kernel loads together overlap.
- * Their arithmetic does not overlap. */
+ * Their arithmetic does not overlap. Blocks that follow each other wait one after the other. */
 static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                                  const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
@@ -186,6 +204,12 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
                     BEV_CHAIN_CYCLES * (counts->chain_instructions > 0
                                             ? (double)counts->chain_instructions
                                             : instructions_a_step * longest);
+    if (counts->chain_instructions == 0) {
+        double more = fmax((double)counts->rounds - longest, 0) * replayed_share(gpu);
+        cycles *= 1 + more / fmax(longest, 1);
+        cycles += waves_on(counts, gpu) *
+                  (START_CYCLES + BEV_L2_CYCLES * loads_before_points(counts->form));
+    }
     return cycles / (gpu_clock_ghz(gpu) * 1e3);
 }
 
@@ -234,7 +258,9 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     set_issue_term(profile, gpu, instructions, &p);
     p.term_us[TERM_DEPENDENT_LOADS] = dependent_loads_us(profile, gpu, instructions, l2);
-    p.launch_us = profile->counts.chain_instructions > 0 ? TILES_US : LAUNCH_US;
+    p.launch_us = LAUNCH_US;
+    if (profile->counts.chain_instructions > 0)
+        p.launch_us += waves_on(&profile->counts, gpu) * START_CYCLES / (gpu_clock_ghz(gpu) * 1e3);
     p.launch_us += profile->counts.transposed * TRANSPOSE_US;
     p.launch_us +=
         (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);

@@ -62,6 +62,8 @@ typedef struct {
     double additions;           /* additions to sums in memory; one for a sector and instruction */
     double busiest;             /* SLICES times the additions and waits of the busiest L2 slice */
     int64_t longest;            /* steps of the warp with the longest interval */
+    int64_t rounds;             /* steps in sequence where blocks follow each other, the most */
+    int64_t waves;              /* blocks that follow each other in one place, the most */
     int32_t chain_instructions; /* of V4's tiles: all instructions of that warp; else 0 */
     bool transposed;            /* V4's tiles behind a launch that transposes the depth */
     TraceWaits indices, values; /* loads of that warp: of indices; of depths and features */

@@ -9,6 +9,7 @@
 typedef struct {
     char *states; /* the states of the block's active warps */
     int warps;    /* the number of active warps */
+    int blocks;   /* the number of blocks that started here */
 } Room;
 
 static void *state_of(const Launch *launch, const Room *room, int warp) {
@@ -23,6 +24,7 @@ static void start_block(const Launch *launch, void *replay, Room *room, int samp
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, *next, warp, state_of(launch, room, room->warps)))
                 room->warps++;
+        room->blocks += room->warps > 0;
         *next += sample;
     }
 }
@@ -63,9 +65,13 @@ static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Ro
             start_block(launch, replay, &rooms[i], sample, &next);
             busy |= rooms[i].warps > 0;
         }
+        memory->counts->rounds++;
         if (memory->access->sums)
             slices_turn(&memory->slices);
     }
+    for (int i = 0; i < sms * launch->resident; i++)
+        if (rooms[i].blocks > memory->counts->waves)
+            memory->counts->waves = rooms[i].blocks;
     return true;
 }
 
