@@ -26,7 +26,7 @@ template <typename Code> struct SpreadTile {
 
 // A thread's share of cells [first, first + 64) and channels [c0, c0 + count): EACH words of 16
 // bytes. It reads which cells have points before it waits for the previous kernel, since the plan
-// owns these bits.
+// owns these bits. A plain load stays before the wait, __ldg did not (overlap.cuh).
 template <typename Code> struct SpreadWords {
     static constexpr int PARTS = SPREAD_WORDS / 4; // of a row, at most
     static constexpr int EACH = SPREAD_CELLS * PARTS / SPREAD_THREADS;
@@ -45,7 +45,7 @@ template <typename Code> struct SpreadWords {
 #pragma unroll
         for (int i = 0; i < EACH; i++, cell += DISTANCE)
             if (mine && row + i * DISTANCE < rows)
-                wanted |= (__ldg(spread.occupied + cell / WARP) >> cell % WARP & 1) << i;
+                wanted |= (spread.occupied[cell / WARP] >> cell % WARP & 1) << i;
     }
     __device__ void load(int channels) {
         const Code *p = from;
