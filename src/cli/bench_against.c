@@ -46,29 +46,25 @@ static void row_key(const json_t *row, char key[512]) {
              row_number(row, "channels"), row_number(row, "points"));
 }
 
-/* Keeps the latencies of a record. */
-static bool keep_rows(Against *against, const json_t *record, Err *err) {
-    size_t i;
-    json_t *row;
-    char key[512];
-    json_array_foreach(json_object_get(record, "results"), i, row) {
-        bool cuda = !strcmp(row_text(row, "where"), where_names[BEV_CUDA]);
-        if (!isfinite(row_number(row, "median_us")) || !isfinite(row_number(row, "noise")))
-            continue;
-        row_key(row, key);
-        against->where |= 1u << (cuda ? BEV_CUDA : BEV_CPU);
-        if (json_object_set(against->rows, key, row) != 0)
-            return err_no_memory(err, "bench", "");
-    }
-    return true;
-}
-
+/* Keeps the latencies of the old file. */
 static bool load_rows(Against *against, const char *path, Err *err) {
     RecordFile file;
     bool ok = record_file_open(&file, path, err);
     against->head = json_incref(file.head);
-    while (ok && file.record)
-        ok = keep_rows(against, file.record, err) && record_file_next(&file, err);
+    for (; ok && file.record; ok = ok && record_file_next(&file, err)) {
+        size_t i;
+        json_t *row;
+        char key[512];
+        json_array_foreach(json_object_get(file.record, "results"), i, row) {
+            bool cuda = !strcmp(row_text(row, "where"), where_names[BEV_CUDA]);
+            if (!isfinite(row_number(row, "median_us")) || !isfinite(row_number(row, "noise")))
+                continue;
+            row_key(row, key);
+            against->where |= 1u << (cuda ? BEV_CUDA : BEV_CPU);
+            ok = ok &&
+                 (json_object_set(against->rows, key, row) == 0 || err_no_memory(err, "bench", ""));
+        }
+    }
     record_file_close(&file);
     return ok &&
            (against->where || err_set(err, ERR_USAGE, path, recorded_hint,

@@ -48,33 +48,22 @@ static bool name_recorded_scenes(const Options *options, SceneLabel *names, Err 
     return true;
 }
 
-static bool is_wanted_scene(const Options *options, const SceneLabel *names, const char *scene) {
-    for (int i = 0; i < options->argument_count; i++)
-        if (!strcmp(names[i], scene))
-            return true;
-    return options->argument_count == 0;
-}
-
-static bool is_wanted_kernel(const Options *options, const char *name) {
-    KernelSet mask = choices_kernels(options->kernel, 0);
-    int found = choices_find(CHOICE_KERNEL, name);
-    const BevKernel *kernel = bev_kernel_find(name);
-    return (!options->kernel || (found >= 0 && mask >> found & 1)) &&
-           (!options->stage || (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name)));
-}
-
-/* Whether the row's direction is wanted. By default: forward, or that of the named kernels. */
-static bool is_wanted_direction(const Options *options, const RecordedRow *row) {
-    if (options->direction)
-        return !strcmp(options->direction, "both") ||
-               !strcmp(options->direction, bev_directions[row->direction].name);
-    return options->kernel || row->direction == BEV_FORWARD;
-}
-
+/* Whether the options want the row. The direction by default: forward, or that of the kernels. */
 static bool is_wanted_row(const Options *options, const SceneLabel *names, const RecordedRow *row) {
-    return is_wanted_scene(options, names, row->scene) && is_wanted_kernel(options, row->kernel) &&
-           is_wanted_direction(options, row) && is_wanted(row->dtype, options->dtype) &&
-           is_wanted(row->align, options->align) && is_wanted(row->cache, options->cache);
+    const BevKernel *kernel = bev_kernel_find(row->kernel);
+    const KernelSet set = kernel ? kernel_bit(kernel) : 0;
+    const char *way = options->direction ? options->direction
+                      : options->kernel  ? "both"
+                                         : "forward";
+    bool scene = !options->argument_count;
+    for (int i = 0; i < options->argument_count; i++)
+        scene |= !strcmp(names[i], row->scene);
+    return scene && (!options->kernel || choices_kernels(options->kernel, 0) & set) &&
+           (!options->stage ||
+            (kernel && !strcmp(options->stage, bev_stages[kernel->stage].name))) &&
+           (!strcmp(way, "both") || !strcmp(way, bev_directions[row->direction].name)) &&
+           is_wanted(row->dtype, options->dtype) && is_wanted(row->align, options->align) &&
+           is_wanted(row->cache, options->cache);
 }
 
 static void add_recorded(Report *report, const Options *options, const char *machine,

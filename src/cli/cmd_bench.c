@@ -32,12 +32,10 @@ static void show_progress(const BenchRow *row) {
             bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
 }
 
-/* Whether a row and its baseline were timed. */
 static bool is_compared(const BenchRow *row) {
     return !row->skipped[0] && row->baseline.median_us > 0;
 }
 
-/* Adds the columns of a measured kernel. */
 static void add_columns(const Bench *bench, Report *report, const BenchRow *row) {
     const Timing *timing = &row->timing, *baseline = &row->baseline;
     const BevKernel *kernel = row->config.kernel;
@@ -169,7 +167,6 @@ static const char *timing_word(const Options *options) {
     return options->once ? "none" : options->single ? "single" : "in a row";
 }
 
-/* Measures all kernels of the plan, and prints the table. */
 static bool measure_rows(Bench *bench, Err *err) {
     enum { MAX_PRESETS = 32 };
     const char *configurations[MAX_PRESETS];

@@ -34,25 +34,9 @@ static bool require_single_scale(const RangesRequest *request, Err *err) {
 /* ---- counting -------------------------------------------------------------------------------- */
 
 /* Adds the values of the scene's moments to the histograms of its tensors. */
-static bool count_moments(const Options *options, Workload *workload, TensorHistograms *histograms,
-                          Err *err) {
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
-    int there = workload_moments(workload);
-    int wanted = options->moments               ? (int)options->moments
-                 : workload->loaded->scene.clip ? there
-                                                : WORLD_MOMENTS;
-    int count = wanted < there ? wanted : there;
-    progress_plan(count);
-    for (int i = 0; i < count; i++) {
-        if (!workload_move(workload, i, err) || !workload_count(workload, aligns, histograms, err))
-            return false;
-        progress_done(1);
-    }
-    return true;
-}
-
 static bool count_scene(const Options *options, const char *scene, TensorHistograms *histograms,
                         Err *err) {
+    const unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
     Workload workload;
     if (!select_open(&workload, scene, options, err))
         return false;
@@ -62,18 +46,16 @@ static bool count_scene(const Options *options, const char *scene, TensorHistogr
         ok = err_set(err, ERR_USAGE, scene, "calibrate it by itself",
                      "%lld channels, but %s has %lld", (long long)channels, options->arguments[0],
                      (long long)histograms->channel_count);
-    ok = ok && count_moments(options, &workload, histograms, err);
-    workload_close(&workload);
-    return ok;
-}
-
-static bool count_scenes(const Options *options, TensorHistograms *histograms, Err *err) {
-    bool ok = true;
-    for (int i = 0; ok && i < options->argument_count; i++) {
-        double share = 1.0 / options->argument_count;
-        progress_step(options->arguments[i], i * share, (i + 1) * share);
-        ok = count_scene(options, options->arguments[i], histograms, err);
+    int there = workload_moments(&workload), wanted = (int)options->moments;
+    if (!wanted)
+        wanted = workload.loaded->scene.clip ? there : WORLD_MOMENTS;
+    int count = wanted < there ? wanted : there;
+    progress_plan(count);
+    for (int i = 0; ok && i < count; i++) {
+        ok = workload_move(&workload, i, err) && workload_count(&workload, aligns, histograms, err);
+        progress_done(1);
     }
+    workload_close(&workload);
     return ok;
 }
 
@@ -131,7 +113,6 @@ static double cut_rel_l2(const CutCost *cost) {
     return sqrt(cost->error / cost->norm);
 }
 
-/* Adds a row with what one method's cuts of a tensor cost. */
 static void add_way(Report *report, const char *tensor, const Histogram *each, int64_t count,
                     BevDtype element, Way way) {
     Judged judged = judge_way(each, count, element, way);
@@ -227,37 +208,34 @@ static bool add_rows(const Options *options, const TensorHistograms *histograms,
 
 enum { STEPS = 4, POINTS = 40 * STEPS }; /* STEPS for each octave */
 
-/* A curve of the share of values for each octave of magnitude. Its points end above `largest`. */
+/* The data of the chart, which the ChartSpec borrows: the share of values for each octave of
+ * magnitude, and the cuts. */
 typedef struct {
     double x[POINTS], y[POINTS];
-} Curve;
+    char labels[WAYS][96], title[160], subtitle[400], note[512];
+    PlotSeries series;
+    PlotMark marks[WAYS];
+    int mark_count;
+} CalibrationChart;
 
-static void make_curve(const Histogram *histogram, double largest, Curve *curve) {
+/* Makes the points of the curve, which ends above the largest magnitude. */
+static void make_curve(const Histogram *histogram, CalibrationChart *chart) {
     int last, exponent;
     Bucket bucket;
-    frexp(largest, &last);
+    frexp(histogram->largest, &last);
     for (int i = 0; i < POINTS; i++) {
         int octave = last - 1 - (POINTS - 1 - i) / STEPS;
-        curve->x[i] = ldexp(1 + (i % STEPS + 0.5) / STEPS, octave);
-        curve->y[i] = 0;
+        chart->x[i] = ldexp(1 + (i % STEPS + 0.5) / STEPS, octave);
+        chart->y[i] = 0;
     }
     for (int at = 0; histogram_next(histogram, &at, &bucket);) {
         int step = (int)((2 * frexp(bucket.low, &exponent) - 1) * STEPS);
         int i = POINTS - STEPS * (last - exponent + 1) + step;
         double octaves = log2((STEPS + step + 1.0) / (STEPS + step));
         if (i >= 0)
-            curve->y[i] += (double)bucket.count / (double)histogram->values / octaves;
+            chart->y[i] += (double)bucket.count / (double)histogram->values / octaves;
     }
 }
-
-/* The data of the chart, which the ChartSpec borrows. */
-typedef struct {
-    Curve curve;
-    char labels[WAYS][96], title[160], subtitle[400], note[512];
-    PlotSeries series;
-    PlotMark marks[WAYS];
-    int mark_count;
-} CalibrationChart;
 
 /* Marks the cut of each method. Of methods with the same cut the first is marked. The finding
  * becomes the title. */
@@ -297,15 +275,15 @@ static bool draw_calibration(const PlotRequest *request, const TensorHistograms 
     if (!chart)
         return err_no_memory(err, "plot", "");
     mark_cuts(chart, request->options, tensor);
-    make_curve(histogram, histogram->largest, &chart->curve);
+    make_curve(histogram, chart);
     double lo = histogram->largest, least = 1;
     for (int i = 0; i < POINTS; i++)
-        if (chart->curve.y[i] > 0) {
-            lo = fmin(lo, chart->curve.x[i]);
-            least = fmin(least, chart->curve.y[i]);
+        if (chart->y[i] > 0) {
+            lo = fmin(lo, chart->x[i]);
+            least = fmin(least, chart->y[i]);
         } else
-            chart->curve.y[i] = NAN;
-    chart->series = plot_series(tensor->name, chart->curve.x, chart->curve.y, POINTS, 1);
+            chart->y[i] = NAN;
+    chart->series = plot_series(tensor->name, chart->x, chart->y, POINTS, 1);
     snprintf(chart->subtitle, sizeof chart->subtitle, "%s, %lld moments", request->model->label,
              (long long)histograms->moments);
     snprintf(chart->note, sizeof chart->note,
@@ -394,7 +372,12 @@ bool cmd_calibrate(const Options *options, Err *err) {
     if (!require_single_scale(&request, err))
         return false;
     progress_begin("calibrate", options->quiet);
-    bool ok = count_scenes(options, &histograms, err);
+    bool ok = true;
+    for (int i = 0; ok && i < options->argument_count; i++) {
+        double share = 1.0 / options->argument_count;
+        progress_step(options->arguments[i], i * share, (i + 1) * share);
+        ok = count_scene(options, options->arguments[i], &histograms, err);
+    }
     progress_end();
     ok = ok && ranges_choose(&ranges, &histograms, &request, options->arguments[0], err);
     if (ok) {

@@ -40,18 +40,6 @@ static bool choose_kernels(Export *export, Err *err) {
     return export->forward.config.kernel != NULL;
 }
 
-/* ---- running --------------------------------------------------------------------------------- */
-
-static bool run_kernels(Export *export, Workload *workload, Err *err) {
-    Pooled *forward = &export->forward, *backward = &export->backward;
-    BevDtype dtype = export->dtype;
-    return workload_problem(workload, dtype, export->align, &forward->problem, err) &&
-           pooled_launch(forward, err) &&
-           (!backward->config.kernel ||
-            (workload_problem_backward(workload, dtype, export->align, &backward->problem, err) &&
-             pooled_launch(backward, err)));
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Writes a tensor as float32: a header of NumPy's format 1.0, then the values. */
@@ -143,17 +131,19 @@ static bool write_results(const Export *export, Err *err) {
     return !export->backward.config.kernel || write_gradients(export, err);
 }
 
-/* Pools the workload with --kernel and --dtype. Writes the decoded grid to --pooled as float32 (ny,
- * nx, C), with height (nz, ny, nx, C). With --direction backward or both, writes three more files.
- * NAME-grad_out.npy is the gradient of the output: random numbers of a fixed seed, as stored.
- * NAME-grad_depth.npy is (camera, D, h, w), NAME-grad_feat.npy (camera, h, w, C). Nothing is
- * written before all results exist. */
+/* Writes what the kernels compute. Nothing is written before all results exist. */
 static bool export_pooled(const Options *options, Workload *workload, BevAlign align, Err *err) {
     Export export = {.options = options, .dtype = BEV_FP32, .align = align};
-    bool ok = choose_kernels(&export, err) && run_kernels(&export, workload, err) &&
-              write_results(&export, err);
-    pooled_free(&export.forward);
-    pooled_free(&export.backward);
+    Pooled *forward = &export.forward, *backward = &export.backward;
+    bool ok = choose_kernels(&export, err) &&
+              workload_problem(workload, export.dtype, align, &forward->problem, err) &&
+              pooled_launch(forward, err);
+    if (ok && backward->config.kernel)
+        ok = workload_problem_backward(workload, export.dtype, align, &backward->problem, err) &&
+             pooled_launch(backward, err);
+    ok = ok && write_results(&export, err);
+    pooled_free(forward);
+    pooled_free(backward);
     return ok;
 }
 
@@ -171,35 +161,28 @@ static bool check_export(const Options *options, Err *err) {
     return select_single(options, "one align is written", "call it once for each", err);
 }
 
-/* Writes the scene as it is computed: its rig has the fault of a camera. `taken` receives
- * photographs of a world, which the caller frees. */
-static bool write_scene(const Options *options, const Workload *workload, const BevMap *map,
-                        Photos *taken, Err *err) {
-    Scene scene = *workload->scene;
-    const Rig right = inputs_rig_at(workload->seen);
-    scene.shape = workload->seen->shape;
-    scene.channels = scene.shape.channels;
-    scene.photos = workload_photos(workload);
-    if (scene.has_world && !options->bare && !scene.photos.srgb) {
-        if (!photos_of_world(&right, &scene.world, options->time_s, taken, err))
-            return false;
-        scene.photos = *taken;
-    }
-    scene.rig = workload_rig(workload);
-    return scene_write_npz(options->arguments[1], &scene, workload->features, map, options->half,
-                           err);
-}
-
-/* Writes the tensors and the map to OUT.npz. */
+/* Writes the scene as it is computed: its rig has the fault of a camera. */
 static bool write_tensors(const Options *options, Workload *workload, const BevMap *map, Err *err) {
     const BevShape *shape = &workload->seen->shape;
+    const char *path = options->arguments[1];
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
-    Photos taken = {.srgb = NULL};
-    bool ok = write_scene(options, workload, map, &taken, err);
+    Scene scene = *workload->scene;
+    const Rig right = inputs_rig_at(workload->seen);
+    Photos taken = {.srgb = NULL}; /* of a world */
+    bool ok = true;
+    scene.shape = *shape;
+    scene.channels = shape->channels;
+    scene.photos = workload_photos(workload);
+    if (scene.has_world && !options->bare && !scene.photos.srgb) {
+        ok = photos_of_world(&right, &scene.world, options->time_s, &taken, err);
+        scene.photos = taken;
+    }
+    scene.rig = workload_rig(workload);
+    ok = ok && scene_write_npz(path, &scene, workload->features, map, options->half, err);
     photos_free(&taken);
     if (!ok)
         return false;
-    clean_print(stdout, options->arguments[1]);
+    clean_print(stdout, path);
     printf(": depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
            "%lld intervals\n",
            cameras, (long long)shape->depth_bins, h, w, cameras, h, w, (long long)shape->channels,

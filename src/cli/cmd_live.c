@@ -133,7 +133,6 @@ static void progress_text(const CourseProgressRow *row, char *text, size_t size)
         snprintf(text, size, "begun");
 }
 
-/* Prints a line about a lesson: its name, its minutes, its progress and its title. */
 static void list_lesson(const char *name, const CourseProgress *progress) {
     char path[COURSE_PATH], text[64];
     Lesson lesson;
@@ -169,16 +168,6 @@ static bool list_lessons(Err *err) {
 
 /* ---- learn: one lesson ---------------------------------------------------------------------- */
 
-static bool run_live_lesson(const Options *options, const AppOptions *app, Err *err) {
-    LoopOptions loop = screen_options(options);
-    loop.app = *app;
-    loop.app.scene = preset_world;
-    if (!select_devices(options->device, &loop.where, err))
-        return false;
-    return live_run(&loop, err);
-}
-
-/* Opens the lesson, or the quiz, with the name `name`. */
 static bool run_lesson(const Options *options, const char *name, Err *err) {
     AppOptions app = {.scene = "canonical", .lesson = name, .seed = options->seed};
     if (options->script && !options->export)
@@ -188,8 +177,12 @@ static bool run_lesson(const Options *options, const char *name, Err *err) {
     const ScriptOptions script = script_options(options, &app);
     if (options->export)
         return lesson_export(&script, options->export, err);
-    return options->plain || term_impossible() ? lesson_plain(&script, err)
-                                               : run_live_lesson(options, &app, err);
+    LoopOptions loop = screen_options(options);
+    if (loop.no_terminal)
+        return lesson_plain(&script, err);
+    loop.app = app;
+    loop.app.scene = preset_world;
+    return select_devices(options->device, &loop.where, err) && live_run(&loop, err);
 }
 
 bool cmd_learn(const Options *options, Err *err) {

@@ -32,7 +32,6 @@ static unsigned chosen_kernels(const Options *options) {
     return kernels;
 }
 
-/* Opens a model for each of the chosen formats and aligns. */
 static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
@@ -325,18 +324,6 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     }
 }
 
-static void print_findings(const Regime *regime, FILE *out) {
-    fprintf(out,
-            "\nFindings (model, L2 warm; what would be gained without that alone, all else as it "
-            "is; %s)\n\n",
-            regime->options->kernel
-                ? "a faster kernel comes last"
-                : "of a kernel the largest gain, which another term than the longest may have; "
-                  "with --kernel all of a kernel and their evidence");
-    for (int i = 0; i < regime->model_count; i++)
-        findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
-}
-
 /* Explains why hits may stay below 100 % although no DRAM is read. */
 static void explain_l2_parts(const ChosenGpus *chosen, FILE *out) {
     const char *before = " The L2 of ";
@@ -394,7 +381,15 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     whole = print_counters(regime, print, out) && whole;
     report_free(&traffic);
     report_free(&predictions);
-    print_findings(regime, out);
+    fprintf(out,
+            "\nFindings (model, L2 warm; what would be gained without that alone, all else as it "
+            "is; %s)\n\n",
+            regime->options->kernel
+                ? "a faster kernel comes last"
+                : "of a kernel the largest gain, which another term than the longest may have; "
+                  "with --kernel all of a kernel and their evidence");
+    for (int i = 0; i < regime->model_count; i++)
+        findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
     return whole;
 }
 

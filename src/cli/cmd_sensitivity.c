@@ -86,34 +86,26 @@ static double recorded_latency(const RecordedSet *recorded, const Harm *harm) {
     return found ? found->median_us : NAN;
 }
 
-/* Adds the stored format: one tensor's, the kernel's for all tensors, or all three of a mixture. */
-static void add_stored(Report *report, const SensitivityRow *row) {
-    char text[64];
-    if (row->tensor < TENSOR_ALL)
-        snprintf(text, sizeof text, "%s", bev_dtypes[row->stored[row->tensor]].name);
-    else if (row->tensor == TENSOR_ALL)
-        snprintf(text, sizeof text, "%s", bev_dtypes[row->dtype].name);
-    else
-        snprintf(text, sizeof text, "%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
-                 bev_dtypes[row->stored[TENSOR_FEATURES]].name,
-                 bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
-    add_text(report, "stored", "stored", text);
-}
-
 static void add_row(Report *report, const RecordedSet *recorded, const Harm *harm, bool many) {
     const SensitivityRow *row = &harm->sum;
-    const bool group = row->channels > 0;
-    char channels[48];
+    const bool group = row->channels > 0, mixed = row->tensor == TENSOR_MIXED;
+    const char *dtype = bev_dtypes[row->dtype].name;
+    char channels[48], stored[64];
     snprintf(channels, sizeof channels, "%lld-%lld", (long long)row->first_channel,
              (long long)(row->first_channel + row->channels - 1));
+    snprintf(stored, sizeof stored, "%s, %s, %s", bev_dtypes[row->stored[TENSOR_DEPTH]].name,
+             bev_dtypes[row->stored[TENSOR_FEATURES]].name,
+             bev_dtypes[row->stored[TENSOR_OUTPUT]].name);
     report_row(report);
     add_text(report, "scene", "scene", harm->scene);
     add_text(report, "tensor", "tensor", sensitive_names[row->tensor]);
     if (group)
         add_text(report, "channels", "channels", channels);
-    add_text(report, "dtype", "dtype",
-             row->tensor == TENSOR_MIXED ? "mixed" : bev_dtypes[row->dtype].name);
-    add_stored(report, row);
+    add_text(report, "dtype", "dtype", mixed ? "mixed" : dtype);
+    add_text(report, "stored", "stored",
+             mixed                       ? stored
+             : row->tensor == TENSOR_ALL ? dtype /* the kernel's, of all tensors */
+                                         : bev_dtypes[row->stored[row->tensor]].name);
     add_text(report, "align", "align", bev_aligns[row->align].name);
     add_text(report, "scales", "scales", row->scales);
     add_mb(report, "mb", "MB", 3, row->bytes);

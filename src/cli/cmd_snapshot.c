@@ -78,7 +78,6 @@ static bool check_options(const Options *options, Err *err) {
                           err);
 }
 
-/* Chooses the channels of the views rgb (--rgb) and channel (--channel). */
 static bool choose_channels(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
@@ -113,15 +112,6 @@ static bool choose_slice(Snapshot *snapshot, Err *err) {
                             "'%s' is no slice: 0 to %lld", word, (long long)whole.slices - 1);
 }
 
-/* Returns the view that is drawn by default. A world's features decode into colour; those of a
- * network have only a norm. */
-static ViewKind usual_view(const SeenFeatures *seen) {
-    return seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
-           : inputs_of_photos(seen)               ? VIEW_RGB
-                                                  : VIEW_NORM;
-}
-
-/* Fills the state of a display that shows what the options ask for. */
 static bool fill_state(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Workload *workload = &snapshot->a.workload;
@@ -133,8 +123,11 @@ static bool fill_state(Snapshot *snapshot, Err *err) {
     state_init(state, &snapshot->menu, 0);
     state->job = workload->job;
     state->scene = workload->loaded->facts;
-    state->view =
-        options->view ? choices_find(CHOICE_VIEW, options->view) : (int)usual_view(workload->seen);
+    /* A world's features decode into colour; those of a network have only a norm. */
+    ViewKind usual = workload->seen->embedding.channels >= EMBED_DIMS ? VIEW_COLOR
+                     : inputs_of_photos(workload->seen)               ? VIEW_RGB
+                                                                      : VIEW_NORM;
+    state->view = choices_or(CHOICE_VIEW, options->view, (int)usual);
     state->light = choices_find(CHOICE_THEME, options->theme) == THEME_LIGHT;
     state->fill = !options->no_fill;
     state->truth = (unsigned)choices_or(CHOICE_TRUTH, options->truth, TRUTH_BOXES);
@@ -199,7 +192,6 @@ static bool change_config(const char *words, unsigned where, KernelConfig *confi
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
-/* Makes the inputs of a side, and pools them with `config`. */
 static bool pool_side(Snapshot *snapshot, Side *side, Workload *workload, const char *scene,
                       const KernelConfig *config, Err *err) {
     FrameInputs *inputs = &side->inputs;
@@ -242,14 +234,6 @@ static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
 
 /* ---- the backward pass ----------------------------------------------------------------------- */
 
-/* Whether the cell is part of the loss; a cell with NaN is. */
-static bool is_inside(const float *row, int64_t channels) {
-    for (int64_t c = 0; c < channels; c++)
-        if (row[c] != 0)
-            return true;
-    return false;
-}
-
 /* Makes the loss of a gradient from a file: sum(pooled * grad_out), over the cells where grad_out
  * is not 0. */
 static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss, Err *err) {
@@ -265,12 +249,12 @@ static bool loss_of_file(Workload *workload, const float *pooled, GridLoss *loss
     if (!loss->inside || !loss->grad_out)
         return err_no_memory(err, "--grad-out", "choose a smaller scene");
     memcpy(loss->grad_out, workload->grad_out, values * sizeof *loss->grad_out);
-    for (int64_t cell = 0; cell < cells; cell++) {
-        loss->inside[cell] = is_inside(loss->grad_out + cell * channels, channels);
-        loss->count += loss->inside[cell];
-    }
-    for (size_t i = 0; i < values; i++)
+    for (size_t i = 0; i < values; i++) {
+        loss->inside[i / (size_t)channels] |= loss->grad_out[i] != 0; /* a cell with NaN, too */
         loss->value += (double)pooled[i] * loss->grad_out[i];
+    }
+    for (int64_t cell = 0; cell < cells; cell++)
+        loss->count += loss->inside[cell];
     return true;
 }
 
@@ -357,7 +341,6 @@ static bool choose_pixel(Snapshot *snapshot, int64_t *pixel, Err *err) {
                    bev_dtypes[snapshot->state.job.config.dtype].title);
 }
 
-/* Computes the gradients of the loss and the pixel to show, and describes them. */
 static bool go_back(Snapshot *snapshot, const KernelConfig *forward, Err *err) {
     Side *a = &snapshot->a;
     const char *choice = "";
@@ -548,7 +531,6 @@ static bool write_figure(const Options *options, FigureSpec *spec, Err *err) {
     return ok;
 }
 
-/* Draws the figure of the pooled frame, and writes it to the file. */
 static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
@@ -575,7 +557,6 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     return ok;
 }
 
-/* Makes the figure: opens the scene, pools it, and draws it as the options ask for. */
 static bool make_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const char *scene = options->arguments[0];

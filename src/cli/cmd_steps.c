@@ -66,7 +66,6 @@ static bool record_kernel(StepsCommand *command, const BevKernel *kernel, int64_
     return steps_record(kernel, problem, &choice, &command->steps[side], err);
 }
 
-/* Records one kernel, or two that stand side by side. */
 static bool record_kernels(StepsCommand *command, Err *err) {
     const char *list = command->options->kernel ? command->options->kernel : "v2";
     const BevKernel *kernels[SIDES];

@@ -209,7 +209,6 @@ static void print_messages(const char *messages) {
         fprintf(stderr, "(%d more lines)\n", lines - MESSAGE_LINES);
 }
 
-/* Compiles the user's kernel, judges it, and times it beside the ladder. */
 static bool try_once(const Options *options, Err *err) {
     const char *file = options->arguments[0];
     const char *scene = options->argument_count > 1 ? options->arguments[1] : default_scene;

@@ -22,7 +22,6 @@ typedef struct {
     int expected; /* failed rows of kernels that are wrong on purpose */
 } Verified;
 
-/* Returns the lowest cosine of the output and of its classes. */
 static double lowest_cosine(const VerifyRow *row) {
     double lowest = row->format.cosine;
     for (int i = 0; i < CLASS_COUNT; i++)
@@ -74,7 +73,6 @@ static void explain_format(json_t *failures, const FormatError *error) {
                     (long long)not_finite);
 }
 
-/* Returns why a row fails the gates, as lines. */
 static json_t *explain_row(const VerifyRow *row) {
     json_t *failures = json_array();
     const GateAdjoint *adjoint = &row->adjoint;
@@ -392,7 +390,6 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
                     records->skipped ? "every selection was skipped" : "nothing was selected"));
 }
 
-/* Computes and judges the rows of the options' plan. */
 static bool judge_plan(Verified *verified, Err *err) {
     static const char *const usual[] = {"canonical", "asymmetric", "toy"};
     Records *records = &verified->records;
@@ -406,13 +403,6 @@ static bool judge_plan(Verified *verified, Err *err) {
            records_end(records, err) && judge_rows(verified, &plan, err);
 }
 
-static bool judge_files(Verified *verified, RecordFile *files, int count, Err *err) {
-    const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
-    add_columns(&verified->records.row, &none);
-    return records_take_files(&verified->records, files, count, err) &&
-           judge_rows(verified, NULL, err);
-}
-
 bool verify_results(const Options *options, RecordFile *files, int count, Err *err) {
     Verified verified = {.records = {.options = options,
                                      .command = "verify",
@@ -422,7 +412,12 @@ bool verify_results(const Options *options, RecordFile *files, int count, Err *e
                          .classes = json_object(),
                          .many = options->moments > 0};
     verified.records.context = &verified;
-    bool ok = files ? judge_files(&verified, files, count, err) : judge_plan(&verified, err);
+    const VerifyRow none = {.scene = "", .config.kernel = bev_kernels[0], .skipped = "not run"};
+    if (files)
+        add_columns(&verified.records.row, &none);
+    bool ok = files ? records_take_files(&verified.records, files, count, err) &&
+                          judge_rows(&verified, NULL, err)
+                    : judge_plan(&verified, err);
     json_decref(verified.classes);
     records_close(&verified.records);
     return ok;

@@ -13,10 +13,6 @@ static IntervalLengths interval_lengths(const SceneModel *scene) {
                              problem->shape.nz};
 }
 
-static const char *format_name(const SceneModel *scene) {
-    return bev_dtypes[scene->problem.view.dtype].title;
-}
-
 static void print_evidence(const Finding *finding, FILE *out) {
     fputs("      ", out);
     text_put(finding->evidence, out);
@@ -47,7 +43,7 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
     const Prediction prediction = kernel->predicted[gpu];
     char us[24];
     unit_text(UNIT_US, prediction.latency_us, us, sizeof us);
-    fprintf(out, "%s %s on %s, ", kernel->title, format_name(scene),
+    fprintf(out, "%s %s on %s, ", kernel->title, bev_dtypes[scene->problem.view.dtype].title,
             scene->memory->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);

@@ -59,7 +59,6 @@ static const char *const examples[COMMAND_COUNT] = {
     [COMMAND_MERGE] = "bevscope merge shard-*.jsonl",
 };
 
-/* Prints the keys of the display's help screen and their actions. */
 static void print_keys(FILE *out) {
     fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
     for (int i = 0; i < ACTION_COUNT; i++) {
@@ -148,7 +147,6 @@ static void man_option(const OptionHelp *option, FILE *out) {
     roff_line(out, option->help);
 }
 
-/* Prints the controls of the live display, from the table of keys. */
 static void man_controls(FILE *out) {
     fputs(".SH CONTROLS\nKeys of the live display, in terminal and window alike, and its words. In "
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "

@@ -25,22 +25,14 @@ bool object_table_measure(const ObjectTable *table, Workload *workload, BevDtype
     return ok;
 }
 
-static double box_range_m(const TrueBox *box) {
-    return hypot(box->center_m[0], box->center_m[1]);
-}
-
-static bool is_flat(const TrueBox *box) {
-    return !(box->size_m[0] > 0 && box->size_m[1] > 0 && box->size_m[2] > 0);
-}
-
 /* Warns of boxes that show nothing about a map, with one line for each kind. */
 static void say_unmeasured(const Objects *objects, const Grid *grid, const char *scene) {
     int64_t outside = 0, unseen = 0, flat = 0;
     for (int64_t i = 0; i < objects->count; i++) {
-        const double *at = objects->boxes[i].center_m;
+        const double *at = objects->boxes[i].center_m, *size_m = objects->boxes[i].size_m;
         outside += !(at[0] >= grid->x_min_m && at[0] < grid->x_max_m && at[1] >= grid->y_min_m &&
                      at[1] < grid->y_max_m);
-        flat += is_flat(&objects->boxes[i]);
+        flat += !(size_m[0] > 0 && size_m[1] > 0 && size_m[2] > 0);
         unseen += !objects->pixels[i];
     }
     const struct {
@@ -138,13 +130,11 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     add_metres(report, "behind_m", "depth behind m", now->behind_m);
 }
 
-static int64_t *order_by_range(const Objects *objects) {
-    int64_t *order = malloc((size_t)objects->count * sizeof *order);
-    for (int64_t i = 0; order && i < objects->count; i++) {
+static int64_t *order_by_range(const ObjectError *errors, int64_t count) {
+    int64_t *order = malloc((size_t)count * sizeof *order);
+    for (int64_t i = 0; order && i < count; i++) {
         int64_t at = i;
-        for (; at > 0 &&
-               box_range_m(&objects->boxes[order[at - 1]]) > box_range_m(&objects->boxes[i]);
-             at--)
+        for (; at > 0 && errors[order[at - 1]].range_m > errors[i].range_m; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -155,7 +145,7 @@ void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtyp
                       Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
     char text[32];
-    int64_t *order = order_by_range(&table->objects);
+    int64_t *order = order_by_range(table->errors, table->objects.count);
     rows->out_of_memory = rows->out_of_memory || !order;
     for (int64_t i = 0; order && i < table->objects.count; i++) {
         add_head(rows, table, scene, dtype, align);
@@ -213,36 +203,30 @@ static void add_shift(const Rig *right, const Rig *wrong, int camera, int h, int
     shift->left_m += (dy * ray[0] - dx * ray[1]) / level;
 }
 
-/* Adds how far a fault moves the points of a camera at one range. */
-static void add_range(const Rig *right, const Rig *wrong, int camera, double range_m,
-                      Report *report) {
-    Shift shift = {.points = 0};
-    for (int h = 0; h < right->frustum.feat_h; h++)
-        for (int w = 0; w < right->frustum.feat_w; w++)
-            add_shift(right, wrong, camera, h, w, range_m, &shift);
-    double points = (double)shift.points; /* with 0 points the means are unknown */
-    add_text(report, "camera", "camera", right->cameras[camera].name);
-    add_real(report, "range_m", "range m", 0, range_m);
-    add_int(report, "points", "points", shift.points);
-    add_metres(report, "moved_m", "moved m", shift.moved_m / points);
-    add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
-    add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
-    add_metres(report, "left_m", "left m", shift.left_m / points);
-    add_int(report, "in_grid", "in grid", shift.in_grid);
-    add_real(report, "other_cell", "in other cells", 3,
-             (double)shift.left_cell / (double)shift.in_grid);
-}
-
 void fault_table_add(const Rig *right, const Rig *wrong, const char *scene, Report *report) {
     static const double ranges_m[] = {10, 30, 50, 80};
     for (int camera = 0; camera < right->camera_count; camera++)
         for (int i = 0; i < 4; i++) {
+            Shift shift = {.points = 0};
             if (!memcmp(&right->cameras[camera], &wrong->cameras[camera], sizeof(Camera)))
                 continue;
+            for (int h = 0; h < right->frustum.feat_h; h++)
+                for (int w = 0; w < right->frustum.feat_w; w++)
+                    add_shift(right, wrong, camera, h, w, ranges_m[i], &shift);
+            double points = (double)shift.points; /* with 0 points the means are unknown */
             report->folds = true;
             report_row(report);
             add_text(report, "scene", "scene", scene);
-            add_range(right, wrong, camera, ranges_m[i], report);
+            add_text(report, "camera", "camera", right->cameras[camera].name);
+            add_real(report, "range_m", "range m", 0, ranges_m[i]);
+            add_int(report, "points", "points", shift.points);
+            add_metres(report, "moved_m", "moved m", shift.moved_m / points);
+            add_metres(report, "largest_m", "largest m", shift.points ? shift.largest_m : NAN);
+            add_metres(report, "ahead_m", "away m", shift.ahead_m / points);
+            add_metres(report, "left_m", "left m", shift.left_m / points);
+            add_int(report, "in_grid", "in grid", shift.in_grid);
+            add_real(report, "other_cell", "in other cells", 3,
+                     (double)shift.left_cell / (double)shift.in_grid);
         }
 }
 

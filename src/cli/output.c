@@ -26,29 +26,19 @@ static int hanging_indent(const char *line, size_t length) {
     return indent;
 }
 
-/* Prints one line on a terminal. Blanks at its end do not break it. */
-static bool print_line(const char *line, size_t length) {
-    while (length && line[length - 1] == ' ')
-        length--;
-    const bool whole = !strncmp(line, output_command, strlen(output_command));
-    return text_wrap(line, length, 0, whole ? 0 : hanging_indent(line, length),
-                     whole ? INT_MAX : report_screen_columns, stdout);
-}
-
-static bool print_lines(const char *text) {
-    bool ok = true;
-    while (ok && *text) {
-        size_t length = strcspn(text, "\n");
-        ok = print_line(text, length);
-        text += length + (text[length] == '\n');
-    }
-    return ok;
-}
-
+/* Prints a result. On a terminal long lines are broken, and blanks at their ends left out. */
 static bool print_result(const MemoryStream *output) {
-    bool ok = report_screen_columns
-                  ? print_lines(output->bytes)
-                  : fwrite(output->bytes, 1, output->length, stdout) == output->length;
+    const char *text = output->bytes;
+    bool ok = report_screen_columns || fwrite(text, 1, output->length, stdout) == output->length;
+    while (report_screen_columns && ok && *text) {
+        size_t end = strcspn(text, "\n"), length = end;
+        const bool whole = !strncmp(text, output_command, strlen(output_command));
+        while (length && text[length - 1] == ' ')
+            length--;
+        ok = text_wrap(text, length, 0, whole ? 0 : hanging_indent(text, length),
+                       whole ? INT_MAX : report_screen_columns, stdout);
+        text += end + (text[end] == '\n');
+    }
     return fflush(stdout) == 0 && ok;
 }
 

@@ -109,17 +109,6 @@ static double footprint_reaches(const Sweep *sweep, double bytes) {
     return NAN;
 }
 
-static void set_axis_ends(const Sweep *sweep, PlotAxis *axis) {
-    double lo = INFINITY, hi = 0;
-    for (int r = 0; r < sweep->kernel_count; r++)
-        for (int i = 0; i < sweep->count; i++) {
-            lo = fmin(lo, sweep->latency[r][i]);
-            hi = fmax(hi, sweep->latency[r][i]);
-        }
-    axis->lo = lo / 1.5;
-    axis->hi = hi * 1.5;
-}
-
 /* "V4 is 1.4 to 26 times as fast as V2 from 50 to 700 cells a side" */
 static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
     static const char *const axes[OVER_COUNT] = {"cells a side", "channels", "points"};
@@ -151,7 +140,7 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
     static const char *const axes[OVER_COUNT] = {"cells a side of the same area", "channels",
                                                  "points"};
     const Gpu *gpu = &request->chosen->gpus[0];
-    double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
+    double half = gpu->l2_bytes / 2, full = gpu->l2_bytes, lo = INFINITY, hi = 0;
     char subtitle[TEXT], title[TEXT], labels[2][TEXT];
     PlotSeries series[KERNELS];
     PlotMark marks[2];
@@ -189,7 +178,13 @@ static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep
         .marks = marks,
         .mark_count = mark_count,
     };
-    set_axis_ends(sweep, &spec.y);
+    for (int r = 0; r < sweep->kernel_count; r++)
+        for (int i = 0; i < sweep->count; i++) {
+            lo = fmin(lo, sweep->latency[r][i]);
+            hi = fmax(hi, sweep->latency[r][i]);
+        }
+    spec.y.lo = lo / 1.5;
+    spec.y.hi = hi * 1.5;
     return output_chart(request->options, &spec, request->options->output, err);
 }
 

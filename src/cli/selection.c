@@ -159,13 +159,14 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points, cons
 }
 
 bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err) {
-    char *comma = NULL, *end = NULL;
-    long x = strtol(text, &comma, 10), y = *comma == ',' ? strtol(comma + 1, &end, 10) : 0;
-    Slice whole = slice_of(shape, SLICE_MAX);
-    bool tall = whole.slices > 1, has_z = tall && end && *end == ',';
-    char *start = end;
-    long z = has_z ? strtol(start + 1, &end, 10) : 0;
-    if (comma == text || !end || end == comma + 1 || (has_z && end == start + 1) || *end)
+    const Slice whole = slice_of(shape, SLICE_MAX);
+    const bool tall = whole.slices > 1;
+    long long x, y, z = 0;
+    int used = 0, more = 0;
+    bool read = sscanf(text, "%lld,%lld%n", &x, &y, &used) == 2;
+    if (read && tall && text[used] == ',')
+        read = sscanf(text + used, ",%lld%n", &z, &more) == 1;
+    if (!read || text[used + more])
         return err_set(err, ERR_USAGE, "--cell", tall ? "such as 64,70,3" : "such as 64,70",
                        "'%s' is not X,Y%s", text, tall ? " or X,Y,Z" : "");
     CellPlace last = cell_place(shape, shape->nx * shape->ny - 1, ",");
@@ -315,35 +316,29 @@ Job select_job(const Options *options) {
     return job;
 }
 
-/* Adds the kernels of `word` in these directions to the set. `directions` 0: its own, or
- * forward. */
-static bool add_kernels(const char *word, unsigned where, unsigned directions, KernelSet *kernels,
-                        Err *err) {
-    const BevKernel *named = bev_kernel_find(word);
-    if (!directions)
-        directions = 1u << (named ? named->direction : BEV_FORWARD);
-    bool found = false;
-    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
-        const BevKernel *kernel =
-            directions >> direction & 1 ? find_kernel(word, where, (BevDirection)direction) : NULL;
-        for (int i = 0; kernel && bev_kernels[i]; i++)
-            *kernels |= bev_kernels[i] == kernel ? (KernelSet)1 << i : 0;
-        found = found || kernel;
-    }
-    return found || refuse_kernel(word, where, directions, err);
-}
-
-/* Adds the kernels of each item of a list. "all" and NULL give 0, which stands for every kernel. */
+/* Lists the kernels of each item of a list in these directions; 0: in their own, or forward. "all"
+ * and NULL give 0, which stands for every kernel. */
 static bool select_kernels(const char *list, unsigned where, unsigned directions,
                            KernelSet *kernels, Err *err) {
-    bool ok = true, all = false;
     *kernels = 0;
-    for (char word[CHOICE_ITEM]; ok && !all && choices_item(&list, word);) {
-        all = !strcmp(word, "all");
-        ok = all || add_kernels(word, where, directions, kernels, err);
+    for (char word[CHOICE_ITEM]; choices_item(&list, word);) {
+        const BevKernel *named = bev_kernel_find(word);
+        unsigned ways = directions ? directions : 1u << (named ? named->direction : BEV_FORWARD);
+        KernelSet found = 0;
+        if (!strcmp(word, "all")) {
+            *kernels = 0;
+            return true;
+        }
+        for (int way = 0; way < BEV_DIRECTION_COUNT; way++) {
+            const BevKernel *kernel =
+                ways >> way & 1 ? find_kernel(word, where, (BevDirection)way) : NULL;
+            found |= kernel ? kernel_bit(kernel) : 0;
+        }
+        if (!found)
+            return refuse_kernel(word, where, ways, err);
+        *kernels |= found;
     }
-    *kernels = all ? 0 : *kernels;
-    return ok;
+    return true;
 }
 
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
