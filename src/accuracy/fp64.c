@@ -54,26 +54,21 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
     return -1;
 }
 
-/* Returns the problem with its original FP32 values in place of the encoded ones. */
-static BevProblem original_problem(const HostProblem *problem) {
-    BevProblem original = problem->view;
+double *fp64_of(const HostProblem *problem, Err *err) {
+    const BevProblem *view = &problem->view;
+    BevProblem original = *view; /* its original FP32 values in place of the encoded ones */
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
     BevTensor *const tensors[] = {&original.depth, &original.feat, &original.grad_out};
     const float *const values[] = {problem->features.depth, problem->features.feat,
                                    problem->grad_out};
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+    size_t count = 0;
+    for (int i = bev_outputs(view, outputs); i-- > 0;)
+        count += (size_t)(outputs[i]->rows * outputs[i]->row_len);
+    for (int i = 0; i < 3; i++)
         *tensors[i] = (BevTensor){.rows = tensors[i]->rows,
                                   .row_len = tensors[i]->row_len,
                                   .data = (void *)values[i],
                                   .scale = 1};
-    return original;
-}
-
-double *fp64_of(const HostProblem *problem, Err *err) {
-    const BevProblem *view = &problem->view, original = original_problem(problem);
-    const BevTensor *outputs[BEV_MAX_OUTPUTS];
-    size_t count = 0;
-    for (int i = bev_outputs(view, outputs); i-- > 0;)
-        count += (size_t)(outputs[i]->rows * outputs[i]->row_len);
     double *out = malloc(count * sizeof *out);
     if (!out)
         err_no_memory(err, "FP64 reference", "choose a smaller scene");

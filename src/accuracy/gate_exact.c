@@ -20,11 +20,6 @@ typedef struct {
     int grad; /* the span of grad_out, backward only */
 } Span;
 
-static int64_t longest_interval(const BevMap *map) {
-    int64_t longest = bev_longest_interval(map);
-    return longest > 1 ? longest : 1;
-}
-
 /* Limits a span to 0 to 3 powers of two. */
 static int limited_span(int value) {
     enum { MOST = 3 };
@@ -33,7 +28,7 @@ static int limited_span(int value) {
 
 static Span span_of(BevDtype dtype, const BevMap *map) {
     int significant = dtype == BEV_FP32 ? 24 : 11;
-    int left = significant - (int)ceil(log2((double)longest_interval(map)));
+    int left = significant - (int)ceil(log2(fmax(1, (double)bev_longest_interval(map))));
     Span span = {.weight = map->weights ? 1 : 0};
     left -= span.weight;
     span.depth = limited_span(left / 2);
@@ -114,20 +109,9 @@ static void set_scales(BevProblem *view, Span span) {
         view->feat.channel_scales[c] = ldexpf(1, digit_sum(c) % 4 - 2);
     if (bev_dtypes[view->out.dtype].bits != 8)
         return;
-    double largest = ldexp((double)longest_interval(&view->map), span.feat) * view->feat.scale *
-                     view->depth.scale;
+    double largest = ldexp(fmax(1, (double)bev_longest_interval(&view->map)), span.feat) *
+                     view->feat.scale * view->depth.scale;
     view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[view->out.dtype].largest)));
-}
-
-static bool draw_weights(HostProblem *problem, int span, uint64_t *state) {
-    BevMap *map = &problem->view.map;
-    if (!map->weights)
-        return true;
-    problem->own_weights = malloc((size_t)map->points * sizeof(float) + 1);
-    for (int64_t t = 0; problem->own_weights && t < map->points; t++)
-        problem->own_weights[t] = random_power(state, span);
-    map->weights = problem->own_weights;
-    return map->weights != NULL;
 }
 
 /* ---- view ------------------------------------------------------------------------------------ */
@@ -178,9 +162,17 @@ static Span backward_span(const BevProblem *view, const int32_t *terms) {
 
 static bool fill_problem(HostProblem *problem, Span span, uint64_t *seed, Err *err) {
     BevProblem *view = &problem->view;
+    BevMap *map = &view->map;
     float *row = malloc((size_t)view->shape.channels * sizeof *row);
-    bool ok = (row && draw_weights(problem, span.weight, seed)) ||
-              err_no_memory(err, "gate C", "choose a smaller scene");
+    if (map->weights) {
+        problem->own_weights = malloc((size_t)map->points * sizeof(float) + 1);
+        for (int64_t t = 0; problem->own_weights && t < map->points; t++)
+            problem->own_weights[t] = random_power(seed, span.weight);
+    }
+    bool drawn = !map->weights || problem->own_weights;
+    bool ok = (row && drawn) || err_no_memory(err, "gate C", "choose a smaller scene");
+    if (map->weights)
+        map->weights = problem->own_weights;
     if (ok) {
         set_scales(view, span);
         fill_depth(&view->depth, span.depth, seed);

@@ -343,7 +343,6 @@ static int64_t wrong_kind(const FormatError *error) {
     return error->nan_count + error->inf_count + error->finite_count;
 }
 
-/* Computes rel_l2 and cosine from the sums. */
 static void conclude_error(FormatError *error) {
     if (!error->judged) {
         error->max_abs = error->rel_l2 = error->cosine = NAN;
@@ -355,29 +354,15 @@ static void conclude_error(FormatError *error) {
     error->atol_1e2 = error->max_abs <= 1e-2 && !wrong_kind(error);
 }
 
-/* Sums of squares over one channel. */
-typedef struct {
-    double error2, want2;
-} ChannelSums;
-
-/* Returns the root mean square of the channels' rel_l2. NaN: all channels are 0, or no memory. */
-static double channels_error(const ChannelSums *sums, int64_t channels) {
-    double sum = 0;
-    int64_t count = 0;
-    for (int64_t c = 0; sums && c < channels; c++)
-        if (sums[c].want2 > 0) {
-            sum += sums[c].error2 / sums[c].want2;
-            count++;
-        }
-    return count ? sqrt(sum / (double)count) : NAN;
-}
-
-/* Returns gate B's figures of one output. The arrays begin at this output. */
+/* Returns gate B's figures of one output. The arrays begin at this output. channels_l2 is NaN where
+ * all channels are 0, or without memory. */
 static FormatError error_of(const GateOutput *output, const double *fp64_original,
                             const int32_t *terms, double underflow) {
     FormatError error = {.output = output->name, .slack = 1, .worst_cell = -1, .worst_channel = -1};
     const BevTensor *tensor = &output->tensor;
-    ChannelSums *sums = calloc((size_t)tensor->row_len, sizeof *sums);
+    struct {
+        double error2, want2;
+    } *sums = calloc((size_t)tensor->row_len, sizeof *sums); /* squares, over each channel */
     for (int64_t row = 0; row < tensor->rows; row++)
         for (int64_t c = 0; c < tensor->row_len; c++) {
             double got = bev_tensor_at(tensor, row, c);
@@ -391,7 +376,13 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
             }
         }
     conclude_error(&error);
-    error.channels_l2 = channels_error(sums, tensor->row_len);
+    double sum = 0, count = 0;
+    for (int64_t c = 0; sums && c < tensor->row_len; c++)
+        if (sums[c].want2 > 0) {
+            sum += sums[c].error2 / sums[c].want2;
+            count++;
+        }
+    error.channels_l2 = count ? sqrt(sum / count) : NAN;
     free(sums);
     return error;
 }

@@ -87,21 +87,6 @@ static void emit_groups(const Sensitivity *all, const BevProblem *problem, Sensi
     }
 }
 
-/* The three tensors as they are stored. */
-typedef struct {
-    const BevTensor *of[TENSOR_ALL];
-} Stored;
-
-/* Fills in the formats and the bytes of the row's tensors. */
-static void describe_tensors(const Stored *stored, SensitivityRow *row) {
-    for (int i = 0; i < TENSOR_ALL; i++) {
-        BevDtype dtype = stored->of[i]->dtype;
-        row->stored[i] = i != TENSOR_OUTPUT && bev_is_whole(dtype) ? BEV_INT8 : dtype;
-        if (row->tensor >= TENSOR_ALL || row->tensor == (SensitiveTensor)i)
-            row->bytes += (double)bev_tensor_bytes(stored->of[i]);
-    }
-}
-
 /* Pools with the row's tensor decoded, and all others as they were. `out` receives output codes. */
 static void pool_with(const Sensitivity *all, const HostProblem *problem, const BevTensor *out,
                       SensitiveTensor tensor) {
@@ -125,9 +110,12 @@ static void pool_with(const Sensitivity *all, const HostProblem *problem, const 
     }
 }
 
-/* Returns a row with the fields that do not depend on the result. */
-static SensitivityRow row_of(const char *scene, const Workload *workload, const BevProblem *view,
-                             SensitiveTensor tensor) {
+/* Pools, judges and emits a row. Emits the groups of channels of features and output, too. `stored`
+ * has the three tensors as they are stored. */
+static void emit_row(const Sensitivity *all, const char *scene, const Workload *workload,
+                     const HostProblem *problem, const BevTensor *const stored[TENSOR_ALL],
+                     SensitiveTensor tensor) {
+    const BevProblem *view = &problem->view;
     SensitivityRow row = {.scene = scene,
                           .time_s = workload->job.time_s,
                           .dtype = view->dtype,
@@ -136,19 +124,17 @@ static SensitivityRow row_of(const char *scene, const Workload *workload, const 
                           .grid_channels = view->out.row_len};
     snprintf(row.scales, sizeof row.scales, "%s",
              ranges_label(workload->features->scales, view->dtype));
-    return row;
-}
-
-/* Pools, judges and emits a row. Emits the groups of channels of features and output, too. */
-static void emit_row(const Sensitivity *all, const HostProblem *problem, const Stored *stored,
-                     SensitivityRow row) {
-    const BevProblem *view = &problem->view;
-    describe_tensors(stored, &row);
-    pool_with(all, problem, stored->of[TENSOR_OUTPUT], row.tensor);
+    for (int i = 0; i < TENSOR_ALL; i++) {
+        BevDtype dtype = stored[i]->dtype;
+        row.stored[i] = i != TENSOR_OUTPUT && bev_is_whole(dtype) ? BEV_INT8 : dtype;
+        if (tensor >= TENSOR_ALL || tensor == (SensitiveTensor)i)
+            row.bytes += (double)bev_tensor_bytes(stored[i]);
+    }
+    pool_with(all, problem, stored[TENSOR_OUTPUT], tensor);
     row.error = error_of(view, view->out.row_len, all->values, all->want, all->terms);
     row.grid2 = row.error.want2;
     all->emit(&row, all->context);
-    if (row.tensor == TENSOR_FEATURES || row.tensor == TENSOR_OUTPUT)
+    if (tensor == TENSOR_FEATURES || tensor == TENSOR_OUTPUT)
         emit_groups(all, view, row);
 }
 
@@ -156,11 +142,11 @@ static bool visit_problem(void *context, const char *scene, Workload *workload,
                           const HostProblem *problem, Err *err) {
     const Sensitivity *run = context;
     const BevProblem *view = &problem->view;
-    const Stored stored = {{&view->depth, &view->feat, &view->out}};
+    const BevTensor *const stored[] = {&view->depth, &view->feat, &view->out};
     Sensitivity all = {.emit = run->emit, .context = run->context};
     bool ok = arrays_init(&all, problem, err);
     for (int tensor = 0; ok && tensor <= TENSOR_ALL; tensor++)
-        emit_row(&all, problem, &stored, row_of(scene, workload, view, (SensitiveTensor)tensor));
+        emit_row(&all, scene, workload, problem, stored, (SensitiveTensor)tensor);
     arrays_free(&all);
     return ok;
 }
@@ -176,9 +162,9 @@ static bool visit_mixed(void *context, const char *scene, Workload *workload,
               workload_problem(workload, run->mixed[TENSOR_OUTPUT], view->align, &out, err) &&
               arrays_init(&all, problem, err);
     if (ok) {
-        const Stored stored = {{&depth.view.depth, &view->feat, &out.view.out}};
+        const BevTensor *const stored[] = {&depth.view.depth, &view->feat, &out.view.out};
         bev_tensor_decode(&depth.view.depth, 0, depth.view.depth.rows, all.depth);
-        emit_row(&all, problem, &stored, row_of(scene, workload, view, TENSOR_MIXED));
+        emit_row(&all, scene, workload, problem, stored, TENSOR_MIXED);
     }
     problem_free(&depth);
     problem_free(&out);

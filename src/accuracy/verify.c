@@ -83,7 +83,6 @@ Gates *gates_open(const HostProblem *host, bool exact, bool twice, const GiveUp 
     return gates;
 }
 
-/* Launches on poisoned outputs and reads `codes`. */
 static bool run_once(Session *session, void *codes, Err *err) {
     return session_poison(session, err) && session_run(session, err) &&
            session_read(session, codes, err);
@@ -172,7 +171,6 @@ typedef struct {
     Judged *judged; /* [kernel, dtype, align]: those of the newest map */
 } Verify;
 
-/* Returns the place for the verdicts of kernel number `kernel`. */
 static Judged *judged_of(const Verify *verify, int kernel, const BevProblem *problem) {
     int format = kernel * BEV_DTYPE_COUNT + (int)problem->dtype;
     return &verify->judged[format * BEV_ALIGN_COUNT + (int)problem->align];

@@ -30,17 +30,11 @@ void data_stem(const char *path, char *stem, size_t size) {
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static const char *executable_folder(char buffer[PATH_MAX]) {
-    ssize_t length = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
-    if (length <= 0)
-        return NULL;
-    buffer[length] = '\0';
-    return dirname(buffer);
-}
-
 bool data_path(const char *relative, char *path, size_t size, Err *err) {
     char buffer[PATH_MAX];
-    const char *executable = executable_folder(buffer);
+    ssize_t linked = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
+    buffer[linked > 0 ? linked : 0] = '\0';
+    const char *executable = linked > 0 ? dirname(buffer) : NULL;
     const struct {
         const char *folder, *below;
     } roots[] = {

@@ -25,23 +25,19 @@ int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels
     return count;
 }
 
-/* Returns the title of the row that is called `name`; without such a row, `name` itself. */
-static const char *title_of(const char *name) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (!strcasecmp(bev_kernels[i]->name, name))
-            return bev_kernels[i]->title;
-    return name;
-}
-
 const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name) {
     const BevKernel *kernels[MAX_KERNELS];
+    const char *title = name;
     int count = kernels_of(where, direction, kernels, MAX_KERNELS);
     for (int i = 0; i < count; i++)
         if (!strcasecmp(kernels[i]->name, name) ||
             (kernels[i]->counterpart && !strcasecmp(kernels[i]->counterpart, name)))
             return kernels[i];
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->name, name))
+            title = bev_kernels[i]->title;
     for (int i = 0; i < count; i++)
-        if (!strcasecmp(kernels[i]->title, title_of(name)))
+        if (!strcasecmp(kernels[i]->title, title))
             return kernels[i];
     return NULL;
 }

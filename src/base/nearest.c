@@ -8,11 +8,6 @@
 
 enum { MAX_BYTES = 63 };
 
-static int least_of_three(int a, int b, int c) {
-    int ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
 /* Dynamic programming that keeps three rows of the table. A swap needs the row before the last. */
 int edit_distance(const char *a, const char *b) {
     int rows[3][MAX_BYTES + 1];
@@ -24,8 +19,11 @@ int edit_distance(const char *a, const char *b) {
         const int *last = rows[(i + 2) % 3], *before_last = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= b_length; j++) {
-            row[j] =
-                least_of_three(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] < row[j])
+                row[j] = last[j] + 1;
+            if (row[j - 1] < row[j])
+                row[j] = row[j - 1] + 1;
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
                 before_last[j - 2] + 1 < row[j])
                 row[j] = before_last[j - 2] + 1;

@@ -25,23 +25,14 @@ static struct {
     bool planned;
 } progress;
 
-/* Returns how much of the whole work is done, 0 to 1. The caller holds the lock. */
-static double done_share(void) {
-    double part = progress.expected > 0 ? fmin(progress.done / progress.expected, 1) : 0;
-    return progress.from + (progress.to - progress.from) * part;
-}
-
-/* Returns how many columns the line may take. A line that wraps could not be replaced. */
-static int line_columns(void) {
-    struct winsize size;
-    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-    return columns - 1 < LINE - 1 ? columns - 1 : LINE - 1;
-}
-
-/* Replaces the line by `text`. Writes spaces over the rest of a longer line. */
+/* Replaces the line by `text`, as far as the terminal has columns: a line that wraps could not be
+ * replaced. Writes spaces over the rest of a longer line. */
 static void replace_line(const char *text) {
     char line[2 * LINE + 8];
-    int width = line_columns(), length = (int)strlen(text) < width ? (int)strlen(text) : width;
+    struct winsize size;
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+    int width = columns < LINE ? columns - 1 : LINE - 1;
+    int length = (int)strlen(text) < width ? (int)strlen(text) : width;
     int rest = progress.drawn > length ? progress.drawn - length : 0;
     int used =
         snprintf(line, sizeof line, "\r%.*s%*s%s", length, text, rest, "", length ? "" : "\r");
@@ -52,7 +43,9 @@ static void replace_line(const char *text) {
 /* Draws the line. The caller holds the lock. */
 static void draw_line(void) {
     char text[LINE], shown[LINE], left[48] = "";
-    double done = done_share(), passed_ms = clock_ms() - progress.begun_ms;
+    double part = progress.expected > 0 ? fmin(progress.done / progress.expected, 1) : 0;
+    double done = progress.from + (progress.to - progress.from) * part;
+    double passed_ms = clock_ms() - progress.begun_ms;
     if (passed_ms > ESTIMATE_MS && done > 0.02)
         snprintf(left, sizeof left, ", about %.0f s left",
                  ceil(passed_ms * (1 - done) / done * 1e-3));

@@ -99,11 +99,6 @@ static void reset_terminal(const char *what, const char *after) {
     write_error(after);
 }
 
-static void wake_main_loop(void) {
-    ssize_t ignored = write(state.pipe[1], "", 1); /* a full pipe also wakes the loop */
-    (void)ignored;
-}
-
 void rescue_die(int signal) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
@@ -162,7 +157,8 @@ static void handle_signal(int signal) {
         ask_to_quit(signal);
     else
         state.pending[row->reaction] = signal;
-    wake_main_loop();
+    ssize_t ignored = write(state.pipe[1], "", 1); /* a full pipe also wakes the main loop */
+    (void)ignored;
     errno = saved_errno;
 }
 
@@ -175,20 +171,17 @@ static void reset_at_exit(void) {
                    "; the terminal was reset\n");
 }
 
-/* Installs the handler of a row, or gives the signal its old reaction back. Signals that the parent
+/* Installs the handlers, or gives the signals their old reactions back. Signals that the parent
  * ignores stay ignored, as nohup needs. */
-static void set_handler(int i, bool ours) {
-    bool crash = rows[i].reaction == ON_CRASH;
-    struct sigaction action = {.sa_handler = handle_signal, .sa_flags = crash ? 0 : SA_RESTART};
-    if (ours)
-        sigaction(rows[i].signal, &action, &state.before[i]);
-    if (!ours || (state.before[i].sa_handler == SIG_IGN && !crash))
-        sigaction(rows[i].signal, &state.before[i], NULL);
-}
-
 static void set_handlers(bool ours) {
-    for (int i = 0; i < ROW_COUNT; i++)
-        set_handler(i, ours);
+    for (int i = 0; i < ROW_COUNT; i++) {
+        bool crash = rows[i].reaction == ON_CRASH;
+        struct sigaction action = {.sa_handler = handle_signal, .sa_flags = crash ? 0 : SA_RESTART};
+        if (ours)
+            sigaction(rows[i].signal, &action, &state.before[i]);
+        if (!ours || (state.before[i].sa_handler == SIG_IGN && !crash))
+            sigaction(rows[i].signal, &state.before[i], NULL);
+    }
 }
 
 /* ---- the display ----------------------------------------------------------------------------- */

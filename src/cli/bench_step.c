@@ -42,10 +42,6 @@ static bool passed(BevpoolStatus status, const BevpoolError *error, Err *err) {
     return !status || err_set(err, ERR_FAILED, "--stage step", "", "%s", error->text);
 }
 
-static bool no_memory(Err *err) {
-    return err_no_memory(err, "--stage step", "choose a smaller scene");
-}
-
 /* Takes memory of the device, a copy of `from` if that is not NULL. It begins on a multiple of
  * ROOM. The bench frees it. */
 static bool take(StepBench *bench, void **memory, const void *from, size_t bytes, Err *err) {
@@ -56,7 +52,7 @@ static bool take(StepBench *bench, void **memory, const void *from, size_t bytes
     if (bench->device == BEVPOOL_CPU) {
         *memory = aligned_alloc(ROOM, (bytes + ROOM) / ROOM * ROOM);
         if (!*memory)
-            return no_memory(err);
+            return err_no_memory(err, "--stage step", "choose a smaller scene");
         if (from)
             memcpy(*memory, from, bytes);
     }
@@ -124,12 +120,6 @@ static bool open_plan(StepBench *bench, const BevProblem *p, BevDirection direct
                                err));
     call->map = bench->maps[shared ? BEV_FORWARD : direction];
     return ok;
-}
-
-static bool open_step(StepBench *bench, const BevProblem *problem, Err *err) {
-    return open_map(bench, problem->align, err) &&
-           open_plan(bench, problem, BEV_FORWARD, err) &&
-           open_plan(bench, problem, BEV_BACKWARD, err);
 }
 
 static void close_step(StepBench *bench) {
@@ -270,7 +260,9 @@ static bool add_problem(void *context, const char *scene, Workload *workload,
     Timing timings[PARTS];
     bool ok = rig.camera_count || err_set(err, ERR_USAGE, scene, "choose a scene with cameras",
                                           "no calibration to move");
-    ok = ok && open_step(&bench, &problem->view, err) &&
+    ok = ok && open_map(&bench, problem->view.align, err) &&
+         open_plan(&bench, &problem->view, BEV_FORWARD, err) &&
+         open_plan(&bench, &problem->view, BEV_BACKWARD, err) &&
          time_steps(&bench, &rows->plan->timing, timings, err);
     for (int part = 0; ok && part < PARTS; part++) {
         const Timing *timing = &timings[part];

@@ -39,7 +39,8 @@ typedef struct {
     const char *scene;
 } Facts;
 
-/* Adds where each camera looks. A file in another frame, or with inverted poses, shows here. */
+/* Adds where each camera looks, and the image cuts of cameras with their own. A file in another
+ * frame, or with inverted poses, shows here. */
 static void add_cameras(Facts *facts, const Scene *scene) {
     Report *report = &facts->cameras;
     for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++) {
@@ -54,11 +55,7 @@ static void add_cameras(Facts *facts, const Scene *scene) {
         add_real(report, "horizon_row", "horizon row", 4, view.horizon_px);
         add_int(report, "rows", "of rows", scene->rig.frustum.input_h);
     }
-}
-
-/* Adds the image cuts of the cameras that have their own. */
-static void add_images(Facts *facts, const Scene *scene) {
-    Report *report = &facts->images;
+    report = &facts->images;
     for (int i = 0; !rig_has_one_cut(&scene->rig) && i < scene->rig.camera_count; i++) {
         const ImageCut *cut = &scene->rig.cameras[i].cut;
         char size[32];
@@ -189,36 +186,32 @@ static void print_facts(const Report *report, FILE *out) {
         }
 }
 
-/* Adds the objects in each --align and --dtype, but the fault's ranges only once. */
-static bool add_objects(const Options *options, Workload *workload, Facts *facts, Err *err) {
-    KernelConfig formats[MAX_FORMATS];
-    int count = select_formats(options, formats);
-    ObjectTable table;
-    bool ok = object_table_open(options, workload, &table, err);
-    for (int i = 0; ok && i < count; i++) {
-        const KernelConfig *format = &formats[i];
-        ok =
-            object_table_measure(&table, workload, format->dtype, format->align, table.errors, err);
-        if (ok)
-            object_table_add(&table, facts->scene, format->dtype, format->align, &facts->objects,
-                             &facts->bands);
-    }
-    if (ok)
-        fault_table_add(&table.right, &table.wrong, facts->scene, &facts->faults);
-    object_table_close(&table);
-    return ok;
-}
-
 static bool describe_scene(const Options *options, Workload *workload, Facts *facts, Err *err) {
-    if (options->objects)
-        return add_objects(options, workload, facts, err);
     add_cameras(facts, workload->scene);
-    add_images(facts, workload->scene);
     if (!select_use_fault(options, workload, err))
         return false;
     const Rig right = inputs_rig_at(workload->seen), wrong = workload_rig(workload);
     fault_table_add(&right, &wrong, facts->scene, &facts->faults);
     return each_problem(options, workload, add_problem, facts, err);
+}
+
+/* Adds the objects in each --align and --dtype, but the fault's ranges only once. */
+static bool describe_objects(const Options *options, Workload *workload, Facts *facts, Err *err) {
+    KernelConfig formats[MAX_FORMATS];
+    int count = select_formats(options, formats);
+    ObjectTable table;
+    bool ok = object_table_open(options, workload, &table, err);
+    for (int i = 0; ok && i < count; i++) {
+        const BevDtype dtype = formats[i].dtype;
+        const BevAlign align = formats[i].align;
+        ok = object_table_measure(&table, workload, dtype, align, table.errors, err);
+        if (ok)
+            object_table_add(&table, facts->scene, dtype, align, &facts->objects, &facts->bands);
+    }
+    if (ok)
+        fault_table_add(&table.right, &table.wrong, facts->scene, &facts->faults);
+    object_table_close(&table);
+    return ok;
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
@@ -233,7 +226,8 @@ static bool describe_scenes(const Options *options, Err *err) {
         facts.scene = options->arguments[i];
         if (!(ok = select_open(&workload, facts.scene, options, err)))
             break;
-        ok = describe_scene(options, &workload, &facts, err);
+        ok =
+            (options->objects ? describe_objects : describe_scene)(options, &workload, &facts, err);
         workload_close(&workload);
     }
     ReportPrinter *list = output_printer(options) == report_text ? print_facts : NULL;
@@ -364,27 +358,10 @@ typedef struct {
     DeviceInfo device;
 } Functions;
 
-static void add_function(Functions *all, const BevKernel *kernel, const BevProblem *problem,
-                         const CudaFunction *function) {
-    Report *report = &all->report;
-    report_row(report);
-    add_text(report, "kernel", "kernel", kernel->name);
-    add_text(report, "dtype", "format", bev_dtypes[problem->dtype].name);
-    add_text(report, "align", "align", bev_aligns[problem->align].name);
-    add_text(report, "cuda_function", "CUDA function", function->name);
-    add_int(report, "blocks", "blocks", function->blocks);
-    add_int(report, "threads_per_block", "threads", function->threads);
-    add_int(report, "registers_per_thread", "registers", function->registers);
-    add_int(report, "local_bytes_per_thread", "local bytes", function->local_bytes);
-    add_int(report, "shared_bytes_per_block", "shared bytes", function->shared_bytes);
-    add_int(report, "resident_blocks_per_multiprocessor", "resident blocks",
-            function->resident_blocks);
-    add_real(report, "theoretical_occupancy", "occupancy", 3, function->occupancy);
-    add_bool(report, "emulated", "emulated", all->device.emulated[problem->dtype]);
-}
-
 static bool add_functions(const Workload *workload, const BevProblem *problem, void *context,
                           Err *err) {
+    Functions *all = context;
+    Report *report = &all->report;
     bool ok = true;
     (void)workload;
     for (int i = 0; ok && bev_kernels[i]; i++) {
@@ -397,8 +374,23 @@ static bool add_functions(const Workload *workload, const BevProblem *problem, v
         ok = session_open(&session, kernel, problem, err) &&
              session_functions(session, started, FUNCTIONS_MAX, &count, err);
         session_close(session);
-        for (int k = 0; ok && k < count; k++)
-            add_function(context, kernel, problem, &started[k]);
+        for (int k = 0; ok && k < count; k++) {
+            const CudaFunction *function = &started[k];
+            report_row(report);
+            add_text(report, "kernel", "kernel", kernel->name);
+            add_text(report, "dtype", "format", bev_dtypes[problem->dtype].name);
+            add_text(report, "align", "align", bev_aligns[problem->align].name);
+            add_text(report, "cuda_function", "CUDA function", function->name);
+            add_int(report, "blocks", "blocks", function->blocks);
+            add_int(report, "threads_per_block", "threads", function->threads);
+            add_int(report, "registers_per_thread", "registers", function->registers);
+            add_int(report, "local_bytes_per_thread", "local bytes", function->local_bytes);
+            add_int(report, "shared_bytes_per_block", "shared bytes", function->shared_bytes);
+            add_int(report, "resident_blocks_per_multiprocessor", "resident blocks",
+                    function->resident_blocks);
+            add_real(report, "theoretical_occupancy", "occupancy", 3, function->occupancy);
+            add_bool(report, "emulated", "emulated", all->device.emulated[problem->dtype]);
+        }
     }
     return ok;
 }

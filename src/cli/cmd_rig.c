@@ -124,7 +124,6 @@ static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     return true;
 }
 
-/* Changes a rig's JSON by the options: input, depths, channels, stride and grid. */
 static bool change_rig(json_t *rig, const Options *options, Err *err) {
     json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
     double depth[3] = {0};

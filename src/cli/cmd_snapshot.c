@@ -425,16 +425,6 @@ static bool fill_figures(Snapshot *snapshot, Err *err) {
 
 /* ---- what the car saw ------------------------------------------------------------------------ */
 
-/* Makes black camera pictures, a pixel for each feature, for tensors without a world. */
-static bool black_views(const BevShape *shape, CameraViews *black, Err *err) {
-    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
-    *black = (CameraViews){.cameras = shape->cameras,
-                           .h = shape->feat_h,
-                           .w = shape->feat_w,
-                           .color = calloc(pixels, 3 * sizeof *black->color)};
-    return black->color || err_no_memory(err, "camera views", "");
-}
-
 /* Fills the camera pictures: photographs, or rendered views of the world. Backward there are at
  * least black ones. */
 static bool fill_cameras(Snapshot *snapshot, Err *err) {
@@ -456,8 +446,15 @@ static bool fill_cameras(Snapshot *snapshot, Err *err) {
                                    PIXELS_PER_FEATURE * frustum->feat_w, seen->time_s, NULL,
                                    &snapshot->views, err);
     }
-    if (snapshot->options->backward || of_values)
-        return black_views(&frame->shape, &snapshot->views, err);
+    if (snapshot->options->backward || of_values) { /* black, a pixel for each feature */
+        const BevShape *s = &frame->shape;
+        const size_t pixels = (size_t)(s->cameras * s->feat_h * s->feat_w);
+        snapshot->views = (CameraViews){.cameras = s->cameras,
+                                        .h = s->feat_h,
+                                        .w = s->feat_w,
+                                        .color = calloc(pixels, 3 * sizeof(float))};
+        return snapshot->views.color || err_no_memory(err, "camera views", "");
+    }
     if (scene->has_operator)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "this scene is an operator: it has no cameras");

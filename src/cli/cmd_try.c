@@ -128,13 +128,6 @@ typedef struct {
     Timing timing;
 } TimedRow;
 
-/* Whether a kernel is compared: a correct one of the learner's device, but not the reference. */
-static bool is_compared(const BevKernel *kernel, bool cuda) {
-    bool stands =
-        cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->counterpart;
-    return stands && bev_is_listed(kernel) && !kernel->wrong_on_purpose;
-}
-
 /* Times the learner's kernel and those that it is compared with, each in a process of its own. No
  * launch of the learner's kernel takes longer than the limit. Returns how many; 0: failed. */
 static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow rows[LADDER],
@@ -144,9 +137,12 @@ static int time_ladder(const Trial *trial, const BevProblem *problem, TimedRow r
     double limit_s = launches * time_limit(trial->options) + timing->max_s;
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < LADDER - 1; i++)
-        if (is_compared(bev_kernels[i], trial->kernel.cuda) &&
+        if ((trial->kernel.cuda
+                 ? bev_kernels[i]->where == BEV_CUDA
+                 : bev_kernels[i]->where == BEV_CPU && bev_kernels[i]->counterpart) &&
+            bev_is_listed(bev_kernels[i]) && !bev_kernels[i]->wrong_on_purpose &&
             !bev_unsupported(bev_kernels[i], problem))
-            rows[count++].kernel = bev_kernels[i];
+            rows[count++].kernel = bev_kernels[i]; /* a correct one of the device */
     rows[count++].kernel = NULL;
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {

@@ -271,12 +271,6 @@ static void report_classes(Report *report, const Verified *verified) {
     json_decref(largest);
 }
 
-/* Whether --kernel and --device leave all kernels in, but there is no GPU for CUDA kernels. */
-static bool cuda_left_out(const Options *options, const BenchPlan *plan) {
-    return plan && !options->kernel && !strcmp(options->device, "auto") &&
-           !(plan->where >> BEV_CUDA & 1);
-}
-
 static int compare_worst(const void *a, const void *b) {
     const Selection *first = a, *second = b;
     if (!first->moments != !second->moments)
@@ -373,9 +367,12 @@ static bool judge_rows(Verified *verified, const BenchPlan *plan, Err *err) {
         return err_no_memory(err, "verify", "choose fewer moments");
     if (!print_verified(verified, plan && plan->directions >> BEV_BACKWARD & 1, err))
         return false;
+    /* all kernels are wanted, but there is no GPU for those of CUDA */
+    bool no_gpu = plan && !options->kernel && !strcmp(options->device, "auto") &&
+                  !(plan->where >> BEV_CUDA & 1);
     if (strcmp(options->format, "json"))
         fprintf(stderr, "%d passed, %d failed, %d skipped%s\n", passed, failed, records->skipped,
-                cuda_left_out(options, plan) ? "; CUDA kernels left out: no GPU here" : "");
+                no_gpu ? "; CUDA kernels left out: no GPU here" : "");
     char expected[64] = "";
     if (verified->expected)
         snprintf(expected, sizeof expected, ", %d as expected: wrong on purpose",

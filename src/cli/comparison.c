@@ -31,7 +31,6 @@ static unsigned compared_kernels(BevDtype dtype) {
     return kernels;
 }
 
-/* Returns how many times a dot's two latencies differ. */
 static double gap_of(const Comparison *all, int kind, int i) {
     double ratio = all->y[kind][i] / all->x[kind][i];
     return fmax(ratio, 1 / ratio);
@@ -78,7 +77,6 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *all, Err *err) {
     return ok;
 }
 
-/* Returns how many dots of both kinds have a larger gap. */
 static int rank_of(const Comparison *all, int kind, int i) {
     int rank = 0;
     for (int k = 0; k < 2; k++)

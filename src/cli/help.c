@@ -136,17 +136,6 @@ static void roff_line(FILE *out, const char *text) {
     fputc('\n', out);
 }
 
-static void man_option(const OptionHelp *option, FILE *out) {
-    fputs(".TP\n", out);
-    if (option->letter)
-        fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
-    fputs("\\fB\\-\\-", out);
-    print_roff(out, option->name);
-    fprintf(out, "\\fR%s\\fI%s\\fR\n", option->argument ? " " : "",
-            option->argument ? option->argument : "");
-    roff_line(out, option->help);
-}
-
 static void man_controls(FILE *out) {
     fputs(".SH CONTROLS\nKeys of the live display, in terminal and window alike, and its words. In "
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
@@ -204,7 +193,6 @@ static void man_files(FILE *out) {
     roff_line(out, operator_files);
 }
 
-/* Begins a page, "bevscope" or "bevscope-bench". */
 static void man_begin(const char *name, const char *summary, FILE *out) {
     fputs(".TH ", out);
     for (const char *c = name; *c; c++)
@@ -227,8 +215,16 @@ static void man_command(CommandId id, FILE *out) {
     roff_line(out, command->details);
     fputs(".SH OPTIONS\n", out);
     OptionHelp option;
-    for (int i = 0; options_describe(id, i, &option); i++)
-        man_option(&option, out);
+    for (int i = 0; options_describe(id, i, &option); i++) {
+        fputs(".TP\n", out);
+        if (option.letter)
+            fprintf(out, "\\fB\\-%c\\fR, ", option.letter);
+        fputs("\\fB\\-\\-", out);
+        print_roff(out, option.name);
+        fprintf(out, "\\fR%s\\fI%s\\fR\n", option.argument ? " " : "",
+                option.argument ? option.argument : "");
+        roff_line(out, option.help);
+    }
     fputs(".SH EXAMPLES\n.nf\n", out);
     roff_line(out, examples[id]);
     fputs(".fi\n.SH SEE ALSO\n.BR bevscope (1):\nscenes and their files, controls, words, exit "

@@ -35,7 +35,6 @@ static void print_xml(FILE *out, const char *text) {
             fputc(*text, out);
 }
 
-/* Prints why a row fails: its selection, then what failed. */
 static void print_failure(FILE *out, const json_t *row) {
     size_t i;
     const json_t *why;

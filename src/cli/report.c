@@ -308,11 +308,8 @@ static void print_whole(const Report *report, bool markdown, bool narrow, FILE *
     char folded[512];
     int width = measure_columns(report, widths);
     report_folded(report, folded, sizeof folded);
-    if (folded[0]) {
-        fputs("In every row: ", out);
-        fputs(folded, out);
-        fputs(".\n\n", out);
-    }
+    if (folded[0])
+        fprintf(out, "In every row: %s.\n\n", folded);
     if (narrow && width > report_screen_columns)
         print_split(report, widths, out);
     else

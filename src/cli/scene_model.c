@@ -8,24 +8,10 @@
 
 /* ---- a scene and its memory model ------------------------------------------------------------ */
 
-/* Lists the GPUs that the user chose, then all other GPUs of the table. */
-static int list_gpus(const ChosenGpus *asked, Gpu list[MODEL_GPUS]) {
-    int count = 0;
-    for (; count < asked->count; count++)
-        list[count] = asked->gpus[count];
-    for (int i = 0; i < gpu_count && count < MODEL_GPUS; i++) {
-        bool known = false;
-        for (int j = 0; j < asked->count; j++)
-            known = known || !strcmp(asked->gpus[j].title, gpus[i].title);
-        if (!known)
-            list[count++] = gpus[i];
-    }
-    return count;
-}
-
 bool scene_model_open(SceneModel *model, const char *scene, const Options *options, BevDtype dtype,
                       BevAlign align, const ChosenGpus *chosen, unsigned kernels, Err *err) {
-    Gpu list[MODEL_GPUS];
+    Gpu list[MODEL_GPUS]; /* the chosen GPUs, then all others of the table */
+    int count = chosen->count;
     *model = (SceneModel){.scene = scene};
     if (!select_open(&model->workload, scene, options, err))
         return false;
@@ -35,7 +21,15 @@ bool scene_model_open(SceneModel *model, const char *scene, const Options *optio
     model->memory = malloc(sizeof *model->memory);
     if (!model->memory)
         return err_no_memory(err, "memory model", "");
-    model_begin(model->memory, &model->problem.view, list, list_gpus(chosen, list));
+    memcpy(list, chosen->gpus, (size_t)count * sizeof *list);
+    for (int i = 0; i < gpu_count && count < MODEL_GPUS; i++) {
+        bool known = false;
+        for (int j = 0; j < chosen->count; j++)
+            known = known || !strcmp(chosen->gpus[j].title, gpus[i].title);
+        if (!known)
+            list[count++] = gpus[i];
+    }
+    model_begin(model->memory, &model->problem.view, list, count);
     model->memory->stores = chosen->stores;
     return scene_model_replay(model, chosen, &model->problem.view, kernels, err);
 }
