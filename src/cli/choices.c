@@ -17,11 +17,9 @@ static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const sweeps[] = {"grid", "channels", "points", NULL}; /* values of --over */
 static const char *const stages[] = {"pool", "view", "step", NULL};       /* indexed by BevStage */
 static const char *const tensors[] = {"depth", "feat", "out", NULL};
-/* indexed by LatencyWanted */
-static const char *const timings[] = {"recorded", "measured", "off", NULL};
-static const char *const page_themes[] = {"light", "dark", NULL}; /* indexed by FigureTheme */
-/* indexed by TermColor */
-static const char *const color_modes[] = {"auto", "always", "never", NULL};
+static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
+static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
+static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
 static const char *const pixel_modes[] = {"auto", "kitty", "iterm", "sixel", "off", NULL};
 
 /* The names that an option accepts, from a table of the program or a list of words. The names lie

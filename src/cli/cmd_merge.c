@@ -69,12 +69,6 @@ void record_file_close(RecordFile *file) {
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-/* Reads the shard of a file, and how many there are. False: the file has no shards. */
-static bool read_shard(const RecordFile *file, int *shard, int *shards) {
-    return sscanf(row_text(file->head, "shard"), "%d/%d", shard, shards) == 2 && *shard >= 1 &&
-           *shard <= *shards && *shards <= RECORDS_MAX_SHARDS;
-}
-
 /* Refuses files of different runs, a shard that is there twice, and one that is missing. */
 static bool check_shards(const RecordFile *files, int count, Err *err) {
     static const char *of[RECORDS_MAX_SHARDS + 1];
@@ -82,8 +76,9 @@ static bool check_shards(const RecordFile *files, int count, Err *err) {
     for (int i = 0; i < count; i++) {
         if (!records_alike(files[0].head, files[i].head, NULL, files[i].path, err))
             return false;
-        if (!read_shard(&files[i], &shard, &shards))
-            continue;
+        if (sscanf(row_text(files[i].head, "shard"), "%d/%d", &shard, &shards) != 2 || shard < 1 ||
+            shard > shards || shards > RECORDS_MAX_SHARDS)
+            continue; /* the file has no shards */
         if (of[shard] || (wanted && wanted != shards))
             return err_set(err, ERR_USAGE, files[i].path, "name each shard of a run once",
                            "it is shard %d/%d, beside %s", shard, shards,
@@ -98,18 +93,16 @@ static bool check_shards(const RecordFile *files, int count, Err *err) {
     return true;
 }
 
-static bool is_before(const RecordFile *a, const RecordFile *b) {
-    double by_scene = row_number(a->record, "scene_number") - row_number(b->record, "scene_number");
-    double by_moment = row_number(a->record, "moment") - row_number(b->record, "moment");
-    return by_scene < 0 || (by_scene == 0 && by_moment < 0);
-}
-
-/* Returns the file whose record comes next. NULL: all are taken. */
+/* Returns the file whose record comes next, by scene and moment. NULL: all are taken. */
 static RecordFile *next_file(RecordFile *files, int count) {
     RecordFile *next = NULL;
-    for (int i = 0; i < count; i++)
-        if (files[i].record && (!next || is_before(&files[i], next)))
+    for (int i = 0; i < count; i++) {
+        const json_t *own = files[i].record, *first = next ? next->record : NULL;
+        double scenes = row_number(own, "scene_number") - row_number(first, "scene_number");
+        double moments = row_number(own, "moment") - row_number(first, "moment");
+        if (own && (!first || scenes < 0 || (scenes == 0 && moments < 0)))
             next = &files[i];
+    }
     return next;
 }
 

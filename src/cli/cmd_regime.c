@@ -161,6 +161,16 @@ static bool measure_counters(Regime *regime, Err *err) {
     return ok;
 }
 
+/* Whether a recorded row was taken on the model's problem. */
+static bool is_of_model(const SceneModel *model, const RecordedRow *row) {
+    const BevProblem *problem = &model->problem.view;
+    return inputs_as_calibrated(model->workload.scene, &model->workload.job) &&
+           !strcmp(row->scene, model->label) &&
+           (!row->channels || row->channels == problem->shape.channels) &&
+           !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
+           !strcmp(row->align, bev_aligns[problem->align].name);
+}
+
 /* Takes the counters of a model from the recordings of the chosen GPUs. */
 static void recall_counters(Regime *regime, const SceneModel *model) {
     const ChosenGpus *chosen = &regime->chosen;
@@ -170,7 +180,7 @@ static void recall_counters(Regime *regime, const SceneModel *model) {
             for (int j = 0; chosen_recorded_on(from, &chosen->gpus[g]) && j < from->counted_count;
                  j++) {
                 const RecordedRow *row = &from->counted[j];
-                if (is_counted(regime, model, row->kernel) && scene_model_is(model, row))
+                if (is_counted(regime, model, row->kernel) && is_of_model(model, row))
                     counted_add(&regime->counted,
                                 &(Counted){model, row->kernel, g, "recorded", from->label,
                                            row->median_us, row->counters});

@@ -91,19 +91,6 @@ static bool set_input(json_t *rig, const char *text, Err *err) {
 
 /* ---- depth, grid and all --------------------------------------------------------------------- */
 
-static bool set_stride(json_t *frustum, int64_t stride, Err *err) {
-    int input[2];
-    if (!stride || !rig_two(frustum, "input_px", input))
-        return true;
-    if (input[0] % stride || input[1] % stride)
-        return err_set(err, ERR_USAGE, "--stride", "choose another, or --input",
-                       "%d x %d pixels are no multiple of %lld", input[0], input[1],
-                       (long long)stride);
-    json_object_set_new(frustum, "features",
-                        json_pack("[ii]", input[0] / (int)stride, input[1] / (int)stride));
-    return true;
-}
-
 /* Applies --reach and --cell: the grid is square. */
 static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
     const json_t *x = json_object_get(grid, "x_m");
@@ -127,6 +114,7 @@ static bool set_grid(json_t *grid, double reach_m, double cell_m, Err *err) {
 static bool change_rig(json_t *rig, const Options *options, Err *err) {
     json_t *frustum = json_object_get(rig, "frustum"), *grid = json_object_get(rig, "grid");
     double depth[3] = {0};
+    int input[2];
     if (options->input && !set_input(rig, options->input, err))
         return false;
     if (options->depth && !parse_numbers(options->depth, ':', 3, depth))
@@ -138,8 +126,16 @@ static bool change_rig(json_t *rig, const Options *options, Err *err) {
     }
     if (options->channels)
         json_object_set_new(rig, "channels", json_integer(options->channels));
-    return set_stride(frustum, options->stride, err) &&
-           set_grid(grid, options->reach_m, options->cell_m, err);
+    if (options->stride && rig_two(frustum, "input_px", input)) {
+        if (input[0] % options->stride || input[1] % options->stride)
+            return err_set(err, ERR_USAGE, "--stride", "choose another, or --input",
+                           "%d x %d pixels are no multiple of %lld", input[0], input[1],
+                           (long long)options->stride);
+        json_object_set_new(
+            frustum, "features",
+            json_pack("[ii]", input[0] / (int)options->stride, input[1] / (int)options->stride));
+    }
+    return set_grid(grid, options->reach_m, options->cell_m, err);
 }
 
 /* Makes the JSON text of the rig of --from with the other options, a valid scene. The caller

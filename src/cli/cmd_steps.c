@@ -22,20 +22,6 @@ typedef struct {
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Reads --cell, "X,Y" within the grid. The default: the cell that steps_heaviest_cell() chooses, or
- * --block. */
-static bool read_cell(const StepsCommand *command, int64_t *cell, Err *err) {
-    const BevProblem *problem = &command->problem.view;
-    const Options *options = command->options;
-    if (options->cell)
-        return select_cell(options->cell, &problem->shape, cell, err);
-    *cell = options->block < 0
-                ? steps_heaviest_cell(&problem->map, command->workload.features->depth)
-                : -1;
-    return *cell >= 0 || options->block >= 0 ||
-           err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
-}
-
 /* Finds a kernel by its name, or a CUDA kernel by its title. */
 static const BevKernel *find_kernel(const char *word) {
     const BevKernel *kernel = bev_kernel_find(word);
@@ -67,21 +53,27 @@ static bool record_kernel(StepsCommand *command, const BevKernel *kernel, int64_
 }
 
 static bool record_kernels(StepsCommand *command, Err *err) {
-    const char *list = command->options->kernel ? command->options->kernel : "v2";
+    const Options *options = command->options;
+    const BevProblem *problem = &command->problem.view;
+    const char *list = options->kernel ? options->kernel : "v2";
     const BevKernel *kernels[SIDES];
-    int64_t cell;
+    int64_t cell = -1; /* the default: the heaviest cell, or that of --block */
     int count = 0;
     for (char word[CHOICE_ITEM]; choices_item(&list, word);) {
         const BevKernel *kernel = find_kernel(word);
         if (count == SIDES || !kernel)
             return err_set(err, ERR_USAGE, "--kernel", "such as v2,v2_do",
-                           "'%s' is not one kernel or two", command->options->kernel);
-        const char *why = steps_unavailable(kernel, &command->problem.view);
+                           "'%s' is not one kernel or two", options->kernel);
+        const char *why = steps_unavailable(kernel, problem);
         if (why)
             return err_set(err, ERR_USAGE, kernel->name, "", "no steps: %s", why);
         kernels[count++] = kernel;
     }
-    bool ok = read_cell(command, &cell, err);
+    bool ok = !options->cell || select_cell(options->cell, &problem->shape, &cell, err);
+    if (!options->cell && options->block < 0) {
+        cell = steps_heaviest_cell(&problem->map, command->workload.features->depth);
+        ok = cell >= 0 || err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
+    }
     for (int i = 0; ok && i < count; i++)
         ok = record_kernel(command, kernels[i], cell, err);
     return ok;

@@ -35,9 +35,6 @@ void scene_model_close(SceneModel *model);
 bool scene_model_replay(SceneModel *model, const ChosenGpus *chosen, const BevProblem *problem,
                         unsigned kernels, Err *err);
 
-/* Whether a recorded row was taken on the model's problem. */
-bool scene_model_is(const SceneModel *model, const RecordedRow *row);
-
 /* Returns the form that V3 takes on that GPU, and the reason. */
 BevV3Choice scene_model_v3_choice(const SceneModel *model, const Gpu *gpu);
 

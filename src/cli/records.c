@@ -35,20 +35,6 @@ static void print_xml(FILE *out, const char *text) {
             fputc(*text, out);
 }
 
-static void print_failure(FILE *out, const json_t *row) {
-    size_t i;
-    const json_t *why;
-    fputs("  <failure message=\"", out);
-    print_xml(out, row_text(row, "kernel"));
-    fprintf(out, ", %s, %s %s\">", row_text(row, "dtype"), row_text(row, "align"),
-            row_text(row, "cache"));
-    json_array_foreach(json_object_get(row, "failures"), i, why) {
-        print_xml(out, json_string_value(why));
-        fputc('\n', out);
-    }
-    fputs("</failure>\n", out);
-}
-
 /* Begins the test case of a moment; `error` NULL: it was done. */
 static void print_case(FILE *out, const json_t *record, const char *error) {
     fputs(" <testcase classname=\"", out);
@@ -146,8 +132,8 @@ static bool take_row(Records *records, json_t *row) {
 }
 
 void records_take(Records *records, json_t *record) {
-    size_t i;
-    json_t *row;
+    size_t i, line;
+    json_t *row, *why;
     const char *error = row_text(record, "error");
     FILE *out = records->junit.stream;
     int before = records->failed;
@@ -158,8 +144,17 @@ void records_take(Records *records, json_t *record) {
     json_array_foreach(json_object_get(record, "results"), i, row) {
         int failed = records->failed;
         records->lost |= !take_row(records, row);
-        if (out && records->failed > failed)
-            print_failure(out, row);
+        if (!out || records->failed == failed)
+            continue;
+        fputs("  <failure message=\"", out);
+        print_xml(out, row_text(row, "kernel"));
+        fprintf(out, ", %s, %s %s\">", row_text(row, "dtype"), row_text(row, "align"),
+                row_text(row, "cache"));
+        json_array_foreach(json_object_get(row, "failures"), line, why) {
+            print_xml(out, json_string_value(why));
+            fputc('\n', out);
+        }
+        fputs("</failure>\n", out);
     }
     if (out)
         fputs(" </testcase>\n", out);

@@ -41,15 +41,6 @@ void scene_model_close(SceneModel *model) {
     *model = (SceneModel){0};
 }
 
-bool scene_model_is(const SceneModel *model, const RecordedRow *row) {
-    const BevProblem *problem = &model->problem.view;
-    return inputs_as_calibrated(model->workload.scene, &model->workload.job) &&
-           !strcmp(row->scene, model->label) &&
-           (!row->channels || row->channels == problem->shape.channels) &&
-           !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
-           !strcmp(row->align, bev_aligns[problem->align].name);
-}
-
 /* Returns the recorded latency. NaN: it was not recorded on that GPU. */
 static double recorded_us(const SceneModel *model, const ChosenGpus *chosen, const Gpu *gpu,
                           const BevKernel *kernel, BevDtype dtype, CacheState cache) {
