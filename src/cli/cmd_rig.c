@@ -202,8 +202,14 @@ static void add_gpu(Report *report, const SceneModel *model, int place) {
     add_real(report, "over_v2", over, 3, v2_us / best.latency_us);
 }
 
-/* Describes the rig in `path` with all kernels of the model, on the chosen GPUs. */
-static bool describe_rig(const Options *options, const char *path, Err *err) {
+/* Describes the rig with all kernels of the model, on the chosen GPUs. It is loaded from a file in
+ * memory, which no signal can leave behind. */
+static bool describe_rig(const Options *options, const char *text, Err *err) {
+    char path[64];
+    int file = memfd_create("rig", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    bool ok = (file >= 0 && data_write_all(file, text, strlen(text))) ||
+              err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
     ChosenGpus chosen = {0};
     SceneModel model = {0};
     Report report = {0};
@@ -211,12 +217,11 @@ static bool describe_rig(const Options *options, const char *path, Err *err) {
     to_screen.output = NULL;
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     progress_begin("rig", options->quiet);
-    bool ok =
-        chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-        scene_model_open(&model, path, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err) &&
-        (model.problem.view.map.points ||
-         err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
-                 "no camera sees a cell"));
+    ok = ok && chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
+         scene_model_open(&model, path, options, dtype, BEV_NEAREST, &chosen, MODEL_ALL, err) &&
+         (model.problem.view.map.points ||
+          err_set(err, ERR_FAILED, "rig", "look at --depth, --reach and the cameras' poses",
+                  "no camera sees a cell"));
     progress_end();
     for (int i = 0; ok && i < chosen.count; i++)
         add_gpu(&report, &model, i);
@@ -226,18 +231,6 @@ static bool describe_rig(const Options *options, const char *path, Err *err) {
     report_free(&report);
     scene_model_close(&model);
     chosen_close(&chosen);
-    return ok;
-}
-
-/* Describes the rig from a file in memory, which no signal can leave behind. */
-static bool describe_text(const Options *options, const char *text, Err *err) {
-    char path[64];
-    int file = memfd_create("rig", MFD_CLOEXEC);
-    bool written = file >= 0 && data_write_all(file, text, strlen(text));
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    bool ok = written
-                  ? describe_rig(options, path, err)
-                  : err_set(err, ERR_FAILED, "rig", "", "no file in memory: %s", strerror(errno));
     if (file >= 0)
         close(file);
     return ok;
@@ -250,7 +243,7 @@ bool cmd_rig(const Options *options, Err *err) {
         return false;
     bool ok = !path || data_write(path, text, strlen(text), err);
     if (!path || strcmp(path, "-")) /* not beside the rig on standard output */
-        ok = ok && describe_text(options, text, err);
+        ok = ok && describe_rig(options, text, err);
     free(text);
     return ok;
 }

@@ -58,26 +58,22 @@ static void explain_gate(json_t *failures, char gate, const GateResult *result) 
                                      : "no cell has a point");
 }
 
-/* Explains failures of gate B that no figure of the table shows. */
-static void explain_format(json_t *failures, const FormatError *error) {
-    const int64_t not_finite = error->nan_count + error->inf_count;
-    if (error->finite_count)
+static json_t *explain_row(const VerifyRow *row) {
+    json_t *failures = json_array();
+    const GateAdjoint *adjoint = &row->adjoint;
+    const FormatError *format = &row->format;
+    const int64_t not_finite = format->nan_count + format->inf_count;
+    explain_gate(failures, 'A', &row->kernel);
+    if (format->finite_count) /* no figure of the table shows these failures of gate B */
         add_failure(failures,
                     "gate B: %lld values are numbers where FP64 over the original inputs is NaN or "
                     "infinite; bevscope info counts those of the scene",
-                    (long long)error->finite_count);
+                    (long long)format->finite_count);
     if (not_finite)
         add_failure(failures,
                     "gate B: %lld values are NaN or infinite where FP64 over the original "
                     "inputs is not",
                     (long long)not_finite);
-}
-
-static json_t *explain_row(const VerifyRow *row) {
-    json_t *failures = json_array();
-    const GateAdjoint *adjoint = &row->adjoint;
-    explain_gate(failures, 'A', &row->kernel);
-    explain_format(failures, &row->format);
     explain_gate(failures, 'C', &row->exact);
     if (adjoint->verdict == GATE_FAIL)
         add_failure(failures,
@@ -180,39 +176,35 @@ static bool is_within(const Options *options, double max_abs, double cosine) {
     return !(cosine < options->cosine) && !(options->max_abs > 0 && max_abs > options->max_abs);
 }
 
-/* Adds the error of a class of cells at one moment to that of all its moments, `all`. */
-static void add_class(json_t *all, const json_t *error, const json_t *row) {
+/* Adds the errors of a row's classes of cells to those of all its moments, by selection and class.
+ */
+static void add_classes(json_t *classes, const Records *records, const json_t *row) {
     static const char *const sums[] = {"error2", "want2"};
     static const char *const names[] = {"scene", "kernel", "where", "dtype", "align", "time_s"};
-    bool first = !json_object_size(all);
-    json_int_t moments = json_integer_value(json_object_get(all, "moments"));
-    if (first)
-        json_object_update(all, (json_t *)error);
-    json_object_set_new(all, "moments", json_integer(moments + 1));
-    for (int i = 0; !first && i < 2; i++)
-        json_object_set_new(all, sums[i],
-                            json_real(row_number(all, sums[i]) + row_number(error, sums[i])));
-    if (first || row_number(error, "max_abs") > row_number(all, "max_abs")) {
-        json_object_set(all, "max_abs", json_object_get(error, "max_abs"));
-        for (int i = 0; i < 6; i++)
-            json_object_set(all, names[i], json_object_get(row, names[i]));
-    }
-    if (row_number(error, "cosine") < row_number(all, "cosine"))
-        json_object_set(all, "cosine", json_object_get(error, "cosine"));
-    if (json_is_false(json_object_get(error, "within_atol_1e2")))
-        json_object_set_new(all, "within_atol_1e2", json_false());
-}
-
-static void add_classes(Verified *verified, const json_t *row) {
-    size_t i;
+    size_t class;
     const json_t *error;
-    json_array_foreach(json_object_get(row, "classes"), i, error) {
+    json_array_foreach(json_object_get(row, "classes"), class, error) {
         char key[SELECTION_KEY + 32];
-        records_key(&verified->records, row, key);
+        records_key(records, row, key);
         strcat(strcat(key, "/"), row_text(error, "class"));
-        if (!json_object_get(verified->classes, key))
-            json_object_set_new(verified->classes, key, json_object());
-        add_class(json_object_get(verified->classes, key), error, row);
+        json_t *all = json_object_get(classes, key);
+        const bool first = !all;
+        if (first)
+            json_object_set_new(classes, key, all = json_copy((json_t *)error));
+        json_int_t moments = json_integer_value(json_object_get(all, "moments"));
+        json_object_set_new(all, "moments", json_integer(moments + 1));
+        for (int i = 0; !first && i < 2; i++)
+            json_object_set_new(all, sums[i],
+                                json_real(row_number(all, sums[i]) + row_number(error, sums[i])));
+        if (first || row_number(error, "max_abs") > row_number(all, "max_abs")) {
+            json_object_set(all, "max_abs", json_object_get(error, "max_abs"));
+            for (int i = 0; i < 6; i++)
+                json_object_set(all, names[i], json_object_get(row, names[i]));
+        }
+        if (row_number(error, "cosine") < row_number(all, "cosine"))
+            json_object_set(all, "cosine", json_object_get(error, "cosine"));
+        if (json_is_false(json_object_get(error, "within_atol_1e2")))
+            json_object_set_new(all, "within_atol_1e2", json_false());
     }
 }
 
@@ -233,7 +225,7 @@ static RowVerdict judge_row(void *context, json_t *row) {
         json_object_set_new(row, "passed", json_false());
     }
     verified->expected += !passed && !strcmp(row_text(row, "expected"), "to fail");
-    add_classes(verified, row);
+    add_classes(verified->classes, &verified->records, row);
     return passed ? ROW_PASSED : ROW_FAILED;
 }
 

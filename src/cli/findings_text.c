@@ -25,19 +25,6 @@ static void print_finding(const Finding *finding, const char *before, FILE *out)
     fprintf(out, " (learn %s)\n", finding->lesson);
 }
 
-/* Prints a kernel without findings. A kernel with wrong sums has a limiting term, but no gain. */
-static void print_no_finding(const Prediction *p, const BevKernel *kernel, FILE *out) {
-    char own[24];
-    unit_text(UNIT_US, p->term_us[p->limiter], own, sizeof own);
-    if (!kernel->wrong_on_purpose) {
-        fputs(" no term stands out", out);
-        return;
-    }
-    fprintf(out, " %s (%s ", limit_names[p->limiter], term_names[p->limiter]);
-    text_put(own, out);
-    fputs("); wrong on purpose, so no gain is given", out);
-}
-
 static void print_kernel(const SceneModel *scene, const Finding *findings, int count,
                          const PredictedKernel *kernel, int gpu, bool all, FILE *out) {
     const Prediction prediction = kernel->predicted[gpu];
@@ -47,9 +34,14 @@ static void print_kernel(const SceneModel *scene, const Finding *findings, int c
             scene->memory->gpus[gpu].title);
     text_put(us, out);
     fputs(":", out);
-    if (!count)
-        print_no_finding(&prediction, kernel->kernel, out);
-    else if (!all)
+    if (!count && !kernel->kernel->wrong_on_purpose) {
+        fputs(" no term stands out", out);
+    } else if (!count) { /* wrong sums have a limiting term, but no gain */
+        fprintf(out, " %s (%s ", limit_names[prediction.limiter], term_names[prediction.limiter]);
+        unit_text(UNIT_US, prediction.term_us[prediction.limiter], us, sizeof us);
+        text_put(us, out);
+        fputs("); wrong on purpose, so no gain is given", out);
+    } else if (!all)
         print_finding(findings, " ", out);
     fputs(count && !all ? "" : "\n", out);
     for (int i = 0; all && i < count; i++) {

@@ -221,14 +221,6 @@ static bool parse_short(Options *options, int argc, char **argv, int *i, Err *er
     return true;
 }
 
-/* Whether a word in place of a command is a scene: a known name, or a likely file name. */
-static bool means_scene(const char *word, const SceneName *scenes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(scenes[i].name, word))
-            return true;
-    return word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0;
-}
-
 /* Sets the command. *first is the index of its first option or argument. */
 static bool find_command(Options *options, int argc, char **argv, int *first, Err *err) {
     enum { MAX_SCENES = 64 };
@@ -246,7 +238,11 @@ static bool find_command(Options *options, int argc, char **argv, int *first, Er
         }
     size_t count;
     bool listed = scene_names(scenes, MAX_SCENES, &count, err);
-    if (means_scene(argv[1], scenes, count))
+    /* a scene stands in place of a command: a known name, or a likely file name */
+    bool scene = argv[1][0] == '-' || strpbrk(argv[1], "./") || access(argv[1], F_OK) == 0;
+    for (size_t i = 0; i < count; i++)
+        scene = scene || !strcmp(scenes[i].name, argv[1]);
+    if (scene)
         return true;
     if (!listed)
         return false;

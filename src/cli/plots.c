@@ -13,15 +13,6 @@
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
-/* Returns the kernel that titles speak of: any row of the table, as the model needs no GPU. NULL:
- * the name fits none; see `err`. */
-static const BevKernel *chosen_kernel(const Options *options, Err *err) {
-    const BevKernel *named = options->kernel ? bev_kernel_find(options->kernel) : NULL;
-    return !options->kernel ? bev_default(BEV_CPU, BEV_FORWARD)
-           : named          ? named
-                            : select_kernel(options->kernel, 1u << BEV_CPU, err);
-}
-
 /* Whether more than the L2 of a GPU of the table is changed. */
 static bool is_changed(const Gpu *gpu) {
     const Gpu *row = gpu_find(gpu->name);
@@ -164,7 +155,11 @@ bool cmd_plot(const Options *options, Err *err) {
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
     bool fault;
     PictureFile file;
-    const BevKernel *kernel = chosen_kernel(options, err);
+    /* the kernel that titles speak of: any row of the table, as the model needs no GPU */
+    const BevKernel *kernel =
+        options->kernel ? bev_kernel_find(options->kernel) : bev_default(BEV_CPU, BEV_FORWARD);
+    if (!kernel)
+        kernel = select_kernel(options->kernel, 1u << BEV_CPU, err);
     if (!kernel || !kind || !output_picture(options, options->output, "plot", &file, err) ||
         !select_single(options, "a chart shows one", "draw one chart for each", err) ||
         !select_fault(options, &fault, err))

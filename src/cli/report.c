@@ -140,20 +140,16 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
         snprintf(text, size, "%s", head->digits != DIGITS_BLANK ? "n/a" : "");
 }
 
-/* Whether all rows have the same value, which is no number. */
-static bool is_shared(const Report *report, int column) {
-    const json_t *first = cell_at(report, 0, column);
-    bool shared = !json_is_number(first);
-    for (int row = 0; row < report->row_count; row++)
-        shared = shared && json_equal(cell_at(report, row, column), first);
-    return shared;
-}
-
-/* Whether a column is folded. Of a single row, only the column `group` is. */
+/* Whether a column is folded: all rows have the same value, which is no number. Of a single row
+ * only the column `group` is. */
 static bool is_folded(const Report *report, int column) {
+    const json_t *first = cell_at(report, 0, column);
     bool groups = report->group && !strcmp(report->columns[column].key, report->group);
-    return report->folds && (report->row_count > 1 || groups) && report->columns[column].heading &&
-           is_shared(report, column);
+    bool folded = report->folds && (report->row_count > 1 || groups) &&
+                  report->columns[column].heading && !json_is_number(first);
+    for (int row = 0; folded && row < report->row_count; row++)
+        folded = json_equal(cell_at(report, row, column), first);
+    return folded;
 }
 
 /* Whether people see the column: it has a heading and is not folded. */

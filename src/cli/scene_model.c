@@ -86,22 +86,6 @@ void scene_model_bytes(const SceneModel *model, char footprint[32], char gathere
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
-/* Changes a GPU by the options. The title names the changes, but not that of the L2, whose size
- * tables and charts show themselves. */
-static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
-    const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
-                         options->clock_ghz};
-    GpuEdit named = all;
-    char text[96];
-    named.l2_mib = 0;
-    gpu_edit_text(&named, text, sizeof text);
-    *gpu = gpu_edited(gpu, &all);
-    if (!gpu_edit_any(&named))
-        return;
-    snprintf(title, size, "%s%s", gpu->title, text);
-    gpu->title = title;
-}
-
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err) {
     unsigned none = options->gpu_file ? 0 : fallback;
     unsigned mask = choices_mask(CHOICE_GPU, options->gpu, none);
@@ -115,8 +99,21 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
             return false;
         chosen->gpus[chosen->count++] = chosen->file.gpu;
     }
-    for (int i = 0; i < chosen->count; i++)
-        edit_gpu(options, &chosen->gpus[i], chosen->titles[i], sizeof chosen->titles[i]);
+    /* The title names the changes, but not that of the L2, whose size tables and charts show. */
+    const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
+                         options->clock_ghz};
+    GpuEdit named = all;
+    char text[96];
+    named.l2_mib = 0;
+    gpu_edit_text(&named, text, sizeof text);
+    for (int i = 0; i < chosen->count; i++) {
+        Gpu *gpu = &chosen->gpus[i];
+        *gpu = gpu_edited(gpu, &all);
+        if (!gpu_edit_any(&named))
+            continue;
+        snprintf(chosen->titles[i], sizeof chosen->titles[i], "%s%s", gpu->title, text);
+        gpu->title = chosen->titles[i];
+    }
     recorded_load_samples(&chosen->recorded, NULL);
     return true;
 }
