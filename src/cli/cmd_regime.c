@@ -21,22 +21,15 @@ typedef struct {
     char label[160]; /* label of the machine; "": nothing was measured */
 } Regime;
 
-/* Returns the kernels of --kernel as model_bits. For a CPU kernel the corresponding CUDA kernel
- * counts. Without the option: all. */
-static unsigned chosen_kernels(const Options *options) {
-    KernelSet rows = choices_kernels(options->kernel, ~(KernelSet)0);
-    unsigned kernels = 0;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (rows >> i & 1)
-            kernels |= model_bits(model_row(bev_kernels[i]));
-    return kernels;
-}
-
 static bool open_models(Regime *regime, Err *err) {
     KernelConfig formats[MAX_FORMATS];
     int count = select_formats(regime->options, formats);
     const char *scene = regime->options->arguments[0];
-    unsigned kernels = chosen_kernels(regime->options);
+    const KernelSet rows = choices_kernels(regime->options->kernel, ~(KernelSet)0);
+    unsigned kernels = 0; /* for a CPU kernel the corresponding CUDA kernel counts */
+    for (int i = 0; bev_kernels[i]; i++)
+        if (rows >> i & 1)
+            kernels |= model_bits(model_row(bev_kernels[i]));
     if (!kernels)
         return err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
                        "the model has no accesses of '%s'", regime->options->kernel);
@@ -75,10 +68,10 @@ static void counted_add(Report *report, const Counted *counted) {
     const BevKernel *row = bev_kernel_find(counted->kernel);
     const PredictedKernel *kernel =
         row && counted->gpu >= 0 ? model_of_kernel(memory, row, &memory->gpus[counted->gpu]) : NULL;
-    bool known = kernel != NULL;
-    Prediction model = known ? kernel->predicted[counted->gpu] : (Prediction){0};
+    const Prediction *model = kernel ? &kernel->predicted[counted->gpu] : NULL;
     double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
-    double model_dram = prediction_dram_bytes(model);
+    double model_hits = model ? model->hit_rate : NAN, model_us = model ? model->latency_us : NAN;
+    double model_dram = model ? prediction_dram_bytes(*model) : NAN;
     /* A problem that fits into the L2 reads little from DRAM, so that a percentage says nothing. */
     bool dram_counts = dram > 0.01 * bev_footprint_total(memory->footprint);
     regime_row(report, counted->model, counted->kernel);
@@ -87,22 +80,16 @@ static void counted_add(Report *report, const Counted *counted) {
     add_text(report, "machine", NULL, counted->machine);
     add_real(report, "l2_hit_rate", "L2 hits", 3, hits);
     add_real(report, "l2_read_hit_rate", "of reads", 3, counters_l2_read_hit_rate(counters));
-    report->unknown = !known;
-    add_real(report, "l2_hit_rate_model", "model", 3, model.hit_rate);
-    add_real(report, "l2_hit_off_points", "off, points", 2, 100 * (model.hit_rate - hits));
-    report->unknown = false;
+    add_real(report, "l2_hit_rate_model", "model", 3, model_hits);
+    add_real(report, "l2_hit_off_points", "off, points", 2, 100 * (model_hits - hits));
     add_mb(report, "dram_mb", "DRAM MB", 3, dram);
-    report->unknown = !known;
     add_mb(report, "dram_mb_model", "model", 3, model_dram);
     add_real(report, "dram_off_percent", "off, %", 2,
              dram_counts ? percent_difference(model_dram, dram) : NAN);
-    report->unknown = false;
     add_real(report, "median_us", "us", 3, counted->latency_us);
-    report->unknown = !known;
-    add_real(report, "predicted_us", "model", 3, model.latency_us);
+    add_real(report, "predicted_us", "model", 3, model_us);
     add_real(report, "latency_off_percent", "off, %", 2,
-             percent_difference(model.latency_us, counted->latency_us));
-    report->unknown = false;
+             percent_difference(model_us, counted->latency_us));
     for (int i = 0; i < COUNTER_COUNT; i++)
         add_real(report, counter_rows[i].key, counter_rows[i].heading, 3, counters->value[i]);
 }

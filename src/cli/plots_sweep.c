@@ -59,21 +59,6 @@ static double apply_setting(Over over, int setting, Rig *rig, int64_t *channels)
     return over == OVER_POINTS ? 0 : setting;
 }
 
-static bool predict_all(const PlotRequest *request, const BevProblem *problem, Sweep *sweep,
-                        Err *err) {
-    MemoryModel *memory = malloc(sizeof *memory);
-    if (!memory)
-        return err_no_memory(err, "plot", "");
-    model_begin(memory, problem, request->chosen->gpus, 1);
-    bool ok = model_replay(memory, problem, sweep->mask, err);
-    for (int r = 0; r < sweep->kernel_count; r++) {
-        const PredictedKernel *kernel = model_kernel(memory, sweep->kernels[r]);
-        sweep->latency[r][sweep->count] = kernel ? kernel->predicted[0].latency_us : NAN;
-    }
-    free(memory);
-    return ok;
-}
-
 static bool add_setting(const PlotRequest *request, Over over, int setting, Sweep *sweep,
                         Err *err) {
     const BevProblem *like = &request->model->problem.view;
@@ -83,15 +68,25 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     BevShape shape = rig_shape(&rig, channels);
     BevMap map = {0};
     HostProblem problem = {0};
+    MemoryModel *memory = malloc(sizeof *memory);
     bool ok = rig_check(&rig, "sweep", err) && scene_check_size(&shape, "sweep", err) &&
               scatter_build(&rig, like->align, UINT32_MAX, &map, err) &&
               problem_init(&problem, &shape, like->dtype, like->align, &map, err) &&
-              predict_all(request, &problem.view, sweep, err);
+              (memory || err_no_memory(err, "plot", ""));
+    if (ok) {
+        model_begin(memory, &problem.view, request->chosen->gpus, 1);
+        ok = model_replay(memory, &problem.view, sweep->mask, err);
+        for (int r = 0; r < sweep->kernel_count; r++) {
+            const PredictedKernel *kernel = model_kernel(memory, sweep->kernels[r]);
+            sweep->latency[r][sweep->count] = kernel ? kernel->predicted[0].latency_us : NAN;
+        }
+    }
     if (ok) {
         sweep->x[sweep->count] = x > 0 ? x : (double)map.points;
         sweep->footprint[sweep->count] = bev_footprint_total(bev_footprint(&problem.view));
         sweep->count++;
     }
+    free(memory);
     problem_free(&problem);
     scatter_free(&map);
     return ok;
