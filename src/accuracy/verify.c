@@ -18,8 +18,9 @@ const char *const verdict_names[] = {
 enum { EXACT_SEED = 2026 };
 
 struct Gates {
-    const BevProblem *problem;   /* the problem of gates A and B; the caller owns it */
-    HostProblem exact;           /* the problem of gate C; empty if gate C has been judged */
+    const HostProblem *host;     /* the problem of gates A and B; the caller owns it */
+    const BevProblem *problem;   /* its view */
+    HostProblem exact;           /* the problem of gate C; empty until gate C is judged */
     double *reference, *abs_sum; /* FP64 over the quantised inputs, and gate A's S */
     double *fp64_original;       /* FP64 over the original inputs */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
@@ -45,42 +46,69 @@ void gates_close(Gates *gates) {
     free(gates);
 }
 
-Gates *gates_open(const HostProblem *host, bool exact, bool twice, const GiveUp *give_up,
-                  Err *err) {
-    const BevProblem *problem = &host->view;
-    const size_t bytes = (size_t)gate_values(problem) * sizeof(double);
-    Gates *gates = malloc(sizeof *gates);
-    bool ok = gates || err_no_memory(err, "verify", "");
-    if (ok) {
-        *gates = (Gates){.problem = problem, .fp64_original = fp64_of(host, err)};
-        ok = gates->fp64_original && !given_up(give_up) &&
-             (!exact || gate_exact_like(&gates->exact, problem, EXACT_SEED, err));
-    }
-    if (ok) {
-        gates->code_bytes = bev_output_bytes(problem);
-        gates->reference = malloc(bytes);
-        gates->abs_sum = malloc(bytes);
-        gates->exact_reference = malloc(exact ? bytes : 1);
-        gates->codes = malloc(gates->code_bytes);
-        gates->again = twice ? malloc(gates->code_bytes) : NULL;
-        ok = (gates->reference && gates->abs_sum && gates->exact_reference && gates->codes &&
-              (gates->again || !twice)) ||
-             err_no_memory(err, "verify", "choose a smaller scene");
-        gates->terms = ok ? gate_terms(problem, err) : NULL;
-    }
-    if (!ok || !gates->terms) {
-        gates_close(gates);
+/* Makes the problem of gate C, without its reference. */
+static bool make_exact(Gates *gates, Err *err) {
+    if (!gate_exact_like(&gates->exact, gates->problem, EXACT_SEED, err))
+        return false;
+    gates->exact_reference = malloc((size_t)gate_values(gates->problem) * sizeof(double));
+    return gates->exact_reference || err_no_memory(err, "verify", "choose a smaller scene");
+}
+
+/* Makes the memory for gate A's reference. */
+static bool make_reference(Gates *gates, Err *err) {
+    size_t bytes = (size_t)gate_values(gates->problem) * sizeof(double);
+    gates->reference = malloc(bytes);
+    gates->abs_sum = malloc(bytes);
+    return (gates->reference && gates->abs_sum) ||
+           err_no_memory(err, "verify", "choose a smaller scene");
+}
+
+static void take_reference(Gates *gates) {
+    gate_reference(gates->problem, gates->reference, gates->abs_sum);
+}
+
+Gates *gates_open(const HostProblem *problem, Err *err) {
+    Gates *gates = calloc(1, sizeof *gates);
+    if (!gates) {
+        err_no_memory(err, "verify", "");
         return NULL;
     }
+    gates->host = problem;
+    gates->problem = &problem->view;
+    gates->code_bytes = bev_output_bytes(gates->problem);
+    gates->codes = malloc(gates->code_bytes);
+    gates->terms = gate_terms(gates->problem, err);
+    if (gates->codes && gates->terms)
+        return gates;
+    if (gates->terms)
+        err_no_memory(err, "verify", "choose a smaller scene");
+    gates_close(gates);
+    return NULL;
+}
+
+/* Computes all references at once, each on a core. `exact`: that of gate C, too. Two runs of each
+ * kernel are compared. */
+static Gates *open_gates(const HostProblem *problem, bool exact, Err *err) {
+    Gates *gates = gates_open(problem, err);
+    bool ok = gates && make_reference(gates, err) && (!exact || make_exact(gates, err));
+    if (ok && !(gates->again = malloc(gates->code_bytes)))
+        ok = err_no_memory(err, "verify", "choose a smaller scene");
 #pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
-        gate_reference(problem, gates->reference, gates->abs_sum);
+        if (ok)
+            take_reference(gates);
 #pragma omp section
-        if (exact)
+        if (ok)
+            gates->fp64_original = fp64_of(problem, err);
+#pragma omp section
+        if (ok && exact)
             gate_reference(&gates->exact.view, gates->exact_reference, NULL);
     }
-    return gates;
+    if (ok && gates->fp64_original)
+        return gates;
+    gates_close(gates);
+    return NULL;
 }
 
 static bool run_once(Session *session, void *codes, Err *err) {
@@ -99,26 +127,36 @@ static bool run_kernel(const BevKernel *kernel, const BevProblem *problem, void 
     return ok;
 }
 
+/* Runs gate A on the kernel's output. */
+static void judge_sums(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
+    const BevProblem *view = gates->problem;
+    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes,
+                              gates->reference, gates->abs_sum, gates->terms, NULL);
+}
+
+/* Runs gate B on the kernel's output. */
+static void judge_format(const Gates *gates, VerifyRow *row) {
+    row->format =
+        format_error(gates->problem, gates->codes, gates->fp64_original, gates->terms);
+    row->format_verdict = gate_format(gates->problem->dtype, &row->format);
+}
+
 /* Runs gates A and B on the kernel's output, each on a core. */
 static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow *row) {
     const BevProblem *view = gates->problem;
-    const void *codes = gates->codes;
-    const int32_t *terms = gates->terms;
 #pragma omp parallel sections num_threads(bev_threads())
     {
 #pragma omp section
-        row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], codes, gates->reference,
-                                  gates->abs_sum, terms, NULL);
+        judge_sums(gates, kernel, row);
 #pragma omp section
         {
-            row->format = format_error(view, codes, gates->fp64_original, terms);
+            judge_format(gates, row);
             if (gates->class)
-                format_error_by_class(view, codes, gates->fp64_original, terms, gates->class,
-                                      row->by_class, CLASS_COUNT);
+                format_error_by_class(view, gates->codes, gates->fp64_original, gates->terms,
+                                      gates->class, row->by_class, CLASS_COUNT);
         }
     }
-    row->same_bits = gates->again && !memcmp(codes, gates->again, gates->code_bytes);
-    row->format_verdict = gate_format(view->dtype, &row->format);
+    row->same_bits = !memcmp(gates->codes, gates->again, gates->code_bytes);
     row->class = CLASS_COUNT;
     row->at_m[0] = row->at_m[1] = NAN;
     if (gates->grid && view->direction == BEV_FORWARD && row->format.worst_cell >= 0)
@@ -127,10 +165,9 @@ static void judge_output(const Gates *gates, const BevKernel *kernel, VerifyRow 
         row->class = (WorldClass)gates->class[row->format.worst_cell];
 }
 
-bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+/* Runs the kernel on the exact problem, then gate C and the adjoint identity. */
+static bool judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *exact = &gates->exact.view;
-    if (row->skipped[0])
-        return true;
     if (!run_kernel(kernel, exact, gates->codes, NULL, row->skipped, err))
         return false;
     if (row->skipped[0])
@@ -141,21 +178,45 @@ bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Er
            gate_adjoint(exact, gates->codes, gates->exact_reference, &row->adjoint, err);
 }
 
-bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
-                 Err *err) {
+/* Runs the kernel on the problem of gates A and B. */
+static bool run_problem(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
-    if (given_up(give_up) ||
-        !run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err) ||
-        given_up(give_up))
-        return false;
-    if (!row->skipped[0])
-        judge_output(gates, kernel, row);
-    return true;
+    return run_kernel(kernel, view, gates->codes, gates->again, row->skipped, err);
 }
 
-/* The verdicts of gates_judge_exact. They depend on kernel, format and map alone, not on the
- * moment. */
+bool gates_judge(Gates *gates, const BevKernel *kernel, GateSet which, const GiveUp *give_up,
+                 VerifyRow *row, Err *err) {
+    if (which & (GATE_A | GATE_B) && !run_problem(gates, kernel, row, err))
+        return false;
+    if (which & GATE_B && !row->skipped[0]) {
+        if (!gates->fp64_original && !(gates->fp64_original = fp64_of(gates->host, err)))
+            return false;
+        judge_format(gates, row);
+    }
+    if (given_up(give_up))
+        return false;
+    if (which & GATE_A && !row->skipped[0]) {
+        if (!gates->reference) {
+            if (!make_reference(gates, err))
+                return false;
+            take_reference(gates);
+        }
+        judge_sums(gates, kernel, row);
+    }
+    if (given_up(give_up))
+        return false;
+    if (!(which & GATE_C) || row->skipped[0])
+        return true;
+    if (!gates->exact_reference) {
+        if (!make_exact(gates, err))
+            return false;
+        gate_reference(&gates->exact.view, gates->exact_reference, NULL);
+    }
+    return judge_exact(gates, kernel, row, err);
+}
+
+/* The verdicts of judge_exact. They depend on kernel, format and map alone, not on the moment. */
 typedef struct {
     BevShape shape;
     uint64_t map; /* scatter_hash; 0: nothing is judged */
@@ -205,8 +266,11 @@ static bool verify_kernel(Verify *verify, int number, Gates *gates, uint64_t map
         row->exact = judged->exact;
         row->adjoint = judged->adjoint;
     }
-    if (!gates_judge(gates, kernel, NULL, row, err) ||
-        (!known && !gates_judge_exact(gates, kernel, row, err)))
+    if (!run_problem(gates, kernel, row, err))
+        return false;
+    if (!row->skipped[0])
+        judge_output(gates, kernel, row);
+    if (!known && !row->skipped[0] && !judge_exact(gates, kernel, row, err))
         return false;
     row->passed = !row->skipped[0] && row->kernel.verdict == GATE_PASS &&
                   row->format_verdict == GATE_PASS && row->exact.verdict == GATE_PASS &&
@@ -241,7 +305,7 @@ static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Verify *verify = context;
     const uint64_t map = scatter_hash(&problem->view.map);
-    Gates *gates = gates_open(problem, !all_judged(verify, &problem->view, map), true, NULL, err);
+    Gates *gates = open_gates(problem, !all_judged(verify, &problem->view, map), err);
     bool ok = gates && take_classes(gates, workload, err);
     if (ok)
         gates->grid = workload->scene->has_rig ? &workload->scene->rig.grid : NULL;

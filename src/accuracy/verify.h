@@ -36,19 +36,18 @@ bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *c
 /* The references of a problem, on which several kernels are judged. */
 typedef struct Gates Gates;
 
-/* Computes the references of all gates; `exact`: of gate C too, which is judged then. `twice`: two
- * runs must give the same bits. The problem, which the gates borrow, must stay as it is until
- * gates_close. NULL: no memory, or given up, which is no error. */
-Gates *gates_open(const HostProblem *problem, bool exact, bool twice, const GiveUp *give_up,
-                  Err *err);
+/* Opens the gates of a problem, which they borrow: it must stay as it is until gates_close. Each
+ * gate computes its reference when it judges for the first time. NULL: no memory. */
+Gates *gates_open(const HostProblem *problem, Err *err);
 /* Accepts NULL. */
 void gates_close(Gates *gates);
 
-/* Runs gates A and B of one kernel, on one launch: `same_bits` is not judged. False without an
+/* Gate B alone gives the error, and gate C comes with the adjoint identity. */
+typedef enum { GATE_A = 1, GATE_B = 2, GATE_C = 4, GATES_ALL = 7 } GateSet;
+
+/* Runs these gates of one kernel, on one launch: `same_bits` is not judged. False without an
  * error: given up. */
-bool gates_judge(Gates *gates, const BevKernel *kernel, const GiveUp *give_up, VerifyRow *row,
-                 Err *err);
-/* Runs gate C and the adjoint identity, unless the row says that the kernel was skipped. */
-bool gates_judge_exact(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err);
+bool gates_judge(Gates *gates, const BevKernel *kernel, GateSet which, const GiveUp *give_up,
+                 VerifyRow *row, Err *err);
 
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

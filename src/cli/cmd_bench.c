@@ -22,6 +22,7 @@ typedef struct {
     bool backward; /* the rows that are added have both directions */
     bool progress;
     int rows, unsettled;
+    char by_cpu_time[160]; /* of the rows that did not settle: ", V3 3.39 ms" */
     Load begun;
 } Bench;
 
@@ -83,6 +84,13 @@ static void add_row(const BenchRow *row, void *context) {
     add_columns(bench, &bench->records.row, row);
     records_row(&bench->records);
     bench->rows += ran;
+    if (ran && !row->timing.settled && row->timing.busy_us > 0) {
+        char busy[32];
+        size_t used = strlen(bench->by_cpu_time);
+        unit_text(UNIT_US, row->timing.busy_us, busy, sizeof busy);
+        snprintf(bench->by_cpu_time + used, sizeof bench->by_cpu_time - used, ", %s about %s",
+                 row->config.kernel->title, busy);
+    }
     bench->unsettled +=
         ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
     if (bench->progress)
@@ -97,8 +105,9 @@ static void say_if_doubtful(const Bench *bench) {
         fprintf(
             stderr,
             "bevscope: bench: other programs took %.0f %% of the cores: latencies of CPU kernels "
-            "are too long\n",
-            100 * others);
+            "are too long%s%s\n",
+            100 * others, bench->by_cpu_time[0] ? "; by CPU time" : "",
+            bench->by_cpu_time + (bench->by_cpu_time[0] != '\0'));
     if (bench->unsettled)
         fprintf(stderr,
                 "bevscope: bench: %d of %d rows, or what they are compared with, did not settle, "

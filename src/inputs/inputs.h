@@ -132,6 +132,9 @@ typedef struct BuiltMap {
     double took_us;    /* build time; 0: borrowed */
 } BuiltMap;
 
+/* Whether both are one map, or one map that was pruned alike by the depths of two moments. */
+bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b);
+
 /* Builds maps on a GPU. `build` fills built->map, held and release. If it returns false, the CPU
  * builds the map. A zeroed MapMaker leaves all maps to the CPU. */
 typedef struct MapMaker {

@@ -124,6 +124,11 @@ static bool map_serves(const BuiltMap *a, const BuiltMap *b) {
            a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
 }
 
+bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {
+    return a == b || (a && b && a->whole && a->whole == b->whole && a->balance == b->balance &&
+                      prune_equal(&a->prune, &b->prune));
+}
+
 /* Returns the map before pruning. The last one is reused: it does not depend on depths. */
 static BuiltMap *find_whole(BuiltMap *last, const MapMaker *maker, const Job *job,
                             SeenFeatures *features, const GiveUp *give_up, Err *err) {

@@ -17,7 +17,6 @@ static LiveVerdict live_verdict(GateVerdict verdict) {
 static void fill_accuracy(LiveAccuracy *accuracy, const VerifyRow *row) {
     *accuracy = (LiveAccuracy){
         .source = SOURCE_MEASURED,
-        .gate_a = live_verdict(row->kernel.verdict),
         .gate_b = live_verdict(row->format_verdict),
         .atol_1e2 = row->format.atol_1e2 ? LIVE_PASS : LIVE_FAIL,
         .max_abs = row->format.max_abs,
@@ -59,7 +58,7 @@ static bool is_ready(const Judge *judge, const FrameInputs *inputs, const Kernel
 }
 
 static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
-                       const GiveUp *give_up, Err *err) {
+                       Err *err) {
     if (is_ready(judge, inputs, config))
         return true;
     judge_clear(judge);
@@ -67,7 +66,7 @@ static bool make_ready(Judge *judge, const FrameInputs *inputs, const KernelConf
     judge->map = ref_keep(inputs->map);
     bool ok = inputs_encode(&judge->problem, inputs->features, inputs->map, config, err) &&
               (config->kernel->direction == BEV_FORWARD || set_grad_out(judge, err));
-    judge->gates = ok ? gates_open(&judge->problem, true, false, give_up, err) : NULL;
+    judge->gates = ok ? gates_open(&judge->problem, err) : NULL;
     return judge->gates != NULL;
 }
 
@@ -81,13 +80,15 @@ bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig 
         *accuracy = live_unjudged(time_s);
         return true;
     }
-    if (!make_ready(judge, inputs, config, give_up, err) ||
-        (gates & GATES_A_B && !gates_judge(judge->gates, config->kernel, give_up, &row, err)) ||
-        (gates & GATES_C && !gates_judge_exact(judge->gates, config->kernel, &row, err)))
+    if (!make_ready(judge, inputs, config, err) ||
+        !gates_judge(judge->gates, config->kernel, gates, give_up, &row, err))
         return false;
-    if (!row.skipped[0] && gates & GATES_A_B)
+    const bool judged = !row.skipped[0];
+    if (judged && gates & GATE_B)
         fill_accuracy(accuracy, &row);
-    if (!row.skipped[0] && gates & GATES_C)
+    if (judged && gates & GATE_A)
+        accuracy->gate_a = live_verdict(row.kernel.verdict);
+    if (judged && gates & GATE_C)
         accuracy->gate_c =
             row.adjoint.verdict == GATE_FAIL ? LIVE_FAIL : live_verdict(row.exact.verdict);
     accuracy->time_s = time_s;

@@ -110,27 +110,33 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
                                     &job->config, job->wanted, err);
     if (job->complete)
         return false;
-    while (job->depth == DEPTH_ESTIMATE && go_on(background) &&
-           live_model_step(live_model, DEPTH_ESTIMATE, &watch)) {
+    bool estimates = job->depth == DEPTH_ESTIMATE, more = true;
+    bool steps = estimates || live_model_known(live_model) == job->shown;
+    while (steps && more && go_on(background)) {
+        more = live_model_step(live_model, job->depth, &watch);
+        steps = estimates;
     }
-    if (live_model_known(live_model) == job->shown)
-        job->complete = !live_model_step(live_model, job->depth, &watch);
+    job->complete = !more;
     job->model = ref_keep(live_model_known(live_model));
     job->tells = live_model_tells(live_model);
     return true;
 }
 
-/* Renders features of few rays anew, with all, as `bevscope verify` judges them. */
+/* Renders features of few rays, or of another moment, anew with all rays, and prunes the map by
+ * them, as `bevscope verify` judges them. */
 static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
-    if (!inputs->features->draft)
-        return true;
+    SeenFeatures *before = inputs->features;
     SeenFeatures *sharp =
-        inputs_features(NULL, inputs->scene, job, &(SeenNeeds){.draft = false}, err);
-    if (sharp) {
-        ref_drop(inputs->features);
-        inputs->features = sharp;
-    }
-    return sharp;
+        inputs_features(before, inputs->scene, job, &(SeenNeeds){.draft = false}, err);
+    if (!sharp)
+        return false;
+    inputs->features = sharp;
+    ref_drop(before);
+    if (!inputs->map->pruned_by || inputs->map->pruned_by == sharp)
+        return true;
+    BuiltMap *map = inputs_map(&inputs->map, &(MapMaker){NULL}, job, sharp, NULL, err);
+    ref_drop(map); /* inputs->map holds it, too */
+    return map;
 }
 
 /* Runs the job according to its kind. Returns false with an error on failure. */

@@ -19,9 +19,6 @@ typedef enum {
     JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
-/* Gates A and B, which give the error, gate C, or all. */
-typedef enum { GATES_A_B = 1, GATES_C = 2, GATES_ALL = 3 } GateSet;
-
 typedef struct {
     JobKind kind;
     FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
@@ -45,7 +42,8 @@ typedef struct {
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
     GateSet gates;         /* ACCURACY */
-    bool other_format;     /* ACCURACY: not of the selection's format */
+    bool other_format;     /* ACCURACY: not what the screen waits for */
+    bool of_loop;          /* ACCURACY: at a fixed moment of a world's loop */
     bool given_up;         /* ACCURACY: it failed because it ended early */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
     bool complete;         /* CACHESIM: the depth is complete */
@@ -96,8 +94,8 @@ typedef struct {
 
 void judge_clear(Judge *judge);
 
-/* Judges `config` on these inputs by the accuracy gates; without gates A and B, gate_c alone is
- * filled in. Given up between two steps: false without an error. */
+/* Judges `config` on these inputs by the gates; without gate B, their verdicts alone are filled
+ * in. Given up between two steps: false without an error. */
 bool judge_accuracy(Judge *judge, const FrameInputs *inputs, const KernelConfig *config,
                     GateSet gates, const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);
 

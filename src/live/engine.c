@@ -32,8 +32,12 @@ static void *engine_main(void *argument) {
     for (bool stop = false; !stop;) {
         if (engine_take_request(engine, &request, &stop) && !stop)
             engine_render(engine, &request);
-        if (stop || request_comes_first(engine))
+        if (stop)
             continue;
+        if (request_comes_first(engine)) {
+            engine_feed(engine);
+            continue;
+        }
         engine->idle_ms = clock_ms();
         bool busy = engine_idle_work(engine);
         bool asked = engine->now.request > 0; /* before the first request there is no frame */
@@ -76,7 +80,8 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     }
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, &engine->recorded, err) &&
-             background_open(&engine->background, options->hurry, engine_wake, engine, err);
+             background_open(&engine->background, options->hurry, engine_wake, engine, err) &&
+             background_open(&engine->judging, options->hurry, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));
     if (!ok) {
@@ -91,7 +96,8 @@ bool engine_close_within(Engine *engine, double patience_ms) {
     if (!engine)
         return true;
     if (!worker_stop_within(&engine->mailbox.worker, patience_ms) ||
-        !background_stop_within(engine->background, fmax(until_ms - clock_ms(), 0)))
+        !background_stop_within(engine->background, fmax(until_ms - clock_ms(), 0)) ||
+        !background_stop_within(engine->judging, fmax(until_ms - clock_ms(), 0)))
         return false;
     engine_close(engine);
     return true;
@@ -102,6 +108,7 @@ void engine_close(Engine *engine) {
         return;
     worker_stop(&engine->mailbox.worker);
     background_close(engine->background);
+    background_close(engine->judging);
     live_model_close(engine->live_model);
     measure_close(engine->measure);
     frame_inputs_drop(&engine->shown);

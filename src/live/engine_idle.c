@@ -6,6 +6,8 @@
 #include "src/base/clock.h"
 #include "src/base/ref.h"
 
+#include <math.h>
+
 enum { IDLE_MS = 200 };              /* without a request: time for what takes longer */
 enum { REST_MS = 30000 };            /* without a request: time for rest */
 static const double LOOK_MS = 1000;  /* between two looks at the load */
@@ -66,29 +68,38 @@ static void take_gradients(Engine *engine, BackgroundJob *job, bool idle) {
         engine_render_again(engine, engine->quality);
 }
 
-/* Whether the error of an earlier moment stays: it is the larger one, and no gate fails now. */
-static bool keeps_error(const LiveAccuracy *shown, const LiveAccuracy *made) {
-    return shown->source && shown->other_moment && shown->max_abs > made->max_abs &&
-           made->gate_a != LIVE_FAIL && made->gate_b != LIVE_FAIL && made->gate_c != LIVE_FAIL;
+static void add_moment(LiveMoments *moments, const LiveAccuracy *made) {
+    if (made->max_abs > moments->max_abs) {
+        moments->max_abs = made->max_abs;
+        moments->time_s = made->time_s;
+    }
+    moments->rel_l2 = fmax(moments->rel_l2, made->rel_l2);
+    moments->fails |= made->gate_b == LIVE_FAIL;
 }
 
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->tag != engine->accuracy_tag || job->given_up)
         return;
-    const unsigned bit = 1u << job->config.dtype;
-    engine->checked |= bit;
-    engine->exact_checked |= job->gates & GATES_C || job->failed ? bit : 0;
+    LiveAccuracy *shown = &engine->now.live.accuracy[job->config.dtype];
     if (job->failed) {
         engine_report_error(engine, &job->err);
         job->accuracy = live_unjudged(job->accuracy.time_s);
+        job->gates = GATES_ALL;
     }
-    LiveAccuracy *shown = &engine->now.live.accuracy[job->config.dtype];
-    if (job->gates == GATES_C && !job->failed)
-        shown->gate_c = job->accuracy.gate_c;
-    else if (keeps_error(shown, &job->accuracy))
-        shown->stale = false;
-    else
+    shown->moments.judged += job->of_loop;
+    if (job->of_loop) {
+        add_moment(&shown->moments, &job->accuracy);
+        return;
+    }
+    engine->judged_gates[job->config.dtype] |= job->gates;
+    if (job->gates & GATE_B) {
+        job->accuracy.moments = shown->moments;
         *shown = job->accuracy;
+        add_moment(&shown->moments, &job->accuracy);
+    } else if (job->gates & GATE_A)
+        shown->gate_a = job->accuracy.gate_a;
+    else
+        shown->gate_c = job->accuracy.gate_c;
     frame_inputs_hold(&engine->judged, &job->inputs); /* with all rays */
 }
 
@@ -108,10 +119,10 @@ static void take_race(Engine *engine, BackgroundJob *job) {
     engine_use_race(engine, job->race);
 }
 
-/* Takes the result of the finished background job, if there is one, into the display's data. */
-static void take_result(Engine *engine, bool idle) {
+/* Takes the result of a finished background job, if there is one, into the display's data. */
+static void take_result(Engine *engine, Background *background, bool idle) {
     BackgroundJob job;
-    if (!background_take(engine->background, &job))
+    if (!background_take(background, &job))
         return;
     engine->news = true;
     if (job.kind == JOB_LAUNCH)
@@ -137,6 +148,11 @@ static bool slot_is_empty(Engine *engine) {
     return background_kind(engine->background) == JOB_NONE;
 }
 
+/* Whether no job runs that would disturb a timing. */
+static bool is_quiet(Engine *engine) {
+    return slot_is_empty(engine) && background_kind(engine->judging) == JOB_NONE;
+}
+
 /* Renders the features again with all rays, after a picture with fewer. */
 static TaskEnd refine_picture(Engine *engine, bool idle) {
     if (!idle || engine->quality == QUALITY_REFINED)
@@ -152,7 +168,7 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
     (void)idle;
     if (engine->counted == engine->now.state.counts)
         return TASK_NONE;
-    if (!slot_is_empty(engine))
+    if (!is_quiet(engine))
         return TASK_WAITS;
     engine->counted = engine->now.state.counts;
     if (live_gpu_count(pipeline_inputs(engine->pipeline), &engine->now.state.job.config,
@@ -167,14 +183,14 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
     return TASK_WORKED;
 }
 
-/* Timings are taken while the slot is empty: its job would disturb them. */
+/* Timings are taken while no job runs that would disturb them. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
     Err err = {.kind = ERR_FAILED};
     measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
     TimedKernel *timed = measure_next(engine->measure, scope, idle);
     if (!timed)
         return TASK_NONE;
-    if (!slot_is_empty(engine))
+    if (!is_quiet(engine))
         return TASK_WAITS;
     if (measure_needs_background(engine->measure, timed)) {
         BackgroundJob job = measure_launch(engine->measure, timed);
@@ -224,7 +240,7 @@ static TaskEnd time_again(Engine *engine, bool idle) {
 /* Returns a job of this kind on the selection. */
 static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     BackgroundJob job = {.kind = kind, .config = engine->now.state.job.config, .tag = tag};
-    frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
+    frame_inputs_hold(&job.inputs, &engine->shown);
     job.hurry = engine->now.live.machine_busy || !engine->load_known;
     return job;
 }
@@ -236,6 +252,7 @@ static TaskEnd find_gradients(Engine *engine, bool idle) {
     if (!slot_is_empty(engine))
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_GRADIENTS, 0);
+    frame_inputs_hold(&job.inputs, pipeline_inputs(engine->pipeline));
     job.inputs.pooled = ref_keep(pipeline_inputs(engine->pipeline)->pooled);
     job.job = engine->now.live.job;
     background_start(engine->background, &job);
@@ -278,7 +295,7 @@ static TaskEnd make_race(Engine *engine) {
     if (!model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
     LiveRace *race =
-        live_race_new(&engine->now.state, pipeline_inputs(engine->pipeline), &engine->now.live);
+        live_race_new(&engine->now.state, &engine->shown, &engine->now.live);
     bool same = !race || live_race_same(race, engine->now.race);
     if (same || !slot_is_empty(engine)) {
         ref_drop(race);
@@ -303,22 +320,18 @@ static TaskEnd make_race_of_panel(Engine *engine, bool idle) {
     return idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
-static TaskEnd simulate_kernels(Engine *engine, bool idle) {
-    (void)idle;
-    return simulate(engine, live_model_depth(&engine->now.state));
-}
-
-static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
+/* Whether a format's gate is not judged yet. */
+static bool lacks_verdict(const Engine *engine, BevDtype dtype, GateSet gate) {
     const KernelConfig *config = &engine->now.state.job.config;
     bool possible =
         config->kernel->dtypes & 1u << dtype && config->kernel->aligns & 1u << config->align;
-    return possible && !(engine->checked >> dtype & 1);
+    return possible && !(engine->judged_gates[dtype] & gate);
 }
 
 /* Chooses the moment on whose inputs all formats and kernels are judged, also while the world
  * moves: their errors are compared. */
 static void choose_moment(Engine *engine) {
-    const FrameInputs *now = pipeline_inputs(engine->pipeline);
+    const FrameInputs *now = &engine->shown;
     SeenFeatures *before = engine->judged.features;
     bool stays = engine->now.state.playing && before && engine->judged.scene == now->scene &&
                  engine_other_moment(now->features, before);
@@ -330,37 +343,83 @@ static void choose_moment(Engine *engine) {
     engine->judged.features = before;
 }
 
-static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates) {
-    if (!slot_is_empty(engine))
+/* Starts the gates of a format on the moment that all are judged on, or on one of the loop. */
+static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, const double *of_loop) {
+    if (background_kind(engine->judging) != JOB_NONE ||
+        background_kind(engine->background) == JOB_LAUNCH)
         return TASK_WAITS;
-    if (!engine->checked || !engine->judged.features)
+    bool any = false;
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        any |= engine->judged_gates[i];
+    if (!any || !engine->judged.features)
         choose_moment(engine);
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
     frame_inputs_hold(&job.inputs, &engine->judged);
     job.job = engine->now.live.job;
-    job.job.time_s = engine->judged.features->time_s;
+    job.job.time_s = of_loop ? *of_loop : engine->judged.features->time_s;
     job.gates = gates;
-    job.other_format = dtype != job.config.dtype;
+    job.of_loop = of_loop;
+    job.other_format = of_loop || dtype != job.config.dtype;
     job.config.dtype = dtype;
-    background_start(engine->background, &job);
+    background_start(engine->judging, &job);
     return TASK_WAITS;
 }
 
+/* Judges the selection: first the gate that gives the error. */
 static TaskEnd check_selection(Engine *engine, bool idle) {
+    static const GateSet gates[] = {GATE_B, GATE_A, GATE_C};
     BevDtype dtype = engine->now.state.job.config.dtype;
     (void)idle;
-    if (lacks_verdict(engine, dtype))
-        return check_format(engine, dtype, GATES_A_B);
-    bool exact = !(engine->checked & ~engine->exact_checked & 1u << dtype);
-    return exact ? TASK_NONE : check_format(engine, dtype, GATES_C);
+    for (size_t i = 0; i < sizeof gates / sizeof *gates; i++)
+        if (lacks_verdict(engine, dtype, gates[i]))
+            return check_format(engine, dtype, gates[i], NULL);
+    return TASK_NONE;
 }
 
 static TaskEnd check_other_formats(Engine *engine, bool idle) {
     (void)idle;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        if (lacks_verdict(engine, (BevDtype)dtype))
-            return check_format(engine, (BevDtype)dtype, GATES_ALL);
+        if (lacks_verdict(engine, (BevDtype)dtype, GATE_B))
+            return check_format(engine, (BevDtype)dtype, GATES_ALL, NULL);
     return TASK_NONE;
+}
+
+/* Judges the selection's format at fixed moments of a world's loop, one after the other. */
+static TaskEnd check_moments(Engine *engine, bool idle) {
+    enum { LOOP_S = 16 }; /* of a world that does not repeat */
+    const Job *job = &engine->now.live.job;
+    const LoadedScene *scene = engine->judged.scene;
+    const BevDtype dtype = engine->now.state.job.config.dtype;
+    LiveAccuracy *shown = &engine->now.live.accuracy[dtype];
+    (void)idle;
+    bool known = shown->source && !shown->stale && isfinite(shown->max_abs);
+    if (!known || !scene || !scene->scene.has_world || job->scales)
+        return TASK_NONE;
+    const double loop_s = scene->scene.world.loop_s > 0 ? scene->scene.world.loop_s : LOOP_S;
+    double moment_s = shown->moments.judged * loop_s / LIVE_MOMENTS;
+    if (moment_s == shown->time_s && shown->moments.judged < LIVE_MOMENTS)
+        moment_s = ++shown->moments.judged * loop_s / LIVE_MOMENTS;
+    return shown->moments.judged < LIVE_MOMENTS
+               ? check_format(engine, dtype, GATE_B, &moment_s)
+               : TASK_NONE;
+}
+
+/* The moments are judged beside the simulation, which no timing is taken beside either. */
+static TaskEnd simulate_kernels(Engine *engine, bool idle) {
+    TaskEnd end = simulate(engine, live_model_depth(&engine->now.state));
+    if (end == TASK_WAITS)
+        check_moments(engine, idle);
+    return end;
+}
+
+void engine_feed(Engine *engine) {
+    if (!engine->options.background || !engine->has_frame || engine->given_up ||
+        !engine->now.state.playing)
+        return;
+    take_result(engine, engine->background, false);
+    take_result(engine, engine->judging, false);
+    check_selection(engine, false);
+    estimate_kernels(engine, false);
 }
 
 /* ---- in the order of their use --------------------------------------------------------------- */
@@ -371,13 +430,13 @@ bool engine_idle_work(Engine *engine) {
         find_gradients,      /* of the loss under the cursor */
         estimate_kernels,    /* the bars of the screen */
         make_race_of_page,   /* where it is open */
-        check_selection,     /* its gates */
         make_race_of_panel,  /* on wide screens */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         check_other_formats, /* gates of the other formats */
         simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
+        check_moments,       /* the selection's errors at other moments */
         note_complete,       /* all are there */
         time_again,          /* figures that have to settle, or are a second old */
     };
@@ -391,7 +450,9 @@ bool engine_idle_work(Engine *engine) {
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);
     look_at_load(engine);
-    take_result(engine, idle);
+    take_result(engine, engine->background, idle);
+    take_result(engine, engine->judging, idle);
+    check_selection(engine, idle); /* beside the other tasks */
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         TaskEnd end = tasks[i](engine, idle);
         if (end != TASK_NONE)

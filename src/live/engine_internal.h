@@ -33,8 +33,9 @@ struct Engine {
 
     /* The rest belongs to the engine's thread. */
     Pipeline *pipeline;
-    Measure *measure; /* NULL without options.background, like the next two */
-    Background *background;
+    Measure *measure; /* NULL without options.background, like the next three */
+    Background *background; /* launches, simulations, races: one after the other */
+    Background *judging;    /* accuracy, which no load disturbs, beside them */
     RecordedSet recorded;
     LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;
@@ -47,7 +48,8 @@ struct Engine {
     uint64_t taken;    /* how many requests were taken from the mailbox with the newest one */
     uint64_t counted;  /* the value of now.state.counts for which counters were read */
     double request_ms; /* when the newest request was taken */
-    FrameInputs shown; /* of the newest frame */
+    FrameInputs shown; /* of the newest frame; while the world moves and depths prune the map,
+                          with the map of one moment, as each moment has another */
     KernelConfig shown_config;
     Quality quality;
     bool has_frame;
@@ -58,8 +60,7 @@ struct Engine {
     Load load;             /* of the cores, when it was looked at last */
     double load_ms;        /* and when that was */
     bool load_known;       /* it was looked at twice */
-    unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
-    unsigned exact_checked; /* those whose gate C was judged */
+    GateSet judged_gates[BEV_DTYPE_COUNT]; /* since then */
     FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
@@ -122,3 +123,7 @@ KernelSet wanted_kernels(const State *state);
 
 /* Does one short piece of work. False: this thread has nothing to do for the moment. */
 bool engine_idle_work(Engine *engine);
+
+/* Takes results that need no other work, and starts what the default screen waits for: while
+ * frames follow each other. */
+void engine_feed(Engine *engine);

@@ -47,10 +47,13 @@ KernelSet wanted_kernels(const State *state) {
 
 static void mark_stale(Engine *engine, bool other_moment) {
     engine->accuracy_tag++;
-    engine->checked = engine->exact_checked = 0;
+    if (engine->judging)
+        background_give_up(engine->judging);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        engine->judged_gates[dtype] = 0;
         LiveAccuracy *accuracy = &engine->now.live.accuracy[dtype];
-        accuracy->other_moment = other_moment && (!accuracy->stale || accuracy->other_moment);
+        if (!other_moment)
+            accuracy->moments = (LiveMoments){.judged = 0};
         accuracy->stale = accuracy->source != SOURCE_UNKNOWN;
     }
     engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
@@ -71,6 +74,7 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->model_tag++;
     engine->simulated = same_bars ? DEPTH_ESTIMATE + 1 : 0;
     background_give_up(engine->background);
+    background_give_up(engine->judging);
     if (same_problem)
         return;
     engine_use_race(engine, NULL);
@@ -89,20 +93,22 @@ bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
  * temperature, outlier or scales changed. A script checks each moment. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config, bool *other_moment) {
-    *other_moment = false;
     SeenFeatures *now = inputs->features, *before = engine->shown.features;
-    if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
-        !before)
-        return true;
-    *other_moment = engine_other_moment(now, before);
-    return now != before &&
-           (!engine->now.state.playing || engine->options.script || !*other_moment);
+    bool alike = before && maps_differ_by_moment(inputs->map, engine->shown.map) &&
+                 config->kernel == engine->shown_config.kernel;
+    *other_moment = alike && engine_other_moment(now, before);
+    bool settles = engine->now.state.playing && !engine->options.script && *other_moment;
+    bool same = alike && now == before && inputs->map == engine->shown.map;
+    return !same && !settles;
 }
 
 /* Compares the new inputs with those shown before: forgets or marks figures that are of others. */
 static void notice_changes(Engine *engine) {
-    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
+    FrameInputs borrowed = *pipeline_inputs(engine->pipeline), *inputs = &borrowed;
     const KernelConfig *config = &engine->now.state.job.config;
+    const bool moves = engine->now.state.playing && !engine->options.script;
+    if (moves && maps_differ_by_moment(engine->shown.map, inputs->map))
+        inputs->map = engine->shown.map;
     if (inputs->scene != engine->shown.scene) {
         engine->now.loads++;
         frame_inputs_hold(&engine->judged, inputs); /* on its first moment, in every run alike */

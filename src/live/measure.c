@@ -9,6 +9,7 @@
 #include "src/run/backend.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -420,8 +421,9 @@ static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
             return false;
         timed_kernel_add_sample(timed, us);
     } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
-    if (measure->machine_busy || timing_waited(clock_team_since_us(team), clock_us() - begun))
-        timed_kernel_note_waits(timed, timed->count - before);
+    const double busy_us = clock_team_since_us(team), elapsed_us = clock_us() - begun;
+    if (measure->machine_busy || timing_waited(busy_us, elapsed_us))
+        timed_kernel_note_waits(timed, timed->count - before, fmin(busy_us / elapsed_us, 1));
     return true;
 }
 

@@ -57,9 +57,11 @@ void timed_kernel_add_sample(TimedKernel *timed, double us) {
     timed->samples[timed->count - 1].waited = false;
 }
 
-void timed_kernel_note_waits(TimedKernel *timed, int samples) {
-    for (int i = timed->count - samples; i < timed->count; i++)
+void timed_kernel_note_waits(TimedKernel *timed, int samples, double busy) {
+    for (int i = timed->count - samples; i < timed->count; i++) {
         timed->samples[i].waited = true;
+        timed->samples[i].us *= busy;
+    }
 }
 
 bool timed_kernel_waited(const TimedKernel *timed) {
@@ -87,8 +89,9 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     if (settled && !timed->disturbed)
         timed->settled_ms = clock_ms();
     live->median_us = reading(timing->median_us, SOURCE_MEASURED);
-    live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
-    live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
+    const bool many = timing->samples >= TIMED_KERNEL_SAMPLES; /* fewer have no percentiles */
+    live->p95_us = many ? reading(timing->p95_us, SOURCE_MEASURED) : (Reading){.value = 0};
+    live->p99_us = many ? reading(timing->p99_us, SOURCE_MEASURED) : (Reading){.value = 0};
     live->unsettled = !settled;
     live->single = false;
     live->beside_pictures = timed->disturbed;
@@ -118,8 +121,8 @@ void timed_kernel_done(TimedKernel *timed) {
     }
 }
 
-/* Beside pictures the clock counts the pictures' time as well. The time in which the launch's
- * threads had a core is nearer to the truth. */
+/* Beside pictures and other programs the clock counts their time as well. The time in which the
+ * launch's threads had a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy) {
     if (disturbed && timed->count && !timed->disturbed)
@@ -127,9 +130,10 @@ void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool 
     if ((timed->disturbed && !disturbed) || (timed->complete && timed_kernel_waited(timed)))
         timed->count = 0;
     timed->disturbed = disturbed;
-    timed_kernel_add_sample(timed, disturbed ? job->busy_us : job->launch_us);
-    if (!disturbed && (machine_busy || timing_waited(job->busy_us, job->launch_us)))
-        timed_kernel_note_waits(timed, 1);
+    const bool waited = machine_busy || timing_waited(job->busy_us, job->launch_us);
+    timed_kernel_add_sample(timed, disturbed || waited ? job->busy_us : job->launch_us);
+    if (!disturbed && waited)
+        timed_kernel_note_waits(timed, 1, 1);
     timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
     timed_kernel_publish_samples(timed, job->own_bytes);
     timed->live.single = true;

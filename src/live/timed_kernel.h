@@ -36,9 +36,10 @@ void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config);
 /* Keeps the latest TIMED_KERNEL_SAMPLES. */
 void timed_kernel_add_sample(TimedKernel *timed, double us);
 
-/* So many of the latest samples waited for a core that another program had. A figure is unsettled
- * where most of its samples did. */
-void timed_kernel_note_waits(TimedKernel *timed, int samples);
+/* So many of the latest samples waited for cores that other programs had. Their threads had a core
+ * for the share `busy` of the time, which alone is kept. A figure is unsettled where most of its
+ * samples waited. */
+void timed_kernel_note_waits(TimedKernel *timed, int samples, double busy);
 bool timed_kernel_waited(const TimedKernel *timed); /* whether most did */
 
 /* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both

@@ -5,6 +5,7 @@
 #include "kernels/threads.h"
 #include "src/base/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,8 +227,10 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
     bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
               (t.flushed || choose_inner(&t, launch_us, err)) &&
               timing_collect(options, start, SETTLE, time_sample, &t, timing, err);
-    if (ok && timing_waited(clock_team_since_us(begun), clock_us() - start))
+    const double busy_us = clock_team_since_us(begun), elapsed_us = clock_us() - start;
+    if (ok && timing_waited(busy_us, elapsed_us))
         timing->settled = false;
+    timing->busy_us = timing->median_us * fmin(busy_us / elapsed_us, 1);
     timing->inner = t.inner;
     free(t.flushed);
     return ok;

@@ -95,6 +95,16 @@ typedef struct {
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
 
+/* The largest errors of one format over the moments that were judged: LIVE_MOMENTS fixed ones, an
+ * equal time apart over the loop of a world, and those that were paused at. */
+enum { LIVE_MOMENTS = 8 };
+typedef struct {
+    int judged;             /* of the fixed moments so far */
+    double max_abs, time_s; /* the largest error, and its moment */
+    double rel_l2;          /* the largest */
+    bool fails;             /* gate B, at any of them */
+} LiveMoments;
+
 /* The accuracy of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
 typedef struct {
     FigureSource source;
@@ -106,8 +116,8 @@ typedef struct {
     int64_t nan_count, inf_count, left_out; /* FormatError */
     int64_t worst_cell;                     /* -1: none */
     const char *output; /* backward: which gradient was judged, static text; else NULL */
-    double time_s;      /* the moment of the world or clip that was judged */
-    bool other_moment;  /* stale only because another moment is shown: the larger error stays */
+    double time_s;       /* the moment of the world or clip that was judged */
+    LiveMoments moments; /* of a world that moves, this moment included */
 } LiveAccuracy;
 
 /* clang-format off */

@@ -64,11 +64,21 @@ static void change_text(Unit unit, const Reading *before, const Reading *after, 
         snprintf(text + length, size - length, " %s", mark);
 }
 
+/* Whether a complete latency is to follow the first estimate: the two are not compared. */
+static bool latency_follows(const Headline *before, const Headline *after) {
+    return after->estimate && !before->estimate;
+}
+
 /* Writes the change of the latency. A latency within the swing before the change is no effect of
  * the change and gets no text: the screen would soon show another figure. */
 static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
     const Reading none = {.source = SOURCE_UNKNOWN}, *is = &after->latency_us;
-    const bool same = !strcmp(before->latency_of, after->latency_of);
+    const bool same = !strcmp(before->latency_of, after->latency_of) &&
+                      before->estimate == after->estimate;
+    if (is_certain(is) && latency_follows(before, after)) {
+        snprintf(text, size, "follows");
+        return;
+    }
     const Reading *was = same ? &before->latency_us : &none;
     bool swings = was->source == is->source && is_certain(is) && before->swing_us[0] <= is->value &&
                   is->value <= before->swing_us[1];
@@ -76,7 +86,8 @@ static void latency_text(const Headline *before, const Headline *after, char *te
         change_text(UNIT_US, was, is, text, size);
         const size_t length = strlen(text);
         if (length && after->latency_of[0])
-            snprintf(text + length, size - length, " (%.60s)", after->latency_of);
+            snprintf(text + length, size - length, " (%.60s%s)", after->latency_of,
+                     after->estimate ? ", ~ first estimate" : "");
         return;
     }
     snprintf(text, size, "within its noise");
@@ -121,7 +132,7 @@ void log_result(Log *log, const Headline *after) {
         if (!found)
             describe_change(line, after);
         bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
-                     !after->latency_us.doubtful;
+                     !after->latency_us.doubtful && !latency_follows(&line->before, after);
         bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
         /* A line older than another open line is closed: its figures were never on the screen. */
         if (found || complete)

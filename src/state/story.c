@@ -207,6 +207,7 @@ static void recorded_text(const Story *story, const LiveData *live, char *text, 
  * known. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
     char on[128], config[80] = "";
+    const char *estimate = "";
     prediction_gpu(state, on, sizeof on);
     if (story->source == SOURCE_MEASURED)
         snprintf(on, sizeof on, "%s", live->device.name);
@@ -215,20 +216,23 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
     if (story->source == SOURCE_MODEL) {
         const KernelConfig *now = &state->job.config;
         const MemoryModel *model = live->model;
-        story->other_config = model->dtype != now->dtype || model->align != now->align;
+        bool other_format = model->dtype != now->dtype || model->align != now->align;
+        story->other_config = other_format || live->model_of_before;
         if (story->other_config)
+            snprintf(config, sizeof config, ", of the map before until this one's are known");
+        if (other_format)
             snprintf(config, sizeof config, ", %s %s until %s is known",
                      bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
                      model->dtype != now->dtype ? bev_dtypes[now->dtype].title
                                                 : bev_aligns[now->align].name);
+        story->estimate = story->selection.estimate || story->baseline.estimate;
         for (int i = 0; i < story->count; i++)
             story->estimate |= story->bars[i].estimate;
         if (story->estimate && !story->other_config)
-            snprintf(config, sizeof config,
-                     gpu_edit_any(&state->edit) ? ", ~ first estimate: not of this L2 yet"
-                                                : ", ~ first estimate");
+            estimate = gpu_edit_any(&state->edit) ? ", ~ first estimate: not of this L2 yet"
+                                                  : ", ~ first estimate";
     }
-    snprintf(story->from, sizeof story->from, "%s%s%s",
+    snprintf(story->of, sizeof story->of, "%s%s%s",
              story->source == SOURCE_MODEL       ? "model of "
              : story->source == SOURCE_MEASURED  ? "measured on "
              : story->source                     ? "recorded on "
@@ -236,6 +240,7 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
              : live->timed                       ? "times follow"
                                                  : "not recorded",
              story->source ? on : "", config);
+    snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate);
 }
 
 Story story_of(const State *state, const LiveData *live) {
@@ -275,7 +280,7 @@ Headline story_headline(const State *state, const LiveData *live) {
     headline.latency_us.stale = story.other_config || isnan(story.selection.us);
     headline.latency_us.doubtful = !cpu;
     headline.swing_us[0] = headline.swing_us[1] = 0;
-    headline.estimate = story.estimate;
-    snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.from);
+    headline.estimate = story.selection.estimate;
+    snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.of);
     return headline;
 }

@@ -22,9 +22,10 @@ typedef struct {
     int count;
     StoryBar bars[STORY_BARS], selection, baseline;
     FigureSource source; /* of all times: measured, recorded or model */
-    char from[160];      /* "model of an RTX A6000, FP16 nearest" */
-    bool other_config;   /* the times are of an earlier format or align; `from` names it */
-    bool estimate;       /* some kernels were replayed on a sample of the multiprocessors */
+    char of[160];        /* "model of RTX A6000" */
+    char from[200];      /* the same, and that some of the times are first estimates */
+    bool other_config;   /* the times are of an earlier map, format or align, as `from` says */
+    bool estimate;       /* some of the times are of a sample of the multiprocessors */
     bool on_gpu;         /* the times are of a GPU, this or the chosen one */
     double ratio;        /* the baseline's time over the selection's; NaN: not of one source */
 } Story;

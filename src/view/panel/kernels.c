@@ -101,7 +101,7 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     /* The mark has its own place, so that the figures stay aligned. */
     snprintf(text, sizeof text, "%s\u00d7%s", number,
              reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
-    table_cell(table, COL_SPEEDUP, speedup.source ? text : "");
+    table_cell(table, COL_SPEEDUP, speedup.source && !speedup.doubtful ? text : "");
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);
     double gb_s = value_of(&row->effective_gb_s);

@@ -85,9 +85,11 @@ static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brie
     else if (brief)
         snprintf(text, size, "%s: %s, %s 1e-2", name, error, pass ? "within" : "above");
     else
-        snprintf(text, size, "its sums are right: %s; %s itself errs by %s, %s 1e-2",
-                 accuracy->gate_c ? "all gates pass" : "gates A, B pass, C runs", name, error,
-                 pass ? "within" : "above");
+        snprintf(text, size, "%s; %s itself errs by %s, %s 1e-2",
+                 !accuracy->gate_a   ? "gate B passes, A and C run"
+                 : !accuracy->gate_c ? "its sums are right: gates A, B pass, C runs"
+                                     : "its sums are right: all gates pass",
+                 name, error, pass ? "within" : "above");
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {

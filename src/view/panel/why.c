@@ -183,9 +183,8 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
 
 /* Draws this CPU's own times on a line of their own: they are not those of the bars. */
 static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    const double most = 2; /* times: a wider spread of medians is no figure */
     char text[256] = "", number[24];
-    bool noisy = false, busy = false;
+    bool noisy = false;
     for (int i = 0; i < story->count; i++) {
         const BevKernel *here = story->bars[i].here;
         const LiveKernel *timed = here ? live_kernel(data->live, here) : NULL;
@@ -196,12 +195,13 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s", text[0] ? "," : "",
                  here->title, number);
         noisy |= ladder_mark(timed)[0] != '\0';
-        busy |= timed->least_us > 0 && timed->most_us > most * timed->least_us;
     }
     char line[320];
-    snprintf(line, sizeof line, "this CPU, measured%s:%s", noisy ? ", noisy" : "", text);
-    if (busy || (noisy && data->live->machine_busy))
-        snprintf(line, sizeof line, "this CPU: too busy to time");
+    snprintf(line, sizeof line, "this CPU, %s:%s",
+             !noisy                     ? "measured"
+             : data->live->machine_busy ? "CPU time, until other programs end"
+                                        : "measured, noisy",
+             text);
     sheet_origin(sheet, ORIGIN_LATENCY, NULL);
     if (text[0] && story->on_gpu)
         sheet_text(sheet, row.x + MARK_W, row.y, row.w - MARK_W, cell_style(INK_MUTED), line);
