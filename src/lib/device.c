@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that differ between the CPU (here) and a GPU (lib_cuda.cu). */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
+#include "kernels/cuda/transpose.h"
 #include "kernels/threads.h"
 #include "src/lib/lib_internal.h"
 
@@ -11,48 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef HAVE_CUDA
-#include "kernels/cuda/transpose.h"
-#include "src/lib/lib_cuda.h"
-#endif
-
-/* Ends the function with the status of a call for GPUs, unless the device is the CPU. The call
- * fills `err`. Builds without CUDA never enter a GPU (lib_enter). */
-#ifdef HAVE_CUDA
+/* Ends the function with the status of a call for GPUs, which fills `err`, unless the device is the
+ * CPU. */
 #define RETURN_ON_GPU(device, call)                                                                \
     do {                                                                                           \
         Err err = {0};                                                                             \
         if ((device) != BEVPOOL_CPU)                                                               \
-            return (call) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);             \
+            return ON_GPU(call) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);       \
     } while (0)
-#else
-#define RETURN_ON_GPU(device, call) (void)(device)
-#endif
 
 BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
+    Err err = {.what = "the library was built without CUDA"};
     *before = BEVPOOL_CPU;
     if (device == BEVPOOL_CPU)
         return BEVPOOL_OK;
     if (device < BEVPOOL_CPU)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                         "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
-#ifdef HAVE_CUDA
-    Err err = {0};
-    return lib_cuda_enter(device, before, &err)
+    return ON_GPU(lib_cuda_enter(device, before, &err))
                ? BEVPOOL_OK
                : lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
-#else
-    return lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: the library was built without CUDA",
-                    (int)device);
-#endif
 }
 
 void lib_leave(int32_t device, int before) {
-#ifdef HAVE_CUDA
     if (device != BEVPOOL_CPU)
-        lib_cuda_leave(before);
-#endif
-    (void)device, (void)before;
+        (void)ON_GPU(lib_cuda_leave(before));
 }
 
 BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error) {
@@ -63,83 +43,27 @@ BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolE
 }
 
 void lib_free(int32_t device, void *memory) {
-#ifdef HAVE_CUDA
-    if (device != BEVPOOL_CPU) {
-        lib_cuda_free(memory);
-        return;
-    }
-#endif
-    (void)device;
-    free(memory);
+    if (device == BEVPOOL_CPU)
+        free(memory);
+    else
+        (void)ON_GPU(lib_cuda_free(memory));
 }
 
 BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
                        BevpoolError *error) {
     RETURN_ON_GPU(device, lib_cuda_copy(to, from, bytes, &err));
-    (void)error;
     memcpy(to, from, bytes);
     return BEVPOOL_OK;
-}
-
-BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
-                               const Rig *rigs, int32_t align, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
-    return lib_cuda_build(map, memory, shape->batch, rigs, align, &err)
-               ? BEVPOOL_OK
-               : lib_pass(error, BEVPOOL_BAD_MAP, &err);
-#else
-    (void)map, (void)memory, (void)shape, (void)rigs, (void)align;
-    return lib_fail(error, BEVPOOL_NO_DEVICE, "the library was built without CUDA");
-#endif
 }
 
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error) {
     RETURN_ON_GPU(device, lib_cuda_compose(arrays, (int)(batch * cameras), cameras,
                                            (BevPose *)poses, stream, &err));
-    (void)stream, (void)error;
     for (int64_t i = 0; i < batch * cameras; i++) {
         PoseParts parts = pose_parts(arrays, i, i / cameras);
         pose_compose(&parts, poses[i].matrix, poses[i].origin_m);
     }
-    return BEVPOOL_OK;
-}
-
-BevpoolStatus lib_replays_open(int32_t device, struct LibReplays **replays, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    if (device != BEVPOOL_CPU && !(*replays = lib_cuda_replays_open()))
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
-#endif
-    (void)device, (void)replays, (void)error;
-    return BEVPOOL_OK;
-}
-
-void lib_replays_close(struct LibReplays *replays) {
-#ifdef HAVE_CUDA
-    lib_cuda_replays_close(replays);
-#endif
-    (void)replays;
-}
-
-BevpoolStatus lib_update(const BevpoolPlan *plan, const BevpoolPose *poses, const BevMap *arrays,
-                         void *memory, void *stream, BevpoolError *error) {
-    BevProblem problem = plan->problem;
-    problem.map.memory = memory;
-    RETURN_ON_GPU(
-        plan->map->device,
-        (arrays ? lib_cuda_take_cells(arrays, &problem, stream, &err)
-                : lib_cuda_take_poses((const BevPose *)poses, &problem, stream, &err)) &&
-            lib_cuda_update(plan->replays, plan->kernel, &problem, plan->plan, stream, &err));
-    (void)problem, (void)poses, (void)arrays, (void)stream, (void)error;
-    return BEVPOOL_OK;
-}
-
-BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
-                              void **memory, bool *sound, BevpoolError *error) {
-    RETURN_ON_GPU(0, lib_cuda_take(given, shape, trusted, map, memory, sound, &err));
-    (void)given, (void)shape, (void)trusted, (void)map, (void)memory, (void)error;
-    *sound = false;
     return BEVPOOL_OK;
 }
 
@@ -168,56 +92,48 @@ static BevpoolStatus check_for_cpu(const void *pointer, const char *name, Bevpoo
                : BEVPOOL_OK;
 }
 
-BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
-                                 BevpoolError *error) {
+/* Checks that `device` reads the pointer; of a GPU it may be the host's memory if `readable`. */
+static BevpoolStatus check_pointer(int32_t device, const void *pointer, const char *name,
+                                   bool readable, BevpoolError *error) {
     if (device == BEVPOOL_CPU)
         return check_for_cpu(pointer, name, error);
-#ifdef HAVE_CUDA
-    if (lib_cuda_place(pointer, device) == LIB_ON_OTHER_DEVICE)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of another GPU", name);
-#endif
-    return BEVPOOL_OK;
+    int place = ON_GPU(lib_cuda_place(pointer, device));
+    if (place == LIB_ON_DEVICE || (readable && place == LIB_ON_HOST))
+        return BEVPOOL_OK;
+    return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of %s, expected that of GPU %d%s",
+                    name, place == LIB_ON_HOST ? "the host" : "another GPU", (int)device,
+                    readable ? " or of the host" : "");
+}
+
+BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
+                                 BevpoolError *error) {
+    return check_pointer(device, pointer, name, true, error);
 }
 
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
                               BevpoolError *error) {
-    if (device == BEVPOOL_CPU)
-        return check_for_cpu(pointer, name, error);
-#ifdef HAVE_CUDA
-    LibPlace place = lib_cuda_place(pointer, device);
-    if (place != LIB_ON_DEVICE)
-        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of %s, expected that of GPU %d",
-                        name, place == LIB_ON_HOST ? "the host" : "another GPU", (int)device);
-#endif
-    return BEVPOOL_OK;
+    return check_pointer(device, pointer, name, false, error);
 }
 
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error) {
-#ifdef HAVE_CUDA
-    Err err;
+    Err err = {0};
     int current = 0;
-    if (device != BEVPOOL_CPU && !lib_cuda_current(&current, &err))
+    if (device == BEVPOOL_CPU)
+        return BEVPOOL_OK;
+    if (!ON_GPU(lib_cuda_current(&current, &err)))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    if (device != BEVPOOL_CPU && current != device)
+    if (current != device)
         return lib_fail(error, BEVPOOL_WRONG_DEVICE,
                         "the plan is for GPU %d, but the thread's current one is GPU %d: call "
                         "cudaSetDevice first",
                         (int)device, current);
-    if (device != BEVPOOL_CPU && !lib_cuda_ready(stream, &err))
+    if (!ON_GPU(lib_cuda_ready(stream, &err)))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-    int its_gpu = device == BEVPOOL_CPU ? -1 : lib_cuda_stream_gpu(stream);
+    int its_gpu = ON_GPU(lib_cuda_stream_gpu(stream));
     if (its_gpu >= 0 && its_gpu != device)
         return lib_fail(error, BEVPOOL_WRONG_DEVICE,
                         "stream: it is of GPU %d, the plan of GPU %d: create it on the plan's GPU",
                         its_gpu, (int)device);
-#endif
-    (void)device, (void)stream, (void)error;
-    return BEVPOOL_OK;
-}
-
-BevpoolStatus lib_load(const void *kernel, BevpoolError *error) {
-    RETURN_ON_GPU(0, lib_cuda_load(kernel, &err));
-    (void)kernel, (void)error;
     return BEVPOOL_OK;
 }
 
@@ -249,7 +165,6 @@ static void transpose_square(const void *from, void *to, size_t bytes, int64_t f
 BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
                             int64_t a, int64_t b, void *stream, BevpoolError *error) {
     RETURN_ON_GPU(device, cuda_transpose(from, to, bytes, outer, a, b, stream, &err));
-    (void)stream, (void)error;
     int64_t rows = (a + EDGE - 1) / EDGE;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int64_t k = 0; k < outer * rows; k++)

@@ -27,16 +27,16 @@ bool lib_cuda_enter(int device, int *before, Err *err) {
     return true;
 }
 
-void lib_cuda_leave(int before) {
-    cudaSetDevice(before);
+bool lib_cuda_leave(int before) {
+    return cudaSetDevice(before) == cudaSuccess;
 }
 
 bool lib_cuda_allocate(void **memory, size_t bytes, Err *err) {
     return cuda_allocate(memory, bytes, "map", err);
 }
 
-void lib_cuda_free(void *memory) {
-    cudaFree(memory);
+bool lib_cuda_free(void *memory) {
+    return cudaFree(memory) == cudaSuccess;
 }
 
 bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err) {
@@ -159,15 +159,16 @@ struct LibReplays {
     std::mutex mutex;
 };
 
-LibReplays *lib_cuda_replays_open(void) {
-    return new (std::nothrow) LibReplays();
+bool lib_cuda_replays_open(LibReplays **replays) {
+    return (*replays = new (std::nothrow) LibReplays());
 }
 
-void lib_cuda_replays_close(LibReplays *replays) {
+bool lib_cuda_replays_close(LibReplays *replays) {
     for (int i = 0; replays && i < replays->count; i++)
         if (replays->kept[i].graph)
             cudaGraphExecDestroy(replays->kept[i].graph);
     delete replays;
+    return true;
 }
 
 // Returns the graph of what `enqueue` puts into a stream; NULL: there is none.

@@ -4,12 +4,9 @@
 #pragma once
 
 #include "kernels/bevpool.h"
-#include "kernels/err.h"
+#include "src/lib/bevpool.h"
 #include "src/lib/pose.h"
 #include "src/scene/geometry.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,44 +15,36 @@ extern "C" {
 /* The memory that a pointer points to. */
 typedef enum { LIB_ON_HOST, LIB_ON_DEVICE, LIB_ON_OTHER_DEVICE } LibPlace;
 
-/* Returns false without an error text if there is no such GPU. */
 bool lib_cuda_enter(int device, int *before, Err *err);
-void lib_cuda_leave(int before);
+bool lib_cuda_leave(int before);
 bool lib_cuda_allocate(void **memory, size_t bytes, Err *err);
-void lib_cuda_free(void *memory);
+bool lib_cuda_free(void *memory);
 bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err);
+
+/* Builds the map of one rig for each sample, in one block of memory. (map_gpu.cu) */
 bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, int32_t align,
-                    Err *err); /* map_gpu.cu */
+                    Err *err);
 
 /* Copies a map of arrays on the GPU that was entered into one block of its memory, and finds the
  * intervals if they are NULL. *sound: it is what scatter_check() accepts, and its cells ascend; it
  * counts as that where `trusted`. An unsound map leaves no memory. Waits once. (map_gpu.cu) */
 bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                    void **memory, bool *sound, Err *err);
-/* Points that a map is prepared of, and where its arrays go: as in bevpool_prepare(). */
-typedef struct {
-    BevShape shape; /* of all samples, as kernels see it */
-    int64_t samples;
-    const void *points; /* (sample, camera, bin, h, w, 3) */
-    int wide;           /* they are doubles, else floats */
-    double lower[3], cell[3];
-    int count[3]; /* cells of one sample: x, y, z */
-} LibPoints;
 
-typedef struct {
-    int32_t *ranks_bev, *ranks_depth, *ranks_feat, *interval_starts, *interval_lengths;
-    int32_t *counts; /* points, intervals */
-} LibPrepared;
+/* As bevpool_prepare_bytes() and bevpool_prepare(), without their checks. (prepare_gpu.cu) */
+bool lib_cuda_prepare_bytes(const BevpoolShape *shape, size_t *bytes, Err *err);
+bool lib_cuda_prepare(const BevpoolShape *shape, const BevpoolPoints *points,
+                      const BevpoolPrepared *out, void *workspace, void *stream, Err *err);
 
-bool lib_cuda_prepare_bytes(const BevShape *shape, size_t *bytes, Err *err); /* prepare_gpu.cu */
-bool lib_cuda_prepare(const LibPoints *points, const LibPrepared *out, void *workspace,
-                      void *stream, Err *err);
 LibPlace lib_cuda_place(const void *pointer, int device);
+
 /* Enqueues the poses of `count` cameras. */
 bool lib_cuda_compose(const PoseArrays *arrays, int count, int cameras, BevPose *poses,
                       void *stream, Err *err);
 bool lib_cuda_current(int *device, Err *err);
 bool lib_cuda_ready(void *stream, Err *err);
+
+/* Loads all kernels of the file of a kernel (BevKernel.code). */
 bool lib_cuda_load(const void *kernel, Err *err);
 
 /* Returns the GPU on which a stream was created; -1: unknown. */
@@ -63,8 +52,8 @@ int lib_cuda_stream_gpu(void *stream);
 
 /* The updates of a moving plan as graphs: one for each memory that comes again, of a few. */
 typedef struct LibReplays LibReplays;
-LibReplays *lib_cuda_replays_open(void); /* NULL: no memory */
-void lib_cuda_replays_close(LibReplays *replays);
+bool lib_cuda_replays_open(LibReplays **replays);
+bool lib_cuda_replays_close(LibReplays *replays);
 
 /* Enqueues the kernel's update of problem->map.memory, by a graph if there is one. Any thread may
  * call it. */

@@ -3,12 +3,21 @@
  * functions that differ between the CPU and a GPU. */
 #pragma once
 
-#include "kernels/bevpool.h"
-#include "src/lib/bevpool.h"
-#include "src/lib/pose.h"
-#include "src/scene/geometry.h"
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/lib/lib_cuda.h"
 
 #include <stdatomic.h>
+
+/* A call of lib_cuda.h with its result. Builds without CUDA do not have these functions and never
+ * enter a GPU (lib_enter): there the call is not made, and the result is false. */
+#ifdef HAVE_CUDA
+#define ON_GPU(call) (call)
+#else
+#define ON_GPU(call) (sizeof(call) == 0)
+#endif
 
 struct BevpoolMap {
     atomic_int references; /* the caller's reference, and one for each plan */
@@ -36,7 +45,7 @@ struct BevpoolPlan {
     int32_t feat_layout, out_layout; /* the caller's layouts */
     LibCopy copies[BEVPOOL_ROLES];
     size_t workspace_bytes;
-    struct LibReplays *replays; /* on a GPU, of a moving map: its updates as graphs */
+    LibReplays *replays; /* on a GPU, of a moving map: its updates as graphs */
 };
 
 /* ---- errors (error.c) ------------------------------------------------------------------------ */
@@ -79,7 +88,8 @@ int64_t lib_view_extent(const BevShape *shape, int64_t channels, const BevStride
 /* ---- maps (map.c) ---------------------------------------------------------------------------- */
 
 /* Makes a map of arrays that lie where kernels read them: allocated by scatter.h or, on a GPU, in
- * `memory`. The map frees them; after an error they remain the caller's. */
+ * `memory`. The map frees them. After an error those of scatter.h remain the caller's, and `memory`
+ * is freed. */
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error);
 
@@ -124,15 +134,6 @@ void lib_free(int32_t device, void *memory);
 BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
                        BevpoolError *error);
 
-/* Builds the map of one rig for each sample, on the entered GPU, in one block of its memory. */
-BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
-                               const Rig *rigs, int32_t align, BevpoolError *error);
-
-/* Makes *map of arrays that all lie on the GPU that was entered, without the host. *sound is false
- * for arrays that the host must look at, to say what is wrong with them. */
-BevpoolStatus lib_take_on_gpu(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
-                              void **memory, bool *sound, BevpoolError *error);
-
 /* The arrays of a map, and the number of 4-byte elements of each. */
 enum { LIB_ARRAYS = 6, LIB_ALIGNMENT = 256 };
 
@@ -153,14 +154,6 @@ void lib_append_map(BevMap *all, const BevMap *one, const BevpoolShape *shape, i
 BevpoolStatus lib_compose(const PoseArrays *arrays, int64_t batch, int32_t cameras,
                           BevpoolPose *poses, int32_t device, void *stream, BevpoolError *error);
 
-/* The graphs of a moving plan's updates, on the GPU that was entered; none on the CPU. */
-BevpoolStatus lib_replays_open(int32_t device, struct LibReplays **replays, BevpoolError *error);
-void lib_replays_close(struct LibReplays *replays);
-
-/* Enqueues the update of a GPU's moving map in `memory`, of poses or, if not NULL, of arrays. */
-BevpoolStatus lib_update(const BevpoolPlan *plan, const BevpoolPose *poses, const BevMap *arrays,
-                         void *memory, void *stream, BevpoolError *error);
-
 /* Checks that a kernel on `device` can use `pointer`; else BEVPOOL_BAD_ARGUMENT with its name. */
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
                               BevpoolError *error);
@@ -171,9 +164,6 @@ BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char
 
 /* Checks that a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);
-
-/* Loads all kernels of the file of a kernel (BevKernel.code) on the entered GPU. */
-BevpoolStatus lib_load(const void *kernel, BevpoolError *error);
 
 /* Transposes (outer, a, b) to (outer, b, a), of elements of 1, 2 or 4 bytes. A GPU only enqueues
  * it. */

@@ -96,8 +96,10 @@ static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t d
 BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
                            void *memory, int32_t device, BevpoolError *error) {
     BevpoolMap *made = calloc(1, sizeof *made);
-    if (!made)
+    if (!made) {
+        lib_free(device, memory);
         return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
+    }
     *made = (BevpoolMap){.device = device, .shape = *shape, .map = *arrays, .memory = memory};
     atomic_init(&made->references, 1);
     *map = made;
@@ -118,10 +120,10 @@ BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *
     BevpoolStatus status = lib_enter(device, &before, error);
     if (!status) {
         status = upload(&copy, &memory, host, device, error);
-        if (!status)
-            status = lib_map_keep(map, shape, &copy, memory, device, error);
         if (status)
             lib_free(device, memory);
+        else
+            status = lib_map_keep(map, shape, &copy, memory, device, error);
         lib_leave(device, before);
     }
     scatter_free(host);
@@ -273,13 +275,11 @@ static BevpoolStatus keep_on_gpu(BevpoolMap **map, const BevpoolShape *shape,
     bool sound;
     if (!all_on_gpu(&given, device))
         return BEVPOOL_OK;
-    BevpoolStatus status =
-        lib_take_on_gpu(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound, error);
-    if (status || !sound)
-        return status;
-    if ((status = lib_map_keep(map, shape, &copy, memory, device, error)))
-        lib_free(device, memory);
-    return status;
+    Err err = {0};
+    if (!ON_GPU(lib_cuda_take(&given, &seen, flags & BEVPOOL_TRUST_MAP, &copy, &memory, &sound,
+                              &err)))
+        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    return sound ? lib_map_keep(map, shape, &copy, memory, device, error) : BEVPOOL_OK;
 }
 
 /* Checks the arguments of a new map. */

@@ -139,15 +139,17 @@ static BevpoolStatus build_on_gpu(BevpoolMap **map, const BevpoolShape *shape, c
                                   int32_t align, int32_t device, BevpoolError *error) {
     BevMap built = {0};
     void *memory = NULL;
+    Err err = {0};
     int before;
     BevpoolStatus status = lib_enter(device, &before, error);
     if (status)
         return status;
-    status = lib_build_on_gpu(&built, &memory, shape, rigs, align, error);
-    if (!status)
+    if (ON_GPU(lib_cuda_build(&built, &memory, shape->batch, rigs, align, &err))) {
         status = lib_map_keep(map, shape, &built, memory, device, error);
-    if (status)
+    } else {
         lib_free(device, memory);
+        status = lib_pass(error, BEVPOOL_BAD_MAP, &err);
+    }
     lib_leave(device, before);
     return status;
 }

@@ -180,14 +180,13 @@ static BevpoolStatus keep_moving(BevpoolMap **map, const BevpoolShape *shape,
     BevMap bounds = {.points = points,
                      .intervals = cells < points ? cells : points,
                      .weights = weighted ? &some : NULL};
-    BevpoolStatus status =
-        points > INT32_MAX
-            ? lib_fail(error, BEVPOOL_BAD_MAP, "frustum: more than 2147483647 points")
-            : lib_map_keep(map, shape, &bounds, depths, device, error);
-    if (status) {
+    if (points > INT32_MAX) {
         lib_free(device, depths);
-        return status;
+        return lib_fail(error, BEVPOOL_BAD_MAP, "frustum: more than 2147483647 points");
     }
+    BevpoolStatus status = lib_map_keep(map, shape, &bounds, depths, device, error);
+    if (status)
+        return status;
     (*map)->moving = *moving;
     (*map)->moving.depths_m = depths;
     (*map)->map.moving = &(*map)->moving;
@@ -357,6 +356,22 @@ static BevpoolStatus check_update(const BevpoolPlan *plan, const char *name, con
                                       "map memory: has %zu bytes, needs %zu", bytes, needed);
 }
 
+/* Enqueues the update of a GPU's moving map in `memory`, of poses or, if not NULL, of arrays. */
+static BevpoolStatus update_on_gpu(const BevpoolPlan *plan, const BevpoolPose *poses,
+                                   const BevMap *arrays, void *memory, void *stream,
+                                   BevpoolError *error) {
+    Err err = {0};
+    BevProblem problem = plan->problem;
+    problem.map.memory = memory;
+    bool taken =
+        arrays ? ON_GPU(lib_cuda_take_cells(arrays, &problem, stream, &err))
+               : ON_GPU(lib_cuda_take_poses((const BevPose *)poses, &problem, stream, &err));
+    if (taken && ON_GPU(lib_cuda_update(plan->replays, plan->kernel, &problem, plan->plan, stream,
+                                        &err)))
+        return BEVPOOL_OK;
+    return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+}
+
 BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *poses, void *memory,
                                   size_t bytes, void *stream, BevpoolError *error) {
     _Static_assert(sizeof(BevpoolPose) == sizeof(BevPose), "one layout");
@@ -365,7 +380,7 @@ BevpoolStatus bevpool_plan_update(const BevpoolPlan *plan, const BevpoolPose *po
     if (!status)
         status = plan->map->device == BEVPOOL_CPU
                      ? update_on_cpu(plan->map, poses, memory, error)
-                     : lib_update(plan, poses, NULL, memory, stream, error);
+                     : update_on_gpu(plan, poses, NULL, memory, stream, error);
     return status ? status : lib_ok(error);
 }
 
@@ -378,6 +393,6 @@ BevpoolStatus bevpool_plan_update_arrays(const BevpoolPlan *plan, const BevpoolA
     if (!status)
         status = lib_arrays_in_place(&map, arrays, plan->map->device, error);
     if (!status)
-        status = lib_update(plan, NULL, &map, memory, stream, error);
+        status = update_on_gpu(plan, NULL, &map, memory, stream, error);
     return status ? status : lib_ok(error);
 }

@@ -75,10 +75,11 @@ BevpoolStatus bevpool_warm_up(int32_t device, int32_t direction, BevpoolError *e
     BevpoolStatus status = lib_enter(device, &before, error);
     if (status)
         return status;
+    Err err = {0};
     for (int i = 0; bev_kernels[i] && !status; i++)
         if (is_offered(bev_kernels[i], device, direction, bev_kernels[i]->stage) &&
-            bev_kernels[i]->code)
-            status = lib_load(bev_kernels[i]->code, error);
+            bev_kernels[i]->code && !ON_GPU(lib_cuda_load(bev_kernels[i]->code, &err)))
+            status = lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
     lib_leave(device, before);
     return status ? status : lib_ok(error);
 }
@@ -254,8 +255,9 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
     } else {
         status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     }
-    if (!status && map->map.moving)
-        status = lib_replays_open(map->device, &made->replays, error);
+    if (!status && map->map.moving && map->device != BEVPOOL_CPU &&
+        !ON_GPU(lib_cuda_replays_open(&made->replays)))
+        status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     if (!status)
         divide_workspace(made);
     lib_leave(map->device, before);
@@ -322,7 +324,7 @@ void bevpool_plan_destroy(BevpoolPlan *plan) {
     if (!plan)
         return;
     if (plan->plan && !lib_enter(plan->map->device, &before, NULL)) {
-        lib_replays_close(plan->replays);
+        (void)ON_GPU(lib_cuda_replays_close(plan->replays));
         plan->kernel->release(plan->plan);
         lib_leave(plan->map->device, before);
     }

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* BEVDet's five arrays of points: what is checked before a GPU prepares them. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include "src/lib/lib_internal.h"
-
-#ifdef HAVE_CUDA
-#include "src/lib/lib_cuda.h"
 
 static BevpoolStatus check_prepared(const BevpoolPoints *points, const BevpoolPrepared *out,
                                     const void *workspace, int32_t device, BevpoolError *error) {
@@ -39,31 +32,19 @@ static BevpoolStatus prepare_on_gpu(const BevpoolShape *shape, const BevpoolPoin
                                     const BevpoolPrepared *out, void *workspace, size_t bytes,
                                     int32_t device, void *stream, BevpoolError *error) {
     Err err = {0};
-    size_t needed;
-    LibPoints from = {.shape = lib_shape(shape, 1),
-                      .samples = shape->batch,
-                      .points = points->points,
-                      .wide = points->wide,
-                      .count = {(int)shape->nx, (int)shape->ny, (int)shape->nz}};
-    for (int axis = 0; axis < 3; axis++) {
-        from.lower[axis] = points->lower_m[axis];
-        from.cell[axis] = points->cell_m[axis];
-    }
-    const LibPrepared to = {out->ranks_bev,       out->ranks_depth,      out->ranks_feat,
-                            out->interval_starts, out->interval_lengths, out->counts};
+    size_t needed = 0;
     BevpoolStatus status = lib_check_stream(device, stream, error);
     if (status || (status = check_prepared(points, out, workspace, device, error)))
         return status;
-    if (!lib_cuda_prepare_bytes(&from.shape, &needed, &err))
+    if (!ON_GPU(lib_cuda_prepare_bytes(shape, &needed, &err)))
         return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
     if (bytes < needed)
         return lib_fail(error, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu", bytes,
                         needed);
-    return lib_cuda_prepare(&from, &to, workspace, stream, &err)
+    return ON_GPU(lib_cuda_prepare(shape, points, out, workspace, stream, &err))
                ? BEVPOOL_OK
                : lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
 }
-#endif
 
 /* Enters a GPU; the CPU is refused. */
 static BevpoolStatus enter_gpu(const BevpoolShape *shape, const void *other, int32_t device,
@@ -82,12 +63,9 @@ BevpoolStatus bevpool_prepare_bytes(const BevpoolShape *shape, int32_t device, s
     BevpoolStatus status = enter_gpu(shape, bytes, device, &before, error);
     if (status)
         return status;
-#ifdef HAVE_CUDA
     Err err = {0};
-    const BevShape all = lib_shape(shape, 1);
-    if (!lib_cuda_prepare_bytes(&all, bytes, &err))
+    if (!ON_GPU(lib_cuda_prepare_bytes(shape, bytes, &err)))
         status = lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
-#endif
     lib_leave(device, before);
     return status ? status : lib_ok(error);
 }
@@ -102,11 +80,7 @@ BevpoolStatus bevpool_prepare(const BevpoolShape *shape, const BevpoolPoints *po
     BevpoolStatus status = enter_gpu(shape, points, device, &before, error);
     if (status)
         return status;
-#ifdef HAVE_CUDA
     status = prepare_on_gpu(shape, points, out, workspace, bytes, device, stream, error);
-#else
-    (void)workspace, (void)bytes, (void)stream;
-#endif
     lib_leave(device, before);
     return status ? status : lib_ok(error);
 }

@@ -52,7 +52,7 @@ struct Starts {
 };
 
 // Thread t tells the feature row of sorted point t; the last one inside tells their number.
-__global__ void features_kernel(LibPrepared out, int points, uint32_t none, int plane, int bins) {
+__global__ void features_kernel(BevpoolPrepared out, int points, uint32_t none, int plane, int bins) {
     int t = (int)thread_number();
     if (t >= points || (uint32_t)out.ranks_bev[t] == none)
         return;
@@ -62,7 +62,7 @@ __global__ void features_kernel(LibPrepared out, int points, uint32_t none, int 
         out.counts[0] = t + 1;
 }
 
-__global__ void lengths_kernel(LibPrepared out, int most) {
+__global__ void lengths_kernel(BevpoolPrepared out, int most) {
     int i = (int)thread_number(), intervals = out.counts[1];
     if (i < most && i < intervals)
         out.interval_lengths[i] = (i + 1 < intervals ? out.interval_starts[i + 1] : out.counts[0]) -
@@ -81,9 +81,18 @@ int key_bits(uint32_t none) {
     return 32 - __builtin_clz(none | 1);
 }
 
-bool room_of(const BevShape *shape, void *memory, Room *room, Err *err) {
-    int points = (int)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
-    uint32_t none = (uint32_t)(shape->nx * shape->ny);
+// Of one sample.
+int points_of(const BevpoolShape *s) {
+    return (int)(s->cameras * s->depth_bins * s->feat_h * s->feat_w);
+}
+
+int cells_of(const BevpoolShape *s) {
+    return (int)(s->nz * s->ny * s->nx);
+}
+
+bool room_of(const BevpoolShape *shape, void *memory, Room *room, Err *err) {
+    int points = (int)shape->batch * points_of(shape);
+    uint32_t none = (uint32_t)((int)shape->batch * cells_of(shape));
     size_t sort = 0, select = 0, array = ((size_t)points * 4 + 255) / 256 * 256;
     TRY_CUDA("prepare",
              cub::DeviceRadixSort::SortPairs(NULL, sort, (uint32_t *)NULL, (uint32_t *)NULL,
@@ -100,19 +109,19 @@ bool room_of(const BevShape *shape, void *memory, Room *room, Err *err) {
 }
 
 template <typename T>
-bool enqueue(const LibPoints *from, const LibPrepared *out, const Room &room, cudaStream_t stream,
-             Err *err) {
-    const BevShape *s = &from->shape;
-    int points = (int)(s->cameras * s->depth_bins * s->feat_h * s->feat_w);
-    int most = (int)(points < s->nx * s->ny ? points : s->nx * s->ny);
-    uint32_t none = (uint32_t)(s->nx * s->ny), *sorted = (uint32_t *)out->ranks_bev;
+bool enqueue(const BevpoolShape *s, const BevpoolPoints *from, const BevpoolPrepared *out,
+             const Room &room, cudaStream_t stream, Err *err) {
+    int points = (int)s->batch * points_of(s), all = (int)s->batch * cells_of(s);
+    int most = points < all ? points : all;
+    uint32_t none = (uint32_t)all, *sorted = (uint32_t *)out->ranks_bev;
     size_t bytes = room.temporary_bytes;
+    const double *lower = from->lower_m, *cell = from->cell_m;
     Cells<T> cells = {(const T *)from->points,
-                      {(T)from->lower[0], (T)from->lower[1], (T)from->lower[2]},
-                      {(T)from->cell[0], (T)from->cell[1], (T)from->cell[2]},
-                      {from->count[0], from->count[1], from->count[2]},
-                      from->count[0] * from->count[1] * from->count[2],
-                      (int)(points / from->samples),
+                      {(T)lower[0], (T)lower[1], (T)lower[2]},
+                      {(T)cell[0], (T)cell[1], (T)cell[2]},
+                      {(int)s->nx, (int)s->ny, (int)s->nz},
+                      cells_of(s),
+                      points_of(s),
                       points,
                       none};
     TRY_CUDA("prepare", cudaMemsetAsync(out->counts, 0, 2 * sizeof *out->counts, stream));
@@ -134,7 +143,7 @@ bool enqueue(const LibPoints *from, const LibPrepared *out, const Room &room, cu
 
 } // namespace
 
-bool lib_cuda_prepare_bytes(const BevShape *shape, size_t *bytes, Err *err) {
+bool lib_cuda_prepare_bytes(const BevpoolShape *shape, size_t *bytes, Err *err) {
     Room room;
     if (!room_of(shape, NULL, &room, err))
         return false;
@@ -142,11 +151,11 @@ bool lib_cuda_prepare_bytes(const BevShape *shape, size_t *bytes, Err *err) {
     return true;
 }
 
-bool lib_cuda_prepare(const LibPoints *points, const LibPrepared *out, void *workspace,
-                      void *stream, Err *err) {
+bool lib_cuda_prepare(const BevpoolShape *shape, const BevpoolPoints *points,
+                      const BevpoolPrepared *out, void *workspace, void *stream, Err *err) {
     Room room;
-    if (!room_of(&points->shape, workspace, &room, err))
+    if (!room_of(shape, workspace, &room, err))
         return false;
-    return points->wide ? enqueue<double>(points, out, room, (cudaStream_t)stream, err)
-                        : enqueue<float>(points, out, room, (cudaStream_t)stream, err);
+    return points->wide ? enqueue<double>(shape, points, out, room, (cudaStream_t)stream, err)
+                        : enqueue<float>(shape, points, out, room, (cudaStream_t)stream, err);
 }
