@@ -28,20 +28,20 @@ const BevDtypeInfo bev_dtypes[BEV_ELEMENT_COUNT] = {
 };
 /* clang-format on */
 
-const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
+const BevWords bev_aligns[BEV_ALIGN_COUNT] = {
     [BEV_NEAREST] = {"nearest", "Nearest", "A point goes into the cell that holds it."},
     [BEV_BILINEAR] = {"bilinear", "Bilinear", "A point is shared out to the four nearest cells."},
     [BEV_LATTICE] = {"bev-align", "BEV Align as published",
                      "A point is shared out to lower cell corners, half a cell aside."},
 };
 
-const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT] = {
+const BevWords bev_directions[BEV_DIRECTION_COUNT] = {
     [BEV_FORWARD] = {"forward", "Forward", "Points add features to cells."},
     [BEV_BACKWARD] = {"backward", "Backward",
                       "Points bring the cells' gradients back to depth and features."},
 };
 
-const BevStageInfo bev_stages[BEV_STAGE_COUNT] = {
+const BevWords bev_stages[BEV_STAGE_COUNT] = {
     [BEV_POOL] = {"pool", "Pool", "Depths and features become cells."},
     [BEV_VIEW] = {"view", "View", "A network's logits and features become cells."},
 };
@@ -377,11 +377,6 @@ static BevTraffic v4_bytes(const BevKernel *kernel, const BevProblem *problem, b
     return traffic;
 }
 
-static BevTraffic v4_traffic(const BevKernel *kernel, const BevProblem *problem) {
-    bool ignored;
-    return v4_bytes(kernel, problem, &ignored);
-}
-
 static double v4_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
     TileDraft draft;
     double bytes = NAN;
@@ -448,7 +443,8 @@ BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
         return bev_traffic(bev_kernel_find(kernel->skips), problem);
     if (kernel->large_l2) /* the traffic of V3 is that of its large-L2 form */
         return bev_traffic(kernel->large_l2, problem);
+    bool transposes;
     if (bev_traffic_counts(kernel))
-        return v4_traffic(kernel, problem);
+        return v4_bytes(kernel, problem, &transposes);
     return access_traffic(&kernel->access, problem);
 }

@@ -47,10 +47,10 @@ typedef enum {
  * codes in codec.c. Give it the same number in src/lib/bevpool.h, behind the last format of
  * kernels. UINT8 and E5M2 then move: count up the soname in src/lib/local.mk, since linked programs
  * know UINT8's number. Then change what depends on formats elsewhere: CPU_ALL_DTYPES (cpu/cpu.h),
- * gate_b_limits (src/accuracy/gates.c), a case of bev_channel_instructions (regime.c) and of
- * with_dtype (cuda/common.cuh), which is empty for a format of CPUs alone. For GPUs change besides
- * Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, and with_dtype_or_fp4 for
- * packed blocks. For packed blocks change on CPUs too bev_code_bytes, bev_tensor_scale,
+ * gate_b_limits (src/accuracy/gates.c) and a case of bev_channel_instructions (regime.c). For GPUs
+ * change besides Codec, DEPTH_OF and OUT_OF (cuda/formats.cuh), the masks in cuda/row.h, and the
+ * list of with_dtype (cuda/common.cuh), for packed blocks that of with_dtype_or_fp4. For packed
+ * blocks change on CPUs too bev_code_bytes, bev_tensor_scale,
  * bev_block_scale and bev_tensor_at (codec.c), fill_blocks() where their scales are no powers of
  * two (src/accuracy/gate_exact.c), and what `grep BEV_NVFP4` finds. test_gates, checkbev and
  * test_bits.c go through all rows; test_codec.c and tests/data/test_bits.sh have lists of their
@@ -91,22 +91,19 @@ enum { BEV_MAX_CUDA_CHANNELS = 1024 };
  * corners in place of centres. Kernels see only whether the map has weights. */
 typedef enum { BEV_NEAREST, BEV_BILINEAR, BEV_LATTICE, BEV_ALIGN_COUNT } BevAlign;
 
+/* The words for an align, a direction or a stage. */
 typedef struct {
     const char *name, *title, *idea;
-} BevAlignInfo;
+} BevWords;
 
-extern const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT];
+extern const BevWords bev_aligns[BEV_ALIGN_COUNT];
 
 /* ---- directions ---------------------------------------------------------------------------- */
 
 /* FORWARD pools. BACKWARD computes the gradients of depth and features. A kernel does one. */
 typedef enum { BEV_FORWARD, BEV_BACKWARD, BEV_DIRECTION_COUNT } BevDirection;
 
-typedef struct {
-    const char *name, *title, *idea;
-} BevDirectionInfo;
-
-extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
+extern const BevWords bev_directions[BEV_DIRECTION_COUNT];
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
@@ -115,11 +112,7 @@ extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
  * gradient of the logits. Each gradient has the strides of its tensor. */
 typedef enum { BEV_POOL, BEV_VIEW, BEV_STAGE_COUNT } BevStage;
 
-typedef struct {
-    const char *name, *title, *idea;
-} BevStageInfo;
-
-extern const BevStageInfo bev_stages[BEV_STAGE_COUNT];
+extern const BevWords bev_stages[BEV_STAGE_COUNT];
 
 /* Distances in memory between neighbours, in elements. For depths `channel` is the distance between
  * two depth bins. */

@@ -199,11 +199,11 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 /* ---- loops over spans ------------------------------------------------------------------------ */
 
 /* Defines a function that loops over n elements, compiled for each vector width. `assignment` is
- * the value of out[i]. */
+ * the value of out[i]. INT8 multiplies `scale` by `scales`, one an element; NULL: all are 1. */
 #define SPAN(name, to, from, assignment)                                                           \
-    CPU_CLONES static void name(to *restrict out, const from *restrict in, float scale,            \
-                                int64_t n) {                                                       \
-        (void)scale;                                                                               \
+    CPU_CLONES static void name(to *restrict out, const from *restrict in,                         \
+                                const float *restrict scales, float scale, int64_t n) {            \
+        (void)scale, (void)scales;                                                                 \
         CPU_SIMD                                                                                   \
         for (int64_t i = 0; i < n; i++)                                                            \
             out[i] = assignment;                                                                   \
@@ -218,20 +218,9 @@ SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
 SPAN(uint8_encode_span, uint8_t, float, (uint8_t)whole_encode(in[i] / scale, 0, 255))
 SPAN(uint8_decode_span, float, uint8_t, (float)in[i] * scale)
 
-/* Encodes n values, each with its own scale times `scale`. `scales` NULL: all are 1. */
-CPU_CLONES static void int8_encode_span(int8_t *restrict out, const float *restrict in,
-                                        const float *restrict scales, float scale, int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (int8_t)whole_encode(in[i] / (scales ? scales[i] * scale : scale), -127, 127);
-}
-
-CPU_CLONES static void int8_decode_row(float *restrict out, const int8_t *restrict in,
-                                       const float *restrict scales, float scale, int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (float)in[i] * (scales ? scales[i] * scale : scale);
-}
+SPAN(int8_encode_span, int8_t, float,
+     (int8_t)whole_encode(in[i] / (scales ? scales[i] * scale : scale), -127, 127))
+SPAN(int8_decode_row, float, int8_t, (float)in[i] * (scales ? scales[i] * scale : scale))
 
 /* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
@@ -292,13 +281,13 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
         memcpy((float *)tensor->data + at, values, (size_t)count * sizeof *values);
         break;
     case BEV_FP16:
-        fp16_encode_span((uint16_t *)tensor->data + at, values, 1, count);
+        fp16_encode_span((uint16_t *)tensor->data + at, values, NULL, 1, count);
         break;
     case BEV_BF16:
-        bf16_encode_span((uint16_t *)tensor->data + at, values, 1, count);
+        bf16_encode_span((uint16_t *)tensor->data + at, values, NULL, 1, count);
         break;
     case BEV_FP8:
-        e4m3_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
+        e4m3_encode_span((uint8_t *)tensor->data + at, values, NULL, tensor->scale, count);
         break;
     case BEV_NVFP4:
         nvfp4_encode_span(tensor, row, first, count, values);
@@ -310,7 +299,7 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
                          tensor->scale, count);
         break;
     case BEV_UINT8:
-        uint8_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
+        uint8_encode_span((uint8_t *)tensor->data + at, values, NULL, tensor->scale, count);
         break;
     case BEV_E5M2: /* codes alone */
     case BEV_ELEMENT_COUNT:
@@ -331,13 +320,13 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
         memcpy(values, (const float *)tensor->data + at, (size_t)n * sizeof *values);
         break;
     case BEV_FP16:
-        fp16_decode_span(values, (const uint16_t *)tensor->data + at, 1, n);
+        fp16_decode_span(values, (const uint16_t *)tensor->data + at, NULL, 1, n);
         break;
     case BEV_BF16:
-        bf16_decode_span(values, (const uint16_t *)tensor->data + at, 1, n);
+        bf16_decode_span(values, (const uint16_t *)tensor->data + at, NULL, 1, n);
         break;
     case BEV_FP8:
-        e4m3_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
+        e4m3_decode_span(values, (const uint8_t *)tensor->data + at, NULL, tensor->scale, n);
         break;
     case BEV_NVFP4:
         for (int64_t row = first; row < first + count; row++)
@@ -351,7 +340,7 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
                             tensor->channel_scales, tensor->scale, tensor->row_len);
         break;
     case BEV_UINT8:
-        uint8_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
+        uint8_decode_span(values, (const uint8_t *)tensor->data + at, NULL, tensor->scale, n);
         break;
     case BEV_E5M2: /* codes alone */
     case BEV_ELEMENT_COUNT:

@@ -382,11 +382,6 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.", \
       NULL, halve_all, ALWAYS, ALWAYS)
 
-#define PREPARE(number, name, what, in_map, in_values, a, c)                                       \
-    static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
-        return injected_prepare(problem, in_map, in_values, plan, err);                            \
-    }
-
 #define ROW(number, word, sentence, in_map, in_values, a, c)                                       \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_##c,                   \
      .kernel = {.name = "bug_" #number, .title = "BUG " #number,                             \

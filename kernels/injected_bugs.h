@@ -28,7 +28,7 @@ const InjectedBug *injected_bugs_of(BevDirection direction, int *count);
 /* Returns the injected bug whose kernel this is, or NULL. */
 const InjectedBug *injected_bug_of(const BevKernel *kernel);
 
-/* ---- for the two files with bugs -------------------------------------------------------------- */
+/* ---- for the two files with bugs ------------------------------------------------------------- */
 
 /* What a bug may change before the kernel runs, its map, or behind it, its outputs in FP32. The
  * outputs have the order of bev_outputs. Forward they are sums that are not encoded yet. */
@@ -49,3 +49,9 @@ bool injected_prepare(const BevProblem *problem, Spoil *in_map, Spoil *in_values
 void injected_release(BevPlan *plan);
 size_t injected_workspace_bytes(const BevProblem *problem, const BevPlan *plan);
 bool injected_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
+
+/* Defines `prepare_NUMBER` of a row of a table of bugs. */
+#define PREPARE(number, name, what, in_map, in_values, ...)                                        \
+    static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
+        return injected_prepare(problem, in_map, in_values, plan, err);                            \
+    }

@@ -143,11 +143,6 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(12, "transposed", "Cell (x, y) of grad_out is read from x * ny + y.",                        \
       transpose_grid, NULL, FINE, CPU_ALL_ALIGNS, NULL)
 
-#define PREPARE(number, name, what, in_map, in_gradients, a, aligns, output)                       \
-    static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
-        return injected_prepare(problem, in_map, in_gradients, plan, err);                         \
-    }
-
 #define ROW(number, word, sentence, in_map, in_gradients, a, where_it_is, wrong)                   \
     {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_ALWAYS,                \
      .output = wrong,                                                                              \

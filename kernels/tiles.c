@@ -168,16 +168,15 @@ size_t tile_transposed_bytes(const BevProblem *problem) {
 
 static bool build_draft(TileDraft *draft, int multiprocessors) {
     const BevMap *map = &draft->problem->map;
-    size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
+    CpuArrays *arrays = &draft->arrays, own = {.count = 0};
     draft->tiles = (map->intervals + TILE_CELLS - 1) / TILE_CELLS;
-    draft->entries = malloc((points + 1) * sizeof *draft->entries);
-    draft->entry_starts = malloc((intervals + 1) * sizeof *draft->entry_starts);
-    draft->order = malloc((intervals + 1) * sizeof *draft->order);
-    draft->step_counts = calloc((size_t)draft->tiles + 1, sizeof *draft->step_counts);
-    uint32_t *places = malloc((points + 1) * sizeof *places);
-    OrderKey *keys = malloc((intervals + 1) * sizeof *keys);
-    bool ok = draft->entries && draft->entry_starts && draft->order && draft->step_counts &&
-              places && keys;
+    draft->entries = cpu_take(arrays, map->points, sizeof *draft->entries);
+    draft->entry_starts = cpu_take(arrays, map->intervals, sizeof *draft->entry_starts);
+    draft->order = cpu_take(arrays, map->intervals, sizeof *draft->order);
+    draft->step_counts = cpu_take_zeroed(arrays, draft->tiles, sizeof *draft->step_counts);
+    uint32_t *places = cpu_take(&own, map->points, sizeof *places);
+    OrderKey *keys = cpu_take(&own, map->intervals, sizeof *keys);
+    bool ok = !arrays->failed && !own.failed;
     if (ok && find_places(draft, places)) {
         find_entries(draft, places);
         order_intervals(draft, keys);
@@ -185,8 +184,7 @@ static bool build_draft(TileDraft *draft, int multiprocessors) {
     }
     if (draft->serves)
         schedule_tiles(draft, multiprocessors);
-    free(places);
-    free(keys);
+    cpu_free(&own);
     return ok;
 }
 
@@ -199,9 +197,6 @@ bool tile_draft_make(const BevProblem *problem, int multiprocessors, TileDraft *
 }
 
 void tile_draft_free(TileDraft *draft) {
-    free(draft->entries);
-    free(draft->entry_starts);
-    free(draft->order);
-    free(draft->step_counts);
+    cpu_free(&draft->arrays);
     *draft = (TileDraft){0};
 }

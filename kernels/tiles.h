@@ -4,6 +4,7 @@
  * src/cachesim lays out their map. */
 #pragma once
 
+#include "kernels/cpu/cpu.h"
 #include "kernels/cuda/v4/choices.h"
 
 /* An entry: the points of one depth bin and one column slab that fall into a cell. */
@@ -14,6 +15,7 @@ typedef struct {
 
 typedef struct {
     const BevProblem *problem;
+    CpuArrays arrays;
     bool serves;     /* false: pieces are faster, and the other fields may be unfinished */
     bool transposed; /* a kernel of its own transposes the depth first */
     int64_t tiles, steps;

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* THE table, in reading order. To add a kernel `toy`:
- *
- *   1. Write kernels/cpu/toy.c or kernels/cuda/toy.cu: the six headed paragraphs IDEA, WHO, MEMORY,
- *      COST, LIMITS, TRY, the code, and one row `kernel_toy` (kernels/bevpool.h says what each
- *      field means). A CUDA kernel fills `access`, so that it can be simulated without a GPU.
- *   2. Name it below, at its place in the lesson, and its file in kernels/local.mk.
- *
- * No list elsewhere names all kernels: `--list`, checkbev, bench, verify, regime, the live display,
- * the help and the manual page read this table. tests/house/test_add_kernel.sh follows it. */
+/* THE table, in reading order. kernels/README.md says how to add a kernel, and
+ * tests/house/test_add_kernel.sh follows it. No list elsewhere names all kernels: `--list`,
+ * checkbev, bench, verify, regime, the live display, the help and the manual page read this
+ * table. */
 #include "kernels/bevpool.h"
 
 #include <string.h>

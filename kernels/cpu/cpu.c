@@ -149,6 +149,18 @@ void cpu_store_sums(const BevProblem *problem, int64_t cell, int64_t first, int6
     bev_span_encode(&out, cell, first, count, sums);
 }
 
+void cpu_encode_doubles(const BevTensor *tensor, const double *values) {
+    enum { PIECE = 256 };
+    float piece[PIECE];
+    for (int64_t row = 0; row < tensor->rows; row++)
+        for (int64_t first = 0; first < tensor->row_len; first += PIECE) {
+            int64_t left = tensor->row_len - first, count = left < PIECE ? left : PIECE;
+            for (int64_t c = 0; c < count; c++)
+                piece[c] = (float)values[row * tensor->row_len + first + c];
+            bev_span_encode(tensor, row, first, count, piece);
+        }
+}
+
 int cpu_thread(void) {
     return omp_get_thread_num();
 }

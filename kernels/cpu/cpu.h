@@ -80,6 +80,9 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
 void cpu_store_sums(const BevProblem *problem, int64_t cell, int64_t first, int64_t count,
                     float *sums);
 
+/* Encodes a whole tensor, on the calling thread. */
+void cpu_encode_doubles(const BevTensor *tensor, const double *values);
+
 /* Returns the number of the calling thread in its team. */
 int cpu_thread(void);
 

@@ -166,7 +166,7 @@ const BevKernel kernel_cpu_grad_owner = {
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes, .launch = launch,
-    .bytes = bytes,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -56,26 +56,8 @@ typedef struct {
 
 /* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
 
-/* These functions are no CPU_CLONES: their code depends on the number of channels in a register. */
-#define LANES 4
-#define TARGET
-#define WIDE(name) name##_4
-#define HALF(name) name##_4
-#include "kernels/cpu/cpu_grad_v4_lanes.inc"
-
-#ifdef __x86_64__
-#define LANES      8
-#define TARGET     __attribute__((target("avx2")))
-#define WIDE(name) name##_8
-#define HALF(name) name##_4
-#include "kernels/cpu/cpu_grad_v4_lanes.inc"
-
-#define LANES      16
-#define TARGET     __attribute__((target("avx512f")))
-#define WIDE(name) name##_16
-#define HALF(name) name##_8
-#include "kernels/cpu/cpu_grad_v4_lanes.inc"
-#endif
+#define LANES_FILE "kernels/cpu/cpu_grad_v4_lanes.inc"
+#include "kernels/cpu/cpu_lanes.inc"
 
 /* Computes the product for fewer channels than the shortest vector has lanes. */
 static void multiply_narrow(const PixelProduct *p) {
@@ -91,17 +73,6 @@ static void multiply_narrow(const PixelProduct *p) {
 }
 
 typedef void Multiply(const PixelProduct *p);
-
-/* Returns the function with the longest vectors that this machine has and the channels fill. */
-static Multiply *choose_multiply(int64_t channels) {
-#ifdef __x86_64__
-    if (channels >= 16 && __builtin_cpu_supports("avx512f"))
-        return multiply_16;
-    if (channels >= 8 && __builtin_cpu_supports("avx2"))
-        return multiply_8;
-#endif
-    return channels >= 4 ? multiply_4 : multiply_narrow;
-}
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
@@ -165,7 +136,8 @@ static int64_t thread_floats(const BevProblem *problem, const BevPlan *plan) {
 }
 
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
-    return cpu_grad_bytes(problem, plan->base.threads, plan->base.threads * thread_floats(problem, plan));
+    int threads = plan->base.threads;
+    return cpu_grad_bytes(problem, threads, threads * thread_floats(problem, plan));
 }
 
 static void gather_cells(const BevProblem *problem, const BevPlan *plan, int64_t column,
@@ -227,7 +199,7 @@ static void clear_grad_depth(float *grad_depth, int64_t count) {
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     CpuGrad grad = cpu_grad(problem, plan->base.threads);
-    Multiply *multiply = choose_multiply(problem->shape.channels);
+    Multiply *multiply = WIDEST(multiply, problem->shape.channels);
 #pragma omp parallel num_threads(grad.stage.threads)
     {
         cpu_stage_fill(&grad.stage, problem);
@@ -262,7 +234,7 @@ const BevKernel kernel_cpu_grad_v4 = {
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes, .launch = launch,
-    .bytes = bytes,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

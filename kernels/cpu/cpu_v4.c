@@ -94,23 +94,8 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 
 /* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
 
-/* These functions are no CPU_CLONES: their code depends on the number of channels in a register. */
-#define LANES 4
-#define TARGET
-#define WIDE(name) name##_4
-#include "kernels/cpu/cpu_v4_lanes.inc"
-
-#ifdef __x86_64__
-#define LANES      8
-#define TARGET     __attribute__((target("avx2")))
-#define WIDE(name) name##_8
-#include "kernels/cpu/cpu_v4_lanes.inc"
-
-#define LANES      16
-#define TARGET     __attribute__((target("avx512f")))
-#define WIDE(name) name##_16
-#include "kernels/cpu/cpu_v4_lanes.inc"
-#endif
+#define LANES_FILE "kernels/cpu/cpu_v4_lanes.inc"
+#include "kernels/cpu/cpu_lanes.inc"
 
 /* Pools the cells of a step for fewer channels than the shortest vector has lanes. */
 static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
@@ -129,17 +114,6 @@ static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, con
 
 typedef void PoolStep(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
                       int64_t step, float *sums);
-
-/* Returns the function with the longest vectors that this machine has and the channels fill. */
-static PoolStep *choose_pool_step(int64_t channels) {
-#ifdef __x86_64__
-    if (channels >= 16 && __builtin_cpu_supports("avx512f"))
-        return pool_step_16;
-    if (channels >= 8 && __builtin_cpu_supports("avx2"))
-        return pool_step_8;
-#endif
-    return channels >= 4 ? pool_step_4 : pool_step_narrow;
-}
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
@@ -392,7 +366,7 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     const CpuStage stage = cpu_stage(problem, plan->base.threads);
-    PoolStep *pool_step = choose_pool_step(stage.channels);
+    PoolStep *pool_step = WIDEST(pool_step, stage.channels);
 #pragma omp parallel num_threads(stage.threads)
     {
         float *sums = cpu_sums(&stage);

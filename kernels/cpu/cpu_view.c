@@ -359,14 +359,6 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     return v4_of(problem)->prepare(problem, plan, err);
 }
 
-static void release(BevPlan *plan) {
-    kernel_cpu_v4.release(plan);
-}
-
-static void release_grad(BevPlan *plan) {
-    kernel_cpu_grad_v4.release(plan);
-}
-
 typedef void TakeRow(const BevProblem *problem, const BevProblem *inner, int64_t camera,
                      int64_t row, int64_t first);
 
@@ -442,7 +434,7 @@ const BevKernel kernel_cpu_view = {
     .counterpart = "view", .where = BEV_CPU, .stage = BEV_VIEW, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .writes_first = true,
-    .prepare = prepare, .release = release,
+    .prepare = prepare, .release = cpu_release,
     .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 
@@ -451,7 +443,7 @@ const BevKernel kernel_cpu_grad_view = {
     .idea = "Backward: softmax and channels last, the gradients of V4, and those of the softmax.",
     .counterpart = "grad_view", .where = BEV_CPU, .direction = BEV_BACKWARD, .stage = BEV_VIEW,
     .is_default = true, .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release_grad, .workspace_bytes = workspace_bytes,
+    .prepare = prepare, .release = cpu_release, .workspace_bytes = workspace_bytes,
     .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

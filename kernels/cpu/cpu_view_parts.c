@@ -99,9 +99,6 @@ static bool run_parts(const BevKernel *pools, const BevProblem *problem, const B
         BevProblem pooling = pooling_problem(problem, &used);                                      \
         return kernel_##pools.prepare(&pooling, plan, err);                                        \
     }                                                                                              \
-    static void release_##pools(BevPlan *plan) {                                                   \
-        kernel_##pools.release(plan);                                                              \
-    }                                                                                              \
     static size_t workspace_##pools(const BevProblem *problem, const BevPlan *plan) {              \
         size_t used;                                                                               \
         BevProblem pooling = pooling_problem(problem, &used);                                      \
@@ -122,7 +119,7 @@ const BevKernel kernel_cpu_view_v2_bevdet = {
     .counterpart = "view_v2_bevdet", .where = BEV_CPU, .stage = BEV_VIEW, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
-    .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = release_cpu_v2_bevdet,
+    .pools = "cpu_v2_bevdet", .prepare = prepare_cpu_v2_bevdet, .release = cpu_release,
     .workspace_bytes = workspace_cpu_v2_bevdet, .launch = launch_cpu_v2_bevdet,
 };
 
@@ -131,7 +128,7 @@ const BevKernel kernel_cpu_view_v4 = {
     .idea = "The same with V4: the pooling is fast, and nothing round it is.",
     .counterpart = "view_v4", .where = BEV_CPU, .stage = BEV_VIEW, .dtypes = CPU_GRAD_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true, .writes_first = true,
-    .pools = "cpu_v4", .prepare = prepare_cpu_v4, .release = release_cpu_v4,
+    .pools = "cpu_v4", .prepare = prepare_cpu_v4, .release = cpu_release,
     .workspace_bytes = workspace_cpu_v4,
     .launch = launch_cpu_v4,
 };

@@ -16,10 +16,7 @@
  *         depth and features beside the problem itself.
  * TRY     Leave out the weights and ask `bevscope verify --direction backward`: nearest passes,
  *         bilinear fails, and the adjoint identity says so without any reference. */
-#include "kernels/codec.h"
 #include "kernels/cpu/cpu.h"
-
-enum { PIECE = 256 };
 
 /* Returns the workspace bytes: both gradients as doubles. */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
@@ -28,24 +25,13 @@ static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     return (size_t)values * sizeof(double);
 }
 
-static void encode_sums(const BevTensor *grad, const double *sums) {
-    float row[PIECE];
-    for (int64_t r = 0; r < grad->rows; r++)
-        for (int64_t first = 0; first < grad->row_len; first += PIECE) {
-            int64_t left = grad->row_len - first, count = left < PIECE ? left : PIECE;
-            for (int64_t c = 0; c < count; c++)
-                row[c] = (float)sums[r * grad->row_len + first + c];
-            bev_span_encode(grad, r, first, count, row);
-        }
-}
-
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)plan, (void)stream;
     double *of_depth = problem->workspace, *of_feat = of_depth + problem->depth.row_len;
     if (!bev_reference_backward(problem, of_depth, of_feat, NULL, NULL))
         return err_no_memory(err, "grad_reference", "");
-    encode_sums(&problem->grad_depth, of_depth);
-    encode_sums(&problem->grad_feat, of_feat);
+    cpu_encode_doubles(&problem->grad_depth, of_depth);
+    cpu_encode_doubles(&problem->grad_feat, of_feat);
     return true;
 }
 

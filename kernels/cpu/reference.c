@@ -151,25 +151,18 @@ bool bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     return memory;
 }
 
-/* Returns the workspace bytes: sums (cell, c) as doubles, and one row of floats to encode. */
+/* Returns the workspace bytes: sums (cell, c) as doubles. */
 static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
     (void)plan;
-    size_t channels = (size_t)problem->shape.channels;
-    return (size_t)problem->out.rows * channels * sizeof(double) + channels * sizeof(float);
+    return (size_t)(problem->out.rows * problem->out.row_len) * sizeof(double);
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)plan, (void)stream;
-    int64_t channels = problem->shape.channels;
     double *sums = problem->workspace;
-    float *row = (float *)(sums + problem->out.rows * channels);
     if (!bev_reference(problem, sums, NULL))
         return err_no_memory(err, "reference", "");
-    for (int64_t cell = 0; cell < problem->out.rows; cell++) {
-        for (int64_t c = 0; c < channels; c++)
-            row[c] = (float)sums[cell * channels + c];
-        bev_span_encode(&problem->out, cell, 0, channels, row);
-    }
+    cpu_encode_doubles(&problem->out, sums);
     return true;
 }
 
