@@ -72,8 +72,6 @@ struct Gather {
     int *numbers;        // [entries]: 0, 1, 2 ...
     int *depths, *order; // [entries]: sorted ranks_depth, and the entry of each
     int *splats;         // [entries]: 1 where a splat begins; later the sums of these
-    void *scratch;       // scratch memory for CUB
-    size_t scratch_bytes;
 };
 
 __global__ void number_kernel(Gather gather) {
@@ -112,45 +110,27 @@ __global__ void write_splats_kernel(Pool pool, Gather gather, Splat *splats) {
     splats[gather.splats[i] - 1] = splat;
 }
 
-// The two calls of CUB. With scratch == NULL each writes the scratch bytes that it needs.
-cudaError_t sort_entries(const BevProblem *problem, const Gather &g, void *scratch, size_t *bytes) {
-    return cub::DeviceRadixSort::SortPairs(scratch, *bytes, problem->map.ranks_depth, g.depths,
-                                           g.numbers, g.order, g.entries, 0,
-                                           std::bit_width((uint64_t)problem->depth.row_len));
-}
-
-cudaError_t count_splats(const Gather &g, void *scratch, size_t *bytes) {
-    return cub::DeviceScan::InclusiveSum(scratch, *bytes, g.splats, g.splats, g.entries);
-}
-
-bool gather_allocate(const BevProblem *problem, Gather *g, Err *err) {
-    size_t sort = 0, count = 0, array = (size_t)g->entries * sizeof(int);
-    TRY_CUDA("bev_align", sort_entries(problem, *g, NULL, &sort));
-    TRY_CUDA("bev_align", count_splats(*g, NULL, &count));
-    g->scratch_bytes = max(sort, count);
-    if (!cuda_allocate((void **)&g->numbers, 4 * array, "bev_align", err) ||
-        !cuda_allocate(&g->scratch, g->scratch_bytes, "bev_align", err))
-        return false;
-    g->depths = g->numbers + g->entries;
-    g->order = g->depths + g->entries;
-    g->splats = g->order + g->entries;
-    return true;
-}
-
 bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     unsigned blocks = blocks_for(g.entries, THREADS);
-    size_t bytes = g.scratch_bytes;
     int count = 0;
     number_kernel<<<blocks, THREADS>>>(g);
-    TRY_CUDA("bev_align", sort_entries(problem, g, g.scratch, &bytes));
-    mark_splats_kernel<<<blocks, THREADS>>>(pool, g);
-    TRY_CUDA("bev_align", count_splats(g, g.scratch, &bytes));
-    TRY_CUDA("bev_align",
-             cudaMemcpy(&count, g.splats + g.entries - 1, sizeof count, cudaMemcpyDeviceToHost));
-    plan->count = count;
-    if (!cuda_allocate((void **)&plan->splats, (size_t)count * sizeof(Splat), "bev_align", err))
+    auto sort = [&](void *memory, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, pool.ranks_depth, g.depths, g.numbers,
+                                               g.order, g.entries, 0,
+                                               std::bit_width((uint64_t)problem->depth.row_len));
+    };
+    if (!run_cub("bev_align", err, sort))
         return false;
+    mark_splats_kernel<<<blocks, THREADS>>>(pool, g);
+    auto number = [&](void *memory, size_t &bytes) {
+        return cub::DeviceScan::InclusiveSum(memory, bytes, g.splats, g.splats, g.entries);
+    };
+    if (!run_cub("bev_align", err, number) ||
+        !read_back(&count, g.splats + g.entries - 1, "bev_align", err) ||
+        !cuda_allocate((void **)&plan->splats, (size_t)count * sizeof(Splat), "bev_align", err))
+        return false;
+    plan->count = count;
     write_splats_kernel<<<blocks, THREADS>>>(pool, g, plan->splats);
     TRY_CUDA("bev_align", cudaGetLastError());
     TRY_CUDA("bev_align", cudaStreamSynchronize(NULL));
@@ -158,13 +138,17 @@ bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *
 }
 
 bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
+    Pooled draft;
     Gather gather = {};
     gather.entries = problem->map.points;
-    bool ok = !gather.entries ||
-              (gather_allocate(problem, &gather, err) && gather_splats(problem, gather, plan, err));
-    cudaFree(gather.numbers);
-    cudaFree(gather.scratch);
-    return ok;
+    auto layout = [&](Arena &arena) {
+        arena.take(&gather.numbers, gather.entries);
+        arena.take(&gather.depths, gather.entries);
+        arena.take(&gather.order, gather.entries);
+        arena.take(&gather.splats, gather.entries);
+    };
+    return !gather.entries || (arena_allocate(&draft.memory, "bev_align", layout, err) &&
+                               gather_splats(problem, gather, plan, err));
 }
 
 bool bev_align_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {

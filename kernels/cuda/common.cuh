@@ -62,6 +62,25 @@ static inline void cuda_free_pooled(void *pointer) {
     cudaFree(pointer);
 }
 
+// Such memory, freed at the end of its scope.
+struct Pooled {
+    void *memory = NULL;
+    ~Pooled() {
+        cuda_free_pooled(memory);
+    }
+};
+
+// Runs a function of CUB on the default stream. Its first call counts the bytes of its memory.
+template <typename Call> static inline bool run_cub(const char *where, Err *err, Call call) {
+    Pooled scratch;
+    size_t bytes = 0;
+    TRY_CUDA(where, call(NULL, bytes));
+    if (!cuda_allocate_pooled(&scratch.memory, bytes, where, err))
+        return false;
+    TRY_CUDA(where, call(scratch.memory, bytes));
+    return true;
+}
+
 // Lays out many arrays in one allocation. With base NULL it only counts their bytes in `used`.
 struct Arena {
     char *base;
@@ -384,41 +403,25 @@ static inline unsigned blocks_for(int64_t count, int64_t per_block) {
     return (unsigned)((count + per_block - 1) / per_block);
 }
 
-// Calls f.operator()<D>() with the format as a template argument.
-template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
-    switch (dtype) {
-    case BEV_FP32:
-        f.template operator()<BEV_FP32>();
-        break;
-    case BEV_FP16:
-        f.template operator()<BEV_FP16>();
-        break;
-    case BEV_BF16:
-        f.template operator()<BEV_BF16>();
-        break;
-    case BEV_FP8:
-        f.template operator()<BEV_FP8>();
-        break;
-    case BEV_INT8:
-        f.template operator()<BEV_INT8>();
-        break;
-    case BEV_INT8_FP16:
-        f.template operator()<BEV_INT8_FP16>();
-        break;
-    case BEV_NVFP4: // see with_dtype_or_fp4
-    case BEV_E5M2:  // no kernel computes with E5M2
-    case BEV_DTYPE_COUNT:
-    case BEV_ELEMENT_COUNT:
-        break;
-    }
+// Calls f.operator()<D>() with the one of FORMATS that is `dtype`.
+template <BevDtype... FORMATS, typename F> static inline void with_one_of(BevDtype dtype, F f) {
+    ((dtype == FORMATS ? f.template operator()<FORMATS>() : void()), ...);
 }
 
-// As with_dtype, for kernels that have NVFP4 too.
+// The same for kernels that have all formats except NVFP4.
+template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
+    with_one_of<BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_INT8, BEV_INT8_FP16>(dtype, f);
+}
+
+// The same for kernels that have all formats.
 template <typename F> static inline void with_dtype_or_fp4(BevDtype dtype, F f) {
-    if (dtype == BEV_NVFP4)
-        f.template operator()<BEV_NVFP4>();
-    else
-        with_dtype(dtype, f);
+    with_one_of<BEV_NVFP4>(dtype, f);
+    with_dtype(dtype, f);
+}
+
+// The same for the formats without scales, which alone have gradients and view transforms.
+template <typename F> static inline void with_unscaled_dtype(BevDtype dtype, F f) {
+    with_one_of<BEV_FP32, BEV_FP16, BEV_BF16>(dtype, f);
 }
 
 // Calls f.operator()<true>() or <false>().

@@ -39,23 +39,6 @@ static inline Grad grad_of(const BevProblem *problem) {
     return grad;
 }
 
-// Calls f.operator()<D>() for the three formats that have gradients.
-template <typename F> static inline void with_grad_dtype(BevDtype dtype, F f) {
-    switch (dtype) {
-    case BEV_FP32:
-        f.template operator()<BEV_FP32>();
-        break;
-    case BEV_FP16:
-        f.template operator()<BEV_FP16>();
-        break;
-    case BEV_BF16:
-        f.template operator()<BEV_BF16>();
-        break;
-    default:
-        break;
-    }
-}
-
 // ---- elements ----------------------------------------------------------------------------------
 
 template <BevDtype D> using Code = typename Codec<D>::Code;
@@ -237,7 +220,7 @@ static inline bool build_order(const BevProblem *problem, PixelOrder *order, con
     bool weighted = problem->map.weights;
     GradKeys keys = {};
     int *irregular;
-    void *draft = NULL;
+    Pooled draft;
     auto layout = [&](Arena &arena) {
         arena.take(&order->cells, points);
         arena.take(&order->elements, points);
@@ -254,13 +237,14 @@ static inline bool build_order(const BevProblem *problem, PixelOrder *order, con
         arena.take(&keys.spare_points, points);
         arena.take(&irregular, 1);
     };
-    bool ok = arena_allocate(&order->memory, where, layout, err) &&
-              arena_allocate(&draft, where, draft_layout, err) &&
-              sort_points(problem, keys, irregular, order, where, err) &&
-              cuda_ok(cudaStreamSynchronize(0), where, err);
-    cuda_free_pooled(draft);
-    return ok;
+    return arena_allocate(&order->memory, where, layout, err) &&
+           arena_allocate(&draft.memory, where, draft_layout, err) &&
+           sort_points(problem, keys, irregular, order, where, err) &&
+           cuda_ok(cudaStreamSynchronize(0), where, err);
 }
+
+// Enqueues both gradients by grad_owner's kernel. `points` must come from a regular PixelOrder.
+void grad_owner_run(const BevProblem *problem, const PixelPoints &points, cudaStream_t stream);
 
 // Builds the plan of rows that take any map; an argument of make_plan.
 template <const char *WHERE>
@@ -316,7 +300,7 @@ static inline bool grad_sums_launch(const BevProblem *problem, const char *where
     } else if (!grad_clear(problem, where, stream, err)) {
         return false;
     }
-    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         if (grad.points)
             with_rows(problem, [&]<bool W, bool A, int GROUPS>() {
                 add.template operator()<D, W, A, GROUPS>(grad, sums);

@@ -19,7 +19,7 @@
 #include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
-#include "kernels/cuda/grad_owner.cuh"
+#include "kernels/cuda/grad.cuh"
 
 namespace {
 
@@ -115,7 +115,7 @@ void grad_owner_run(const BevProblem *problem, const PixelPoints &points, cudaSt
     const BevShape &s = problem->shape;
     PixelDepths depths = {(int)s.depth_bins, (int)(s.feat_h * s.feat_w)};
     unsigned blocks = blocks_for(grad.pixels * WARP, OWNER_THREADS);
-    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         with_rows(problem, [&]<bool W, bool A, int GROUPS>() {
             grad_owner_kernel<D, W, A, GROUPS>
                 <<<blocks, OWNER_THREADS, 0, stream>>>(grad, points, depths);
@@ -133,10 +133,6 @@ bool grad_owner_launch(const BevProblem *problem, const BevPlan *plan, void *str
 } // namespace
 #endif
 
-static BevTraffic grad_owner_bytes(const BevProblem *problem) {
-    return grad_owner_traffic(problem);
-}
-
 /* clang-format off */
 CUDA_ROW(grad_owner) = {
     .name = "grad_owner", .title = "OWNER",
@@ -146,6 +142,6 @@ CUDA_ROW(grad_owner) = {
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, make_regular_order<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),
-    .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
+    .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_traffic,
 };
 /* clang-format on */

@@ -15,29 +15,19 @@ bool grad_sort(GradKeys *keys, int64_t points, uint64_t largest, const char *whe
         bits++;
     cub::DoubleBuffer<uint64_t> sorted_keys(keys->keys, keys->spare_keys);
     cub::DoubleBuffer<int> sorted_points(keys->points, keys->spare_points);
-    void *memory = NULL;
-    size_t bytes = 0;
-    TRY_CUDA(where, cub::DeviceRadixSort::SortPairs(NULL, bytes, sorted_keys, sorted_points, points,
-                                                    0, bits));
-    if (!cuda_allocate_pooled(&memory, bytes, where, err))
-        return false;
-    cudaError_t status = cub::DeviceRadixSort::SortPairs(memory, bytes, sorted_keys, sorted_points,
-                                                         points, 0, bits);
-    cuda_free_pooled(memory);
+    bool ok = run_cub(where, err, [&](void *memory, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, sorted_keys, sorted_points, points, 0,
+                                               bits);
+    });
     *keys = {sorted_keys.Current(), sorted_keys.Alternate(), sorted_points.Current(),
              sorted_points.Alternate()};
-    return cuda_ok(status, where, err);
+    return ok;
 }
 
 bool grad_scan(int *values, int64_t count, const char *where, Err *err) {
-    void *memory = NULL;
-    size_t bytes = 0;
-    TRY_CUDA(where, cub::DeviceScan::ExclusiveSum(NULL, bytes, values, values, count));
-    if (!cuda_allocate_pooled(&memory, bytes, where, err))
-        return false;
-    cudaError_t status = cub::DeviceScan::ExclusiveSum(memory, bytes, values, values, count);
-    cuda_free_pooled(memory);
-    return cuda_ok(status, where, err);
+    return run_cub(where, err, [&](void *memory, size_t &bytes) {
+        return cub::DeviceScan::ExclusiveSum(memory, bytes, values, values, count);
+    });
 }
 #else
 typedef int grad_sort_is_cuda; /* a file of plain C must declare something */

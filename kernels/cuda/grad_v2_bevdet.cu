@@ -65,7 +65,7 @@ bool grad_v2_launch(const BevProblem *problem, const BevPlan *plan, void *stream
     if (!grad_clear(problem, NAME, stream, err))
         return false;
     Grad grad = grad_of(problem);
-    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         with_flag(grad.weights, [&]<bool W>() {
             grad_v2_kernel<D, W>
                 <<<blocks_for(grad.pixels, THREADS), THREADS, 0, stream>>>(grad, points);

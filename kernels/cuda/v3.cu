@@ -58,23 +58,17 @@ __global__ void longest_kernel(const int32_t *lengths, int64_t intervals, int32_
         atomicMax(longest, lengths[i]);
 }
 
-bool find_longest(const BevMap &map, int32_t *on_device, int32_t *longest, Err *err) {
-    TRY_CUDA("v3", cudaMemsetAsync(on_device, 0, sizeof *on_device, 0));
+bool longest_interval(const BevMap &map, int32_t *longest, Err *err) {
+    Pooled room;
+    if (!cuda_allocate_pooled(&room.memory, sizeof *longest, "v3", err))
+        return false;
+    int32_t *found = (int32_t *)room.memory;
+    TRY_CUDA("v3", cudaMemsetAsync(found, 0, sizeof *found, 0));
     if (map.intervals)
         longest_kernel<<<blocks_for(map.intervals, 256), 256>>>(map.interval_lengths, map.intervals,
-                                                                on_device);
+                                                                found);
     TRY_CUDA("v3", cudaGetLastError());
-    TRY_CUDA("v3", cudaMemcpy(longest, on_device, sizeof *longest, cudaMemcpyDeviceToHost));
-    return true;
-}
-
-bool longest_interval(const BevMap &map, int32_t *longest, Err *err) {
-    int32_t *on_device;
-    if (!cuda_allocate((void **)&on_device, sizeof *on_device, "v3", err))
-        return false;
-    bool ok = find_longest(map, on_device, longest, err);
-    cudaFree(on_device);
-    return ok;
+    return read_back(longest, found, "v3", err);
 }
 
 bool gpu_facts_of(int device, BevGpuFacts *gpu, Err *err) {

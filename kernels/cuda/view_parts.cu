@@ -150,18 +150,14 @@ bool parts_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
     Images features = {problem->view.feat, s.channels, pixels, (int)s.feat_w};
     Images grid = {{cells * s.channels, s.channels, 0, 1}, cells, s.channels, (int)s.channels};
     bool ok = true;
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        if constexpr (D <= BEV_BF16) { // the formats of the rows below
-            using Code = DepthCode<D>;
-            softmax_kernel<D><<<blocks_for(logits.pixels, THREADS), THREADS, 0, stream>>>(
-                (const Code *)problem->depth.data, logits, (Code *)pooling.depth.data);
-            transpose<Code>(problem->feat.data, features, s.cameras, (void *)pooling.feat.data,
-                            stream);
-            ok = cuda_ok(cudaGetLastError(), "view", err) &&
-                 POOLS.launch(&pooling, plan, stream, err);
-            if (ok && samples)
-                transpose<Code>(pooling.out.data, grid, samples, problem->out.data, stream);
-        }
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
+        using Code = DepthCode<D>;
+        softmax_kernel<D><<<blocks_for(logits.pixels, THREADS), THREADS, 0, stream>>>(
+            (const Code *)problem->depth.data, logits, (Code *)pooling.depth.data);
+        transpose<Code>(problem->feat.data, features, s.cameras, pooling.feat.data, stream);
+        ok = cuda_ok(cudaGetLastError(), "view", err) && POOLS.launch(&pooling, plan, stream, err);
+        if (ok && samples)
+            transpose<Code>(pooling.out.data, grid, samples, problem->out.data, stream);
     });
     return ok && cuda_ok(cudaGetLastError(), "view", err);
 }

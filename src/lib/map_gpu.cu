@@ -168,34 +168,20 @@ __global__ void lengths_kernel(BevMap map) {
             map.interval_starts[i];
 }
 
-// Memory for a while; from the pool, for work on the default stream.
-struct Scratch {
-    void *memory = NULL;
-    ~Scratch() {
-        cuda_free_pooled(memory);
-    }
-    bool take(size_t bytes, Err *err) {
-        return cuda_allocate_pooled(&memory, bytes, "map", err);
-    }
-};
-
 // Finds where intervals start: `starts` holds them, and behind them their number.
-bool find_starts(const BevMap *given, Scratch *starts, int64_t *intervals, Err *err) {
-    Scratch scratch;
-    size_t bytes = 0;
+bool find_starts(const BevMap *given, Pooled *starts, int64_t *intervals, Err *err) {
     int points = (int)given->points, count;
     StartsCell starts_cell = {given->ranks_bev};
     thrust::counting_iterator<int> number(0);
-    if (!starts->take(((size_t)points + 1) * sizeof(int), err))
+    if (!cuda_allocate_pooled(&starts->memory, ((size_t)points + 1) * sizeof(int), "map", err))
         return false;
     int *found = (int *)starts->memory, *found_count = found + points;
-    TRY_CUDA("map",
-             cub::DeviceSelect::If(NULL, bytes, number, found, found_count, points, starts_cell));
-    if (!scratch.take(bytes, err))
+    auto select = [&](void *memory, size_t &bytes) {
+        return cub::DeviceSelect::If(memory, bytes, number, found, found_count, points,
+                                     starts_cell);
+    };
+    if (!run_cub("map", err, select) || !read_back(&count, found_count, "map", err))
         return false;
-    TRY_CUDA("map", cub::DeviceSelect::If(scratch.memory, bytes, number, found, found_count, points,
-                                          starts_cell));
-    TRY_CUDA("map", cudaMemcpy(&count, found_count, sizeof count, cudaMemcpyDeviceToHost));
     *intervals = count;
     return true;
 }
@@ -219,15 +205,16 @@ bool copy_arrays(const BevMap *given, const int *starts, BevMap *map, Err *err) 
 }
 
 bool check(const BevMap *map, const BevShape *shape, bool *sound, Err *err) {
-    Scratch flag;
+    Pooled flag;
     int unsound;
-    if (!flag.take(sizeof unsound, err))
+    if (!cuda_allocate_pooled(&flag.memory, sizeof unsound, "map", err))
         return false;
     TRY_CUDA("map", cudaMemsetAsync(flag.memory, 0, sizeof unsound, 0));
     check_kernel<<<blocks_for(map->points, THREADS), THREADS>>>(*map, bounds_of(shape),
                                                                 (int *)flag.memory);
     TRY_CUDA("map", cudaGetLastError());
-    TRY_CUDA("map", cudaMemcpy(&unsound, flag.memory, sizeof unsound, cudaMemcpyDeviceToHost));
+    if (!read_back(&unsound, (const int *)flag.memory, "map", err))
+        return false;
     *sound = !unsound;
     return true;
 }
@@ -236,7 +223,7 @@ bool check(const BevMap *map, const BevShape *shape, bool *sound, Err *err) {
 
 bool lib_cuda_take(const BevMap *given, const BevShape *shape, bool trusted, BevMap *map,
                    void **memory, bool *sound, Err *err) {
-    Scratch starts;
+    Pooled starts;
     *map = {.points = given->points, .intervals = given->intervals};
     *memory = NULL;
     *sound = true;

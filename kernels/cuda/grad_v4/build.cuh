@@ -2,7 +2,6 @@
 // grad_v4's `prepare` on the host: it makes columns if these are faster, else sorts the points.
 #pragma once
 
-#include "kernels/cuda/grad_owner.cuh"
 #include "kernels/cuda/grad_v4/kernel.cuh"
 #include "kernels/cuda/grad_v4/moving.cuh"
 #include "kernels/cuda/v4/overlap.cuh"
@@ -39,7 +38,7 @@ struct Draft {
 template <int WARPS> size_t shared_bytes(const BevProblem *problem, int columns) {
     const BevShape &s = problem->shape;
     size_t bytes = 0;
-    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         bytes = s.channels == 80
                     ? ColumnShared<D, 80, WARPS>::bytes(columns, (int)s.channels, s.depth_bins)
                     : ColumnShared<D, 64, WARPS>::bytes(columns, (int)s.channels, s.depth_bins);

@@ -101,7 +101,7 @@ bool enqueue_gradients(const BevProblem *problem, const BevPlan *opaque, bool be
     if (!plan->in_columns)
         grad_owner_run(problem, plan->order, stream);
     else
-        with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
             with_flag(plan->moves ? plan->weighted : plan->map.weights != NULL, [&]<bool W>() {
                 status = plan->moves ? moving_launch<D, W>(problem, grad, *plan, behind, stream)
                                      : columns_launch<D, W>(grad, *plan, plan->map, behind, stream);
@@ -174,7 +174,7 @@ bool grad_view_launch(const BevProblem *problem, const BevPlan *opaque, void *st
     size_t bytes;
     BevProblem inner = inner_problem(problem, &bytes);
     cudaError_t status = cudaSuccess;
-    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         status = enqueue_front<D>(problem, inner, plan->overlap, (cudaStream_t)stream);
     });
     if (feat_stays(problem))
@@ -183,7 +183,7 @@ bool grad_view_launch(const BevProblem *problem, const BevPlan *opaque, void *st
         !enqueue_gradients(&inner, opaque, plan->overlap && plan->in_columns, stream, err))
         return false;
     bool overlap = plan->overlap && plan->in_columns;
-    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+    with_unscaled_dtype(problem->dtype, [&]<BevDtype D>() {
         status = enqueue_behind<D>(problem, inner, overlap, (cudaStream_t)stream);
     });
     return cuda_ok(status, "grad_view", err) && cuda_ok(cudaGetLastError(), "grad_view", err);

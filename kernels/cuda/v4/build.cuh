@@ -197,7 +197,6 @@ void fill_tiles(const Pool &pool, const Frustums &f, const Draft &d, const Numbe
 bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft,
                  const Findings &findings, V4Plan *plan, Err *err) {
     const Frustums &f = plan->frustums;
-    TileMap &map = plan->tiles;
     TileArrays out = {};
     int *empty, multiprocessors;
     if (!multiprocessor_count(&multiprocessors, err))
@@ -216,18 +215,10 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     TileBins bins = {{}, schedule.portion, schedule.largest};
     bins.set(numbers.shares, findings.tile_steps);
     fill_tiles(pool, f, draft, numbers, bins, out, empty, transposes);
-    map.work = out.work;
-    map.cells = out.cells;
-    map.slabs = out.slabs;
-    map.entries = out.entries;
-    map.weight_rows = out.weight_rows;
-    map.weights = pool.weights ? (const float4 *)out.weights : NULL;
-    map.empty = empty;
-    map.empties = (int)(pool.cells - pool.intervals);
-    map.workers = numbers.blocks * TILE_WARPS;
-    map.feat_w = f.width;
-    map.bin_stride = f.height * f.width;
-    map.last_feat_row = f.cameras * f.height * f.width - 1;
+    plan->tiles = tile_map(out, f, pool.weights);
+    plan->tiles.empty = empty;
+    plan->tiles.empties = (int)(pool.cells - pool.intervals);
+    plan->tiles.workers = numbers.blocks * TILE_WARPS;
     plan->tiled = true;
     return true;
 }

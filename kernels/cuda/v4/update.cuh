@@ -210,21 +210,27 @@ static inline void update_tiles(const Frustums &f, const MovingSizes &sizes,
                                                     &map.schedule->numbers, map.step_starts);
 }
 
-// Returns the arguments of a launch that follow from a moving map.
+// Returns the arguments of a launch that follow from the arrays of a map.
+static inline TileMap tile_map(const TileArrays &arrays, const Frustums &f, bool weighted) {
+    TileMap map = {};
+    map.work = arrays.work;
+    map.cells = arrays.cells;
+    map.slabs = arrays.slabs;
+    map.entries = arrays.entries;
+    map.weight_rows = arrays.weight_rows;
+    map.weights = weighted ? (const float4 *)arrays.weights : NULL;
+    map.feat_w = f.width;
+    map.bin_stride = f.height * f.width;
+    map.last_feat_row = f.cameras * f.height * f.width - 1;
+    return map;
+}
+
+// Returns those of a moving map.
 static inline TileMap tiles_of(const MovingSizes &sizes, const MovingMap &map, const Frustums &f) {
-    TileMap tiles = {};
-    tiles.work = map.tiles.work;
-    tiles.cells = map.tiles.cells;
-    tiles.slabs = map.tiles.slabs;
-    tiles.entries = map.tiles.entries;
-    tiles.weight_rows = map.tiles.weight_rows;
-    tiles.weights = (const float4 *)map.tiles.weights;
+    TileMap tiles = tile_map(map.tiles, f, sizes.weighted);
     tiles.empty = map.empty;
     tiles.workers = sizes.workers;
     tiles.empties = sizes.cells;
     tiles.counts = &map.schedule->counts;
-    tiles.feat_w = f.width;
-    tiles.bin_stride = f.height * f.width;
-    tiles.last_feat_row = f.cameras * f.height * f.width - 1;
     return tiles;
 }
