@@ -149,8 +149,9 @@ cudaError_t enqueue_front(const BevProblem *problem, const BevProblem &inner, bo
         int64_t cells = s.nx * s.ny / problem->out_samples;
         last_launch<D>({problem->grad_out.data, inner.grad_out.data, NULL, cells, (int)s.channels},
                        problem->out_samples, stream);
+        front.beside = overlap;
     }
-    return front_launch<D, false>(front, overlap && problem->out_samples, stream);
+    return front_launch<D, false>(front, front.beside, stream);
 }
 
 template <BevDtype D>

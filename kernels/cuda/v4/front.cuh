@@ -48,6 +48,7 @@ struct Front {
     int *arrived; // as in Workspace
     int reductions;
     int depth_blocks; // of one camera
+    bool beside;      // starts beside the previous kernel, and ends behind it (overlap.cuh)
 };
 
 // The pixel of a thread, and the first of its bins. Neighbouring threads have neighbouring columns;
@@ -330,7 +331,8 @@ __global__ void __launch_bounds__(FRONT_THREADS, EACH > 16 ? 4 : 5)
         FrontDepths<D, Shape, EACH> depths;
         FrontTile<D, FRONT_IMAGE_PIXELS> tile;
     } shared;
-    wait_for_previous_kernel();
+    if (!front.beside)
+        wait_for_previous_kernel();
     let_next_kernel_start();
     if (blockIdx.y == 0)
 #pragma unroll 1
@@ -341,6 +343,8 @@ __global__ void __launch_bounds__(FRONT_THREADS, EACH > 16 ? 4 : 5)
         front_images<D, FRONT_THREADS>(front.feat, front.channels, block, &shared.tile);
     else if (blockIdx.y == 0)
         front_depths<D, LAST, Shape, EACH>(front, &shared.depths);
+    if (front.beside)
+        wait_for_previous_kernel();
 }
 
 template <BevDtype D, typename Shape>

@@ -24,6 +24,9 @@
 //   waited.
 // - the first kernel of a backward view transform starts as usual. So the gradients behind it may
 //   read their map before they wait.
+// - where grad_out has channels first, that kernel brings it to channels last, and the one in front
+//   of the gradients runs beside it: it reads what the network wrote, and waits at its own end. So
+//   what waits for its end waits for both.
 // - code compiled for less than SM90 has neither instruction; its launches carry no attribute, on
 //   newer devices neither.
 #pragma once

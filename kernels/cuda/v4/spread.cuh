@@ -16,6 +16,7 @@ struct Spread {
     const uint32_t *occupied; // a bit for each cell of all samples: 1 if it has points
     int64_t cells;            // of a sample
     int channels;
+    bool early; // starts before the previous kernel has ended
 };
 
 template <typename Code> struct SpreadTile {
@@ -26,7 +27,7 @@ template <typename Code> struct SpreadTile {
 
 // A thread's share of cells [first, first + 64) and channels [c0, c0 + count): EACH words of 16
 // bytes. It reads which cells have points before it waits for the previous kernel, since the plan
-// owns these bits. A plain load stays before the wait, __ldg did not (overlap.cuh).
+// owns these bits.
 template <typename Code> struct SpreadWords {
     static constexpr int PARTS = SPREAD_WORDS / 4; // of a row, at most
     static constexpr int EACH = SPREAD_CELLS * PARTS / SPREAD_THREADS;
@@ -45,7 +46,7 @@ template <typename Code> struct SpreadWords {
 #pragma unroll
         for (int i = 0; i < EACH; i++, cell += DISTANCE)
             if (mine && row + i * DISTANCE < rows)
-                wanted |= (spread.occupied[cell / WARP] >> cell % WARP & 1) << i;
+                wanted |= (__ldg(spread.occupied + cell / WARP) >> cell % WARP & 1) << i;
     }
     __device__ void load(int channels) {
         const Code *p = from;
@@ -117,7 +118,8 @@ __global__ void __launch_bounds__(SPREAD_THREADS)
     int rows = (int)min((int64_t)SPREAD_CELLS, spread.cells - first);
     if (spread.channels % tile.IN_VECTOR == 0) {
         SpreadWords<Code> words(spread, first, c0, count, rows);
-        wait_for_previous_kernel();
+        if (spread.early) // without the condition the compiler moves what is above behind the wait
+            wait_for_previous_kernel();
         words.load(spread.channels);
         words.put(&tile);
     } else {
@@ -139,8 +141,9 @@ __global__ void __launch_bounds__(SPREAD_THREADS)
 }
 
 template <typename Code>
-static inline cudaError_t spread_launch(const Spread &spread, int64_t samples, bool overlap,
+static inline cudaError_t spread_launch(Spread spread, int64_t samples, bool overlap,
                                         cudaStream_t stream) {
+    spread.early = overlap;
     using Tile = SpreadTile<Code>;
     dim3 grid(blocks_for(spread.cells, SPREAD_CELLS), (unsigned)samples,
               blocks_for(spread.channels, Tile::CHANNELS));
