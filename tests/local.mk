@@ -143,5 +143,6 @@ check-hard:
 goldens: bevscope$(EXEEXT)
 	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am \
 	    FILTER=dashboard TESTS='tests/check_view tests/cli/test_steps_text.sh'
-	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am FILTER=scripts TESTS=tests/check_state
+	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am \
+	    FILTER=scripts TESTS='tests/check_state tests/check_live tests/check_lessons tests/check_ui tests/check_scene'
 .PHONY: check-hard goldens

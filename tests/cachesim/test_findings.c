@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What limits a kernel by the memory model: with invented models, in which each term is the longest
- * in turn.
- */
+ * in turn; by tests/cachesim/scripts/findings.terms. */
 #include "src/cachesim/findings.h"
-#include "tests/support/tap.h"
-
-#include <math.h>
+#include "tests/support/golden.h"
 
 static const BevKernel slow_bev = {
     .name = "slow", .title = "Slow", .where = BEV_CUDA, .access = {.owner = BEV_OWNS_INTERVAL}};
@@ -43,86 +40,50 @@ static int find(Finding findings[FINDINGS_MAX]) {
     return findings_of(&model, &slow_bev, 0, NULL, &lengths, findings);
 }
 
-static const Finding *with(const Finding *findings, int count, const char *text) {
-    for (int i = 0; i < count; i++)
-        if (strstr(findings[i].text, text))
-            return &findings[i];
-    return NULL;
-}
-
-static void test_each_term(void) {
-    static const struct {
-        const char *text, *evidence;
-        const char *lesson;
-    } says[TERM_COUNT] = {
-        [TERM_DRAM] = {"limited by DRAM bandwidth (DRAM 90.0 us); latency",
-                       "DRAM reads 11.0 MB, writes 1.0", "whose-bytes:l2"},
-        [TERM_L2] = {"limited by L2 bandwidth (L2 90.0 us); latency",
-                     "1.50 million sectors at L2 (model)", "whose-bytes:requests"},
-        [TERM_ISSUE] =
-            {"issue-bound (issue 90.0 us); latency 114 us: fewer instructions a point would give",
-             "issue 90.0 us, next DRAM 40.0 us (model)", "which-gpu:terms"},
-        [TERM_DEPENDENT_LOADS] = {"cutting the longest interval would give",
-                                  "longest interval 352 points, median 12 (counted)",
-                                  "even-or-skewed:longest"}};
-    /* One term of 90 beside three of 40, which are left: 113.6 over 69.3 us. */
-    const double want = sqrt(90 * 90 + 3 * 40 * 40) / sqrt(3 * 40 * 40);
-    for (int term = 0; term < TERM_COUNT; term++) {
-        Finding findings[FINDINGS_MAX];
-        begin((LatencyTerm)term);
-        int count = find(findings);
-        tap_ok(count == 1 && fabs(findings[0].gain - want) < 1e-9 &&
-                   !strcmp(findings[0].lesson, says[term].lesson),
-               "%s is the longest term: one finding, %.2f times", term_names[term],
-               findings[0].gain);
-        tap_ok(count == 1 && strstr(findings[0].text, says[term].text) &&
-                   strstr(findings[0].evidence, says[term].evidence),
-               "with its reason: %s; %s", findings[0].text, findings[0].evidence);
-    }
-    Finding lines[FINDINGS_MAX];
-    begin(TERM_ISSUE)->instructions_us = 20;
-    tap_ok(find(lines) == 1 && strstr(lines[0].text, "touching fewer lines of L1 would give"),
-           "an issue term of lines is told from one of instructions");
-}
-
-static void test_balanced(void) {
-    Finding findings[FINDINGS_MAX];
-    begin(TERM_DRAM)->dram_read_bytes = 0;
-    tap_ok(find(findings) == 1 && strstr(findings[0].text, "an output that stays in L2 would"),
-           "DRAM that is only written: the output");
-    Prediction *p = begin(TERM_L2);
-    p->term_us[TERM_L2] = 41;
-    p->latency_us = predict_latency_us(p, 1);
-    tap_ok(find(findings) == 0, "four equal terms: nothing to find");
-    p->launch_us = 20;
-    p->latency_us = predict_latency_us(p, 1);
-    tap_ok(find(findings) == 0, "a launch shorter than each of them does not come first");
-}
-
-static void test_other_rules(void) {
-    Finding findings[FINDINGS_MAX];
-    begin(TERM_L2);
+/* Changes the kernel by the words of a line, each with a number: "l2 41 launch 20". */
+static void change(char *words) {
     PredictedKernel *kernel = &model.kernels[0];
-    kernel->rank_bytes = 25e6;
-    kernel->requested.index = 25e6;
-    int count = find(findings);
-    const Finding *found = with(findings, count, "indices are read 10.0 times");
-    tap_ok(found && strstr(found->evidence, "25.00 MB of indices for 2.50 MB"),
-           "indices that are read again: %.2f times", found ? found->gain : 0);
-    begin(TERM_L2);
-    kernel->sector_use = 0.0625;
-    count = find(findings);
-    found = with(findings, count, "6 % of each feature sector is used");
-    tap_ok(found && found->gain > 1.2 && strstr(found->text, "wider loads"),
-           "sectors of which little is used: channels are last already");
-    Prediction *p = begin(TERM_DEPENDENT_LOADS);
-    p->launch_us = 20;
+    Prediction *p = &kernel->predicted[0];
+    const struct {
+        const char *word;
+        double *value;
+    } values[] = {{"l2", &p->term_us[TERM_L2]},   {"instructions", &p->instructions_us},
+                  {"read", &p->dram_read_bytes},  {"launch", &p->launch_us},
+                  {"ranks", &kernel->rank_bytes}, {"index", &kernel->requested.index},
+                  {"used", &kernel->sector_use}};
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        const double number = atof(strtok(NULL, " "));
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            if (!strcmp(word, values[i].word))
+                *values[i].value = number;
+    }
     p->latency_us = predict_latency_us(p, 1);
-    count = find(findings);
-    found = with(findings, count, "launch takes 20.0 us of");
-    tap_ok(found && fabs(found->gain - p->latency_us / (p->latency_us - 20)) < 1e-9,
-           "a launch that takes long");
-    tap_ok(count == 2 && findings[0].gain > findings[1].gain, "the most to gain comes first");
+}
+
+static void nothing(void) {}
+
+/* The findings of a kernel whose longest term the line begins with, after its changes. */
+static void play(const char *line, FILE *text) {
+    static const char *const terms[TERM_COUNT] = {[TERM_DRAM] = "dram",
+                                                  [TERM_L2] = "l2",
+                                                  [TERM_ISSUE] = "issue",
+                                                  [TERM_DEPENDENT_LOADS] = "loads"};
+    char words[200];
+    int limiter = 0;
+    snprintf(words, sizeof words, "%s ", line);
+    char *rest = strchr(words, ' ');
+    *rest = '\0';
+    while (limiter < TERM_COUNT - 1 && strcmp(words, terms[limiter]) != 0)
+        limiter++;
+    begin((LatencyTerm)limiter);
+    change(rest + 1);
+    Finding findings[FINDINGS_MAX];
+    int count = find(findings);
+    for (int i = 0; i < count; i++)
+        fprintf(text, "    %.3f times: %s\n    %s; lesson %s\n", findings[i].gain, findings[i].text,
+                findings[i].evidence, findings[i].lesson);
+    if (count == 0)
+        fputs("    nothing\n", text);
 }
 
 /* Another kernel is a finding where it is right, has code, and is faster. */
@@ -163,10 +124,8 @@ static void test_tiles(void) {
            "tiles: %s", findings[0].text);
 }
 
-TAP_SUITE(findings) {
-    test_each_term();
-    test_balanced();
-    test_other_rules();
+TAP_SUITE(findings_scripts) {
+    check_scripts("cachesim", "terms", nothing, play);
     test_faster_kernel();
     test_tiles();
 }

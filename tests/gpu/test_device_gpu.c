@@ -10,6 +10,7 @@
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 #include "tests/gpu/on_gpu.h"
+#include "tests/support/later.h"
 #include "tests/support/maps.h"
 
 #include <math.h>
@@ -96,41 +97,8 @@ static void test_layout(const BevProblem *problem) {
     free(first);
 }
 
-/* Other values of the same shape. The largest value differs, and with it every scale. */
-static Features later_features(const Workload *workload) {
-    const BevShape *shape = &workload->seen->shape;
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
-    int64_t depths = pixels * shape->depth_bins, feats = pixels * shape->channels;
-    Features later = {.depth = malloc((size_t)depths * sizeof(float)),
-                      .feat = malloc((size_t)feats * sizeof(float))};
-    for (int64_t i = 0; i < depths; i++)
-        later.depth[i] = 0.375F * workload->features->depth[depths - 1 - i];
-    for (int64_t i = 0; i < feats; i++)
-        later.feat[i] = 1.5F * workload->features->feat[feats - 1 - i];
-    return later;
-}
-
-/* Whether a session that was opened and launched with other values gives, after the update, the
- * same bits as a new session, twice. */
-static bool updated_gives(const BevKernel *kernel, const Workload *workload, HostProblem *problem,
-                          const Features *later, const void *want) {
-    Session *session = NULL;
-    const void *got;
-    bool ok = problem_update(problem, workload->features, &err) &&
-              session_open(&session, kernel, &problem->view, &err) && session_run(session, &err) &&
-              session_output(session, &got, &err) && problem_update(problem, later, &err) &&
-              !session_inputs_untouched(session, &err) && session_update(session, &err);
-    for (int run = 0; ok && run < 2; run++)
-        ok = session_poison(session, &err) && session_run(session, &err) &&
-             session_output(session, &got, &err) &&
-             !memcmp(got, want, bev_tensor_bytes(&problem->view.out));
-    ok = ok && session_inputs_untouched(session, &err);
-    session_close(session);
-    return ok_or_note(ok, &err);
-}
-
 static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
-    Features later = later_features(workload);
+    Features later = later_features(&workload->seen->shape, workload->features);
     HostProblem problem = {.own_weights = NULL};
     bool ok = workload_problem(workload, dtype, align, &problem, &err);
     int good = 0, tried = 0;
@@ -141,7 +109,8 @@ static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
             continue;
         void *want =
             problem_update(&problem, &later, &err) ? run_once(kernel, &problem.view) : NULL;
-        bool same = want && updated_gives(kernel, workload, &problem, &later, want);
+        bool same = want && ok_or_note(
+            updated_gives(kernel, &problem, workload->features, &later, want, &err), &err);
         if (!same)
             tap_note("%s does not", kernel->name);
         good += same;

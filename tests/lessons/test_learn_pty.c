@@ -29,49 +29,34 @@ static bool start(Pty *pty, int columns, int rows) {
                         lesson);
 }
 
+/* What the answers come to: tests/lessons/scripts. Here that keys reach the lesson. */
 static void test_lesson(Pty *pty) {
     tap_ok(screen_says(pty, "Twelve points are here"), "the lesson is on the screen");
-    pty_type(pty, "130");
-    pty_type(pty, "\177\177");
-    pty_type(pty, "2");
+    pty_type(pty, "130\177\1772");
     tap_ok(screen_says(pty, "12 points   (1 to 100)"), "typed and erased");
-    pty_type(pty, "d");
-    tap_ok(screen_says(pty, "BF16"), "other controls work as always");
-    pty_type(pty, "\r");
-    tap_ok(screen_says(pty, "Right: 12 points") && screen_says(pty, "V2+DO"),
+    tap_ok(answers(pty, "d", "BF16"), "other controls work as always");
+    tap_ok(answers(pty, "\r", "Right: 12 points") && screen_says(pty, "V2+DO"),
            "judged, and the reveal was run");
-    pty_type(pty, "1");
-    tap_ok(screen_says(pty, "Nothing is asked now"),
-           "a digit without a question chooses no kernel");
-    pty_type(pty, "\r");
-    tap_ok(screen_says(pty, "Which of them is it?"), "on to the next question");
-    pty_type(pty, ")");
-    tap_ok(screen_says(pty, "First the answer"), "which cannot be passed unseen");
-    pty_type(pty, "\033OB\033OB\r");
-    tap_ok(screen_says(pty, "No. The answer: this"), "a wrong choice, with the arrows");
+    tap_ok(answers(pty, "\r", "Which of them is it?") && answers(pty, ")", "First the answer"),
+           "on to the next question, which cannot be passed unseen");
+    tap_ok(answers(pty, "\033OB\033OB\r", "No. The answer: this"),
+           "a wrong choice, with the arrows");
     tap_ok(progress_says("trial 1 4 2 1 2 0\n"),
            "and kept at once: who leaves now has not hidden it");
-    pty_type(pty, "(");
-    tap_ok(screen_says(pty, "1 of 2 right") && screen_says(pty, ":skip skips"),
-           "back to the question");
+    tap_ok(answers(pty, "(", "1 of 2 right"), "back to the question");
     pty_type(pty, "B");
     tap_ok(!screen_says(pty, "BEV, color") || !pty_wait_text(pty, "Which of", pty->length, 0.5),
            "the lesson is closed");
     pty_type(pty, "q");
     check_end(pty, "quit", "quit", exits_with(pty, 0));
-    tap_ok(progress_says("trial 1 4 2 1 2 0\n"), "progress is kept");
 }
 
 static void test_small(Pty *pty) {
     tap_ok(screen_says(pty, "Which of them is it?"), "taken up where it was left, on 80 x 24");
-    pty_type(pty, "1\r");
-    tap_ok(screen_says(pty, "Right: this"), "a choice");
-    pty_type(pty, "\r");
-    tap_ok(screen_says(pty, "That was all"), "the animation plays to its end");
-    pty_type(pty, "\r");
-    tap_ok(screen_says(pty, "The end of this lesson"), "the end");
-    pty_type(pty, "\r");
-    tap_ok(screen_says(pty, "this was the last lesson"), "Enter looks for the next one");
+    tap_ok(answers(pty, "1\r", "Right: this") && answers(pty, "\r", "That was all") &&
+               answers(pty, "\r", "The end of this lesson") &&
+               answers(pty, "\r", "this was the last lesson"),
+           "a choice, the animation to its end, the end of the course");
     pty_type(pty, "q");
     check_end(pty, "quit", "quit", exits_with(pty, 0));
     tap_ok(progress_says("trial 0 4 4 1 2 1\n"), "the lesson is done");

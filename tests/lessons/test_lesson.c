@@ -4,8 +4,8 @@
  * wrong are refused with their line, whatever the bytes are. */
 #include "src/learn/expression.h"
 #include "src/learn/lesson_run.h"
+#include "tests/support/golden.h"
 #include "tests/support/live_fixture.h"
-#include "tests/support/tap.h"
 
 static State state;
 static LiveData live;
@@ -82,13 +82,6 @@ static bool shows(const char *text) {
     return false;
 }
 
-/* Whether the screens cover the figures that the lesson does not point at. */
-static bool covers(void) {
-    static LessonPane pane;
-    lesson_run_show(&run, &pane);
-    return pane.covers;
-}
-
 static void begin(void) {
     Err err;
     tap_need(parse(trial, &err), "the trial lesson is read");
@@ -97,71 +90,33 @@ static void begin(void) {
     serve();
 }
 
-static void test_right(void) {
-    begin();
-    tap_ok(shows("Hello 209,019.") && run.point == PANEL_INTERVALS, "text with figures, a pointer");
-    tap_ok(give(INPUT_TYPE, "3") && shows("Nothing is asked now"),
-           "a digit that nobody asked for is told so");
-    tap_ok(give(INPUT_ANSWER, "3") && shows("Nothing is asked here"),
-           "an answer that nobody asked for is told so");
-    after(INPUT_NEXT, NULL, shows("How many points in 16 bits?") && run.phase == PHASE_ASK,
-          "a question");
-    after(INPUT_NEXT, NULL, run.phase == PHASE_ASK && shows("First the answer"),
-          "cannot be passed unseen");
-    after(INPUT_ANSWER, "5000000", run.phase == PHASE_ASK && shows("from 1 to") && !run.asked,
-          "out of range: not counted");
-    after(INPUT_ANSWER, "many", run.phase == PHASE_ASK && !run.asked, "nor is what is no number");
-    for (const char *key = "21000x0"; *key; key++)
-        if (*key != 'x')
-            give(INPUT_TYPE, key);
-    give(INPUT_ERASE, NULL);
-    give(INPUT_TYPE, "0");
-    after(INPUT_ENTER, NULL,
-          run.verdict == VERDICT_RIGHT && run.right == 1 && run.asked == 1 &&
-              shows("Right: 209,019 points") && shows("209,019 of them.") && !shows("Count again"),
-          "typed, erased, judged: right");
-    tap_ok(!strcmp(last_control, "chart mrc") && controls == 1, "the reveal was run");
-    tap_ok(covers(), "figures are covered while a question is ahead");
-    after(INPUT_NEXT, NULL, shows("Which?") && run.point == PANEL_NONE, "who was right goes on");
-    tap_ok(covers(), "and while it is open");
-    give(INPUT_UP, NULL);
-    after(INPUT_DOWN, NULL, run.choice == 0, "arrows choose, round the ends");
-    after(INPUT_ENTER, NULL, run.right == 2 && run.asked == 2 && shows("Right: more"), "a choice");
-    tap_ok(!covers(), "all figures come with the last answer");
-    after(INPUT_NEXT, NULL, controls == 4 && !strcmp(last_control, "temperature 2"),
-          "an animation to its end");
-    tap_ok(shows("Watch.") && shows("End."), "the text after it");
-    after(INPUT_NEXT, NULL, lesson_run_ended(&run) && shows("2 of 2 predictions"),
-          "the end, and the score");
-    tap_ok(!give(INPUT_NEXT, NULL) && lesson_run_ended(&run), "nothing comes after it");
-}
-
-static void test_wrong(void) {
-    begin();
-    give(INPUT_NEXT, NULL);
-    give(INPUT_ANSWER, "7");
-    live.job.config.dtype = BEV_FP8; /* as a control of `again` does */
-    tap_ok(run.verdict == VERDICT_WRONG && run.right == 0 && run.asked == 1 &&
-               shows("No. The answer: 209,019 points") && shows("Count again."),
-           "a wrong answer, its hint");
-    after(INPUT_NEXT, NULL,
-          run.phase == PHASE_ASK && shows("Now with: chart none") && controls == 2,
-          "asked again after a change");
-    tap_ok(shows("in 8 bits?") && !shows("in 16 bits?"), "with the figures after it");
-    give(INPUT_ANSWER, "8");
-    after(INPUT_NEXT, NULL, run.phase == PHASE_ASK && run.again == 2, "and again, until right");
-    after(INPUT_ANSWER, "209000", run.verdict == VERDICT_RIGHT && run.right == 0 && run.asked == 1,
-          "only the first answer counts");
-    give(INPUT_NEXT, NULL);
-    after(INPUT_ANSWER, "2", run.verdict == VERDICT_WRONG && run.asked == 2, "a wrong choice");
-    after(INPUT_BACK, NULL, run.phase == PHASE_ASK && shows("Which?"), "back: the same question");
-    after(INPUT_ANSWER, "1", run.verdict == VERDICT_RIGHT && run.right == 0 && run.asked == 2,
-          "it was counted already");
-    give(INPUT_BACK, NULL);
-    after(INPUT_BACK, NULL, shows("How many points in 8 bits?") && run.phase == PHASE_ASK,
-          "back to the question before");
-    after(INPUT_SKIP, NULL, shows("Which?"), "skip");
-    live.job.config.dtype = BEV_FP16;
+/* Gives the input of a line, "answer 7", and writes what the learner sees of it. */
+static void play(const char *line, FILE *text) {
+    static const char *const words[] = {
+        [INPUT_NEXT] = "next",     [INPUT_BACK] = "back", [INPUT_SKIP] = "skip",
+        [INPUT_ANSWER] = "answer", [INPUT_TYPE] = "type", [INPUT_ERASE] = "erase",
+        [INPUT_ENTER] = "enter",   [INPUT_UP] = "up",     [INPUT_DOWN] = "down"};
+    static LessonPane pane;
+    char word[16], argument[32] = "";
+    const int carried_out = controls;
+    sscanf(line, "%15s %31s", word, argument);
+    if (!strcmp(word, "!dtype")) /* as a control of `again` does */
+        live.job.config.dtype = !strcmp(argument, "fp8") ? BEV_FP8 : BEV_FP16;
+    for (int kind = 0; kind < (int)(sizeof words / sizeof *words); kind++)
+        if (words[kind] && !strcmp(words[kind], word))
+            give((LessonInputKind)kind, argument[0] ? argument : NULL);
+    lesson_run_show(&run, &pane);
+    fprintf(text, "    page %d%s, %d of %d right%s%s%s\n", run.page + 1,
+            run.phase == PHASE_ASK       ? " asks"
+            : run.phase == PHASE_VERDICT ? " judges"
+            : run.phase == PHASE_END     ? ", the end"
+                                         : "",
+            run.right, run.asked, pane.covers ? ", figures covered" : "",
+            run.point == PANEL_NONE ? "" : ", points at ", lesson_panels[run.point]);
+    if (controls != carried_out)
+        fprintf(text, "    %d controls, the last \"%s\"\n", controls - carried_out, last_control);
+    for (int i = 0; i < pane.body.count; i++)
+        fprintf(text, "    | %s\n", pane_row(&pane.body, i));
 }
 
 static void test_void(void) {
@@ -255,11 +210,16 @@ static void test_any_input(void) {
     tap_ok(!wrong, "20,000 inputs at random leave it whole (%d do not)", wrong);
 }
 
+TAP_SUITE(lesson_scripts) {
+    state = fixture_state(120, 40);
+    live = fixture_live(&state);
+    check_scripts("lessons", "inputs", begin, play);
+    lesson_free(&lesson);
+}
+
 TAP_SUITE(lesson) {
     state = fixture_state(120, 40);
     live = fixture_live(&state);
-    test_right();
-    test_wrong();
     test_void();
     test_model_of_before();
     test_any_input();

@@ -11,12 +11,10 @@
 #include "src/learn/course.h"
 #include "src/ui/script_internal.h"
 #include "tests/support/folder.h"
+#include "tests/support/load.h"
 
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 enum { MAX_INPUTS = 600, LIVE_MS = 600000, WRONG_ANSWERS = 3 };
 
@@ -383,43 +381,32 @@ static void test_plain(const char *name) {
 
 /* Two busy loops a core: kernels of lessons are late, and others stand in for them. */
 TAP_HARD_SUITE(lessons_busy) {
-    enum { LOOPS = 64 };
     static App display;
     static const AppOptions options = {.scene = "toy", .paused = true};
     const EngineOptions engine = {
         .where = 1u << BEV_CPU, .background = true, .make_picture = picture_make};
-    pid_t loops[LOOPS];
     const char *only = getenv("LESSON"); /* part of a name, to try one */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     double load = 0;
     int count = getloadavg(&load, 1) == 1 && load > 2 * cores ? 0 : 2 * (int)cores;
-    count = count > LOOPS ? LOOPS : count;
     Err err;
     folder_open();
     begin_lessons();
-    for (int i = 0; i < count; i++)
-        if (!(loops[i] = fork()))
-            for (prctl(PR_SET_PDEATHSIG, SIGKILL);;) {
-            }
+    busy_begin(count);
     tap_need(app_open(&display, &options, &engine, &err), "the live display opens");
     for (int i = 0; i < course.count; i++) {
         Counts counts;
         if (only && !strstr(course.names[i], only))
             continue;
-        for (int loop = 0; loop < count; loop++)
-            kill(loops[loop], SIGSTOP);
+        busy_signal(SIGSTOP);
         app = &script->app;
         take(course.names[i], ONCE, &counts);
-        for (int loop = 0; loop < count; loop++)
-            kill(loops[loop], SIGCONT);
+        busy_signal(SIGCONT);
         test_plain(course.names[i]);
         app = &display;
         test_live(course.names[i]);
     }
-    for (int loop = 0; loop < count; loop++) {
-        kill(loops[loop], SIGKILL);
-        waitpid(loops[loop], NULL, 0);
-    }
+    busy_end();
     app_close(&display, 10e3);
     end_lessons();
     unlink(in_folder("lines"));

@@ -8,6 +8,7 @@
 #include "src/run/backend.h"
 #include "tests/support/guard.h"
 #include "tests/support/judged.h"
+#include "tests/support/later.h"
 #include "tests/support/test_kernel.h"
 
 #include <math.h>
@@ -104,38 +105,10 @@ static void test_run(const HostProblem *problem) {
     free(again);
 }
 
-/* Other values of the same shape. The largest value differs, and with it every scale. */
-static Features later_features(void) {
-    int64_t depths = (int64_t)features_depth_count(&data.shape);
-    int64_t feats = (int64_t)features_feat_count(&data.shape);
-    Features later = {.depth = malloc((size_t)depths * sizeof(float)),
-                      .feat = malloc((size_t)feats * sizeof(float))};
-    for (int64_t i = 0; i < depths; i++)
-        later.depth[i] = 0.375F * data.features.depth[depths - 1 - i];
-    for (int64_t i = 0; i < feats; i++)
-        later.feat[i] = 1.5F * data.features.feat[feats - 1 - i];
-    return later;
-}
-
-/* Whether a session that was opened on other values gives the same bits as `want`. */
-static bool updated_gives(const BevKernel *kernel, BevDtype dtype, const Features *later,
-                          const void *want) {
-    HostProblem problem = case_problem(&data, dtype, BEV_NEAREST);
-    Session *session;
-    const void *got;
-    bool ok = session_open(&session, kernel, &problem.view, &error) &&
-              session_run(session, &error) && problem_update(&problem, later, &error) &&
-              session_update(session, &error) && session_poison(session, &error) &&
-              session_run(session, &error) && session_output(session, &got, &error) &&
-              !memcmp(got, want, bev_tensor_bytes(&problem.view.out));
-    session_close(session);
-    problem_free(&problem);
-    return ok;
-}
-
 static void test_update(BevDtype dtype) {
     CaseData later = data;
-    later.features = later_features();
+    later.features = later_features(&data.shape, &data.features);
+    HostProblem problem = case_problem(&data, dtype, BEV_NEAREST);
     HostProblem fresh = case_problem(&later, dtype, BEV_NEAREST);
     int good = 0, tried = 0;
     for (int i = 0; bev_kernels[i]; i++) {
@@ -143,12 +116,14 @@ static void test_update(BevDtype dtype) {
             bev_unsupported(bev_kernels[i], &fresh.view))
             continue;
         judged_run(bev_kernels[i], &fresh.view);
-        good += updated_gives(bev_kernels[i], dtype, &later.features, fresh.view.out.data);
+        good += updated_gives(bev_kernels[i], &problem, &data.features, &later.features,
+                              fresh.view.out.data, &error);
         tried++;
     }
     tap_ok(tried >= 3 && good == tried,
            "%s: later values give the bits of a fresh session, %d of %d kernels",
            bev_dtypes[dtype].name, good, tried);
+    problem_free(&problem);
     problem_free(&fresh);
     free(later.features.depth);
     free(later.features.feat);

@@ -3,6 +3,7 @@
  * refused, in one line that names the file, the JSON path, the value and the bound; so are texts
  * that are cut off or far too large. */
 #include "src/scene/scene.h"
+#include "tests/support/golden.h"
 #include "tests/support/memory.h"
 #include "tests/support/refused.h"
 
@@ -136,66 +137,34 @@ TAP_SUITE(scene_json_long_name) {
     tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
 }
 
-typedef struct {
-    const char *title;
-    const char *find, *replace; /* once in the base scene, ' for " */
-    const char *words;          /* NULL: it is read */
-} Edit;
-
-static const Edit edits[] = {
-    {"another version", "'bevscope': 1", "'bevscope': 2", "$.bevscope...2 is outside 1 to 1"},
-    {"duplicate key", "'seed': 7", "'seed': 7, 'seed': 8", "line 1...duplicate...seed"},
-    {"a whole number with a point", "'channels': 40", "'channels': 40.0", NULL},
-    {"half a channel", "'channels': 40", "'channels': 40.5", "$.channels...a whole number"},
-    {"seed beyond 2^53", "'seed': 7", "'seed': 9007199254740993", "$.seed...is outside 0"},
-    {"integer beyond 64 bits", "'seed': 7", "'seed': 99999999999999999999", "line 1...too big"},
-    {"number beyond a double", "0.44", "1e999", "line 3...overflow"},
-    {"NaN", "0.44", "NaN", "line 3...invalid token"},
-    {"zero temperature", "0.5,\n 'fr", "0,\n 'fr", "$.depth_temperature...0 is outside 0.01"},
-    {"control character", "'Corner'", "'Cor\\nner'", "$.title...byte 3...0x0a"},
-    {"NUL in a text", "'Corner'", "'Cor\\u0000ner'", "line 1...\\u0000"},
-    {"broken UTF-8", "Corner",
-     "Cor\xff"
-     "er",
-     "line 1...unable to decode byte 0xff"},
-    {"long camera name", "'front'", "'a-name-that-is-longer-than-thirty-one-bytes'",
-     "$.cameras[0].name...43 bytes...1 to 31"},
-    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]",
-     "frustum.depth_m...range 60 to 60 is empty"},
-    {"too many depth bins", "[1, 60, 0.5]", "[1, 60, 0.01]",
-     "$.frustum.depth_m...5900 depth bins...at most 1024"},
-    {"too many cells", "[200, 100]", "[4097, 100]", "$.grid.cells[0]...4097...4096"},
-    {"more output than memory", "'channels': 40, 'seed': 7", "'channels': 1024, 'seed': 7",
-     NULL}, /* 200 x 100 cells */
-    {"half a slice", "[200, 100]", "[200, 100], 'nz': 2.5", "$.grid.nz...is a fraction"},
-    {"a reversed height", "[-10, 10]", "[10, -10], 'nz': 4",
-     "grid.z_m...range 10 to -10 is empty or inverted"},
-    {"cells beyond int32", "[200, 100]", "[4096, 4096], 'nz': 128",
-     "(nz, ny, nx, c: 128 x 4096 x 4096 x 40)...bytes in FP32, at most 2.147e+09"},
-    {"unknown class", "'terrain'", "'terain'",
-     "$.world.ground.class...\"terain\"...did you mean terrain?"},
-    {"unknown solid kind", "'cylinder'", "'cilinder'",
-     "$.world.solids[1].kind...did you mean cylinder?"},
-    {"text after the end", "5]}]}}", "5]}]}} {", "line...end of file expected"},
-    {"not an object", "{'bevscope'", "[{'bevscope'", "line"},
-};
-
-TAP_SUITE(scene_json_edits_edits) {
+static void begin(void) {
     read_text(base, sizeof base - 1); /* what the first reading alone takes does not count */
+}
+
+/* What is said of the base scene with one text in it replaced: "OLD -> NEW", ' for ". */
+static void play(const char *edit, FILE *out) {
+    char find[200], text[2 * sizeof base];
+    snprintf(find, sizeof find, "%s", edit);
+    char *arrow = strstr(quoted(find), " -> ");
+    tap_need(arrow != NULL, edit);
+    *arrow = '\0';
+    const char *at = strstr(base, find);
+    tap_need(at != NULL, edit);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - base), base, arrow + 4, at + strlen(find));
+    bool read = read_text(text, strlen(text));
+    tap_ok(read || refused_with("corner.json", ""), "read, or refused in one line: %s", edit);
+    fprintf(out, "    %s\n", read ? "read" : line);
+}
+
+TAP_SUITE(scene_json_scripts) {
+    begin();
     long mark = memory_mark();
-    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
-        const Edit *edit = &edits[i];
-        char find[100], replace[100], text[2 * sizeof base];
-        const char *at = strstr(base, quoted(strcpy(find, edit->find)));
-        tap_need(at != NULL, edit->title);
-        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - base), base,
-                 quoted(strcpy(replace, edit->replace)), at + strlen(find));
-        bool read = read_text(text, strlen(text));
-        tap_said(edit->words ? !read && refused_with("corner.json", edit->words) : read, "%s",
-                 edit->title);
-    }
+    check_scripts("scene", "edits", begin, play);
     scene_free(&scene);
     tap_within_1_mb(mark, "refused");
+    const char invalid[] = "{\"title\": \"\xff\"}";
+    tap_ok(!read_text(invalid, sizeof invalid - 1) && refused_with("corner.json: line 1", "0xff"),
+           "broken UTF-8");
 }
 
 /* ---- every field, in every way --------------------------------------------------------------- */

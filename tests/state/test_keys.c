@@ -106,35 +106,6 @@ TAP_SUITE(keys_words) {
     tap_ok(back == ACTION_COUNT, "'-' steps back where a step back exists");
 }
 
-static bool parses(const char *line, Action action, const char *argument) {
-    char why[200];
-    Command command;
-    return keys_parse(line, &command, why, sizeof why) && command.action == action &&
-           command.step == 0 && !strcmp(command.argument, argument);
-}
-
-static bool refuses(const char *line, const char *part) {
-    char why[200] = "";
-    Command command;
-    bool refused = !keys_parse(line, &command, why, sizeof why) && strstr(why, part);
-    if (!refused)
-        tap_note("'%s' gave '%s'", line, why);
-    return refused && !strchr(why, '\n');
-}
-
-TAP_SUITE(keys_arguments) {
-    tap_ok(parses("dtype fp8", ACTION_DTYPE, "fp8"), "a name");
-    tap_ok(parses("  yaw   -1.5 ", ACTION_YAW, "-1.5"), "a number, blanks around it");
-    tap_ok(parses("help on", ACTION_HELP, "on"), "a switch");
-    tap_ok(refuses("dtpye fp8", "did you mean dtype?"), "a mistyped word names the nearest one");
-    tap_ok(refuses("", "empty"), "nothing at all");
-    tap_ok(refuses("yaw east", "number"), "a name for a number");
-    tap_ok(refuses("yaw nan", "number") && refuses("zoom inf", "number"), "numbers that are none");
-    tap_ok(refuses("help maybe", "on or off"), "neither on nor off");
-    tap_ok(refuses("fit all", "no argument"), "an argument too many");
-    tap_ok(refuses("dtype fp8 fp16", "at most one"), "two arguments");
-}
-
 TAP_SUITE(keys_labels) {
     char text[64];
     keys_label(&keys[ACTION_KERNEL], text, sizeof text);

@@ -1,62 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The log: each control says in a line what it did, completed when figures come. */
+/* The log: its limits, undo, and that each control says in a line what it did. How figures complete
+ * a line: tests/state/scripts/log.keys. */
 #include "tests/state/state_fixture.h"
 
-STATE_SUITE(state_log_log) {
-    use("dtype fp16");
-    Headline before = headline(10.2e6, 8.0, 0.0005);
-    step(EVENT_FRAME, .headline = &before);
-    after("dtype fp8", says("FP8"), "a control says at once what it did");
-    Headline later = headline(6.1e6, 7.1, 0.021);
-    later.latency_us.stale = true;
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(says("FP8: footprint 10.2 to 6.10 MB, max error 0.0005 to 0.021"),
-           "then what is known of what changed; a stale figure is not");
-    later.latency_us.stale = false;
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(says("FP8: footprint 10.2 to 6.10 MB, latency 8.00 to 7.10 us, max error "
-                "0.0005 to 0.021"),
-           "then all of it");
-    later.latency_us.value = 99;
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(strstr(said(), "7.10 us") != NULL, "a complete line stays as it is");
-    use("temperature 2");
-    later.serial = job->serial;
-    later.latency_us.source = SOURCE_RECORDED;
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(says("temperature 2.00: max error still 0.021"),
-           "a change of values moves no latency, and says nothing of it");
-    use("balance 1");
-    later.serial = job->serial;
-    later.latency_us.source = SOURCE_MEASURED;
-    later.latency_us.value = 7.1;
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(strstr(said(), "latency 7.10 us,") != NULL,
-           "a figure that was measured is not compared with one that was recorded");
-    use("temperature 1");
-    later.serial = job->serial;
-    later.max_abs_s = 3;
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(strstr(said(), "max error 0.021 at t 3.00 s") != NULL,
-           "an error of another moment than before the change has its moment");
-    use("balance 0");
-    later.serial = job->serial;
-    step(EVENT_FRAME, .headline = &later);
-    use("theme");
-    step(EVENT_FRAME, .headline = &later);
-    tap_ok(says("theme light") && strstr(state.log.lines[1].text, "7.10 us"),
-           "newer lines come on top");
+STATE_SUITE(state_log_undone) {
     State kept = state;
     use("dtype fp8");
     state_restore(&state, &kept);
-    later.serial = job->serial;
+    Headline later = headline(6.1e6, 7.1, 0.021);
     step(EVENT_FRAME, .headline = &later);
     tap_ok(says("FP8"), "figures after an undo complete nothing of what was undone");
-    Headline late = headline(1, 1, 1);
-    late.serial = 0;
-    use("dtype fp16");
-    step(EVENT_FRAME, .headline = &late);
-    tap_ok(says("FP16"), "figures of an older job complete nothing");
 }
 
 STATE_SUITE(state_log_log_limits) {

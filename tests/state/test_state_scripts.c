@@ -4,8 +4,6 @@
 #include "tests/state/state_fixture.h"
 #include "tests/support/golden.h"
 
-#include <glob.h>
-
 /* A line "!WORD NUMBER...": an event that is no control. */
 static const struct {
     const char *word;
@@ -33,6 +31,17 @@ static SceneFacts scene_of(const char *word) {
     return scene;
 }
 
+/* A line "!figures BYTES US ERROR [WORD]": figures of the state's job; one of them is stale, or
+ * recorded, or the error is of another moment, or all are of an older job. */
+static unsigned send_figures(const double figures[3], const char *line) {
+    Headline now = headline(figures[0], figures[1], figures[2]);
+    now.latency_us.stale = strstr(line, "stale") != NULL;
+    now.latency_us.source = strstr(line, "recorded") ? SOURCE_RECORDED : SOURCE_MEASURED;
+    now.max_abs_s = strstr(line, "moment") ? 3 : 0;
+    now.serial = strstr(line, "old") ? 0 : now.serial;
+    return step(EVENT_FRAME, .headline = &now);
+}
+
 static unsigned send(const char *line) {
     char word[16];
     double number[3] = {0};
@@ -47,11 +56,13 @@ static unsigned send(const char *line) {
     if (count < 1)
         return use("%s", line);
     SceneFacts scene = scene_of(line + strcspn(line, " ") + (strchr(line, ' ') != NULL));
-    Headline headline = {.serial = job->serial, .step_count = (int)number[0]};
+    Headline steps = {.serial = job->serial, .step_count = (int)number[0]};
+    if (!strcmp(word, "figures"))
+        return send_figures(number, line);
     if (!strcmp(word, "scene"))
         return step(EVENT_FRAME, .scene = &scene);
     if (!strcmp(word, "steps"))
-        return step(EVENT_FRAME, .headline = &headline);
+        return step(EVENT_FRAME, .headline = &steps);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (!strcmp(events[i].word, word)) {
             event.kind = events[i].kind;
@@ -71,7 +82,8 @@ static void play(const char *line, FILE *text) {
     static const char *const bits[] = {"redraw",     "run",  "quit",   "snapshot", "record",
                                        "fullscreen", "look", "lesson", "undo",     "change"};
     static char before[ACTION_COUNT][80];
-    char now[80];
+    char now[80], why[200];
+    Command command;
     const int logged = state.log.count;
     const int64_t probed = state_probe_cell(&state);
     const int row = state.help_first;
@@ -81,7 +93,9 @@ static void play(const char *line, FILE *text) {
     char newest[sizeof state.log.lines[0].text];
     snprintf(newest, sizeof newest, "%s", said());
     unsigned asked = send(line);
-    fprintf(text, "%s\n   ", line);
+    if (!strpbrk(line, "!;") && !keys_parse(line, &command, why, sizeof why))
+        fprintf(text, "    refused: %s\n", why);
+    fputs("   ", text);
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
         if (asked >> i & 1)
             fprintf(text, " %s", bits[i]);
@@ -101,31 +115,10 @@ static void play(const char *line, FILE *text) {
         fprintf(text, "    \"%s\"\n", said());
 }
 
+static void begin(void) {
+    make_state();
+}
+
 TAP_SUITE(state_scripts) {
-    char pattern[4096], line[200], name[128];
-    glob_t scripts;
-    snprintf(pattern, sizeof pattern, "%s/tests/state/scripts/*.keys",
-             getenv("SRCDIR") ? getenv("SRCDIR") : ".");
-    tap_need(glob(pattern, 0, NULL, &scripts) == 0, "scripts");
-    for (size_t i = 0; i < scripts.gl_pathc; i++) {
-        char *text = NULL;
-        size_t length;
-        FILE *script = fopen(scripts.gl_pathv[i], "r"), *out = open_memstream(&text, &length);
-        tap_need(script && out, scripts.gl_pathv[i]);
-        make_state();
-        while (fgets(line, sizeof line, script)) {
-            line[strcspn(line, "\n")] = '\0';
-            if (line[0] && line[0] != '#')
-                play(line, out);
-            else
-                fprintf(out, "%s\n", line);
-        }
-        fclose(script);
-        fclose(out);
-        data_stem(scripts.gl_pathv[i], line, sizeof line);
-        snprintf(name, sizeof name, "state-%s", line);
-        check_golden_text(name, text);
-        free(text);
-    }
-    globfree(&scripts);
+    check_scripts("state", "keys", begin, play);
 }

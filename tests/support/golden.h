@@ -5,14 +5,16 @@
 #include "src/base/data.h"
 #include "tests/support/tap.h"
 
+#include <glob.h>
+
 static inline void note_difference(const char *got, const char *want) {
-    int line = 1;
+    int number = 1;
     while (*got && *got == *want) {
-        line += *got == '\n';
+        number += *got == '\n';
         got++;
         want++;
     }
-    tap_note("first difference in line %d: got '%.60s'", line, got);
+    tap_note("first difference in line %d: got '%.60s'", number, got);
 }
 
 /* A check that the text is that of tests/golden/NAME.txt. With BEVSCOPE_UPDATE_GOLDEN=1 in the
@@ -32,4 +34,36 @@ static inline void check_golden_text(const char *name, const char *got) {
     if (!same && want)
         note_difference(got, want);
     free(want);
+}
+
+/* Plays each script tests/FOLDER/scripts/STEM.KIND from its first line on, and compares what `play`
+ * writes of the lines with tests/golden/FOLDER-STEM.txt. Empty lines and those that begin with "#"
+ * stay as they are. */
+static inline void check_scripts(const char *folder, const char *kind, void (*begin)(void),
+                                 void (*play)(const char *line, FILE *text)) {
+    char pattern[4096], each[200], name[128];
+    glob_t scripts;
+    snprintf(pattern, sizeof pattern, "%s/tests/%s/scripts/*.%s",
+             getenv("SRCDIR") ? getenv("SRCDIR") : ".", folder, kind);
+    tap_need(glob(pattern, 0, NULL, &scripts) == 0, "scripts");
+    for (size_t i = 0; i < scripts.gl_pathc; i++) {
+        char *text = NULL;
+        size_t length;
+        FILE *script = fopen(scripts.gl_pathv[i], "r"), *out = open_memstream(&text, &length);
+        tap_need(script && out, scripts.gl_pathv[i]);
+        begin();
+        while (fgets(each, sizeof each, script)) {
+            each[strcspn(each, "\n")] = '\0';
+            fprintf(out, "%s\n", each);
+            if (each[0] && each[0] != '#')
+                play(each, out);
+        }
+        fclose(script);
+        fclose(out);
+        data_stem(scripts.gl_pathv[i], each, sizeof each);
+        snprintf(name, sizeof name, "%s-%s", folder, each);
+        check_golden_text(name, text);
+        free(text);
+    }
+    globfree(&scripts);
 }

@@ -6,6 +6,7 @@
 #include "tests/support/pty.h"
 #include "tests/support/tap.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 #define ENTER       "\033[?1049h"
@@ -52,6 +53,14 @@ static inline bool exits_with(Pty *pty, int wanted) {
     int status = 0;
     return pty_wait_status(pty, &status, PATIENCE_S) && WIFEXITED(status) &&
            WEXITSTATUS(status) == wanted;
+}
+
+/* Seconds until the program has ended by itself, whatever its status; it stays to be waited for. */
+static inline double ends_after(Pty *pty) {
+    double begun = pty_now_s();
+    while (!kill(pty->program, 0) && pty_now_s() - begun < PATIENCE_S)
+        pty_read(pty, 0.002);
+    return pty_now_s() - begun;
 }
 
 /* Drawn as a whole, the screen has this text; what changes alone may be written in pieces. */

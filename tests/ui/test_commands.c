@@ -6,13 +6,11 @@
 #include "src/state/palette.h"
 #include "src/ui/script_internal.h"
 #include "src/view/term/dashboard.h"
+#include "tests/support/golden.h"
 #include "tests/support/load.h"
 
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static App app;
 
@@ -56,69 +54,21 @@ static const char *logged(void) {
     return app.state.log.lines[0].text;
 }
 
-/* The first row for what is typed, as a line of a script. */
-static const char *first_row(const char *typed) {
-    static char line[PALETTE_NAME];
+/* Writes the first row for what is typed; behind a question mark the first eight. */
+static void find(const char *typed, FILE *text) {
     PaletteRow rows[PALETTE_ROWS];
-    palette_open(&app.state, typed);
-    line[0] = '\0';
-    if (palette_rows(&app.state, app_live(&app), rows))
-        snprintf(line, sizeof line, "%s", rows[0].name);
+    const bool more = *typed == '?';
+    palette_open(&app.state, typed + more);
+    const int count = palette_rows(&app.state, app_live(&app), rows);
+    for (int i = 0; i < (more ? 8 : 1) && i < count; i++)
+        fprintf(text, "    %s\n", rows[i].name);
     palette_close(&app.state);
-    return line;
 }
 
-APP_SUITE(commands_found, "toy") {
-    static const struct {
-        const char *typed, *row;
-    } tasks[] = {{"fp8", "dtype fp8"},
-                 {"error", "error"},
-                 {"fastest", "chart terms"},
-                 {"a6000", "gpu a6000"},
-                 {"half bandwidth", "bandwidth"},
-                 {"camera off", "dropout"},
-                 {"dropout front", "dropout front"},
-                 {"compare", "compare"},
-                 {"warp", "steps"},
-                 {"dropped point", "strip dropped"},
-                 {"lesson 9", "lesson 9"},
-                 {"lesson ", "lesson next"},
-                 {"wiki", "snapshot"},
-                 {"save picture", "snapshot"},
-                 {"light", "theme light"},
-                 {"city", "scene"},
-                 {"parking", "scene parking"},
-                 {"undo all", "undo all"},
-                 {"turn one camera off", "dropout"},
-                 {"look at one warp", "steps"},
-                 {"make it light", "theme light"},
-                 {"take lesson 9", "lesson 09-which-gpu"},
-                 {"go to another scene", "scene"},
-                 {"another city", "scene"},
-                 {"which kernel is fastest", "chart terms"},
-                 {"save", "snapshot"},
-                 {"undo everything", "undo all"},
-                 {"sixel", "glossary true pixels"},
-                 {"motorway", "scene highway"},
-                 {"why is V2 slow", "explain"},
-                 {"source", "glossary settled"},
-                 {"time 14.92", "step"}};
-    static const char *const marks[] = {"published", "recorded", "measured"};
-    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        const char *row = first_row(tasks[i].typed);
-        tap_ok(!strcmp(row, tasks[i].row), "%s: %s first, is %s", tasks[i].typed, tasks[i].row,
-               row);
-    }
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        PaletteRow rows[PALETTE_ROWS];
-        char line[PALETTE_NAME] = "";
-        palette_open(&app.state, marks[i]);
-        int count = palette_rows(&app.state, app_live(&app), rows), at = 0;
-        for (; at < count && strcmp(line, "glossary settled") != 0; at++)
-            snprintf(line, sizeof line, "%s", rows[at].name);
-        tap_ok(!strcmp(line, "glossary settled") && at <= 8, "%s: the glossary's word is row %d",
-               marks[i], at);
-    }
+static void begin_typing(void) {}
+
+APP_SUITE(commands_scripts, "toy") {
+    check_scripts("ui", "words", begin_typing, find);
 }
 
 APP_SUITE(commands_values, "toy") {
@@ -217,9 +167,8 @@ APP_SUITE(commands_entered, "toy") {
         palette_open(state, keys[i].word);
         count = palette_rows(state, app_live(&app), rows);
         for (state->palette.row = 0; state->palette.row < count; state->palette.row++)
-            others +=
-                palette_key(state, app_live(&app), KEYCODE_ENTER, &command) != PALETTE_RUN ||
-                !same_command(&command, &rows[state->palette.row].command);
+            others += palette_key(state, app_live(&app), KEYCODE_ENTER, &command) != PALETTE_RUN ||
+                      !same_command(&command, &rows[state->palette.row].command);
         snprintf(state->palette.text, PALETTE_TEXT, "%s ", keys[i].word);
         count = keys[i].list ? palette_rows(state, app_live(&app), rows) : 0;
         for (int row = 1; row < count; row++)
@@ -309,8 +258,7 @@ APP_SUITE(commands_expected, "small") {
     tap_ok(app.state.race == RACE_OFF, "undo does not open it again");
     app_key(&app, '^');
     const LiveProbe *probe = &app_live(&app)->probe;
-    tap_ok(app.state.pinned &&
-               probe->points > 3 * app_live(&app)->intervals.stats.median &&
+    tap_ok(app.state.pinned && probe->points > 3 * app_live(&app)->intervals.stats.median &&
                !live_probe_empty(probe),
            "the fullest cell is pinned: %lld points", (long long)probe->points);
     app_key(&app, KEYCODE_ESCAPE);
@@ -399,27 +347,6 @@ APP_SUITE(commands_tour, "toy") {
     tap_ok(!app.tour.text && !app.state.caption[0] && !app.state.tours, "a key takes over");
 }
 
-/* Two busy loops on each core. */
-enum { MOST_LOOPS = 256 };
-static pid_t loops[MOST_LOOPS];
-
-static int begin_loops(void) {
-    int count = 2 * (int)sysconf(_SC_NPROCESSORS_ONLN);
-    count = count < MOST_LOOPS ? count : MOST_LOOPS;
-    for (int i = 0; i < count; i++)
-        if ((loops[i] = fork()) == 0)
-            for (volatile int turns = 0;; turns++) {
-            }
-    return count;
-}
-
-static void end_loops(int count) {
-    for (int i = 0; i < count; i++) {
-        kill(loops[i], SIGKILL);
-        waitpid(loops[i], NULL, 0);
-    }
-}
-
 /* Whether the screen of that size, under the caption, has no figure that is missing. */
 static bool is_whole(int columns, int rows) {
     Cells cells;
@@ -456,8 +383,9 @@ TAP_HARD_SUITE(commands_demo_under_load) {
         .where = 1u << BEV_CPU, .background = true, .hurry = true, .make_picture = picture_make};
     enum { PATIENCE_MS = 100000, CAPTIONS = 11 };
     char said[sizeof app.state.caption] = "";
-    int captions = 0, whole = 0, loop_count = begin_loops();
+    int captions = 0, whole = 0;
     Err err;
+    busy_begin(2 * (int)sysconf(_SC_NPROCESSORS_ONLN));
     bool opened = app_open(&app, &options, &engine, &err);
     for (double begun = clock_ms(); opened && app.tour.text && clock_ms() < begun + PATIENCE_MS;) {
         walk_on();
@@ -468,7 +396,7 @@ TAP_HARD_SUITE(commands_demo_under_load) {
         whole += is_whole(160, 50) && is_whole(80, 24);
         tap_note("%.1f s: %s", (clock_ms() - begun) * 1e-3, said);
     }
-    end_loops(loop_count);
+    busy_end();
     tap_ok(opened && !app.tour.text && captions >= CAPTIONS,
            "the demo comes to its end, %d captions", captions);
     tap_ok(whole == captions, "no figure is missing beside a caption (%d of %d)", whole, captions);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Whatever ends the live display, the terminal is as it was before: limits of the shell, a terminal
- * that does not read, sizes beyond all sense, standard files that are closed. And it ends soon,
- * whatever it computes. */
+ * that does not read, sizes beyond all sense, standard files that are closed. How soon it ends,
+ * whatever it computes: tests/hard/hard.py. */
 #include "tests/support/folder.h"
-#include "tests/support/load.h"
 #include "tests/support/pty_check.h"
 
 #include <signal.h>
@@ -116,46 +115,12 @@ static void test_closed(const char *redirection) {
     pty_end(&pty);
 }
 
-/* Seconds from the key to the moment when the terminal is the shell's again, and to the end. */
-static void test_soon(const char *scene, double typed_s) {
-    enum { SLOW = 4 }; /* other tests may have the cores */
-    Pty pty;
-    int status = 0;
-    bool ok = pty_bevscope(&pty, 100, 30, NULL, "%s --no-window --device cpu", scene) &&
-              pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
-    pty_read(&pty, typed_s);
-    const Load before = load_now();
-    double begun = pty_now_s();
-    pty_type(&pty, "q");
-    ok = ok && pty_wait_text(&pty, LEAVE, 0, PATIENCE_S);
-    double left_s = pty_now_s() - begun;
-    while (ok && !kill(pty.program, 0) && pty_now_s() - begun < PATIENCE_S)
-        pty_read(&pty, 0.002);
-    double took_s = pty_now_s() - begun;
-    double limit_s = getenv("PACE_STRICT") ? 0.3 : 0.3 * SLOW;
-    check_end(&pty, scene, "bevscope: quit", ok);
-    tap_ok_unless_loaded(took_s < limit_s, &before, "%s: within %.1f s", scene, limit_s);
-    tap_note("%s, q after %.1f s: terminal back after %.0f ms, ended after %.0f ms", scene, typed_s,
-             left_s * 1e3, took_s * 1e3);
-    if (!ok)
-        tap_note("status %d", status);
-    pty_end(&pty);
-}
-
 TAP_WAITING_SUITE(ends_pty) {
     test_file_limit();
     test_unread(SIGTERM);
+    test_unread(SIGSEGV);
     test_catches_up();
     test_huge();
     test_closed("<&-");
     test_closed("<&- >&- 2>&-");
-}
-
-/* Terminals that do not read, by the other signals, and how soon it ends. */
-TAP_HARD_SUITE(ends_pty_soon) {
-    test_unread(SIGSEGV);
-    test_soon("toy", 1);
-    test_soon("xlarge_c256", 0.2);
-    test_soon("xlarge_c256", 2.5);
-    test_soon("xlarge_c256", 6);
 }

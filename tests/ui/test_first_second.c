@@ -3,22 +3,14 @@
  * of twelve selections, on a quiet machine and beside two busy loops on each of two cores. The
  * error is there 3 s after the start of the program and after a key, whatever the load. With
  * BEVSCOPE_DEVICE=cuda it runs on a GPU. */
+#include "tests/support/load.h"
 #include "tests/support/pty_check.h"
 
 #include "src/base/clock.h"
 
 #include <math.h>
-#include <signal.h>
 
 enum { LOOPS = 4, SECOND = 1, ERROR_S = 3 };
-
-static pid_t busy_loop(void) {
-    pid_t pid = fork();
-    volatile unsigned count = 0;
-    while (pid == 0)
-        count++;
-    return pid;
-}
 
 /* Whether the text stands on the screen, drawn as a whole. */
 static bool says(Pty *pty, const char *text) {
@@ -39,9 +31,7 @@ static void test_selections(int columns, int rows, bool loaded) {
     static const char *const keys[] = {"k", "d", "a", "k", "d", "k", "a", "d", "k", "d", "d", "k"};
     const char *device = getenv("BEVSCOPE_DEVICE");
     Pty pty;
-    pid_t loops[LOOPS];
-    for (int i = 0; loaded && i < LOOPS; i++)
-        loops[i] = busy_loop();
+    busy_begin(loaded ? LOOPS : 0);
     const double begun_ms = clock_ms();
     bool open = pty_bevscope(&pty, columns, rows, NULL, "live canonical --no-window --device %s",
                              device ? device : "cpu") &&
@@ -64,10 +54,7 @@ static void test_selections(int columns, int rows, bool loaded) {
            loaded ? "busy" : "quiet", unknown);
     tap_ok(!late, "and 3 s after a key");
     pty_type(&pty, "q");
-    for (int i = 0; loaded && i < LOOPS; i++) {
-        kill(loops[i], SIGKILL);
-        waitpid(loops[i], NULL, 0);
-    }
+    busy_end();
     pty_end(&pty);
 }
 

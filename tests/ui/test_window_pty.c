@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The window of the running program: impossible, closed by the user, or lost with its display. The
  * terminal takes over where it can and has its old modes again afterwards. */
+#include "tests/support/folder.h"
 #include "tests/support/pty_check.h"
 #include "tests/ui/xserver.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,44 +28,35 @@ static void test_never_possible(const char *display, const char *why) {
     quits(&pty, why, ok);
 }
 
-/* Without a terminal each log line is printed once; the window of SDL's driver is not seen. */
-static void test_no_font(void) {
-    char fonts[] = "/tmp/bevscope-XXXXXX", variable[64];
-    int file = mkstemp(fonts);
-    ssize_t written = write(file, "<fontconfig/>", 13);
-    snprintf(variable, sizeof variable, "FONTCONFIG_FILE=%s", fonts);
-    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy", variable,
-                                 NULL};
+/* Without a terminal each log line is printed once; the window of SDL's driver is not seen. Whether the
+ * display starts under this variable, says this, obeys these words and ends well; it leaves `pty`. */
+static bool plain_says(Pty *pty, const char *variable, const char *words, const char *lines) {
+    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
+                                 (char *)variable, NULL};
+    bool ok = pty_bevscope(pty, COLUMNS, ROWS, environment, "toy --device cpu") &&
+              pty_wait_text(pty, words, 0, PATIENCE_S);
+    pty_type(pty, lines);
+    return exits_with(pty, 0) && ok;
+}
+
+static void test_broken(void) {
+    char variable[64], library[64];
     Pty pty;
-    bool ok = written == 13 && pty_bevscope(&pty, COLUMNS, ROWS, environment, "toy --device cpu") &&
-              pty_wait_text(&pty, "install fonts-dejavu-core", 0, PATIENCE_S);
-    pty_type(&pty, "dtype fp8\nview norm\nquit\n");
-    ok = exits_with(&pty, 0) && ok;
+    folder_open();
+    put(in_folder("fonts"), "<fontconfig/>");
+    snprintf(variable, sizeof variable, "FONTCONFIG_FILE=%s", in_folder("fonts"));
+    bool ok = plain_says(&pty, variable, "install fonts-dejavu-core",
+                         "dtype fp8\nview norm\nquit\n");
     tap_ok(ok && occurrences(pty.output, "no scalable font found") == 1,
            "no font for the window: said, once");
     pty_end(&pty);
-    close(file);
-    unlink(fonts);
-}
-
-static void test_no_sdl(void) {
-    char folder[] = "/tmp/bevscope-XXXXXX", library[64], variable[64];
-    bool made = mkdtemp(folder) != NULL;
-    snprintf(library, sizeof library, "%s/libSDL2-2.0.so.0", folder);
+    snprintf(library, sizeof library, "%s", in_folder("libSDL2-2.0.so.0"));
+    put(library, "");
     snprintf(variable, sizeof variable, "LD_LIBRARY_PATH=%s", folder);
-    int file = creat(library, 0600);
-    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy", variable,
-                                 NULL};
-    Pty pty;
-    bool ok = made && pty_bevscope(&pty, COLUMNS, ROWS, environment, "toy --device cpu") &&
-              pty_wait_text(&pty, "libSDL2-2.0.so.0: file too short", 0, PATIENCE_S);
-    pty_type(&pty, "quit\n");
-    ok = exits_with(&pty, 0) && ok;
-    tap_ok(ok, "a broken SDL: said, and the terminal goes on");
+    tap_ok(plain_says(&pty, variable, "libSDL2-2.0.so.0: file too short", "quit\n"),
+           "a broken SDL: said, and the terminal goes on");
     pty_end(&pty);
-    close(file);
-    unlink(library);
-    rmdir(folder);
+    folder_remove();
 }
 
 static void test_closed(const XServer *server) {
@@ -104,8 +95,7 @@ static void test_display_gone(void) {
 TAP_WAITING_SUITE(window_pty) {
     XServer server;
     test_never_possible("DISPLAY=:4711", "window: no display answers");
-    test_no_font();
-    test_no_sdl();
+    test_broken();
     const char *reason = xserver_start(&server);
     if (reason) {
         tap_skip("the window is closed", reason);
