@@ -145,10 +145,10 @@ static void play(const char *line, FILE *text) {
         fprintf(text, "    %g us%s%s%s%s, marked \"%s\"", latency.value,
                 latency.stale ? ", stale" : "", latency.doubtful ? ", doubtful" : "",
                 timed.live.single ? ", single launches" : "",
-                timed.live.beside_pictures ? ", beside pictures" : "", ladder_mark(&timed.live));
+                timed.live.beside_pictures ? ", beside a picture" : "", ladder_mark(&timed.live));
     else
         fputs("    no figure", text);
-    fprintf(text, "; %d samples%s; due: alone %s, beside pictures %s%s\n", timed.count,
+    fprintf(text, "; %d samples%s; due: alone %s, beside a picture %s%s\n", timed.count,
             timed.complete ? ", complete" : "", timed_kernel_due(&timed, true) ? "yes" : "no",
             timed_kernel_due(&timed, false) ? "yes" : "no",
             timed_kernel_needs_background(&timed) ? "; in the background" : "");

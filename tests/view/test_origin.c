@@ -144,7 +144,7 @@ SCREEN_SUITE(dashboard_origins) {
     live.accuracy[BEV_FP8].time_s = live.accuracy[BEV_FP16].time_s = 3.2;
     live.accuracy[BEV_BF16].stale = true;
     use("all on");
-    tell(ORIGIN_ERROR, NULL, BEV_FP8, "an error of another moment");
+    tell(ORIGIN_ERROR, NULL, BEV_FP8, "an error of an earlier time");
     tell(ORIGIN_ERROR, NULL, BEV_BF16, "an error before the last change");
     seen(shows("FP8*") && shows("* of t 3.20 s") && shows("BF16~") && shows("~ stale, * of"),
          "each has a mark of its own");
