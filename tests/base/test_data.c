@@ -262,7 +262,6 @@ static void write_forever(const char *path) {
             _exit(9);
 }
 
-/* Kills a writer at many different moments. */
 static void test_kill(void) {
     const char *path = in_folder("killed.png");
     int damaged = 0;

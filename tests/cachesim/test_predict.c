@@ -221,7 +221,6 @@ TAP_SUITE(predict) {
     close_problem(opened);
 }
 
-/* All configurations that were recorded. */
 TAP_HARD_SUITE(predict_recorded) {
     OpenProblem *opened = canonical();
     test_recorded(NULL);

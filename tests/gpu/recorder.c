@@ -23,7 +23,6 @@ typedef struct {
     json_t *rows;
 } Recorder;
 
-/* Whether a name is in a list with commas. */
 static bool listed(const char *list, const char *name) {
     size_t length = strlen(name);
     for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)

@@ -285,7 +285,6 @@ static void try_cases(void) {
     }
 }
 
-/* One TAP line for a (kernel, format, align). */
 static void conclude(const BevKernel *kernel, int dtype, int align, const Tally *tally) {
     char name[128];
     snprintf(name, sizeof name, "%s %s %s", kernel->name, bev_dtypes[dtype].name,

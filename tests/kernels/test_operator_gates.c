@@ -55,7 +55,6 @@ TAP_SUITE(operator_gates) {
     folder_close();
 }
 
-/* The scenes that are shipped. */
 TAP_HARD_SUITE(operator_gates_scenes) {
     for (int kind = 0; kind < OPERATOR_COUNT; kind++)
         test_gates(operator_kinds[kind].name, operator_kinds[kind].name, 1);

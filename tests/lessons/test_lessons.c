@@ -128,7 +128,6 @@ static bool act(LessonInputKind kind, const char *text, Err *err) {
     return serve_live(err);
 }
 
-/* Answers the question that is asked. */
 static bool give_answer(Way way, Counts *counts, Err *err) {
     LessonRun *run = &app->desk.run;
     const LessonQuestion *question = lesson_run_question(run);

@@ -74,7 +74,6 @@ static inline const EngineFrame *take_within(double ms) {
 /* A check of something that takes its time, since the engine was opened. */
 #define ok_in_time(passed_, ...) tap_ok_unless_loaded(passed_, &begun, __VA_ARGS__)
 
-/* Waits for the next frame. */
 static inline const EngineFrame *take(void) {
     tap_need(take_within(PATIENCE_MS) != NULL, "a frame comes");
     return frame;

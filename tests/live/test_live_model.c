@@ -81,7 +81,6 @@ static int known_kernels(void) {
     return count;
 }
 
-/* A test with a fresh model. */
 static void with_model(void (*test)(void)) {
     RecordedSet recorded;
     need(recorded_load_samples(&recorded, &err) && live_model_open(&live_model, &recorded, &err),

@@ -178,7 +178,6 @@ static inline bool read_bytes(Buffer bytes) {
     return keep_line(scene_read_npz(bytes.bytes, bytes.length, "net.npz", &scene, &err));
 }
 
-/* Reads a scene from the current arrays. */
 static inline bool read_arrays(void) {
     Buffer archive = make_archive();
     bool ok = read_bytes(archive);
@@ -194,7 +193,6 @@ static inline void read_base_once(void) {
     scene_free(&scene);
 }
 
-/* Reading the archive, which is freed, is refused. */
 static inline void refuses_bytes(Buffer archive, const char *title, const char *words) {
     tap_said(!read_bytes(archive) && refused_with("net.npz", words), "%s", title);
     free(archive.bytes);

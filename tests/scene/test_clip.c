@@ -8,7 +8,6 @@
 
 #include <sys/stat.h>
 
-/* The current arrays as a file of the folder. */
 static void save(const char *name) {
     Buffer archive = make_archive();
     put_bytes(in_folder(name), archive.bytes, archive.length);
@@ -31,7 +30,6 @@ static bool load(void) {
     return keep_line(scene_load(folder, &scene, &err));
 }
 
-/* The second moment is refused. */
 static void refuses_clip(const char *title, const char *words) {
     Scene second;
     bool ok = load() && keep_line(clip_load(scene.clip, 1, &second, &err));

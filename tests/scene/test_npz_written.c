@@ -20,7 +20,6 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
-/* Writes the scene, reads it back and compares everything. */
 static void round_trip(const char *without, bool half, bool weights, const char *title) {
     const char *path = in_folder("a.npz");
     start(without);

@@ -237,7 +237,6 @@ static bool walk(json_t *root, json_t *value, const char *path, Breaker breaker)
     return ok;
 }
 
-/* A value of another JSON type. */
 static bool break_type(const Spot *spot) {
     bool ok = true;
     json_t *others[] = {json_null(),       json_true(),

@@ -21,7 +21,6 @@ static WorldSnapshot *snapshot_of(const World *world, double time_s) {
     return still;
 }
 
-/* One ray through a world at time 0. */
 static WorldHit cast(const World *world, double ox, double oy, double oz, double dx, double dy,
                      double dz, double far_m) {
     const double origin[3] = {ox, oy, oz}, direction[3] = {dx, dy, dz};

@@ -72,12 +72,10 @@ static unsigned send(const char *line) {
     return 0;
 }
 
-/* What lies over the panels. */
 static const char *opened(void) {
     return !state.help ? "nothing" : state.glossary ? "the glossary" : "the help";
 }
 
-/* Plays a line, and writes what came of it. */
 static void play(const char *line, FILE *text) {
     static const char *const bits[] = {"redraw",     "run",  "quit",   "snapshot", "record",
                                        "fullscreen", "look", "lesson", "undo",     "change"};

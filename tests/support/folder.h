@@ -17,7 +17,6 @@ static inline void folder_close(void) {
     tap_ok(rmdir(folder) == 0, "the folder is empty at the end");
 }
 
-/* Removes the folder with all that is in it. */
 static inline void folder_remove(void) {
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);

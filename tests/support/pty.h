@@ -33,7 +33,6 @@ bool pty_shell(Pty *pty, int columns, int rows, char *const environment[], const
 /* Reads what comes until `text` was written after position `from`, or `seconds` have passed. */
 bool pty_wait_text(Pty *pty, const char *text, size_t from, double seconds);
 
-/* Reads for so long. */
 void pty_read(Pty *pty, double seconds);
 
 /* The program's next change of state (as waitpid reports it); false: none in time. */
@@ -54,5 +53,4 @@ void pty_last_line(const Pty *pty, char *line, size_t size);
 /* Kills what is left, closes and frees. */
 void pty_end(Pty *pty);
 
-/* Seconds of a clock that only goes forward. */
 double pty_now_s(void);

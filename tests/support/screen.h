@@ -28,7 +28,6 @@ static Spots spots; /* of the last drawing */
     }                                                                                              \
     static void name_##_checks(void)
 
-/* A fresh state and screen of that size. */
 static inline void begin(int columns, int rows) {
     Err err;
     tap_need(cells_resize(&cells, columns, rows, &err), "a screen of that size");
@@ -38,7 +37,6 @@ static inline void begin(int columns, int rows) {
     cells.color = true;
 }
 
-/* The same with a memory model. */
 static inline void begin_simulated(int columns, int rows) {
     begin(columns, rows);
     live.model = fixture_model();

@@ -38,7 +38,6 @@ static inline void repeat(int times, const char *line) {
         use("%s", line);
 }
 
-/* The newest line of the log. */
 static inline const char *said(void) {
     return state.log.count ? state.log.lines[0].text : "";
 }

@@ -139,7 +139,6 @@ static bool may_begin(const TapSuite *suite, const Run *runs, int count, int job
     return jobs > 0 && (suite->waits || !computes);
 }
 
-/* Waits until a suite ends, or for a moment. */
 static void wait_for_end(Run *runs, int count, const sigset_t *child) {
     const struct timespec moment = {.tv_nsec = 100000000};
     sigtimedwait(child, NULL, &moment);

@@ -49,7 +49,6 @@ static void say_words(const char *const *words) {
             tap_note("%s: %s", *words, app.err.what);
 }
 
-/* The newest line of the log. */
 static const char *logged(void) {
     return app.state.log.lines[0].text;
 }

@@ -43,7 +43,6 @@ static inline const FigureText *find_text(const FigureLayout *layout, const char
     return NULL;
 }
 
-/* Whether any text has this part. */
 static inline bool contains(const FigureLayout *layout, const char *part) {
     for (size_t i = 0; i < layout->count; i++)
         if (strstr(layout->texts[i].text, part))

@@ -198,7 +198,6 @@ static void test_beside(void) {
     image_free(&with);
 }
 
-/* Titles state what their data have. */
 static void test_titles(void) {
     ChartInput input = input_of(CHART_WORKING_SET, ROOM_PAGE);
     input.asked = (1u << gpu_count) - 1;

@@ -3,7 +3,6 @@
 #include "src/state/live_text.h"
 #include "tests/support/screen.h"
 
-/* A lesson with a row of each kind. */
 static void open_lesson(LessonPanel point) {
     LessonPane *pane = &state.lesson;
     *pane = (LessonPane){
@@ -173,7 +172,6 @@ static void test_model(void) {
                "a format that was not simulated has no figures");
 }
 
-/* A simulated screen that selects V2. */
 static void begin_with_v2(int columns, int rows) {
     begin_simulated(columns, rows);
     live.job.config.kernel = &fixture_kernels[FIXTURE_V2];

@@ -144,7 +144,6 @@ static void add_maps(const Case *c) {
             *to[s] = &subject.maps[s];
 }
 
-/* Frees the subject and what it borrows. */
 static void close_subject(void) {
     for (int s = 0; s < 2; s++) {
         scatter_free(&subject.maps[s]);

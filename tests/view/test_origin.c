@@ -61,7 +61,6 @@ SCREEN_SUITE(origin_screens) {
     }
 }
 
-/* Draws a panel alone over the whole screen. */
 static void draw_panel(const Panel *panel, const PanelData *data) {
     cells_clear(&cells);
     memset(&spots, 0, sizeof spots);

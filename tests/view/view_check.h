@@ -15,7 +15,6 @@ static inline bool same(Rgb color, uint32_t hex) {
     return same_color(color, rgb_hex(hex));
 }
 
-/* Pixels of that colour. */
 static inline int count_color(const Image *image, Rgb color) {
     int count = 0;
     for (int i = 0; i < image->w * image->h; i++)
@@ -23,7 +22,6 @@ static inline int count_color(const Image *image, Rgb color) {
     return count;
 }
 
-/* The number of cells that are not empty. */
 static inline int64_t occupied(const CellField *field) {
     int64_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
