@@ -41,6 +41,24 @@ bool data_write_all(int fd, const char *bytes, size_t length);
 /* Writes the bytes as base64, with its padding. */
 void data_base64(FILE *out, const uint8_t *bytes, size_t length);
 
+/* ---- streams into memory (open_memstream) ---------------------------------------------------- */
+
+/* A stream and its memory. The struct must not move while the stream is open. */
+typedef struct {
+    FILE *stream;
+    char *bytes;
+    size_t length;
+} MemoryStream;
+
+/* Opens the stream. False: out of memory, and there is nothing to close. */
+bool memory_stream_open(MemoryStream *memory, Err *err);
+
+/* Closes the stream. On success the caller frees memory->bytes; a NUL follows the last byte and is
+ * not counted. On failure everything is freed, and `where` stands first in the error. */
+bool memory_stream_close(MemoryStream *memory, const char *where, Err *err);
+
+/* ---- errors in files ------------------------------------------------------------------------- */
+
 /* Where a check reports its errors; see data_refuse. */
 typedef struct {
     const char *where; /* file name, at the start of error messages */

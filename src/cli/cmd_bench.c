@@ -26,13 +26,6 @@ typedef struct {
     Load begun;
 } Bench;
 
-static void show_progress(const BenchRow *row) {
-    char scene[21];
-    clean_text(row->scene, scene, sizeof scene);
-    fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", scene, row->config.kernel->name,
-            bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
-}
-
 static bool is_compared(const BenchRow *row) {
     return !row->skipped[0] && row->baseline.median_us > 0;
 }
@@ -93,8 +86,12 @@ static void add_row(const BenchRow *row, void *context) {
     }
     bench->unsettled +=
         ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
-    if (bench->progress)
-        show_progress(row);
+    if (bench->progress) {
+        char scene[21];
+        clean_text(row->scene, scene, sizeof scene);
+        fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", scene, row->config.kernel->name,
+                bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
+    }
 }
 
 /* Warns of latencies that may be wrong. A latency that did not settle is shown, but no ratio of it.

@@ -511,27 +511,14 @@ static bool fill_frame(Snapshot *snapshot, Err *err) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-static bool write_figure(const Options *options, FigureSpec *spec, Err *err) {
-    PictureFile file;
-    FigureLayout layout = {0};
-    uint8_t *bytes = NULL;
-    size_t length = 0;
-    if (!output_picture(options, options->output, "snapshot", &file, err) ||
-        (file.w > 0 && !figure_layout(spec, &layout, err)))
-        return false;
-    if (file.w > 0)
-        spec->scale = file.w * file.scale / layout.w;
-    figure_layout_free(&layout);
-    bool ok = figure_file(spec, file.format, &bytes, &length, err) &&
-              data_write(options->output, bytes, length, err);
-    free(bytes);
-    return ok;
-}
-
 static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     State *state = &snapshot->state;
     BevPicture difference = {.ready = false};
+    PictureFile file;
+    FigureLayout layout = {0};
+    uint8_t *bytes = NULL;
+    size_t length = 0;
     Picture *picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
     FigureSpec spec = {.state = state,
                        .live = &snapshot->live,
@@ -548,7 +535,14 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
             bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL, err);
         spec.difference = &difference;
     }
-    ok = ok && write_figure(options, &spec, err);
+    ok = ok && output_picture(options, options->output, "snapshot", &file, err) &&
+         (!file.w || figure_layout(&spec, &layout, err));
+    if (ok && file.w > 0)
+        spec.scale = file.w * file.scale / layout.w;
+    figure_layout_free(&layout);
+    ok = ok && figure_file(&spec, file.format, &bytes, &length, err) &&
+         data_write(options->output, bytes, length, err);
+    free(bytes);
     bev_picture_free(&difference);
     ref_drop(picture);
     return ok;

@@ -228,13 +228,6 @@ static bool try_once(const Options *options, Err *err) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool check_name(const char *file, Err *err) {
-    return data_has_suffix(file, ".c") || data_has_suffix(file, ".cu") ||
-           err_set(err, ERR_USAGE, file, "such as pool.c",
-                   "a kernel is a file in C or CUDA, whose "
-                   "name ends in .c or .cu");
-}
-
 static bool write_template(const char *file, Err *err) {
     char path[4096], *text = NULL;
     const char *sample = data_has_suffix(file, ".c") ? "samples/try/pool.c" : "samples/try/pool.cu";
@@ -253,6 +246,8 @@ static bool write_template(const char *file, Err *err) {
 
 bool cmd_try(const Options *options, Err *err) {
     const char *file = options->arguments[0];
-    return check_name(file, err) &&
-           (options->create ? write_template(file, err) : try_once(options, err));
+    if (!data_has_suffix(file, ".c") && !data_has_suffix(file, ".cu"))
+        return err_set(err, ERR_USAGE, file, "such as pool.c",
+                       "a kernel is a file in C or CUDA, whose name ends in .c or .cu");
+    return options->create ? write_template(file, err) : try_once(options, err);
 }

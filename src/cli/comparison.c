@@ -22,15 +22,6 @@ typedef struct {
     char title[2 * TEXT];
 } Comparison;
 
-/* Returns the kernels with a published latency. Of V3 these are both forms. */
-static unsigned compared_kernels(BevDtype dtype) {
-    unsigned kernels = model_bits(bev_v3());
-    for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
-        if (bev_kernels[i]->published)
-            kernels |= model_bits(bev_kernels[i]);
-    return kernels;
-}
-
 static double gap_of(const Comparison *all, int kind, int i) {
     double ratio = all->y[kind][i] / all->x[kind][i];
     return fmax(ratio, 1 / ratio);
@@ -67,9 +58,12 @@ static bool compare_all(const ChosenGpus *chosen, Comparison *all, Err *err) {
         SceneModel model;
         const char *config = presets[i / 2].name;
         BevDtype dtype = formats[i % 2];
+        unsigned kernels = model_bits(bev_v3()); /* with a published latency; of V3 both forms */
+        for (int k = 0; dtype == BEV_FP16 && bev_kernels[k]; k++)
+            if (bev_kernels[k]->published)
+                kernels |= model_bits(bev_kernels[k]);
         progress_step(config, i / (2.0 * preset_count), (i + 1) / (2.0 * preset_count));
-        ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, &every,
-                              compared_kernels(dtype), err);
+        ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, &every, kernels, err);
         for (int recorded = 0; ok && recorded < 2; recorded++)
             add_dots(all, &model, recorded);
         scene_model_close(&model);

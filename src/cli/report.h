@@ -4,7 +4,7 @@
 #pragma once
 
 #include "src/base/kernel_config.h"
-#include "src/base/memory_stream.h"
+#include "src/base/data.h"
 #include "src/cli/options.h"
 #include "src/run/machine.h"
 #include "src/view/chart/chart.h"

@@ -66,17 +66,6 @@ static bool check_range(const char *where, const char *tensor, const Histogram *
                    "the range %.3g is so small that a scale is subnormal", range);
 }
 
-static void choose_channels(ScaleRanges *ranges, const TensorHistograms *histograms,
-                            const RangesRequest *request) {
-    ranges->feat_channels.count = histograms->channel_count;
-#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
-    for (int64_t c = 0; c < histograms->channel_count; c++) {
-        double range = scale_cut(&histograms->channels[c], request->method, request->percentile,
-                                 request->dtype);
-        ranges->feat_channels.values[c] = range >= LEAST_RANGE ? range : ranges->feat;
-    }
-}
-
 bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
                    const RangesRequest *request, const char *where, Err *err) {
     const BevDtypeInfo *format = &bev_dtypes[request->dtype];
@@ -95,8 +84,13 @@ bool ranges_choose(ScaleRanges *ranges, const TensorHistograms *histograms,
     ranges->depth = scale_cut(&histograms->depth, method, request->percentile, format->depth);
     ranges->feat = scale_cut(&feat, method, request->percentile, request->dtype);
     ranges->out = scale_cut(&histograms->out, method, request->percentile, format->out);
-    if (request->per_channel)
-        choose_channels(ranges, histograms, request);
+    ranges->feat_channels.count = request->per_channel ? histograms->channel_count : 0;
+#pragma omp parallel for num_threads(bev_threads()) schedule(dynamic)
+    for (int64_t c = 0; c < ranges->feat_channels.count; c++) {
+        double range =
+            scale_cut(&histograms->channels[c], method, request->percentile, request->dtype);
+        ranges->feat_channels.values[c] = range >= LEAST_RANGE ? range : ranges->feat;
+    }
     bool ok = check_range(where, "depth", &histograms->depth, ranges->depth, err) &&
               check_range(where, "feat", &feat, ranges->feat, err) &&
               check_range(where, "out", &histograms->out, ranges->out, err);

@@ -2,7 +2,6 @@
 #include "src/ui/lesson_text.h"
 
 #include "src/base/data.h"
-#include "src/base/memory_stream.h"
 #include "src/ui/script_internal.h"
 #include "src/view/term/dashboard.h"
 

@@ -3,7 +3,7 @@
  * its colours, and cannot name 24 bits beside 256 numbers; so cells pass ncurses by. */
 #include "src/ui/term_internal.h"
 
-#include "src/base/memory_stream.h"
+#include "src/base/data.h"
 #include "src/view/draw/text.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "src/ui/term_pixels.h"
 
 #include "src/base/data.h"
-#include "src/base/memory_stream.h"
 #include "src/view/window/window_image.h"
 
 #include <stdio.h>

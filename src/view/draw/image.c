@@ -3,8 +3,6 @@
 
 #include "src/base/data.h"
 
-#include "src/base/memory_stream.h"
-
 #include <assert.h>
 #include <setjmp.h>
 #include <stdio.h>

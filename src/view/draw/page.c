@@ -2,7 +2,7 @@
 #include "src/view/draw/page.h"
 
 #include "kernels/clean.h"
-#include "src/base/memory_stream.h"
+#include "src/base/data.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
