@@ -113,6 +113,11 @@ void app_undo(App *app, int steps) {
     while (undo->count > to)
         drop_undo_step(undo, undo->count - 1);
     undo->last = ACTION_COUNT;
+    Log *log = &app->state.log;
+    if (log->count && log->lines[0].action == action) { /* its line is no longer true */
+        memmove(log->lines, log->lines + 1, sizeof *log->lines * (LOG_LINES - 1));
+        log->count--;
+    }
     state_value(&app->state, action, value, sizeof value);
     snprintf(line, sizeof line, "undo: %s%s%s again%s",
              value[0] ? keys[action].word : "the picture", value[0] ? " " : "", value,

@@ -207,7 +207,7 @@ static Around sum_around(const CellField *field, const Around *rows, int64_t col
 
 /* Whether cells with values lie all around, so that their mean place is near, and not just one. */
 static bool surrounded(const Around *around) {
-    const double far = 1.3, few = 0.04;
+    const double far = 1.45, few = 0.03;
     double cells = around->of[CELLS];
     return cells > few && hypot(around->of[RIGHT], around->of[DOWN]) < far * cells;
 }
@@ -226,7 +226,7 @@ static Rgb smooth_color(const CellField *field, const RasterStyle *style, const 
     Rgb color = mean_color(around);
     if (own > 0)
         color = rgb_mix(color, field->color[cell], own / mass);
-    return rgb_blend(ground_of(style), color, sqrt(mass));
+    return rgb_blend(ground_of(style), color, pow(mass, 0.42));
 }
 
 static Rgb nearest_color(const CellField *field, const RasterStyle *style, int64_t column,

@@ -117,6 +117,9 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
     bool control = row->kind == PALETTE_CONTROL, tries = data->state->palette.tries && control;
     if (row->kind == PALETTE_GROUP)
         snprintf(text, sizeof text, "Enter opens the group");
+    else if (palette_drops(data->state, row) && !argument[0])
+        snprintf(text, sizeof text, "%s takes no value: %s", row->name,
+                 keys[row->command.action].help);
     else if (palette_drops(data->state, row))
         snprintf(text, sizeof text, "%s: no such value; Tab: %s%s", row->name, row->name, argument);
     else if (control && argument[0])
