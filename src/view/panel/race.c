@@ -2,6 +2,7 @@
 /* The race and the straggler. The grids fill in the order in which the kernels' blocks write. */
 #include "src/view/panel/race.h"
 
+#include "kernels/threads.h"
 #include "src/view/bev/raster.h"
 #include "src/view/panel/panel.h"
 
@@ -94,24 +95,30 @@ static double written(const Race *race, const Schedule *lane, int64_t cell, doub
     return share < 0 ? 0 : share;
 }
 
-/* Returns the mean of the cells of a pixel; cells without points do not count among others. */
+/* Returns a cell's colour as far as its writes have come. */
+static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, int64_t x, int64_t y) {
+    int64_t cell = raster_cell(view->race->nx, view->race->ny, x, y);
+    double share = written(view->race, lane, cell, us);
+    return rgb_mix(panel_theme.background, cell_color(view, x, y, cell),
+                   share > 0 ? BEGUN + (1 - BEGUN) * share : 0);
+}
+
+/* Returns the mean of the cells of a pixel that have points; without any, its middle cell. */
 static Rgb grid_pixel(const RaceView *view, const Schedule *lane, double us, int64_t x0, int64_t x1,
                       int64_t y0, int64_t y1) {
     const Race *race = view->race;
-    double sum[3] = {0}, weight = 0;
+    int sum[3] = {0}, count = 0;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = x0; x < x1; x++) {
-            int64_t cell = raster_cell(race->nx, race->ny, x, y);
-            double own = race->points[cell] ? 1 : 1e-3, share = written(race, lane, cell, us);
-            double shown = share > 0 ? BEGUN + (1 - BEGUN) * share : 0;
-            Rgb color = rgb_mix(panel_theme.background, cell_color(view, x, y, cell), shown);
-            sum[0] += own * color.r;
-            sum[1] += own * color.g;
-            sum[2] += own * color.b;
-            weight += own;
+            if (!race->points[raster_cell(race->nx, race->ny, x, y)])
+                continue;
+            Rgb color = cell_by_now(view, lane, us, x, y);
+            sum[0] += color.r, sum[1] += color.g, sum[2] += color.b;
+            count++;
         }
-    return (Rgb){(uint8_t)lround(sum[0] / weight), (uint8_t)lround(sum[1] / weight),
-                 (uint8_t)lround(sum[2] / weight)};
+    if (!count)
+        return cell_by_now(view, lane, us, (x0 + x1) / 2, (y0 + y1) / 2);
+    return (Rgb){(uint8_t)(sum[0] / count), (uint8_t)(sum[1] / count), (uint8_t)(sum[2] / count)};
 }
 
 /* Draws a square frame around the cell with the longest interval. */
@@ -141,6 +148,7 @@ static void grid_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
     h = (int)fmin(h, (double)w * (double)race->nx / (double)race->ny);
     if (w < 2 || h < 2 || !image_init(&image, w, h, &ignored))
         return;
+#pragma omp parallel for num_threads(bev_threads()) schedule(static)
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++) {
             int64_t x0 = x * race->ny / w, x1 = (x + 1) * race->ny / w;
