@@ -53,6 +53,12 @@ bool cpu_prepare(const BevProblem *problem, BevPlan **plan, size_t bytes, CpuBui
                  const char *kernel, Err *err);
 void cpu_release(BevPlan *plan);
 
+/* Defines the function `prepare` of a row that way. */
+#define CPU_PREPARE(build, kernel)                                                                 \
+    static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {                     \
+        return cpu_prepare(problem, plan, sizeof **plan, build, kernel, err);                      \
+    }
+
 /* Makes a plan that holds the number of threads and nothing else. Returns that number. */
 bool cpu_prepare_threads(const BevProblem *problem, BevPlan **plan, Err *err);
 int cpu_plan_threads(const BevPlan *plan);

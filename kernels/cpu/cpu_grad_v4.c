@@ -122,10 +122,7 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     cpu_free(&draft);
     return ok;
 }
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_grad_v4", err);
-}
+CPU_PREPARE(build_plan, "cpu_grad_v4")
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 

@@ -30,10 +30,7 @@ struct BevPlan {
 static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     return cpu_empty_find(&plan->empty, &plan->base.arrays, problem);
 }
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_v3", err);
-}
+CPU_PREPARE(build_plan, "cpu_v3")
 
 /* Returns the feature row of point t. */
 CPU_INLINE const float *feat_of(const BevMap *map, const CpuStage *stage, int64_t t) {

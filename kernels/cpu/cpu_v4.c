@@ -356,10 +356,7 @@ static bool build_plan(BevPlan *plan, const BevProblem *problem) {
     cpu_free(&draft.arrays);
     return ok && cpu_empty_find(&plan->empty, &plan->base.arrays, problem);
 }
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return cpu_prepare(problem, plan, sizeof **plan, build_plan, "cpu_v4", err);
-}
+CPU_PREPARE(build_plan, "cpu_v4")
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 

@@ -67,9 +67,8 @@ void plan_arena(CudaSession *s) {
     *p = *host;
     int64_t pixels = host->shape.feat_h * host->shape.feat_w;
     p->view.feat = {host->shape.channels * pixels, pixels, host->shape.feat_w, 1};
-    const BevTensor *feat = &host->feat, *depth = &host->depth;
-    place(s, &p->depth.data, depth->data,
-          bev_code_bytes(depth->dtype, depth->rows, depth->row_len));
+    const BevTensor *feat = &host->feat;
+    place_tensor(s, &p->depth, &host->depth, 0);
     place_tensor(s, &p->feat, feat, first_in(s) ? host->shape.cameras : 0);
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));

@@ -217,29 +217,37 @@ bool time_enqueued(CudaSession *s, Enqueue *enqueue, CacheState cache, const Tim
     return ok;
 }
 
-bool enqueue_clear(CudaSession *s, Err *err) {
-    return out_clear(&s->problem, "clear", s->stream, err);
-}
-
 bool enqueue_work(CudaSession *s, Err *err) {
     return s->work(s->context, s->stream, err);
 }
 
-// Copies the first half of the arena to the second.
-bool enqueue_copy(CudaSession *s, Err *err) {
-    size_t bytes = s->arena_bytes / 2;
-    TRY(cudaMemcpyAsync(s->arena + bytes, s->arena, bytes, cudaMemcpyDeviceToDevice, s->stream));
+struct Memory {
+    char *first;
+    size_t bytes;
+};
+
+// Times work on `bytes` bytes of the device, which are its context.
+bool time_memory(bool (*enqueue)(void *context, void *stream, Err *err), size_t bytes,
+                 const TimingOptions *options, Timing *timing, Err *err) {
+    Memory memory = {NULL, bytes};
+    bool ok = device_take((void **)&memory.first, NULL, bytes, err) &&
+              device_time(enqueue, &memory, options, timing, err);
+    device_give(memory.first);
+    return ok;
+}
+
+bool enqueue_clear(void *context, void *stream, Err *err) {
+    const Memory *memory = (const Memory *)context;
+    TRY(cudaMemsetAsync(memory->first, 0, memory->bytes, (cudaStream_t)stream));
     return true;
 }
 
-bool begin_copy(CudaSession *s, int64_t bytes, Err *err) {
-    if (!device_usable(err))
-        return false;
-    s->arena_bytes = 2 * (size_t)bytes;
-    if (!cuda_allocate((void **)&s->arena, s->arena_bytes, "copy", err))
-        return device_failed(err);
-    TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    TRY(cudaMemsetAsync(s->arena, 0, s->arena_bytes, s->stream));
+// Copies the first half to the second.
+bool enqueue_copy(void *context, void *stream, Err *err) {
+    const Memory *memory = (const Memory *)context;
+    size_t half = memory->bytes / 2;
+    TRY(cudaMemcpyAsync(memory->first + half, memory->first, half, cudaMemcpyDeviceToDevice,
+                        (cudaStream_t)stream));
     return true;
 }
 
@@ -265,15 +273,7 @@ bool cuda_session_time(void *state, CacheState cache, const TimingOptions *optio
 
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err) {
-    // Only the buffers of the session are used, so the kernel needs no functions.
-    BevKernel none = {};
-    none.name = "clear";
-    void *state;
-    if (!cuda_session_open(&state, &none, host, err))
-        return false;
-    bool ok = time_enqueued((CudaSession *)state, enqueue_clear, CACHE_WARM, options, timing, err);
-    cuda_session_close(state);
-    return ok;
+    return time_memory(enqueue_clear, bev_tensor_bytes(&host->out), options, timing, err);
 }
 
 bool device_time(bool (*enqueue)(void *context, void *stream, Err *err), void *context,
@@ -305,12 +305,5 @@ void device_give(void *memory) {
 }
 
 bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err) {
-    BevKernel none = {};
-    none.name = "copy";
-    CudaSession *s = new CudaSession();
-    s->kernel = &none;
-    bool ok = begin_copy(s, bytes, err) &&
-              time_enqueued(s, enqueue_copy, CACHE_WARM, options, timing, err);
-    cuda_session_close(s);
-    return ok;
+    return time_memory(enqueue_copy, 2 * (size_t)bytes, options, timing, err);
 }
