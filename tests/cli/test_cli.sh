@@ -350,7 +350,7 @@ tap_ok $? 'and in JSON'
     head -1 out | grep -q '^scene,kernel,where,dtype,align,direction,range,skipped' &&
     ! head -1 out | grep -q '_us' && [ "$(wc -l <out)" = 5 ]
 tap_ok $? 'bench --once launches each kernel and times nothing'
-tap_expect 2 '^bevscope: --once: nothing is timed' bench toy --once --quick
+tap_expect 2 '^bevscope: --quick: --once times nothing' bench toy --once --quick
 "$BEVSCOPE" regime toy --gpu a6000 -k v2 --format json >out &&
     grep -q evidence out
 tap_ok $? 'findings are in the JSON, too'
