@@ -47,24 +47,24 @@ static void look_at_load(Engine *engine) {
 
 /* ---- results of the background thread -------------------------------------------------------- */
 
-static void take_launch(Engine *engine, BackgroundJob *job, bool idle) {
-    measure_take_launch(engine->measure, job, idle);
+static void take_launch(Engine *engine, BackgroundJob *job) {
+    measure_take_launch(engine->measure, job, engine->idle);
     if (job->failed)
         engine_report_error(engine, &job->err);
     if (!job->grid)
         return;
     pipeline_offer(engine->pipeline, job->grid);
-    if (idle)
+    if (engine->idle)
         engine_render_again(engine, engine->quality);
 }
 
-static void take_gradients(Engine *engine, BackgroundJob *job, bool idle) {
+static void take_gradients(Engine *engine, BackgroundJob *job) {
     if (job->failed) {
         engine_report_error(engine, &job->err);
         return;
     }
     pipeline_offer_gradients(engine->pipeline, job->gradients);
-    if (idle)
+    if (engine->idle)
         engine_render_again(engine, engine->quality);
 }
 
@@ -120,15 +120,15 @@ static void take_race(Engine *engine, BackgroundJob *job) {
 }
 
 /* Takes the result of a finished background job, if there is one, into the display's data. */
-static void take_result(Engine *engine, Background *background, bool idle) {
+static void take_result(Engine *engine, Background *background) {
     BackgroundJob job;
     if (!background_take(background, &job))
         return;
     engine->news = true;
     if (job.kind == JOB_LAUNCH)
-        take_launch(engine, &job, idle);
+        take_launch(engine, &job);
     else if (job.kind == JOB_GRADIENTS)
-        take_gradients(engine, &job, idle);
+        take_gradients(engine, &job);
     else if (job.kind == JOB_ACCURACY)
         take_accuracy(engine, &job);
     else if (job.kind == JOB_RACE)
@@ -154,8 +154,8 @@ static bool is_quiet(Engine *engine) {
 }
 
 /* Renders the features again with all rays, after a picture with fewer. */
-static TaskEnd refine_picture(Engine *engine, bool idle) {
-    if (!idle || engine->quality == QUALITY_REFINED)
+static TaskEnd refine_picture(Engine *engine) {
+    if (!engine->idle || engine->quality == QUALITY_REFINED)
         return TASK_NONE;
     engine_render_again(engine, QUALITY_REFINED);
     return TASK_WORKED;
@@ -163,9 +163,8 @@ static TaskEnd refine_picture(Engine *engine, bool idle) {
 
 /* Counts the selection's hardware events. Counters count every user of the GPU, so nobody else may
  * use it. */
-static TaskEnd count_selection(Engine *engine, bool idle) {
+static TaskEnd count_selection(Engine *engine) {
     Err err;
-    (void)idle;
     if (engine->counted == engine->now.state.counts)
         return TASK_NONE;
     if (!is_quiet(engine))
@@ -184,7 +183,8 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
 }
 
 /* Timings are taken while no job runs that would disturb them. */
-static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
+static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
+    const bool idle = engine->idle;
     Err err = {.kind = ERR_FAILED};
     measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
     TimedKernel *timed = measure_next(engine->measure, scope, idle);
@@ -209,32 +209,32 @@ static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
     return TASK_WORKED;
 }
 
-static TaskEnd time_selection(Engine *engine, bool idle) {
-    return time_kernel(engine, MEASURE_SELECTION, idle);
+static TaskEnd time_selection(Engine *engine) {
+    return time_kernel(engine, MEASURE_SELECTION);
 }
 
-static TaskEnd time_pairs(Engine *engine, bool idle) {
-    return time_kernel(engine, MEASURE_PAIRS, idle);
+static TaskEnd time_pairs(Engine *engine) {
+    return time_kernel(engine, MEASURE_PAIRS);
 }
 
-static TaskEnd time_missing(Engine *engine, bool idle) {
-    return time_kernel(engine, MEASURE_MISSING, idle);
+static TaskEnd time_missing(Engine *engine) {
+    return time_kernel(engine, MEASURE_MISSING);
 }
 
 /* Notes that all figures are complete: no other task is left. */
-static TaskEnd note_complete(Engine *engine, bool idle) {
-    engine->news |= idle && !engine->now.live.complete;
-    engine->now.live.complete |= idle;
+static TaskEnd note_complete(Engine *engine) {
+    engine->news |= engine->idle && !engine->now.live.complete;
+    engine->now.live.complete |= engine->idle;
     return TASK_NONE;
 }
 
 /* Times again what a busy machine has disturbed, once the machine is quiet. Otherwise figures of a
  * paused and untouched display stay, and no core is kept busy. */
-static TaskEnd time_again(Engine *engine, bool idle) {
-    bool rests = idle && clock_ms() - engine->request_ms > REST_MS;
+static TaskEnd time_again(Engine *engine) {
+    bool rests = engine->idle && clock_ms() - engine->request_ms > REST_MS;
     if (rests && (engine->now.live.machine_busy || !measure_is_unfinished(engine->measure)))
         return TASK_NONE;
-    return time_kernel(engine, MEASURE_AGAIN, idle);
+    return time_kernel(engine, MEASURE_AGAIN);
 }
 
 /* Returns a job of this kind on the selection. */
@@ -246,8 +246,8 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
 }
 
 /* Finds the gradients of the loss that the newest frame shows. */
-static TaskEnd find_gradients(Engine *engine, bool idle) {
-    if (!idle || !pipeline_lacks_gradients(engine->pipeline))
+static TaskEnd find_gradients(Engine *engine) {
+    if (!engine->idle || !pipeline_lacks_gradients(engine->pipeline))
         return TASK_NONE;
     if (!slot_is_empty(engine))
         return TASK_WAITS;
@@ -276,9 +276,8 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
 
 /* Estimates the ladder's kernels and those that the lesson asks for. Results for another set of
  * kernels are dropped first. */
-static TaskEnd estimate_kernels(Engine *engine, bool idle) {
+static TaskEnd estimate_kernels(Engine *engine) {
     const KernelSet wanted = wanted_kernels(&engine->now.state);
-    (void)idle;
     if (wanted != engine->wanted) {
         engine->simulated = 0;
         engine->model_tag++;
@@ -308,16 +307,15 @@ static TaskEnd make_race(Engine *engine) {
     return TASK_WAITS;
 }
 
-static TaskEnd make_race_of_page(Engine *engine, bool idle) {
+static TaskEnd make_race_of_page(Engine *engine) {
     const State *state = &engine->now.state;
-    (void)idle;
     bool wanted = state->race || (state->tours && !engine->now.race);
     return wanted ? make_race(engine) : TASK_NONE;
 }
 
-static TaskEnd make_race_of_panel(Engine *engine, bool idle) {
+static TaskEnd make_race_of_panel(Engine *engine) {
     enum { WIDE = 200 }; /* columns of a terminal that shows it */
-    return idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
+    return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
 }
 
 /* Whether a format's gate is not judged yet. */
@@ -366,18 +364,16 @@ static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, const
 }
 
 /* Judges the selection: first the gate that gives the error. */
-static TaskEnd check_selection(Engine *engine, bool idle) {
+static TaskEnd check_selection(Engine *engine) {
     static const GateSet gates[] = {GATE_B, GATE_A, GATE_C};
     BevDtype dtype = engine->now.state.job.config.dtype;
-    (void)idle;
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++)
         if (lacks_verdict(engine, dtype, gates[i]))
             return check_format(engine, dtype, gates[i], NULL);
     return TASK_NONE;
 }
 
-static TaskEnd check_other_formats(Engine *engine, bool idle) {
-    (void)idle;
+static TaskEnd check_other_formats(Engine *engine) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype, GATE_B))
             return check_format(engine, (BevDtype)dtype, GATES_ALL, NULL);
@@ -385,13 +381,12 @@ static TaskEnd check_other_formats(Engine *engine, bool idle) {
 }
 
 /* Judges the selection's format at fixed moments of a world's loop, one after the other. */
-static TaskEnd check_moments(Engine *engine, bool idle) {
+static TaskEnd check_moments(Engine *engine) {
     enum { LOOP_S = 16 }; /* of a world that does not repeat */
     const Job *job = &engine->now.live.job;
     const LoadedScene *scene = engine->judged.scene;
     const BevDtype dtype = engine->now.state.job.config.dtype;
     LiveAccuracy *shown = &engine->now.live.accuracy[dtype];
-    (void)idle;
     bool known = shown->source && !shown->stale && isfinite(shown->max_abs);
     if (!known || !scene || !scene->scene.has_world || job->scales)
         return TASK_NONE;
@@ -405,10 +400,10 @@ static TaskEnd check_moments(Engine *engine, bool idle) {
 }
 
 /* The moments are judged beside the simulation, which no timing is taken beside either. */
-static TaskEnd simulate_kernels(Engine *engine, bool idle) {
+static TaskEnd simulate_kernels(Engine *engine) {
     TaskEnd end = simulate(engine, live_model_depth(&engine->now.state));
     if (end == TASK_WAITS)
-        check_moments(engine, idle);
+        check_moments(engine);
     return end;
 }
 
@@ -416,16 +411,17 @@ void engine_feed(Engine *engine) {
     if (!engine->options.background || !engine->has_frame || engine->given_up ||
         !engine->now.state.playing)
         return;
-    take_result(engine, engine->background, false);
-    take_result(engine, engine->judging, false);
-    check_selection(engine, false);
-    estimate_kernels(engine, false);
+    engine->idle = false;
+    take_result(engine, engine->background);
+    take_result(engine, engine->judging);
+    check_selection(engine);
+    estimate_kernels(engine);
 }
 
 /* ---- in the order of their use --------------------------------------------------------------- */
 
 bool engine_idle_work(Engine *engine) {
-    static TaskEnd (*const tasks[])(Engine *, bool idle) = {
+    static TaskEnd (*const tasks[])(Engine *) = {
         count_selection,     /* somebody has asked for it */
         find_gradients,      /* of the loss under the cursor */
         estimate_kernels,    /* the bars of the screen */
@@ -441,20 +437,20 @@ bool engine_idle_work(Engine *engine) {
         time_again,          /* figures that have to settle, or are a second old */
     };
     bool playing = engine->now.state.playing;
-    bool idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
+    engine->idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->has_frame)
         return false;
-    if (refine_picture(engine, idle) == TASK_WORKED)
+    if (refine_picture(engine) == TASK_WORKED)
         return true;
-    if (!engine->options.background || !(idle || playing))
+    if (!engine->options.background || !(engine->idle || playing))
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);
     look_at_load(engine);
-    take_result(engine, engine->background, idle);
-    take_result(engine, engine->judging, idle);
-    check_selection(engine, idle); /* beside the other tasks */
+    take_result(engine, engine->background);
+    take_result(engine, engine->judging);
+    check_selection(engine); /* beside the other tasks */
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
-        TaskEnd end = tasks[i](engine, idle);
+        TaskEnd end = tasks[i](engine);
         if (end != TASK_NONE)
             return end == TASK_WORKED;
     }

@@ -68,6 +68,7 @@ struct Engine {
     KernelSet wanted;      /* wanted_kernels() that were simulated last */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
+    bool idle;                     /* nothing moves, and no request came for a while */
     double idle_ms;                /* the last time that idle work was done */
     double slice_ms;               /* while the world moves, no slice of timing before this time */
     double give_way_ms;            /* a render gives way only to requests made before */

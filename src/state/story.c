@@ -139,7 +139,8 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
         snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
     else if (predicted) {
         const Prediction prediction = prediction_of(state, live, predicted);
-        const bool same_map = live->model && live->model->align == config->align;
+        const bool same_map =
+            live->model && live->model->align == config->align && !live->model_of_before;
         reason_text(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, bar->why,
                     sizeof bar->why);
     } else if (isnan(bar->us))
