@@ -185,22 +185,17 @@ static void make_column_gradients(const BevProblem *problem, const BevPlan *plan
     }
 }
 
-static void clear_grad_depth(float *grad_depth, int64_t count) {
-    enum { SPAN = 4096 };
-#pragma omp for schedule(static)
-    for (int64_t first = 0; first < count; first += SPAN)
-        memset(grad_depth + first, 0,
-               (size_t)(count - first < SPAN ? count - first : SPAN) * sizeof *grad_depth);
-}
-
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     CpuGrad grad = cpu_grad(problem, plan->base.threads);
     Multiply *multiply = WIDEST(multiply, problem->shape.channels);
+    BevTensor sums = problem->grad_depth;
+    sums.dtype = BEV_FP32;
+    sums.data = grad.grad_depth;
 #pragma omp parallel num_threads(grad.stage.threads)
     {
         cpu_stage_fill(&grad.stage, problem);
-        clear_grad_depth(grad.grad_depth, problem->grad_depth.row_len);
+        cpu_clear(&grad.stage, &sums);
 #pragma omp for schedule(dynamic, COLUMNS)
         for (int64_t column = 0; column < plan->columns; column++)
             make_column_gradients(problem, plan, &grad, multiply, column);
