@@ -199,7 +199,8 @@ static bool figures_settled(const Loop *loop) {
         return false;
     return live->serial == loop->app.state.job.serial && row &&
            row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
-           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
+           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale && accuracy->gate_a &&
+           accuracy->gate_c;
 }
 
 void loop_print_plain(const Loop *loop) {
