@@ -23,7 +23,6 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Lists the moments of a clip's folder, in the order of their names. */
 static bool list_folder(Clip *clip, Err *err) {
     int count = scandir(clip->path, &clip->files, is_moment, compare_names);
     if (count < 0)
@@ -50,8 +49,7 @@ static bool read_time(const Clip *clip, int moment, double *time_s, Err *err) {
     if (!npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err))
         return false;
     bool ok =
-        arrays_open(&reader, &npz, err) && (!arrays_has(&reader, ARRAY_TIMESTAMPS) ||
-                                            arrays_read_doubles(&reader, ARRAY_TIMESTAMPS, times));
+        arrays_open(&reader, &npz, err) && arrays_read_doubles(&reader, ARRAY_TIMESTAMPS, times);
     npz_close(&npz);
     *time_s = times[0];
     return ok;

@@ -4,6 +4,8 @@
 #include "kernels/codec.h"
 #include "src/base/data.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +33,8 @@ size_t npy_element_bytes(const NpyArray *array) {
     return npy_types[array->type].bytes * (size_t)array->characters;
 }
 
+#define SPACES " \n"
+
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
@@ -44,34 +48,8 @@ bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *w
 
 /* ---- the header's text: a Python dictionary of three keys in NumPy's order ------------------- */
 
-typedef struct {
-    const char *at, *end;
-    const char *where;
-    Err *err;
-} Parser;
-
-static bool refuse_header(const Parser *parser, const char *what) {
-    return err_set(parser->err, ERR_FAILED, parser->where, "", "broken npy header: %s", what);
-}
-
-static bool accept_word(Parser *parser, const char *word) {
-    const size_t length = strlen(word);
-    while (parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n'))
-        parser->at++;
-    if ((size_t)(parser->end - parser->at) < length || memcmp(parser->at, word, length) != 0)
-        return false;
-    parser->at += length;
-    return true;
-}
-
-static bool expect_word(Parser *parser, const char *word) {
-    char what[32];
-    snprintf(what, sizeof what, "%s is missing", word);
-    return accept_word(parser, word) || refuse_header(parser, what);
-}
-
 /* Refuses a dtype, with a hint how to save the array instead. Returns false. */
-static bool refuse_type(const Parser *parser, const char *descr) {
+static bool refuse_type(const char *descr, const char *where, Err *err) {
     const char *hint = "known: float16 to float64, int32, int64, uint8, uint32, str";
     const char *kind = "unknown dtype";
     if (strchr(descr, 'O')) {
@@ -85,112 +63,90 @@ static bool refuse_type(const Parser *parser, const char *descr) {
         kind = "raw dtype";
         hint = "bfloat16? save array.astype(numpy.float32)";
     }
-    return err_set(parser->err, ERR_FAILED, parser->where, hint, "%s \"%.40s\"", kind, descr);
+    return err_set(err, ERR_FAILED, where, hint, "%s \"%.40s\"", kind, descr);
 }
 
-/* Parses the number of characters behind "<U" or "|S". */
-static bool parse_characters(const Parser *parser, const char *digits, NpyArray *array) {
+/* Sets the type of a dtype such as "<f4". Behind "<U" and "|S" stands the number of characters. */
+static bool set_type(const char *descr, const char *where, NpyArray *array, Err *err) {
+    int type = 0;
+    while (type < NPY_S && strcmp(descr, npy_types[type].descr) != 0)
+        type++;
+    while (type >= NPY_S && type < NPY_TYPE_COUNT && strncmp(descr, npy_types[type].descr, 2) != 0)
+        type++;
+    if (type == NPY_TYPE_COUNT)
+        return refuse_type(descr, where, err);
+    array->type = (NpyType)type;
+    array->characters = 1;
+    if (type < NPY_S)
+        return true;
     char *end;
-    long count = *digits >= '0' && *digits <= '9' ? strtol(digits, &end, 10) : -1;
+    long count = isdigit((unsigned char)descr[2]) ? strtol(descr + 2, &end, 10) : -1;
     if (count < 0 || *end || count > NPY_MAX_TEXT)
-        return err_set(parser->err, ERR_FAILED, parser->where, "",
-                       "text of \"%.40s\" characters, must be at most %d", digits, NPY_MAX_TEXT);
+        return err_set(err, ERR_FAILED, where, "",
+                       "text of \"%.40s\" characters, must be at most %d", descr + 2, NPY_MAX_TEXT);
     array->characters = (int)count;
     return true;
 }
 
-/* Parses the dtype of a header, as '<f4'. */
-static bool parse_type(Parser *parser, NpyArray *array) {
-    char descr[64];
-    if (accept_word(parser, "["))
-        return err_set(parser->err, ERR_FAILED, parser->where, "save one array per field",
-                       "structured dtype");
-    if (!expect_word(parser, "'"))
-        return false;
-    const char *start = parser->at, *stop = memchr(start, '\'', (size_t)(parser->end - start));
-    if (!stop)
-        return refuse_header(parser, "a dtype without an end");
-    snprintf(descr, sizeof descr, "%.*s", stop - start < 255 ? (int)(stop - start) : 255, start);
-    parser->at = stop + 1;
-    array->characters = 1;
-    for (int type = 0; type < NPY_TYPE_COUNT; type++) {
-        bool text = type == NPY_S || type == NPY_U;
-        array->type = (NpyType)type;
-        if (text && strncmp(descr, npy_types[type].descr, 2) == 0)
-            return parse_characters(parser, descr + 2, array);
-        if (!text && strcmp(descr, npy_types[type].descr) == 0)
-            return true;
+/* Reads the extents of a shape up to its closing bracket. Yields the text behind it. NULL: an
+ * error. */
+static const char *read_shape(const char *text, const char *where, NpyArray *array, Err *err) {
+    for (text += strspn(text, SPACES); *text != ')'; text += strspn(text, SPACES)) {
+        char *end;
+        errno = 0;
+        long long extent = strtoll(text, &end, 10);
+        end += strspn(end, SPACES);
+        const char *what = !isdigit((unsigned char)*text) || (*end != ',' && *end != ')')
+                               ? "broken npy header: shape is not a tuple of whole numbers"
+                           : array->rank == NPY_MAX_RANK ? "shape has more than 8 axes"
+                           : errno ? "shape has a size that does not fit 64 bits"
+                                   : NULL;
+        if (what) {
+            err_set(err, ERR_FAILED, where, "", "%s", what);
+            return NULL;
+        }
+        array->shape[array->rank++] = extent;
+        text = end + (*end == ',');
     }
-    return refuse_type(parser, descr);
-}
-
-static bool parse_order(Parser *parser) {
-    if (accept_word(parser, "True"))
-        return err_set(parser->err, ERR_FAILED, parser->where,
-                       "save numpy.ascontiguousarray(array)", "an array in Fortran order");
-    return accept_word(parser, "False") ||
-           refuse_header(parser, "fortran_order is neither True nor False");
-}
-
-static bool parse_extent(Parser *parser, int64_t *extent) {
-    const char *digits = parser->at;
-    for (*extent = 0; parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9';
-         parser->at++)
-        if (__builtin_mul_overflow(*extent, 10, extent) ||
-            __builtin_add_overflow(*extent, *parser->at - '0', extent))
-            return err_set(parser->err, ERR_FAILED, parser->where, "",
-                           "shape has a size that does not fit 64 bits");
-    return parser->at > digits || refuse_header(parser, "shape is not a tuple of whole numbers");
-}
-
-/* Parses the shape of a header, as (6, 59, 16, 44). */
-static bool parse_shape(Parser *parser, NpyArray *array) {
-    if (!expect_word(parser, "("))
-        return false;
-    while (!accept_word(parser, ")")) {
-        if (array->rank == NPY_MAX_RANK)
-            return err_set(parser->err, ERR_FAILED, parser->where, "",
-                           "shape has more than %d axes", NPY_MAX_RANK);
-        if (!parse_extent(parser, &array->shape[array->rank++]))
-            return false;
-        if (!accept_word(parser, ",") && (parser->at == parser->end || *parser->at != ')'))
-            return refuse_header(parser, "shape is not a tuple of whole numbers");
-    }
-    return true;
+    return text + 1;
 }
 
 /* Computes the number of elements. Refuses a shape whose bytes do not fit 64 bits. */
-static bool multiply_shape(const Parser *parser, NpyArray *array) {
+static bool multiply_shape(const char *where, NpyArray *array, Err *err) {
     int64_t bytes = (int64_t)npy_element_bytes(array);
     array->count = 1;
     bool wraps = false;
     for (int i = 0; i < array->rank; i++)
         wraps |= __builtin_mul_overflow(array->count, array->shape[i], &array->count) ||
                  __builtin_mul_overflow(bytes, array->shape[i], &bytes);
-    if (!wraps)
-        return true;
     char text[128];
     npy_shape_text(array, text, sizeof text);
-    return err_set(parser->err, ERR_FAILED, parser->where, "",
-                   "shape %s: the product does not fit 64 bits", text);
+    return !wraps ||
+           err_set(err, ERR_FAILED, where, "", "shape %s: the product does not fit 64 bits", text);
 }
 
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
                      Err *err) {
-    Parser parser = {text, text + length, where, err};
-    memset(array, 0, sizeof *array);
-    if (!expect_word(&parser, "{") || !expect_word(&parser, "'descr'") ||
-        !expect_word(&parser, ":") || !parse_type(&parser, array) || !expect_word(&parser, ",") ||
-        !expect_word(&parser, "'fortran_order'") || !expect_word(&parser, ":") ||
-        !parse_order(&parser) || !expect_word(&parser, ",") || !expect_word(&parser, "'shape'") ||
-        !expect_word(&parser, ":") || !parse_shape(&parser, array))
+    char descr[64] = "", order[8] = "";
+    int at = 0;
+    *array = (NpyArray){.rank = 0};
+    if (sscanf(text, " { 'descr' : %1[[]", order) == 1)
+        return err_set(err, ERR_FAILED, where, "save one array per field", "structured dtype");
+    sscanf(text, " { 'descr' : '%63[^']' , 'fortran_order' : %7[A-Za-z] , 'shape' : (%n", descr,
+           order, &at);
+    if (descr[0] && !set_type(descr, where, array, err))
         return false;
-    accept_word(&parser, ",");
-    if (!expect_word(&parser, "}"))
+    if (!strcmp(order, "True"))
+        return err_set(err, ERR_FAILED, where, "save numpy.ascontiguousarray(array)",
+                       "an array in Fortran order");
+    const char *end = text + at;
+    if (at && !strcmp(order, "False") && !(end = read_shape(end, where, array, err)))
         return false;
-    accept_word(&parser, "");
-    return parser.at == parser.end ? multiply_shape(&parser, array)
-                                   : refuse_header(&parser, "text after the dictionary");
+    end += strspn(end, " ,\n");
+    if (strcmp(order, "False") || *end != '}' || end + 1 + strspn(end + 1, SPACES) != text + length)
+        return err_set(err, ERR_FAILED, where, "write it with numpy.save",
+                       "broken npy header: no dictionary of descr, fortran_order and shape");
+    return multiply_shape(where, array, err);
 }
 
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {
@@ -224,7 +180,6 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Returns the value of the element that starts at `bytes`. */
 static double npy_element(NpyType type, const unsigned char *bytes) {
     union {
         uint16_t u2;
@@ -301,7 +256,7 @@ bool npy_check_bytes(const NpyArray *array, uint64_t bytes, const char *where, E
 static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArray *array,
                              Err *err) {
     unsigned char prefix[NPY_PREFIX_BYTES];
-    char text[UINT16_MAX];
+    char text[UINT16_MAX + 1];
     size_t length;
     fseek(file, 0, SEEK_END);
     long bytes = ftell(file);
@@ -312,6 +267,7 @@ static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArr
         return false;
     if (fread(text, 1, length, file) != length)
         return err_set(err, ERR_FAILED, where, "", "truncated: its header has no end");
+    text[length] = '\0';
     if (!npy_read_header(text, length, where, array, err))
         return false;
     bool whole = type == NPY_I4;
@@ -330,7 +286,7 @@ bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array,
     size_t size = (size_t)array->count * npy_element_bytes(array);
     void *bytes = malloc(size + 1);
     *elements = malloc((size_t)array->count * npy_types[type].bytes + 1);
-    bool ok = (bytes && *elements) || err_set(err, ERR_FAILED, where, "", "out of memory");
+    bool ok = (bytes && *elements) || err_no_memory(err, where, "");
     if (ok && fread(bytes, 1, size, file) != size)
         ok = err_set(err, ERR_FAILED, where, "", "cannot read its elements");
     ok = ok && npy_convert(array, bytes, type, *elements, where, "", err);

@@ -9,17 +9,7 @@
 #include <sys/stat.h>
 #include <zip.h>
 
-static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
-    return err_set(err, ERR_FAILED, npz->where, "", "%s", what);
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
-
-/* Checks the compressed size of a member: deflate compresses by a factor of at most 1032. */
-static bool size_is_possible(const struct zip_stat *stat) {
-    return stat->comp_method == ZIP_CM_STORE ? stat->size == stat->comp_size
-                                             : stat->size / 1032 <= stat->comp_size;
-}
 
 /* Adds an array of the archive to the list, if its name and its packing are known. */
 static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
@@ -28,7 +18,8 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     struct zip_stat stat;
     if (zip_stat_index(npz->zip, index, ZIP_FL_ENC_RAW, &stat) != 0 ||
         (stat.valid & needed) != needed)
-        return refuse_zip(npz, "broken zip: an entry without a name or a size", err);
+        return err_set(err, ERR_FAILED, npz->where, "",
+                       "broken zip: an entry without a name or a size");
     size_t length = strlen(stat.name);
     char where[256];
     snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
@@ -41,7 +32,9 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
         return err_set(err, ERR_FAILED, where, "use np.savez or np.savez_compressed",
                        "zip method %u, must be stored (0) or deflated (8)", stat.comp_method);
-    if (!size_is_possible(&stat))
+    /* deflate compresses by a factor of at most 1032 */
+    if (stat.comp_method == ZIP_CM_STORE ? stat.size != stat.comp_size
+                                         : stat.size / 1032 > stat.comp_size)
         return err_set(err, ERR_FAILED, where, "",
                        "declares %llu bytes, more than its %llu compressed bytes can hold",
                        (unsigned long long)stat.size, (unsigned long long)stat.comp_size);
@@ -71,22 +64,22 @@ static bool add_members(Npz *npz, Err *err) {
 /* Takes ownership of the source. */
 static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
     if (!source)
-        return refuse_zip(npz, "out of memory", err);
+        return err_no_memory(err, npz->where, "");
     zip_error_t error;
     zip_error_init(&error);
     npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     const bool no_memory = zip_error_code_zip(&error) == ZIP_ER_MEMORY;
     zip_error_fini(&error);
-    if (!npz->zip) {
-        zip_source_free(source);
-        return refuse_zip(
-            npz, no_memory ? "out of memory" : "truncated zip, or one with a damaged directory",
-            err);
-    }
-    bool ok = add_members(npz, err);
-    if (!ok)
+    if (npz->zip && add_members(npz, err))
+        return true;
+    if (npz->zip) {
         npz_close(npz);
-    return ok;
+        return false;
+    }
+    zip_source_free(source);
+    return no_memory ? err_no_memory(err, npz->where, "")
+                     : err_set(err, ERR_FAILED, npz->where, "",
+                               "truncated zip, or one with a damaged directory");
 }
 
 static void init_archive(Npz *npz, const char *where) {
@@ -178,33 +171,19 @@ static bool read_bytes(Stream *stream, void *to, size_t count, Err *err) {
     return true;
 }
 
-/* Reads past the end of the data. There libzip verifies the checksum. */
-static bool finish_stream(Stream *stream, Err *err) {
-    char more;
-    zip_int64_t got = zip_fread(stream->file, &more, 1);
-    if (got < 0)
-        return err_set(err, ERR_FAILED, stream->where, "the file is damaged", "%s",
-                       zip_file_strerror(stream->file));
-    return got == 0 || err_set(err, ERR_FAILED, stream->where, "",
-                               "has more data than its directory entry says");
-}
-
 /* ---- reading a member ------------------------------------------------------------------------ */
 
-/* Reads the header of an array, and compares its size with the bytes that follow. */
 static bool read_header(Stream *stream, NpyArray *array, Err *err) {
     unsigned char prefix[NPY_PREFIX_BYTES];
     size_t length;
     if (!read_bytes(stream, prefix, sizeof prefix, err) ||
         !npy_read_prefix(prefix, stream->where, &length, err))
         return false;
-    char *text = malloc(length + 1);
-    if (!text)
-        return err_set(err, ERR_FAILED, stream->where, "", "out of memory");
-    bool ok = read_bytes(stream, text, length, err) &&
-              npy_read_header(text, length, stream->where, array, err);
-    free(text);
-    return ok && npy_check_bytes(array, stream->left, stream->where, err);
+    char text[UINT16_MAX + 1];
+    text[length] = '\0';
+    return read_bytes(stream, text, length, err) &&
+           npy_read_header(text, length, stream->where, array, err) &&
+           npy_check_bytes(array, stream->left, stream->where, err);
 }
 
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
@@ -221,9 +200,16 @@ static bool read_elements(const Npz *npz, int member, const NpyArray *array, voi
                           Err *err) {
     Stream stream;
     NpyArray again;
+    char more;
     size_t size = (size_t)array->count * npy_element_bytes(array);
     bool ok = open_stream(&stream, npz, member, err) && read_header(&stream, &again, err) &&
-              read_bytes(&stream, bytes, size, err) && finish_stream(&stream, err);
+              read_bytes(&stream, bytes, size, err);
+    /* libzip verifies the checksum where the data ends */
+    zip_int64_t got = ok ? zip_fread(stream.file, &more, 1) : 0;
+    if (got)
+        ok = err_set(err, ERR_FAILED, stream.where, "the file is damaged", "%s",
+                     got < 0 ? zip_file_strerror(stream.file)
+                             : "has more data than its directory entry says");
     close_stream(&stream);
     return ok;
 }
@@ -233,10 +219,9 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
     if (array->type == type)
         return read_elements(npz, member, array, elements, err);
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
-    bool ok = bytes ? read_elements(npz, member, array, bytes, err)
-                    : refuse_zip(npz, "out of memory", err);
-    ok =
-        ok && npy_convert(array, bytes, type, elements, npz->where, npz->members[member].name, err);
+    bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
+              read_elements(npz, member, array, bytes, err) &&
+              npy_convert(array, bytes, type, elements, npz->where, npz->members[member].name, err);
     free(bytes);
     return ok;
 }

@@ -52,8 +52,9 @@ size_t npy_element_bytes(const NpyArray *array);
 bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
                      size_t *text_bytes, Err *err);
 
-/* Reads the header's text into *array. Types other than NpyType, Fortran order, and shapes whose
- * product does not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
+/* Reads the header's text, which a zero follows, into *array. Types other than NpyType, Fortran
+ * order, and shapes whose product does not fit 64 bits are errors. Allocates nothing. Error
+ * messages start with `where`. */
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array, Err *err);
 
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
@@ -139,6 +140,7 @@ void npz_text_codes(const char *text, uint32_t *codes);
 /* Adds `count` texts of `size` bytes each, as numpy's type str. */
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
                           size_t size, Err *err);
-/* Closes the writer, also after a failure. The caller frees *bytes. */
+/* Yields the bytes of the archive, which the caller frees, also after a failure. */
 bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
-void npz_writer_abort(NpzWriter *writer);
+/* Frees the writer, after success and after every failure. */
+void npz_writer_close(NpzWriter *writer);

@@ -60,16 +60,15 @@ static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int len
     return used;
 }
 
-/* Converts an array of texts to clean UTF-8. */
 static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
                           const unsigned char *bytes, char *texts, size_t size, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
         size_t used = to_utf8(array, bytes, text_length(array, bytes), text);
         if (used >= size)
-            return data_refuse(err, npz->where,
-                               npz_place(npz->members[member].name, array, i).text, "shorten it",
-                               "a text of %zu bytes, must be at most %zu", used, size - 1);
+            return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
+                               "shorten it", "a text of %zu bytes, must be at most %zu", used,
+                               size - 1);
         clean_text(text, texts + (size_t)i * size, size);
     }
     return true;
@@ -78,9 +77,9 @@ static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
 bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
                     Err *err) {
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
-    bool ok = bytes ? npz_read(npz, member, array, array->type, bytes, err) &&
-                          convert_texts(npz, member, array, bytes, texts, size, err)
-                    : err_set(err, ERR_FAILED, npz->where, "", "out of memory");
+    bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
+              npz_read(npz, member, array, array->type, bytes, err) &&
+              convert_texts(npz, member, array, bytes, texts, size, err);
     free(bytes);
     return ok;
 }

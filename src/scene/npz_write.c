@@ -19,15 +19,9 @@ bool npz_writer_open(NpzWriter *writer, Err *err) {
     writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
     writer->zip =
         writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
-    bool ok = writer->zip != NULL;
-    if (ok) {
-        /* the source must live after zip_close, to read the bytes */
+    bool ok = writer->zip || refuse_writing("start an archive", &error, err);
+    if (ok) /* the source must live after zip_close, to read the bytes */
         zip_source_keep(writer->source);
-    } else {
-        refuse_writing("start an archive", &error, err);
-        zip_source_free(writer->source);
-        writer->source = NULL;
-    }
     zip_error_fini(&error);
     return ok;
 }
@@ -57,16 +51,14 @@ static bool add_array(NpzWriter *writer, const char *name, const NpyArray *array
     snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
     zip_source_t *source = array_source(writer, array, elements);
     if (!source)
-        return err_set(err, ERR_FAILED, name, "", "out of memory");
+        return err_no_memory(err, name, "");
     zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
-    if (index < 0) {
+    if (index < 0)
         zip_source_free(source);
-        return refuse_writing("add an array", zip_get_error(writer->zip), err);
-    }
-    if (zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
-        zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) != 0)
-        return refuse_writing("add an array", zip_get_error(writer->zip), err);
-    return true;
+    return (index >= 0 &&
+            zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0 &&
+            zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) == 0) ||
+           refuse_writing("add an array", zip_get_error(writer->zip), err);
 }
 
 bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
@@ -83,17 +75,19 @@ bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, co
                           size_t size, Err *err) {
     NpyArray array = {NPY_U, 1, {count}, count, (int)size};
     uint32_t *codes = calloc((size_t)count * size + 1, sizeof *codes);
-    if (!codes)
-        return err_set(err, ERR_FAILED, name, "", "out of memory");
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; codes && i < count; i++)
         npz_text_codes(texts + (size_t)i * size, codes + (size_t)i * size);
-    bool ok = add_array(writer, name, &array, codes, err);
+    bool ok = codes ? add_array(writer, name, &array, codes, err) : err_no_memory(err, name, "");
     free(codes);
     return ok;
 }
 
-static bool read_bytes(zip_source_t *source, char **bytes, size_t *length, Err *err) {
+bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
+    zip_source_t *source = writer->source;
     struct zip_stat stat;
+    if (zip_close(writer->zip) != 0)
+        return refuse_writing("write the archive", zip_get_error(writer->zip), err);
+    writer->zip = NULL;
     if (zip_source_stat(source, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
         zip_source_open(source) != 0)
         return refuse_writing("read the archive", zip_source_error(source), err);
@@ -101,34 +95,14 @@ static bool read_bytes(zip_source_t *source, char **bytes, size_t *length, Err *
     *bytes = malloc(*length);
     bool ok = *bytes && zip_source_read(source, *bytes, stat.size) == (zip_int64_t)stat.size;
     zip_source_close(source);
-    return ok || err_set(err, ERR_FAILED, "npz", "", "out of memory for %zu bytes", *length);
+    return ok || err_no_memory(err, "npz", "");
 }
 
-bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
-    *bytes = NULL;
-    *length = 0;
-    bool ok = zip_close(writer->zip) == 0;
-    if (ok)
-        writer->zip = NULL;
-    else
-        refuse_writing("write the archive", zip_get_error(writer->zip), err);
-    ok = ok && read_bytes(writer->source, bytes, length, err);
-    if (!ok) {
-        free(*bytes);
-        *bytes = NULL;
-    }
-    npz_writer_abort(writer);
-    return ok;
-}
-
-void npz_writer_abort(NpzWriter *writer) {
-    if (!writer)
-        return;
+void npz_writer_close(NpzWriter *writer) {
     if (writer->zip)
         zip_discard(writer->zip);
     if (writer->source)
         zip_source_free(writer->source);
     for (int i = 0; i < writer->block_count; i++)
         free(writer->blocks[i]);
-    memset(writer, 0, sizeof *writer);
 }

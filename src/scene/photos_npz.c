@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool refuse_no_memory(const ArrayReader *reader, ArrayId id) {
-    return ARRAYS_REFUSE(reader, id, "", "out of memory");
-}
-
 /* ---- photographs ----------------------------------------------------------------------------- */
 
 /* The part of a camera's image that is kept. Pixel x of the network's input lies at (x + from) /
@@ -109,7 +105,6 @@ static void mean_pixel(const unsigned char *image, int64_t image_w, const int64_
         pixel[i] = count > 0 ? (uint8_t)((sum[i] + count / 2) / count) : 0;
 }
 
-/* Cuts and reduces the image of a camera. */
 static void take_image(const Images *images, int64_t camera, const uint8_t *image,
                        const Photos *photos) {
     const Cut *cut = &images->cuts[camera];
@@ -141,7 +136,7 @@ static bool read_images(const ArrayReader *reader, Scene *scene) {
     photos_kept_size((int64_t)images.input[0], (int64_t)images.input[1], &photos->h, &photos->w);
     photos->srgb = malloc((size_t)(photos->cameras * photos->h * photos->w * 3));
     images.columns = malloc((size_t)photos->w * sizeof *images.columns);
-    bool ok = (photos->srgb && images.columns) || refuse_no_memory(reader, ARRAY_IMAGES);
+    bool ok = (photos->srgb && images.columns) || err_no_memory(reader->err, "images", "");
     uint8_t *pixels = ok ? arrays_take(reader, ARRAY_IMAGES, NPY_U1) : NULL;
     for (int64_t i = 0; pixels && i < photos->cameras; i++)
         take_image(&images, i, pixels + 3 * images.h * images.w * i, photos);
@@ -167,31 +162,23 @@ static bool fill_boxes(const ArrayReader *reader, const double *rows, Photos *ph
     return true;
 }
 
-static bool read_labels(const ArrayReader *reader, Photos *photos) {
-    enum { SIZE = sizeof photos->boxes->label };
-    if (!arrays_has(reader, ARRAY_BOX_LABELS))
-        return true;
-    char *labels = calloc((size_t)photos->box_count + 1, SIZE);
-    bool ok = labels ? arrays_read_texts(reader, ARRAY_BOX_LABELS, labels, SIZE)
-                     : refuse_no_memory(reader, ARRAY_BOX_LABELS);
-    for (int64_t i = 0; ok && i < photos->box_count; i++)
-        memcpy(photos->boxes[i].label, labels + i * SIZE, SIZE);
-    free(labels);
-    return ok;
-}
-
 static bool read_boxes(const ArrayReader *reader, Photos *photos) {
+    enum { LABEL = sizeof photos->boxes->label };
     if (!arrays_has(reader, ARRAY_BOXES))
         return true;
     photos->box_count = reader->size[SIZE_BOXES];
-    photos->boxes =
-        calloc((size_t)photos->box_count + 1, sizeof *photos->boxes); /* not NULL for 0 */
+    size_t count = (size_t)photos->box_count + 1; /* not NULL for 0 */
     double *rows = malloc((size_t)reader->array[ARRAY_BOXES].count * sizeof *rows + 1);
-    bool ok = photos->boxes && rows ? arrays_read_doubles(reader, ARRAY_BOXES, rows) &&
-                                          fill_boxes(reader, rows, photos)
-                                    : refuse_no_memory(reader, ARRAY_BOXES);
+    char *labels = calloc(count, LABEL);
+    photos->boxes = calloc(count, sizeof *photos->boxes);
+    bool ok = ((photos->boxes && rows && labels) || err_no_memory(reader->err, "boxes", "")) &&
+              arrays_read_doubles(reader, ARRAY_BOXES, rows) && fill_boxes(reader, rows, photos) &&
+              arrays_read_texts(reader, ARRAY_BOX_LABELS, labels, LABEL);
+    for (int64_t i = 0; ok && i < photos->box_count; i++)
+        memcpy(photos->boxes[i].label, labels + i * LABEL, LABEL);
+    free(labels);
     free(rows);
-    return ok && read_labels(reader, photos);
+    return ok;
 }
 
 /* Reads x, y, z of each LiDAR point. A point with NaN has no echo and is left out. */
@@ -214,12 +201,10 @@ static bool read_sweep(const ArrayReader *reader, Photos *photos) {
 
 static bool read_time(const ArrayReader *reader, Photos *photos) {
     double times[RIG_MAX_CAMERAS];
-    if (!arrays_has(reader, ARRAY_TIMESTAMPS))
-        return true;
     if (!arrays_read_doubles(reader, ARRAY_TIMESTAMPS, times))
         return false;
     int64_t count = reader->array[ARRAY_TIMESTAMPS].count;
-    photos->has_time = true;
+    photos->has_time = arrays_has(reader, ARRAY_TIMESTAMPS);
     for (int64_t i = 0; i < count; i++)
         photos->time_s += times[i] / (double)count;
     return true;
@@ -244,8 +229,7 @@ static bool add_boxes(NpzWriter *npz, const Photos *photos, Err *err) {
     size_t count = (size_t)photos->box_count;
     float *rows = malloc(count * 7 * sizeof *rows + 1);
     char *labels = malloc(count * SIZE + 1);
-    bool ok = (rows && labels) ||
-              err_set(err, ERR_FAILED, scene_arrays[ARRAY_BOXES].name, "", "out of memory");
+    bool ok = (rows && labels) || err_no_memory(err, "boxes", "");
     for (size_t i = 0; ok && i < count; i++) {
         const TrueBox *box = &photos->boxes[i];
         for (int k = 0; k < 3; k++) {
@@ -263,21 +247,18 @@ static bool add_boxes(NpzWriter *npz, const Photos *photos, Err *err) {
     return ok;
 }
 
-/* Whether a camera has a name other than "camera 0". */
-static bool has_names(const Scene *scene) {
-    bool named = false;
-    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
-        named |= strncmp(scene->rig.cameras[i].name, "camera ", 7) != 0;
-    return named;
-}
-
-static bool add_names(NpzWriter *npz, const Rig *rig, Err *err) {
-    enum { SIZE = sizeof rig->cameras[0].name };
+/* Adds the cameras' names, unless all are such as "camera 0". */
+static bool add_names(NpzWriter *npz, const Scene *scene, Err *err) {
+    enum { SIZE = sizeof scene->rig.cameras[0].name };
     char names[RIG_MAX_CAMERAS][SIZE];
-    for (int i = 0; i < rig->camera_count; i++)
-        memcpy(names[i], rig->cameras[i].name, SIZE);
-    return npz_writer_add_texts(npz, scene_arrays[ARRAY_CAMERA_NAMES].name, rig->camera_count,
-                                names[0], SIZE, err);
+    const int count = scene->has_rig ? scene->rig.camera_count : 0;
+    bool named = false;
+    for (int i = 0; i < count; i++) {
+        memcpy(names[i], scene->rig.cameras[i].name, SIZE);
+        named |= strncmp(names[i], "camera ", 7) != 0;
+    }
+    return !named || npz_writer_add_texts(npz, scene_arrays[ARRAY_CAMERA_NAMES].name, count,
+                                          names[0], SIZE, err);
 }
 
 bool photos_write(NpzWriter *npz, const Scene *scene, Err *err) {
@@ -285,8 +266,7 @@ bool photos_write(NpzWriter *npz, const Scene *scene, Err *err) {
     const int64_t images[] = {photos->cameras, photos->h, photos->w, 3}, one[] = {1};
     return (!photos->srgb || npz_writer_add(npz, scene_arrays[ARRAY_IMAGES].name, NPY_U1, 4, images,
                                             photos->srgb, err)) &&
-           (!has_names(scene) || add_names(npz, &scene->rig, err)) &&
-           (!photos->box_count || add_boxes(npz, photos, err)) &&
+           add_names(npz, scene, err) && (!photos->box_count || add_boxes(npz, photos, err)) &&
            (!photos->sweep_count ||
             add_array(npz, ARRAY_LIDAR, photos->sweep_count, photos->sweep_m, err)) &&
            (!photos->has_time || npz_writer_add(npz, scene_arrays[ARRAY_TIMESTAMPS].name, NPY_F8, 1,

@@ -158,7 +158,8 @@ void preset_apply(const Preset *preset, Scene *scene);
 /* Describes one array of a .npz scene for help texts (scene_arrays.c). */
 typedef struct {
     const char *name, *group, *meaning; /* meaning: "" where no text is written yet */
-    char types[64], shapes[96];         /* "float16 or float32", "(camera, D, h, w)" */
+    const char *types;                  /* "float16 or float32" */
+    char shapes[96];                    /* "(camera, D, h, w)" */
 } SceneArrayHelp;
 
 /* Describes array i, in the order of the table. False: i is past the last array. */

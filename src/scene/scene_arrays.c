@@ -95,20 +95,6 @@ static void shapes_text(int id, char *text, size_t size) {
     }
 }
 
-/* Refuses depth with one axis too many: moments of a clip, or a batch. */
-static bool refuse_moments(const ArrayReader *reader) {
-    const NpyArray *depth = &reader->array[ARRAY_DEPTH];
-    char shape[96];
-    npy_shape_text(depth, shape, sizeof shape);
-    return ARRAYS_REFUSE(reader, ARRAY_DEPTH,
-                         depth->shape[0] > 1
-                             ? "save moment t with its arrays[t] as clip/00000.npz, clip/00001.npz"
-                             : "save one sample, depth[0] and feat[0]",
-                         "shape %s: %lld moments or samples in one file; a clip is a folder of "
-                         "files",
-                         shape, (long long)depth->shape[0]);
-}
-
 /* Returns what to do about a wrong shape, where there is one clear answer. */
 static const char *shape_hint(const ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
@@ -127,13 +113,6 @@ static const char *shape_hint(const ArrayReader *reader, int id) {
     if (array->rank == axes - 1 && shape[0] == 'N')
         return "the camera axis is missing";
     return "";
-}
-
-static bool refuse_shape(const ArrayReader *reader, int id) {
-    char found[96], wanted[96];
-    npy_shape_text(&reader->array[id], found, sizeof found);
-    shapes_text(id, wanted, sizeof wanted);
-    return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found, wanted);
 }
 
 /* Checks a size of an array against its bounds and against earlier arrays. Records new sizes. */
@@ -165,14 +144,24 @@ static bool shape_matches(const NpyArray *array, const char *shape) {
 
 static bool check_shape(ArrayReader *reader, int id) {
     const NpyArray *array = &reader->array[id];
-    char shape[NPY_MAX_RANK + 1];
+    char shape[NPY_MAX_RANK + 1], found[96], wanted[96];
     int which = 0;
-    if (id == ARRAY_DEPTH && array->rank == 5)
-        return refuse_moments(reader);
+    npy_shape_text(array, found, sizeof found);
+    if (id == ARRAY_DEPTH && array->rank == 5) /* moments of a clip, or a batch */
+        return ARRAYS_REFUSE(
+            reader, ARRAY_DEPTH,
+            array->shape[0] > 1 ? "save moment t with its arrays[t] as clip/00000.npz, "
+                                  "clip/00001.npz"
+                                : "save one sample, depth[0] and feat[0]",
+            "shape %s: %lld moments or samples in one file; a clip is a folder of files", found,
+            (long long)array->shape[0]);
     while (arrays_shape(id, which, shape) && !shape_matches(array, shape))
         which++;
-    if (!arrays_shape(id, which, shape))
-        return refuse_shape(reader, id);
+    if (!arrays_shape(id, which, shape)) {
+        shapes_text(id, wanted, sizeof wanted);
+        return ARRAYS_REFUSE(reader, id, shape_hint(reader, id), "shape %s, must be %s", found,
+                             wanted);
+    }
     for (int i = 0; i < array->rank; i++) {
         int size = size_of_letter(shape[i]);
         if (size >= 0 && !bind_size(reader, (ArrayId)id, (ArraySize)size, array->shape[i]))
@@ -181,19 +170,13 @@ static bool check_shape(ArrayReader *reader, int id) {
     return true;
 }
 
-static void types_text(unsigned types, char *text, size_t size) {
-    static const struct {
-        unsigned types;
-        const char *text;
-    } names[] = {{NUMBERS, "any number"},
-                 {FLOATS, "float16, float32 or float64"},
-                 {PRECISE, "float32 or float64"},
-                 {WHOLE, "any whole number"},
-                 {BYTES, "uint8"},
-                 {TEXTS, "bytes or str"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].types == types)
-            snprintf(text, size, "%s", names[i].text);
+static const char *types_text(unsigned types) {
+    return types == NUMBERS   ? "any number"
+           : types == FLOATS  ? "float16, float32 or float64"
+           : types == PRECISE ? "float32 or float64"
+           : types == WHOLE   ? "any whole number"
+           : types == BYTES   ? "uint8"
+                              : "bytes or str";
 }
 
 /* Returns what to do about a wrong type, where there is one clear answer. No conversion may lose
@@ -212,31 +195,14 @@ static const char *type_hint(int id, NpyType found) {
     return "";
 }
 
-static bool check_type(const ArrayReader *reader, int id) {
-    NpyType type = reader->array[id].type;
-    char wanted[64];
-    types_text(scene_arrays[id].types, wanted, sizeof wanted);
-    return scene_arrays[id].types & 1u << type ||
-           ARRAYS_REFUSE(reader, id, type_hint(id, type), "dtype %s, must be %s",
-                         npy_types[type].name, wanted);
-}
-
 static bool read_header(ArrayReader *reader, int id) {
-    return npz_read_array(reader->npz, reader->member[id], &reader->array[id], reader->err) &&
-           check_type(reader, id) && check_shape(reader, id);
-}
-
-static bool read_headers(ArrayReader *reader) {
-    for (int e = 0; e < SIZE_COUNT; e++)
-        reader->size[e] = -1;
-    if (!refuse_unknown(reader))
+    if (!npz_read_array(reader->npz, reader->member[id], &reader->array[id], reader->err))
         return false;
-    for (int id = 0; id < ARRAY_COUNT; id++) {
-        reader->member[id] = npz_find(reader->npz, scene_arrays[id].name);
-        if (reader->member[id] >= 0 && !read_header(reader, id))
-            return false;
-    }
-    return true;
+    NpyType type = reader->array[id].type;
+    return scene_arrays[id].types & 1u << type
+               ? check_shape(reader, id)
+               : ARRAYS_REFUSE(reader, id, type_hint(id, type), "dtype %s, must be %s",
+                               npy_types[type].name, types_text(scene_arrays[id].types));
 }
 
 int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id) {
@@ -268,32 +234,25 @@ static bool check_group(const ArrayReader *reader, ArrayGroup group, const char 
     return true;
 }
 
-/* Checks the presence of depth and features. Missing features can be made from photographs. */
-static bool check_tensors(const ArrayReader *reader) {
-    bool photos = arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration;
-    if (!arrays_has(reader, ARRAY_DEPTH))
-        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "a scene needs both depth and feat",
-                             "is missing");
-    if (!arrays_has(reader, ARRAY_FEAT) && !photos)
-        return ARRAYS_REFUSE(reader, ARRAY_FEAT,
-                             "a scene needs both depth and feat; feat may be missing where images "
-                             "and a calibration are there",
-                             "is missing");
-    return true;
-}
-
 static bool check_groups(ArrayReader *reader) {
     if (!check_group(reader, GROUP_CALIBRATION, "other arrays of the calibration are present",
                      &reader->has_calibration) ||
         !check_group(reader, GROUP_INDEX, "other index arrays are present", &reader->has_index))
         return false;
-    if (!check_tensors(reader))
-        return false;
+    if (!arrays_has(reader, ARRAY_DEPTH))
+        return ARRAYS_REFUSE(reader, ARRAY_DEPTH, "a scene needs both depth and feat",
+                             "is missing");
+    if (!arrays_has(reader, ARRAY_FEAT) &&
+        !(arrays_has(reader, ARRAY_IMAGES) && reader->has_calibration))
+        return ARRAYS_REFUSE(reader, ARRAY_FEAT,
+                             "a scene needs both depth and feat; feat may be missing where images "
+                             "and a calibration are there",
+                             "is missing");
     if (!reader->has_calibration && !reader->has_index)
         return ARRAYS_REFUSE(reader, ARRAY_INTRINSICS,
                              "save the calibration, or the five index arrays and bev_shape",
                              "is missing: neither a calibration nor index arrays");
-    if (reader->member[ARRAY_WEIGHTS] >= 0 && !reader->has_index)
+    if (arrays_has(reader, ARRAY_WEIGHTS) && !reader->has_index)
         return ARRAYS_REFUSE(reader, ARRAY_WEIGHTS, "save the index arrays too",
                              "weights without index arrays");
     if (arrays_has(reader, ARRAY_BOX_LABELS) && !arrays_has(reader, ARRAY_BOXES))
@@ -304,7 +263,16 @@ static bool check_groups(ArrayReader *reader) {
 
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err) {
     *reader = (ArrayReader){.npz = npz, .err = err};
-    return read_headers(reader) && check_groups(reader);
+    for (int e = 0; e < SIZE_COUNT; e++)
+        reader->size[e] = -1;
+    if (!refuse_unknown(reader))
+        return false;
+    for (int id = 0; id < ARRAY_COUNT; id++) {
+        reader->member[id] = npz_find(npz, scene_arrays[id].name);
+        if (reader->member[id] >= 0 && !read_header(reader, id))
+            return false;
+    }
+    return check_groups(reader);
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
@@ -317,7 +285,7 @@ static bool arrays_read(const ArrayReader *reader, ArrayId id, NpyType type, voi
 void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type) {
     void *elements = malloc((size_t)reader->array[id].count * npy_types[type].bytes + 1);
     if (!elements)
-        ARRAYS_REFUSE(reader, id, "", "out of memory");
+        err_no_memory(reader->err, scene_arrays[id].name, "");
     else if (arrays_read(reader, id, type, elements))
         return elements;
     free(elements);
@@ -325,14 +293,14 @@ void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type) {
 }
 
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {
-    return npz_read_texts(reader->npz, reader->member[id], &reader->array[id], texts, size,
-                          reader->err);
+    return !arrays_has(reader, id) || npz_read_texts(reader->npz, reader->member[id],
+                                                     &reader->array[id], texts, size, reader->err);
 }
 
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {
     const ArrayRow *row = &scene_arrays[id];
     const NpyArray *array = &reader->array[id];
-    if (!arrays_read(reader, id, NPY_F8, values))
+    if (arrays_has(reader, id) && !arrays_read(reader, id, NPY_F8, values))
         return false;
     for (int64_t i = 0; i < array->count; i++) {
         if (!isfinite(values[i]))
@@ -366,9 +334,10 @@ bool scene_array_help(int i, SceneArrayHelp *help) {
     if (i < 0 || i >= ARRAY_COUNT)
         return false;
     const ArrayRow *row = &scene_arrays[i];
-    *help =
-        (SceneArrayHelp){.name = row->name, .group = groups[row->group], .meaning = row->meaning};
-    types_text(row->types, help->types, sizeof help->types);
+    *help = (SceneArrayHelp){.name = row->name,
+                             .group = groups[row->group],
+                             .meaning = row->meaning,
+                             .types = types_text(row->types)};
     shapes_text(i, help->shapes, sizeof help->shapes);
     return true;
 }

@@ -117,13 +117,14 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
  * are out of bounds or differ between arrays. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
-/* Reads all elements of an array as texts of `size` bytes. */
+/* Reads all elements of an array as texts of `size` bytes. A missing array leaves them alone. */
 bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
 
 /* Reads all elements as numbers of `type` into memory that the caller frees. NULL: it failed. */
 void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type);
 
-/* Reads a small array. Checks that all elements are finite and within the row's bounds. */
+/* Reads a small array. Checks that all elements are finite and within the row's bounds. A missing
+ * array leaves `values` alone. */
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
 
 /* Returns the word for a grid's rounding, indexed by Grid.truncate. NULL: past the last. */

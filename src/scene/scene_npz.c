@@ -24,13 +24,12 @@ static bool read_calibration(const ArrayReader *reader, Calibration *calibration
     return arrays_read_doubles(reader, ARRAY_INTRINSICS, calibration->intrinsics) &&
            arrays_read_doubles(reader, ARRAY_CAM2EGO, calibration->cam2ego) &&
            arrays_read_doubles(reader, ARRAY_IMAGE_SIZE, calibration->image_size) &&
-           (!arrays_has(reader, ARRAY_OWN_SIZE) ||
-            arrays_read_doubles(reader, ARRAY_OWN_SIZE, calibration->own_size)) &&
+           arrays_read_doubles(reader, ARRAY_OWN_SIZE, calibration->own_size) &&
            arrays_read_doubles(reader, ARRAY_RESIZE, calibration->resize) &&
            arrays_read_doubles(reader, ARRAY_CROP, calibration->crop) &&
-           (arrays_has(reader, ARRAY_DEPTH_BINS)
-                ? arrays_read_doubles(reader, ARRAY_DEPTH_BINS, calibration->depth_bins)
-                : arrays_read_doubles(reader, ARRAY_DEPTH_RANGE, calibration->depth_range)) &&
+           arrays_read_doubles(reader, ARRAY_DEPTH_BINS, calibration->depth_bins) &&
+           (arrays_has(reader, ARRAY_DEPTH_BINS) ||
+            arrays_read_doubles(reader, ARRAY_DEPTH_RANGE, calibration->depth_range)) &&
            arrays_read_doubles(reader, ARRAY_GRID, calibration->grid);
 }
 
@@ -50,8 +49,7 @@ static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t firs
 static bool read_names(const ArrayReader *reader, Rig *rig) {
     enum { SIZE = sizeof rig->cameras[0].name };
     char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
-    if (arrays_has(reader, ARRAY_CAMERA_NAMES) &&
-        !arrays_read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
+    if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
         return false;
     for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++) {
         if (names[i][0])
@@ -181,35 +179,28 @@ static bool set_frustum(const ArrayReader *reader, const Calibration *calibratio
 }
 
 /* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
-static bool set_axis(const ArrayReader *reader, int axis, const double *row, int max_cells,
-                     double *min_m, double *max_m, int *cells) {
+static bool set_axis(const ArrayReader *reader, int axis, const double *grid, double *min_m,
+                     double *max_m, int *cells) {
+    const double *row = grid + 3 * axis;
     if (!(row[0] < row[1]))
         return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 1,
                                      "empty range: the upper end %g is not above the lower end %g",
                                      row[1], row[0]);
     double count = (row[1] - row[0]) / row[2];
-    if (!(row[2] > 0) || !(round(count) >= 1 && round(count) <= max_cells) ||
+    if (!(row[2] > 0) || !(round(count) >= 1 && round(count) <= SCENE_MAX_CELLS) ||
         fabs(count - round(count)) > 1e-3)
         return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 2,
                                      "cells of %g m: %g of them, must be a whole number, 1 to %d",
-                                     row[2], count, max_cells);
+                                     row[2], count, SCENE_MAX_CELLS);
     *min_m = row[0];
     *max_m = row[1];
     *cells = (int)round(count);
     return true;
 }
 
-static bool set_grid(const ArrayReader *reader, const double *rows, Grid *g) {
-    int max = SCENE_MAX_CELLS;
-    return set_axis(reader, 0, rows, max, &g->x_min_m, &g->x_max_m, &g->nx) &&
-           set_axis(reader, 1, rows + 3, max, &g->y_min_m, &g->y_max_m, &g->ny) &&
-           set_axis(reader, 2, rows + 6, max, &g->z_min_m, &g->z_max_m, &g->nz);
-}
-
 static bool read_rounding(const ArrayReader *reader, Grid *grid) {
     char word[24] = "floor";
-    if (arrays_has(reader, ARRAY_ROUNDING) &&
-        !arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
+    if (!arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
         return false;
     for (grid->truncate = 0; scene_rounding(grid->truncate); grid->truncate++)
         if (!strcmp(word, scene_rounding(grid->truncate)))
@@ -221,10 +212,13 @@ static bool read_rounding(const ArrayReader *reader, Grid *grid) {
 static bool read_rig(const ArrayReader *reader, Scene *scene) {
     Calibration calibration;
     Rig *rig = &scene->rig;
+    Grid *g = &rig->grid;
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
         !set_frustum(reader, &calibration, rig) || !set_cuts(reader, &calibration, rig) ||
-        !set_grid(reader, calibration.grid, &rig->grid) || !read_rounding(reader, &rig->grid) ||
-        !rig_check(rig, reader->npz->where, reader->err))
+        !set_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
+        !set_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
+        !set_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||
+        !read_rounding(reader, g) || !rig_check(rig, reader->npz->where, reader->err))
         return false;
     scene->has_rig = true;
     scene->shape = rig_shape(rig, scene->channels);
@@ -277,23 +271,7 @@ static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
-/* Checks that bev_shape equals the calibration's grid. */
-static bool check_bev_shape(const ArrayReader *reader, const int64_t cells[3], int at,
-                            const BevShape *shape) {
-    const int64_t slices = shape->nz ? shape->nz : 1;
-    const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
-    for (int i = 0; i < 3; i++)
-        if (reader->has_calibration && cells[i] != grid[i])
-            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, i + at > 0 ? i + at : 0,
-                                         "%lld x %lld x %lld cells (nz, ny, nx), but grid has "
-                                         "%lld x %lld x %lld",
-                                         (long long)cells[0], (long long)cells[1],
-                                         (long long)cells[2], (long long)grid[0],
-                                         (long long)grid[1], (long long)grid[2]);
-    return true;
-}
-
-/* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). */
+/* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). It equals the calibration's grid. */
 static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     const double channels = (double)shape->channels, most = SCENE_MAX_CELLS;
     const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
@@ -312,20 +290,20 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     int64_t cells[3] = {1, 0, 0}; /* nz, ny, nx; nz is element 1 - first */
     for (int i = first ? 1 : 0; i < 3; i++)
         cells[i] = (int64_t)values[i + 1 - first];
-    if (!check_bev_shape(reader, cells, 1 - first, shape))
-        return false;
+    const int64_t slices = shape->nz ? shape->nz : 1;
+    const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
+    for (int i = 0; reader->has_calibration && i < 3; i++)
+        if (cells[i] != grid[i])
+            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, i + 1 > first ? i + 1 - first : 0,
+                                         "%lld x %lld x %lld cells (nz, ny, nx), but grid has "
+                                         "%lld x %lld x %lld",
+                                         (long long)cells[0], (long long)cells[1],
+                                         (long long)cells[2], (long long)grid[0],
+                                         (long long)grid[1], (long long)grid[2]);
     shape->nz = cells[0];
     shape->ny = cells[0] * cells[1];
     shape->nx = cells[2];
     return true;
-}
-
-static bool read_ranks(const ArrayReader *reader, ArrayId id, int32_t **ranks) {
-    return (*ranks = arrays_take(reader, id, NPY_I4)) != NULL;
-}
-
-static bool read_floats(const ArrayReader *reader, ArrayId id, float **values) {
-    return (*values = arrays_take(reader, id, NPY_F4)) != NULL;
 }
 
 /* Reads the index arrays. scene.h says when the map from the file is used. */
@@ -333,13 +311,13 @@ static bool read_map(const ArrayReader *reader, Scene *scene) {
     BevMap *map = &scene->map;
     map->points = reader->size[SIZE_POINTS];
     map->intervals = reader->size[SIZE_INTERVALS];
-    if (!read_ranks(reader, ARRAY_RANKS_DEPTH, &map->ranks_depth) ||
-        !read_ranks(reader, ARRAY_RANKS_FEAT, &map->ranks_feat) ||
-        !read_ranks(reader, ARRAY_RANKS_BEV, &map->ranks_bev) ||
-        !read_ranks(reader, ARRAY_INTERVAL_STARTS, &map->interval_starts) ||
-        !read_ranks(reader, ARRAY_INTERVAL_LENGTHS, &map->interval_lengths) ||
-        (reader->member[ARRAY_WEIGHTS] >= 0 &&
-         !read_floats(reader, ARRAY_WEIGHTS, &map->weights)) ||
+    if (!(map->ranks_depth = arrays_take(reader, ARRAY_RANKS_DEPTH, NPY_I4)) ||
+        !(map->ranks_feat = arrays_take(reader, ARRAY_RANKS_FEAT, NPY_I4)) ||
+        !(map->ranks_bev = arrays_take(reader, ARRAY_RANKS_BEV, NPY_I4)) ||
+        !(map->interval_starts = arrays_take(reader, ARRAY_INTERVAL_STARTS, NPY_I4)) ||
+        !(map->interval_lengths = arrays_take(reader, ARRAY_INTERVAL_LENGTHS, NPY_I4)) ||
+        (arrays_has(reader, ARRAY_WEIGHTS) &&
+         !(map->weights = arrays_take(reader, ARRAY_WEIGHTS, NPY_F4))) ||
         !scatter_check(map, &scene->shape, reader->npz->where, reader->err))
         return false;
     if (scene->has_rig && !map->weights)
@@ -436,9 +414,9 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
         (reader->has_index && !read_map(reader, scene)) || !photos_read(reader, scene) ||
-        !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) ||
-        !(has_feat ? read_floats(reader, ARRAY_FEAT, &scene->tensors.feat)
-                   : scene_use_photo_features(scene, reader->err)))
+        !(scene->tensors.depth = arrays_take(reader, ARRAY_DEPTH, NPY_F4)) ||
+        (has_feat ? !(scene->tensors.feat = arrays_take(reader, ARRAY_FEAT, NPY_F4))
+                  : !scene_use_photo_features(scene, reader->err)))
         return false;
     remark_rig(scene);
     remark_depth(scene);
@@ -484,7 +462,7 @@ static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
         count *= axes[i];
     uint16_t *codes = malloc((size_t)count * sizeof *codes);
     if (!codes)
-        return err_set(err, ERR_FAILED, scene_arrays[id].name, "", "out of memory");
+        return err_no_memory(err, scene_arrays[id].name, "");
     for (int64_t i = 0; i < count; i++)
         codes[i] = (uint16_t)bev_code(BEV_FP16, ((const float *)elements)[i]);
     bool ok = npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, codes, err);
@@ -549,13 +527,9 @@ bool scene_write_npz(const char *path, const Scene *scene, const Features *featu
     NpzWriter npz;
     char *bytes = NULL;
     size_t length = 0;
-    if (!npz_writer_open(&npz, err))
-        return false;
-    if (!add_scene(&npz, scene, features, map, half, err)) {
-        npz_writer_abort(&npz);
-        return false;
-    }
-    bool ok = npz_writer_finish(&npz, &bytes, &length, err) && data_write(path, bytes, length, err);
+    bool ok = npz_writer_open(&npz, err) && add_scene(&npz, scene, features, map, half, err) &&
+              npz_writer_finish(&npz, &bytes, &length, err) && data_write(path, bytes, length, err);
+    npz_writer_close(&npz);
     free(bytes);
     return ok;
 }
