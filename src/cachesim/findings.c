@@ -47,25 +47,10 @@ static Finding *add_finding(Findings *findings, double gain, const char *lesson)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* Returns the longest term besides the limiter. */
-static LatencyTerm next_longest_term(const Prediction *prediction) {
-    int next = -1;
-    for (int term = 0; term < TERM_COUNT; term++)
-        if (term != (int)prediction->limiter &&
-            (next < 0 || prediction->term_us[term] > prediction->term_us[next]))
-            next = term;
-    return (LatencyTerm)next;
-}
-
 /* Whether one warp, or the threads of one cell, add all points of an interval. */
 static bool waits_for_interval(const BevKernel *kernel) {
     BevOwner owner = kernel->access.owner;
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
-}
-
-/* Whether nearly all DRAM bytes are written. L2 then holds the inputs, but not the output. */
-static bool writes_most_dram_bytes(const Prediction *prediction) {
-    return prediction->dram_read_bytes < 0.1 * prediction->dram_write_bytes;
 }
 
 /* Whether the issue term is the time of the touched L1 lines, not that of the instructions. */
@@ -74,40 +59,38 @@ static bool limited_by_l1_lines(const Prediction *prediction) {
 }
 
 static const char *remedy_text(const Facts *facts) {
-    switch (facts->prediction->limiter) {
+    const Prediction *p = facts->prediction;
+    switch (p->limiter) {
     case TERM_DEPENDENT_LOADS:
         return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
                                                          : "fewer steps in turn";
-    case TERM_DRAM:
-        return writes_most_dram_bytes(facts->prediction) ? "an output that stays in L2"
-                                                         : "keeping in L2 what is read again";
+    case TERM_DRAM: /* where most bytes are written, L2 holds the inputs, but not the output */
+        return p->dram_read_bytes < 0.1 * p->dram_write_bytes ? "an output that stays in L2"
+                                                              : "keeping in L2 what is read again";
     case TERM_L2:
         return facts->kernel->kernel->access.sums ? "fewer additions in L2"
                                                   : "asking L2 for fewer bytes";
     default:
-        return limited_by_l1_lines(facts->prediction) ? "touching fewer lines of L1"
-                                                      : "fewer instructions a point";
+        return limited_by_l1_lines(p) ? "touching fewer lines of L1" : "fewer instructions a point";
     }
 }
 
 /* Writes the figures behind the limiter: its own facts, then the two longest terms. */
-static void write_term_evidence(const Facts *facts, LatencyTerm next, char *text, size_t size) {
+static void write_term_evidence(const Facts *facts, int next, char *text, size_t size) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
     double l2_bytes = model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
     char more[96] = "";
     if (p->limiter == TERM_DEPENDENT_LOADS && lengths->longest &&
         waits_for_interval(facts->kernel->kernel))
-        snprintf(more, sizeof more, "longest interval %lld points, median %lld (counted); ",
-                 (long long)lengths->longest, (long long)lengths->median);
+        TELL(more, "longest interval %lld points, median %lld (counted); ",
+             (long long)lengths->longest, (long long)lengths->median);
     else if (p->limiter == TERM_DRAM)
-        snprintf(more, sizeof more,
-                 "DRAM reads %.1f MB, writes %.1f; footprint %.0f %% of L2 (model); ",
-                 p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6,
-                 100 * bev_footprint_total(facts->model->footprint) / l2_bytes);
+        TELL(more, "DRAM reads %.1f MB, writes %.1f; footprint %.0f %% of L2 (model); ",
+             p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6,
+             100 * bev_footprint_total(facts->model->footprint) / l2_bytes);
     else if (p->limiter == TERM_L2)
-        snprintf(more, sizeof more, "%.2f million sectors at L2 (model); ",
-                 facts->kernel->l2_sectors * 1e-6);
+        TELL(more, "%.2f million sectors at L2 (model); ", facts->kernel->l2_sectors * 1e-6);
     snprintf(text, size, "%s%s %.1f us, next %s %.1f us (model)", more, term_names[p->limiter],
              p->term_us[p->limiter], term_names[next], p->term_us[next]);
 }
@@ -130,9 +113,12 @@ static const char *lesson_of_limiter(const Facts *facts) {
 /* Finds the longest term of the latency. Its gain is the latency over that without the term. */
 static void find_limiter(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
-    LatencyTerm next = next_longest_term(p);
+    int next = p->limiter ? 0 : 1; /* becomes the longest term besides the limiter */
     Finding *finding = NULL;
     char own[24], all[24], without[24]; /* the terms overlap: `without` is not `all` minus `own` */
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (term != (int)p->limiter && p->term_us[term] > p->term_us[next])
+            next = term;
     /* A limiter that is barely longer than the next term is no finding. */
     if (gain_with_term(p, p->limiter, p->term_us[next]) >= LEAST_GAIN)
         finding = add_finding(findings, gain_with_term(p, p->limiter, 0), lesson_of_limiter(facts));
@@ -141,12 +127,12 @@ static void find_limiter(const Facts *facts, Findings *findings) {
     unit_text(UNIT_US, p->term_us[p->limiter], own, sizeof own);
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
     unit_text(UNIT_US, p->latency_us / finding->gain, without, sizeof without);
-    snprintf(finding->text, sizeof finding->text,
-             "%s (%s %s); latency %s: %s would give up to %.1f times", limit_names[p->limiter],
-             term_names[p->limiter], own, all, remedy_text(facts), finding->gain);
-    snprintf(finding->brief, sizeof finding->brief, "%s; %s, %s if %s were free",
-             limit_names[p->limiter], all, without, term_names[p->limiter]);
-    snprintf(finding->advice, sizeof finding->advice, "%s", remedy_text(facts));
+    TELL(finding->text, "%s (%s %s); latency %s: %s would give up to %.1f times",
+         limit_names[p->limiter], term_names[p->limiter], own, all, remedy_text(facts),
+         finding->gain);
+    TELL(finding->brief, "%s; %s, %s if %s were free", limit_names[p->limiter], all, without,
+         term_names[p->limiter]);
+    TELL(finding->advice, "%s", remedy_text(facts));
     write_term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 
@@ -165,14 +151,13 @@ static void find_repeated_indices(const Facts *facts, Findings *findings) {
                                    "ten-times-the-indices:tiles");
     if (!finding)
         return;
-    snprintf(finding->text, sizeof finding->text,
-             "indices are read %.1f times: all channels of a point together would give %.1f times",
-             read / once, finding->gain);
-    snprintf(finding->brief, sizeof finding->brief,
-             "indices are read %.1f times, %.1f times to gain", read / once, finding->gain);
-    snprintf(finding->advice, sizeof finding->advice, "all channels of a point together");
-    snprintf(finding->evidence, sizeof finding->evidence, "%.2f MB of indices for %.2f MB (model)",
-             read * 1e-6, once * 1e-6);
+    TELL(finding->text,
+         "indices are read %.1f times: all channels of a point together would give %.1f times",
+         read / once, finding->gain);
+    TELL(finding->brief, "indices are read %.1f times, %.1f times to gain", read / once,
+         finding->gain);
+    TELL(finding->advice, "all channels of a point together");
+    TELL(finding->evidence, "%.2f MB of indices for %.2f MB (model)", read * 1e-6, once * 1e-6);
 }
 
 /* Finds features that use little of their sectors. Full use would save L2 bytes and L1 lines. */
@@ -189,17 +174,15 @@ static void find_wasted_sectors(const Facts *facts, Findings *findings) {
     Finding *finding = add_finding(findings, gain_with_terms(p, &other), "layout:coalescing");
     if (!finding)
         return;
-    snprintf(finding->text, sizeof finding->text,
-             "%.0f %% of each feature sector is used: %s would give at least %.1f times", 100 * use,
-             facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row",
-             finding->gain);
-    snprintf(finding->advice, sizeof finding->advice, "%s",
-             facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row");
-    snprintf(finding->brief, sizeof finding->brief, "%.0f %% of a sector used, %.1f times to gain",
-             100 * use, finding->gain);
-    snprintf(finding->evidence, sizeof finding->evidence,
-             "%.1f sectors of 32 bytes a request of features (model)",
-             facts->kernel->sectors_per_request);
+    TELL(finding->text, "%.0f %% of each feature sector is used: %s would give at least %.1f times",
+         100 * use,
+         facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row",
+         finding->gain);
+    TELL(finding->advice, "%s",
+         facts->kernel->kernel->channels_first ? "channels last" : "wider loads of a row");
+    TELL(finding->brief, "%.0f %% of a sector used, %.1f times to gain", 100 * use, finding->gain);
+    TELL(finding->evidence, "%.1f sectors of 32 bytes a request of features (model)",
+         facts->kernel->sectors_per_request);
 }
 
 /* Finds launches that take a large share of the latency: the kernel's own, clears, encoding. */
@@ -217,18 +200,15 @@ static void find_launch_cost(const Facts *facts, Findings *findings) {
         return;
     unit_text(UNIT_US, p->launch_us, own, sizeof own);
     unit_text(UNIT_US, p->latency_us, all, sizeof all);
-    snprintf(finding->text, sizeof finding->text,
-             "launch%s take%s %s of %s: without, at most %.1f times",
-             facts->kernel->profile.encoded > 0 ? ", clear and encoding"
-             : more                             ? " and clear"
-                                                : "",
-             more ? "" : "s", own, all, finding->gain);
-    snprintf(finding->advice, sizeof finding->advice, "fewer launches and clears");
-    snprintf(finding->brief, sizeof finding->brief, "launch %s of %s, %.1f times to gain", own, all,
-             finding->gain);
-    snprintf(finding->evidence, sizeof finding->evidence, "%s; the kernel itself %.1f us (model)",
-             more ? "a launch before or after the kernel" : "one launch",
-             p->latency_us - p->launch_us);
+    TELL(finding->text, "launch%s take%s %s of %s: without, at most %.1f times",
+         facts->kernel->profile.encoded > 0 ? ", clear and encoding"
+         : more                             ? " and clear"
+                                            : "",
+         more ? "" : "s", own, all, finding->gain);
+    TELL(finding->advice, "fewer launches and clears");
+    TELL(finding->brief, "launch %s of %s, %.1f times to gain", own, all, finding->gain);
+    TELL(finding->evidence, "%s; the kernel itself %.1f us (model)",
+         more ? "a launch before or after the kernel" : "one launch", p->latency_us - p->launch_us);
 }
 
 /* Finds empty cells of a grid with height. Most kernels write zeros to all of them. */
@@ -247,18 +227,18 @@ static void find_empty_slices(const Facts *facts, Findings *findings) {
         add_finding(findings, gain_with_terms(p, &other), "the-bytes-that-nobody-needs:empty");
     if (!finding)
         return;
-    snprintf(finding->text, sizeof finding->text,
-             "%lld slices, %.0f %% of the cells get no point: writing only the others would give "
-             "%.1f times",
-             (long long)lengths->slices, 100 * empty, finding->gain);
-    snprintf(finding->advice, sizeof finding->advice, "writing only cells with points");
-    snprintf(finding->brief, sizeof finding->brief,
-             "%.0f %% of the cells empty, %.1f times to gain", 100 * empty, finding->gain);
-    snprintf(finding->evidence, sizeof finding->evidence,
-             "height: %lld of %lld cells filled, median %lld points (counted); %.0f of %.0f MB are "
-             "output (model)",
-             (long long)lengths->filled, (long long)lengths->cells, (long long)lengths->median,
-             out * 1e-6, all * 1e-6);
+    TELL(finding->text,
+         "%lld slices, %.0f %% of the cells get no point: writing only the others would give %.1f "
+         "times",
+         (long long)lengths->slices, 100 * empty, finding->gain);
+    TELL(finding->advice, "writing only cells with points");
+    TELL(finding->brief, "%.0f %% of the cells empty, %.1f times to gain", 100 * empty,
+         finding->gain);
+    TELL(finding->evidence,
+         "height: %lld of %lld cells filled, median %lld points (counted); %.0f of %.0f MB are "
+         "output (model)",
+         (long long)lengths->filled, (long long)lengths->cells, (long long)lengths->median,
+         out * 1e-6, all * 1e-6);
 }
 
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
@@ -289,15 +269,12 @@ static void find_faster_kernel(const Facts *facts, Findings *findings) {
     if (!finding)
         return;
     unit_text(UNIT_US, least.latency_us, us, sizeof us);
-    snprintf(finding->text, sizeof finding->text, "%s takes %s here: %.1f times", best->title, us,
-             finding->gain);
+    TELL(finding->text, "%s takes %s here: %.1f times", best->title, us, finding->gain);
     finding->faster = best->kernel;
-    snprintf(finding->advice, sizeof finding->advice, "%s to %s", facts->kernel->title,
-             best->title);
-    snprintf(finding->brief, sizeof finding->brief, "%s takes %s, %.1f times to gain", best->title,
-             us, finding->gain);
-    snprintf(finding->evidence, sizeof finding->evidence, "%s there: %s %.1f us (model)",
-             limit_names[least.limiter], term_names[least.limiter], least.term_us[least.limiter]);
+    TELL(finding->advice, "%s to %s", facts->kernel->title, best->title);
+    TELL(finding->brief, "%s takes %s, %.1f times to gain", best->title, us, finding->gain);
+    TELL(finding->evidence, "%s there: %s %.1f us (model)", limit_names[least.limiter],
+         term_names[least.limiter], least.term_us[least.limiter]);
 }
 
 /* ---- all findings ---------------------------------------------------------------------------- */

@@ -8,6 +8,9 @@
 
 enum { WORKFLOW_STEPS = 4, FINDINGS_MAX = 6 + WORKFLOW_STEPS };
 
+/* Writes a text of a finding, cut to its array. */
+#define TELL(text_, ...) snprintf(text_, sizeof(text_), __VA_ARGS__)
+
 typedef struct {
     char text[160]; /* "latency-bound (dependent loads 89.0 us); latency 108 us: cutting the longest
                        interval would give up to 1.9 times" */

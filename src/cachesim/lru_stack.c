@@ -10,29 +10,24 @@ static const uint32_t NEVER = (uint32_t)LRU_NEVER;
 
 bool lru_stack_init(LruStack *stack, uint32_t lines) {
     uint32_t places = (2 * lines / SPAN + 1) * SPAN;
-    *stack = (LruStack){
-        .last = malloc(((size_t)lines + 1) * sizeof *stack->last),
-        .order = malloc(((size_t)lines + 1) * sizeof *stack->order),
-        .owner = malloc(places * sizeof *stack->owner),
-        .marks = calloc(places / WORD, sizeof *stack->marks),
-        .blocks = calloc(places / BLOCK, sizeof *stack->blocks),
-        .spans = calloc(places / SPAN, sizeof *stack->spans),
-        .places = places,
-    };
-    if (!stack->last || !stack->order || !stack->owner || !stack->marks || !stack->blocks ||
-        !stack->spans)
+    size_t words = places / WORD, blocks = places / BLOCK, spans = places / SPAN;
+    uint64_t *marks =
+        calloc(1, words * sizeof *marks +
+                      (blocks + spans + 2 * (size_t)lines + places) * sizeof(uint32_t));
+    *stack = (LruStack){.marks = marks, .places = places};
+    if (!marks)
         return false;
+    stack->blocks = (uint32_t *)(marks + words);
+    stack->spans = stack->blocks + blocks;
+    stack->last = stack->spans + spans;
+    stack->order = stack->last + lines;
+    stack->owner = stack->order + lines;
     memset(stack->last, 0xff, (size_t)lines * sizeof *stack->last);
     return true;
 }
 
 void lru_stack_free(LruStack *stack) {
-    free(stack->last);
-    free(stack->order);
-    free(stack->owner);
     free(stack->marks);
-    free(stack->blocks);
-    free(stack->spans);
 }
 
 /* Sets the mark at `place` (`change` 1) or clears it (`change` UINT32_MAX, which adds -1 to the

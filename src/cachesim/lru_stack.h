@@ -13,10 +13,10 @@ enum { LRU_NEVER = -1 }; /* the uint32_t distance or place of a line that was ne
  * 512 places and for spans of 64 blocks, so that counting needs few steps. When the time line is
  * full, all marks move to its front in order. */
 typedef struct {
+    uint64_t *marks;  /* [places / 64] one bit a place; begins the block of all arrays */
     uint32_t *last;   /* [lines] the line's place on the time line, or LRU_NEVER */
     uint32_t *order;  /* [distinct] the touched lines in the order of their first touches */
     uint32_t *owner;  /* [places] the line whose mark is at this place */
-    uint64_t *marks;  /* [places / 64] one bit a place */
     uint32_t *blocks; /* the number of marks in each block */
     uint32_t *spans;  /* the number of marks in each span */
     uint32_t distinct, places; /* lines touched so far; the length of the time line */

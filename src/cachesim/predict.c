@@ -127,11 +127,6 @@ static void set_issue_term(const Profile *profile, const Gpu *gpu, double instru
     p->term_us[TERM_ISSUE] = fmax(cycles, counts->busy_lines) / a_us;
 }
 
-/* Returns the time of `number` operations if each multiprocessor does `a_cycle` of them a cycle. */
-static double operations_us(const Gpu *gpu, double number, double a_cycle) {
-    return number / (a_cycle * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
-}
-
 /* Returns the time of `number` operations of L2. The L2 of an H200 does `a_cycle` of them a cycle
  * for each multiprocessor. On another GPU the rate is in proportion to its L2's read bandwidth. */
 static double l2_operations_us(const Gpu *gpu, double number, double a_cycle) {
@@ -142,15 +137,9 @@ static double l2_write_us(const Gpu *gpu, double bytes) {
     return l2_operations_us(gpu, bytes, L2_WRITE_BYTES);
 }
 
-/* Returns the time of the additions to sums in memory: the time of the busiest slice of the L2. */
-static double additions_us(const Profile *profile, const Gpu *gpu) {
-    bool plain = profile->kernel->access.sums == BEV_SUMS_PLAIN;
-    return l2_operations_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
-}
-
-/* Returns the L2 term of the kernel alone; launch_us has the clear and the encoding launch. A store
- * to a part of a sector takes as long as an addition: L2 reads the sector, inserts the bytes and
- * recomputes the check bits. */
+/* Returns the L2 term of the kernel alone; launch_us has the clear and the encoding launch.
+ * Additions take the time of the busiest slice of the L2. A store to a part of a sector takes as
+ * long as an addition: L2 reads the sector, inserts the bytes and recomputes the check bits. */
 static double l2_us(const Profile *profile, const Gpu *gpu) {
     const TraceCounts *counts = &profile->counts;
     double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
@@ -158,7 +147,10 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
     double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
     double stores = writes - counts->l2_partial - apart;
     return SECTOR * reads / (predict_l2_gb_s(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
-           l2_operations_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
+           l2_operations_us(gpu, counts->l2_partial, L2_ADDITIONS) +
+           l2_operations_us(gpu, counts->busiest,
+                            profile->kernel->access.sums == BEV_SUMS_PLAIN ? L2_PAIRS
+                                                                           : L2_ADDITIONS);
 }
 
 /* Returns the cycles of `longest` dependent loads of a warp, of which `at_once` are in flight. Each
@@ -235,14 +227,6 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     return p;
 }
 
-static LatencyTerm limiter_of(const Prediction *p) {
-    int limiter = 0;
-    for (int part = 0; part < TERM_COUNT; part++)
-        if (p->term_us[part] > p->term_us[limiter])
-            limiter = part;
-    return (LatencyTerm)limiter;
-}
-
 Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
     BevGpuFacts facts = gpu_facts(gpu);
     double loads = ceil((double)profile->tile / profile->counts.form->load);
@@ -264,9 +248,11 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     p.launch_us += profile->counts.transposed * TRANSPOSE_US;
     p.launch_us +=
         (profile->cleared_bytes > 0) * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
-    p.launch_us +=
-        (profile->encoded > 0) * LAUNCH_US + operations_us(gpu, profile->encoded, ENCODED);
-    p.limiter = limiter_of(&p);
+    p.launch_us += (profile->encoded > 0) * LAUNCH_US +
+                   profile->encoded / (ENCODED * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (p.term_us[term] > p.term_us[p.limiter])
+            p.limiter = (LatencyTerm)term;
     p.latency_us = predict_latency_us(&p, 1);
     return p;
 }

@@ -151,21 +151,17 @@ static bool number_lines(Reuse *reuse) {
 }
 
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
-    Reuse *reuse = calloc(1, sizeof *reuse);
-    uint32_t lines = sectors / LINE_SECTORS + 1;
-    bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
+    Reuse *reuse = malloc(sizeof *reuse);
+    bool ok = reuse != NULL;
     if (ok) {
-        reuse->sectors = sectors;
-        reuse->lines = lines;
-        reuse->one_in = one_in;
+        *reuse = (Reuse){.sectors = sectors, .lines = sectors / LINE_SECTORS + 1, .one_in = one_in};
         reuse->first_kind = malloc((size_t)sectors + 1);
         ok = reuse->first_kind && number_lines(reuse) &&
              cache_init(&reuse->whole, 1, reuse->followed_lines) &&
              cache_init(&reuse->divided, 2, reuse->followed_lines);
     }
     if (!ok) {
-        err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
-                "no memory for %u sectors", sectors);
+        err_no_memory(err, "reuse distances", "choose a smaller scene");
         reuse_free(reuse);
         return NULL;
     }
@@ -194,12 +190,6 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     if (!overwrites(kind) && smaller(distance, copy) != NEVER)
         counts->at[smaller(distance, copy)].fetches++;
     sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
-}
-
-static void make_stale(Copy *copy) {
-    copy->reach = NEVER;
-    if (copy->first_home == UNSEEN)
-        copy->first_reach = NEVER;
 }
 
 /* Returns the distance of an evict-first line whose stack of such lines gives `distance`. The
@@ -261,8 +251,11 @@ static void cache_access(Cache *cache, int side, int home, uint32_t number, Reus
     Copy *copy = cache->partitions == 2 ? &cache->copies[number] : NULL;
     bool copied = side != home && kind != REUSE_UPDATE && kind != REUSE_PATCH;
     uint32_t copy_distance = NEVER;
-    if (copy && kind != REUSE_READ)
-        make_stale(copy);
+    if (copy && kind != REUSE_READ) { /* the copy is stale */
+        copy->reach = NEVER;
+        if (copy->first_home == UNSEEN)
+            copy->first_reach = NEVER;
+    }
     if (copied)
         copy_distance = touch_copy(cache, side, number, kind);
     if (copied && kind == REUSE_READ)
@@ -347,25 +340,21 @@ static void count_second_copy(Counts *counts, const Copy *copy, const Sector *se
     counts->at[smaller(home, distance)].fetches++;
 }
 
-/* Counts the write-backs of the flush that ends the cold pass. */
-static void count_flush(const Reuse *reuse, Cache *cache) {
-    for (uint32_t number = 0; number < reuse->followed_lines * LINE_SECTORS; number++)
-        if (cache->sectors[number].clean_below != NEVER)
-            cache->cold.at[cache->sectors[number].clean_below + 1].writeback_steps++;
-}
-
-/* Fills the counts of the warm pass: those of the cold pass, corrected for first accesses. */
+/* Fills the counts of the warm pass: those of the cold pass, corrected for first accesses. Then
+ * counts the write-backs of the flush that ends the cold pass. */
 static void count_second_pass(const Reuse *reuse, Cache *cache) {
     Counts *warm = &cache->warm;
+    const uint32_t sectors = reuse->followed_lines * LINE_SECTORS;
     memcpy(warm->at, cache->cold.at, ((size_t)reuse->followed_lines + 2) * sizeof *warm->at);
     warm->first_crossings = cache->cold.first_crossings;
-    count_flush(reuse, cache);
+    for (uint32_t number = 0; number < sectors; number++)
+        if (cache->sectors[number].clean_below != NEVER)
+            cache->cold.at[cache->sectors[number].clean_below + 1].writeback_steps++;
     for (int part = 0; part < cache->partitions; part++) {
         replay_second_lines(reuse, cache, part, REUSE_READ);
         replay_second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
     }
-    uint32_t sectors = cache->partitions == 2 ? reuse->followed_lines * LINE_SECTORS : 0;
-    for (uint32_t number = 0; number < sectors; number++)
+    for (uint32_t number = 0; cache->partitions == 2 && number < sectors; number++)
         count_second_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
@@ -379,18 +368,19 @@ static uint32_t lines_in(const Cache *cache, int part) {
 static uint32_t copies_in(const Reuse *reuse, const Cache *cache, int part) {
     const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2 && cache->partitions == 2; s++)
         for (uint32_t i = 0; i < stacks[s]->distinct; i++)
             copies += reuse_home(reuse->line_of[stacks[s]->order[i]] * LINE_SECTORS) != part;
     return copies;
 }
 
+/* Allocates the three arrays as one block. */
 static bool allocate_curve(ReuseCurve *curve) {
-    size_t bytes = ((size_t)curve->lines + 1) * sizeof *curve->misses;
-    curve->misses = malloc(bytes);
-    curve->writebacks = malloc(bytes);
-    curve->crossings = malloc(bytes);
-    return curve->misses && curve->writebacks && curve->crossings;
+    size_t sizes = (size_t)curve->lines + 1;
+    curve->misses = malloc(3 * sizes * sizeof *curve->misses);
+    curve->writebacks = curve->misses + sizes;
+    curve->crossings = curve->misses + 2 * sizes;
+    return curve->misses;
 }
 
 /* Adds the counts of one pass up to curves over the cache size. The fuller partition decides. */
@@ -398,7 +388,7 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
                        ReuseCurve *curve) {
     int part = lines_in(cache, 1) > lines_in(cache, 0);
     uint32_t lines = lines_in(cache, part);
-    uint32_t copies = cache->partitions == 2 ? copies_in(reuse, cache, part) : 0;
+    uint32_t copies = copies_in(reuse, cache, part);
     uint32_t others = lines_in(cache, !part) - (copies ? copies_in(reuse, cache, !part) : 0);
     size_t sizes = (size_t)lines + 1;
     *curve = (ReuseCurve){.partitions = cache->partitions,
@@ -432,24 +422,22 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
     return true;
 }
 
-static bool make_curves(const Reuse *reuse, Cache *cache, ReuseCurves *curves) {
-    count_second_pass(reuse, cache);
-    return make_curve(reuse, cache, &cache->cold, &curves->cold) &&
-           make_curve(reuse, cache, &cache->warm, &curves->warm);
-}
-
 bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
+    Cache *const caches[] = {&reuse->whole, &reuse->divided};
+    ReuseCurves *const curves[] = {whole, divided};
+    bool ok = true;
     *whole = *divided = (ReuseCurves){0};
-    bool ok =
-        make_curves(reuse, &reuse->whole, whole) && make_curves(reuse, &reuse->divided, divided);
-    uint32_t lines = reuse->lines;
+    for (int i = 0; ok && i < 2; i++) {
+        count_second_pass(reuse, caches[i]);
+        ok = make_curve(reuse, caches[i], &caches[i]->cold, &curves[i]->cold) &&
+             make_curve(reuse, caches[i], &caches[i]->warm, &curves[i]->warm);
+    }
     reuse_free(reuse);
     if (ok)
         return true;
     reuse_curves_free(whole);
     reuse_curves_free(divided);
-    return err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
-                   "no memory for a curve of %u lines", lines);
+    return err_no_memory(err, "reuse distances", "choose a smaller scene");
 }
 
 static bool guess_curve(const ReuseGuess *guess, int partitions, bool warm, ReuseCurve *curve) {
@@ -481,17 +469,13 @@ bool reuse_guess(const ReuseGuess *guess, ReuseCurves *whole, ReuseCurves *divid
         return true;
     reuse_curves_free(whole);
     reuse_curves_free(divided);
-    return err_set(err, ERR_FAILED, "reuse distances", "", "out of memory");
+    return err_no_memory(err, "reuse distances", "");
 }
 
 void reuse_curves_free(ReuseCurves *curves) {
-    ReuseCurve *both[] = {&curves->cold, &curves->warm};
-    for (int i = 0; i < 2; i++) {
-        free(both[i]->misses);
-        free(both[i]->writebacks);
-        free(both[i]->crossings);
-        *both[i] = (ReuseCurve){0};
-    }
+    free(curves->cold.misses);
+    free(curves->warm.misses);
+    *curves = (ReuseCurves){0};
 }
 
 /* ---- reading curves ------------------------------------------------------------------------- */

@@ -60,14 +60,6 @@ static void add_warp(Multiprocessor *mp, Waiting warp) {
     mp->waiting[at] = warp;
 }
 
-static Waiting take_first(Multiprocessor *mp) {
-    Waiting first = mp->waiting[0];
-    mp->count--;
-    for (int i = 0; i < mp->count; i++)
-        mp->waiting[i] = mp->waiting[i + 1];
-    return first;
-}
-
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Starts the next block that has work in an empty room. */
@@ -90,24 +82,21 @@ static void start_block(Scheduler *scheduler, int sm, int number, double us) {
     }
 }
 
-/* Notes that the warp has written its cells. */
-static void write_cells(Scheduler *scheduler, const void *state, double us) {
-    WarpCells list;
-    Schedule *schedule = scheduler->schedule;
-    int count = scheduler->launch->cells(scheduler->replay, state, list);
-    for (int i = 0; i < count; i++) {
-        if (isnan(schedule->first_us[list[i]]))
-            schedule->first_us[list[i]] = (float)us;
-        schedule->last_us[list[i]] = (float)us; /* ends come in ascending order, nearly */
-    }
-}
-
+/* Ends a warp, which has written its cells, and its block after the last warp. */
 static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
     Room *room = &scheduler->rooms[sm * scheduler->resident + warp->room];
-    write_cells(scheduler, warp->state, warp->ready_us);
+    Schedule *schedule = scheduler->schedule;
+    WarpCells list;
+    const float us = (float)warp->ready_us;
+    int count = scheduler->launch->cells(scheduler->replay, warp->state, list);
+    for (int i = 0; i < count; i++) {
+        if (isnan(schedule->first_us[list[i]]))
+            schedule->first_us[list[i]] = us;
+        schedule->last_us[list[i]] = us; /* ends come in ascending order, nearly */
+    }
     if (--room->warps > 0)
         return;
-    scheduler->schedule->blocks[room->block].end_us = (float)warp->ready_us;
+    schedule->blocks[room->block].end_us = us;
     start_block(scheduler, sm, warp->room, warp->ready_us);
 }
 
@@ -115,7 +104,10 @@ static void end_warp(Scheduler *scheduler, int sm, const Waiting *warp) {
 static void go_on(Scheduler *scheduler, int sm) {
     Multiprocessor *mp = &scheduler->multiprocessors[sm];
     double now = mp->next_us;
-    Waiting warp = take_first(mp);
+    Waiting warp = mp->waiting[0];
+    mp->count--;
+    for (int i = 0; i < mp->count; i++)
+        mp->waiting[i] = mp->waiting[i + 1];
     if (warp.left > 0) {
         mp->free_us = now + scheduler->issue_us;
         warp.left--;
@@ -170,8 +162,7 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err
     free(states);
     free(scheduler->rooms);
     free(scheduler->multiprocessors);
-    return ok || err_set(err, ERR_FAILED, "schedule", "", "no memory for %lld blocks",
-                         (long long)launch->blocks);
+    return ok || err_no_memory(err, "schedule", "");
 }
 
 /* ---- the schedule ---------------------------------------------------------------------------- */
@@ -181,11 +172,6 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err
 static int warps_of(const Gpu *gpu) {
     int cc = 10 * gpu->cc_major + gpu->cc_minor;
     return cc == 75 ? 32 : cc == 86 || cc == 87 || cc == 89 || cc >= 120 ? 48 : MOST_WARPS;
-}
-
-static double last_end(const Schedule *schedule) {
-    const BlockSpan *last = schedule_last_block(schedule);
-    return last ? last->end_us : 0;
 }
 
 static void scale_schedule(Schedule *schedule) {
@@ -206,8 +192,7 @@ static bool begin_schedule(const BevProblem *problem, Schedule *schedule, Err *e
     schedule->first_us = malloc((size_t)cells * sizeof *schedule->first_us);
     schedule->last_us = malloc((size_t)cells * sizeof *schedule->last_us);
     if (!schedule->first_us || !schedule->last_us)
-        return err_set(err, ERR_FAILED, "schedule", "", "no memory for %lld cells",
-                       (long long)cells);
+        return err_no_memory(err, "schedule", "");
     for (int64_t i = 0; i < cells; i++)
         schedule->first_us[i] = schedule->last_us[i] = NAN;
     return true;
@@ -240,7 +225,8 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
     if (!begin_schedule(problem, schedule, err) ||
         !trace_replay(kernel->kernel, problem, &watch, &unused, NULL, err))
         return false;
-    schedule->own_us = last_end(schedule);
+    const BlockSpan *last = schedule_last_block(schedule);
+    schedule->own_us = last ? last->end_us : 0;
     if (!(schedule->own_us > 0))
         return err_set(err, ERR_FAILED, "schedule", "", "the kernel has no work");
     scale_schedule(schedule);
@@ -318,7 +304,7 @@ static bool count_points(const BevMap *map, Race *race, Err *err) {
     race->points = calloc((size_t)(race->nx * race->ny), sizeof *race->points);
     for (int64_t i = 0; race->points && i < map->intervals; i++)
         race->points[map->ranks_bev[map->interval_starts[i]]] = map->interval_lengths[i];
-    return race->points || err_set(err, ERR_FAILED, "race", "", "no memory for the grid");
+    return race->points || err_no_memory(err, "race", "");
 }
 
 bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, const GpuEdit *edit,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "src/cachesim/steps_lanes.h"
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/regime.h"
@@ -32,26 +33,20 @@ struct StepRecorder {
     bool failed;          /* memory ran out */
 };
 
-/* Makes room for one more element of `bytes` bytes; a full array is doubled. Returns the array, or
- * NULL if memory ran out. */
-static void *grow_array(StepRecorder *recorder, void *array, int count, size_t bytes) {
-    enum { FIRST = 64 };
-    bool full = count == 0 || (count >= FIRST && (count & (count - 1)) == 0);
-    if (recorder->failed || !full)
-        return recorder->failed ? NULL : array;
-    void *larger = realloc(array, (size_t)(count ? 2 * count : FIRST) * bytes);
-    recorder->failed = !larger;
-    return larger;
-}
-
-/* Appends a zeroed element to an array of Steps and returns it. NULL: memory ran out. */
+/* Appends a zeroed element to an array of Steps and returns it. A full array is doubled. NULL:
+ * memory ran out. */
 #define APPEND(recorder, field, count)                                                             \
     append(recorder, (void **)&(recorder)->steps->field, &(recorder)->steps->count,                \
            sizeof *(recorder)->steps->field)
 
 static void *append(StepRecorder *recorder, void **array, int *count, size_t bytes) {
-    void *larger = grow_array(recorder, *array, *count, bytes);
-    if (!larger)
+    enum { FIRST = 64 };
+    const bool full = *count == 0 || (*count >= FIRST && (*count & (*count - 1)) == 0);
+    void *larger = full && !recorder->failed
+                       ? realloc(*array, (size_t)(*count ? 2 * *count : FIRST) * bytes)
+                       : *array;
+    recorder->failed |= !larger;
+    if (recorder->failed)
         return NULL;
     *array = larger;
     void *element = (char *)larger + (size_t)(*count)++ * bytes;
@@ -232,13 +227,6 @@ static bool choice_check(const Steps *steps, const StepChoice *choice, Err *err)
                    "no thread of block %lld, warp %d owns anything", block, choice->warp);
 }
 
-static void describe_form(Steps *steps, const BevAccess *form, const BevProblem *problem) {
-    int tile = bev_access_tile(form, problem);
-    steps->form = form;
-    steps->in_flight = bev_points_in_flight(form, problem->dtype);
-    steps->passes = form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
-}
-
 bool steps_record(const BevKernel *kernel, const BevProblem *problem, const StepChoice *choice,
                   Steps *steps, Err *err) {
     TraceCounts counts;
@@ -254,15 +242,17 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
         return err_set(err, ERR_USAGE, kernel->name, "", "there is no cell %lld: the grid has %lld",
                        (long long)choice->cell, (long long)cells);
     recorder.interval_of = bev_intervals_of_cells(recorder.map, cells);
-    bool ok = recorder.interval_of
-                  ? trace_replay(kernel, problem, &watch, &counts, NULL, err)
-                  : err_set(err, ERR_FAILED, kernel->name, "", "no memory for its steps");
-    if (ok && recorder.failed)
-        ok = err_set(err, ERR_FAILED, kernel->name, "", "no memory for its steps");
+    bool ok = (recorder.interval_of || err_no_memory(err, kernel->name, "")) &&
+              trace_replay(kernel, problem, &watch, &counts, NULL, err) &&
+              (!recorder.failed || err_no_memory(err, kernel->name, ""));
     free(recorder.interval_of);
-    if (ok)
-        describe_form(steps, counts.form, problem);
-    return ok && choice_check(steps, choice, err);
+    if (!ok)
+        return false;
+    const BevAccess *form = steps->form = counts.form;
+    int64_t tile = bev_access_tile(form, problem);
+    steps->in_flight = bev_points_in_flight(form, problem->dtype);
+    steps->passes = form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
+    return choice_check(steps, choice, err);
 }
 
 void steps_free(Steps *steps) {
@@ -346,10 +336,9 @@ int step_lines(const Steps *steps, const StepInstruction *in) {
 }
 
 bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to) {
-    int place = lane - span->lanes.first, end = span->bytes;
-    if (place < 0 || place % span->lanes.stride || place / span->lanes.stride >= span->lanes.count)
+    int place = (lane - span->lanes.first) / span->lanes.stride, end = span->bytes;
+    if (!step_has_lane(&span->lanes, lane))
         return false;
-    place /= span->lanes.stride;
     int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
     *from = span->byte + (span->lanes.same ? 0 : place * share);
     *to = span->byte + (span->lanes.same || (place + 1) * share > end ? end : (place + 1) * share);

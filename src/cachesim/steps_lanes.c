@@ -17,15 +17,11 @@ static bool is_tile(const Steps *steps) {
     return steps->form->owner == BEV_OWNS_TILE;
 }
 
-/* Returns the first channel of a lane of V4. Four lanes share a cell. Number q of them holds the
- * channels that number q of the four lanes of an image row loads. */
-static int tile_channel(const Steps *steps, const StepPoint *point, int lane) {
-    return point->first + lane % QUAD * v4_lane_channels(steps->out);
-}
-
 int step_lane_channel(const Steps *steps, const StepPoint *point, int lane) {
+    /* In V4 four lanes share a cell. Number q of them holds the channels that number q of the four
+     * lanes of an image row loads. */
     if (is_tile(steps))
-        return tile_channel(steps, point, lane);
+        return point->first + lane % QUAD * v4_lane_channels(steps->out);
     int place = (lane - point->lanes.first) / point->lanes.stride;
     int share = (point->last - point->first + point->lanes.count - 1) / point->lanes.count;
     return point->first + place * share;

@@ -3,6 +3,8 @@
  * needs addresses only, so the map has no weights. */
 #include "src/cachesim/trace_internal.h"
 
+#include "kernels/regime.h"
+
 #include <stdlib.h>
 
 /* Sorts the tiles by class, the largest class first. Tiles of class 0 are sorted by their number of
@@ -33,16 +35,6 @@ static int32_t place_of_worker(const TileFill *fill, int32_t worker) {
                      worker % TILE_WARPS);
 }
 
-static void fill_step(const TileDraft *draft, const TileCursor *cursor, int64_t step,
-                      TileMap *map) {
-    map->columns[step] = cursor->column;
-    for (int m = 0; m < TILE_CELLS; m++) {
-        int64_t slot = step * TILE_CELLS + m;
-        map->entries[slot] = cursor->mine[m] < 0 ? 0 : draft->entries[cursor->mine[m]].code;
-        map->weight_rows[slot] = cursor->mine[m] < 0 ? 0 : cursor->mine[m];
-    }
-}
-
 /* Writes tile number `tile` of the draft to the map, as number `at` of the launch. */
 static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill *fill,
                       TileMap *map) {
@@ -57,10 +49,16 @@ static void fill_tile(const TileDraft *draft, int64_t tile, int64_t at, TileFill
     for (int part = 0; part < parts; part++)
         map->work[place_of_worker(fill, fill->worker + part)] =
             (TileWork){(int32_t)at, fill->other + part, fill->other + count - parts, part, parts};
-    for (int i = 0; tile_cursor_step(draft, &cursor); i++)
-        fill_step(draft, &cursor,
-                  i < parts ? place_of_worker(fill, fill->worker + i) : fill->other + i - parts,
-                  map);
+    for (int i = 0; tile_cursor_step(draft, &cursor); i++) {
+        int64_t step =
+            i < parts ? place_of_worker(fill, fill->worker + i) : fill->other + i - parts;
+        map->columns[step] = cursor.column;
+        for (int m = 0; m < TILE_CELLS; m++) {
+            int64_t slot = step * TILE_CELLS + m;
+            map->entries[slot] = cursor.mine[m] < 0 ? 0 : draft->entries[cursor.mine[m]].code;
+            map->weight_rows[slot] = cursor.mine[m] < 0 ? 0 : cursor.mine[m];
+        }
+    }
     fill->worker += parts;
     fill->other += count - parts;
 }
@@ -73,22 +71,12 @@ static void fill_tiles(const TileDraft *draft, const int32_t *sorted, int round,
         fill_tile(draft, sorted[tile], tile, &fill, map);
 }
 
-/* Lists the cells without an interval. `used` has a zeroed byte for each cell. */
-static void find_empty_cells(const BevProblem *problem, uint8_t *used, TileMap *map) {
-    const BevMap *points = &problem->map;
-    for (int64_t i = 0; i < points->intervals; i++)
-        used[points->ranks_bev[points->interval_starts[i]]] = 1;
-    for (int64_t cell = 0, at = 0; cell < problem->shape.nx * problem->shape.ny; cell++)
-        if (!used[cell])
-            map->empty[at++] = (int32_t)cell;
-}
-
 /* Allocates the arrays of V4's map and fills them from the draft. False: no memory. */
 static bool fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) {
     const BevProblem *problem = draft->problem;
     size_t cells = (size_t)(problem->shape.nx * problem->shape.ny), tiles = (size_t)draft->tiles;
     int64_t blocks = (draft->schedule.workers + TILE_WARPS - 1) / TILE_WARPS;
-    uint8_t *used = calloc(cells + 1, 1);
+    int32_t *interval_of = bev_intervals_of_cells(&problem->map, (int64_t)cells);
     int32_t *sorted = malloc((tiles + 1) * sizeof *sorted);
     map->workers = blocks * TILE_WARPS;
     map->pairs = draft->schedule.counts[PAIR_CLASS];
@@ -104,14 +92,16 @@ static bool fill_map(const TileDraft *draft, int multiprocessors, TileMap *map) 
     map->entries = malloc(slots * sizeof *map->entries);
     map->weight_rows = malloc(slots * sizeof *map->weight_rows);
     map->empty = malloc(cells * sizeof *map->empty);
-    bool ok = used && sorted && map->work && map->cells && map->columns && map->entries &&
+    bool ok = interval_of && sorted && map->work && map->cells && map->columns && map->entries &&
               map->weight_rows && map->empty;
     if (ok) {
         sort_tiles(draft, sorted);
         fill_tiles(draft, sorted, multiprocessors / (int)draft->schedule.passes, map);
-        find_empty_cells(problem, used, map);
     }
-    free(used);
+    for (size_t cell = 0, at = 0; ok && cell < cells; cell++)
+        if (interval_of[cell] < 0)
+            map->empty[at++] = (int32_t)cell;
+    free(interval_of);
     free(sorted);
     return ok;
 }
@@ -127,8 +117,7 @@ bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map
     if (ok)
         return true;
     tile_map_free(map);
-    return err_set(err, ERR_FAILED, "V4's tiles", "choose a smaller scene",
-                   "no memory for %lld points", (long long)problem->map.points);
+    return err_no_memory(err, "V4's tiles", "choose a smaller scene");
 }
 
 void tile_map_free(TileMap *map) {

@@ -71,12 +71,13 @@ typedef struct {
     uint64_t sectors; /* sectors of all arrays placed so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], the latest line first */
     MemoryShare shares[TRACE_MULTIPROCESSORS];
+    int sm;          /* the multiprocessor of the current turn */
     bool missed;     /* a read has missed L1 since the last memory_count */
     bool first;      /* such a read was the first access to its sector; false without `reuse` */
     Slices slices;   /* used by kernels whose sums are in memory */
     bool with_reuse; /* the caller wants an analysis of reuse */
     Reuse *reuse;    /* may be NULL */
-    int sample;              /* one multiprocessor in `sample` is replayed */
+    int sample;      /* one multiprocessor in `sample` is replayed */
     const TraceWatch *watch; /* may be NULL */
     StepRecorder *recorder;  /* the recorder of `watch`; may be NULL */
     Scheduler *scheduler;    /* the scheduler of `watch`; may be NULL */
@@ -95,36 +96,35 @@ Place memory_place(Memory *memory, TraceArray array, const char *name, size_t by
 bool memory_start(Memory *memory, Err *err);
 void memory_stop(Memory *memory);
 
-/* An instruction of a warp on multiprocessor `sm`, while it is being counted. */
+/* An instruction of a warp, while it is being counted. */
 typedef struct {
     Memory *memory;
-    int sm;
     ReuseKind kind;
     uint32_t base;
     TraceCount *count;
     int64_t last_sector; /* the last sector touched so far */
     int64_t covered;     /* bytes of last_sector written so far */
     bool line_missed;    /* L1 did not hold a sector of last_sector's line */
-    StepLanes lanes;     /* lanes that request the next span; only a recorder reads them */
 } Instruction;
 
-Instruction memory_read(Memory *memory, int sm, Place place);
-Instruction memory_write(Memory *memory, int sm, Place place);
+Instruction memory_read(Memory *memory, Place place);
+Instruction memory_write(Memory *memory, Place place);
 
-/* Counts bytes [byte, byte + bytes) of the array, which some lanes of the instruction request. Call
- * it in ascending order of lanes: neighbours that share a sector request the sector once. */
-void memory_span(Instruction *instruction, int64_t byte, int64_t bytes);
+/* Counts bytes [byte, byte + bytes) of the array, which `lanes` of the instruction request. Call it
+ * in ascending order of lanes: neighbours that share a sector request the sector once. */
+void memory_span(Instruction *instruction, StepLanes lanes, int64_t byte, int64_t bytes);
 
 /* Begins `instructions` instructions of a warp that add floats to sums in memory, by atomics or by
  * a plain +=, as the kernel does. */
-Instruction memory_adding(Memory *memory, int sm, Place place, int instructions);
+Instruction memory_adding(Memory *memory, Place place, int instructions);
 
-/* Counts additions of some lanes to `asked` bytes from offset `byte` on. `adds` of the instructions
+/* Counts additions of `lanes` to `asked` bytes from offset `byte` on. `adds` of the instructions
  * request the sectors of the first `bytes` bytes. The other bytes merge with earlier lanes'. */
-void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t bytes, int adds);
+void memory_add(Instruction *instruction, StepLanes lanes, int64_t byte, int64_t asked,
+                int64_t bytes, int adds);
 
 /* Counts a step of a warp. */
-void memory_step(Memory *memory, int sm);
+void memory_step(Memory *memory);
 
 /* Ends a launch: adds its busiest multiprocessor and its busiest slice to the counts. */
 void memory_launched(Memory *memory);
@@ -148,8 +148,8 @@ bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err
 bool recorder_launch(StepRecorder *recorder, const Launch *launch);
 
 /* Whether the recorder wants a warp of the launch. `replay` and `state` are those of Launch. */
-bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay,
-                    int64_t block, int number, const void *state);
+bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *replay, int64_t block,
+                    int number, const void *state);
 
 /* Begins a step. */
 COLD void recorder_phase(StepRecorder *recorder, StepPhase phase);
@@ -210,8 +210,8 @@ struct Launch {
     size_t state_bytes; /* size of a warp's state */
     /* Makes the state of a warp that starts. False: the warp's threads own nothing. */
     bool (*begin)(void *replay, int64_t block, int warp, void *state);
-    /* Replays the warp's next turn on multiprocessor `sm`. False: it was the last turn. */
-    bool (*turn)(void *replay, int sm, void *state);
+    /* Replays the warp's next turn. False: it was the last turn. */
+    bool (*turn)(void *replay, void *state);
     /* Lists the cells of a warp that has begun. Returns their number. */
     int (*cells)(const void *replay, const void *state, WarpCells list);
     int32_t (*turns)(const void *state); /* turns of a warp that has begun */
@@ -280,13 +280,13 @@ typedef struct {
 } OwnersReplay;
 
 /* Replays the reads by which the owners of a warp find their points. */
-void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp);
+void warp_read_owners(OwnersReplay *replay, const Warp *warp);
 
 /* Replays the next point or splat of every owner: reads, and additions if sums are in memory. */
-void warp_step(OwnersReplay *replay, int sm, Warp *warp);
+void warp_step(OwnersReplay *replay, Warp *warp);
 
 /* Replays the stores of the sums from registers, after the last point. */
-void warp_write(OwnersReplay *replay, int sm, const Warp *warp);
+void warp_write(OwnersReplay *replay, const Warp *warp);
 
 /* ---- V4's tiles ------------------------------------------------------------------------------ */
 

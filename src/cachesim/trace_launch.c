@@ -18,8 +18,7 @@ static void *state_of(const Launch *launch, const Room *room, int warp) {
 
 /* Starts blocks from *next on in an empty room, until a block has a warp with work. Of `sample`
  * neighbouring blocks one is started. */
-static void start_block(const Launch *launch, void *replay, Room *room, int sample,
-                        int64_t *next) {
+static void start_block(const Launch *launch, void *replay, Room *room, int sample, int64_t *next) {
     while (room->warps == 0 && *next < launch->blocks) {
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, *next, warp, state_of(launch, room, room->warps)))
@@ -30,9 +29,9 @@ static void start_block(const Launch *launch, void *replay, Room *room, int samp
 }
 
 /* Gives every warp of a block a turn. The last active warp moves to the place of one that ends. */
-static void give_turns(const Launch *launch, void *replay, int sm, Room *room) {
+static void give_turns(const Launch *launch, void *replay, Room *room) {
     for (int warp = 0; warp < room->warps; warp++)
-        if (!launch->turn(replay, sm, state_of(launch, room, warp))) {
+        if (!launch->turn(replay, state_of(launch, room, warp))) {
             room->warps--;
             if (warp < room->warps)
                 memcpy(state_of(launch, room, warp), state_of(launch, room, room->warps),
@@ -61,7 +60,8 @@ static bool run_all_warps(const Launch *launch, Memory *memory, void *replay, Ro
         if (!replay_goes_on(memory, err))
             return false;
         for (int i = 0; i < sms * launch->resident; i++) {
-            give_turns(launch, replay, i / launch->resident, &rooms[i]);
+            memory->sm = i / launch->resident;
+            give_turns(launch, replay, &rooms[i]);
             start_block(launch, replay, &rooms[i], sample, &next);
             busy |= rooms[i].warps > 0;
         }
@@ -85,7 +85,7 @@ static bool run_recorded_warps(const Launch *launch, const Memory *memory, void 
         for (int warp = 0; warp < launch->warps; warp++)
             if (launch->begin(replay, block, warp, state) &&
                 recorder_wants(memory->recorder, launch, replay, block, warp, state))
-                while (launch->turn(replay, 0, state)) {
+                while (launch->turn(replay, state)) {
                 }
     }
     return true;
@@ -98,8 +98,7 @@ bool launch_run(const Launch *launch, Memory *memory, void *replay, Err *err) {
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);
     char *states = malloc((size_t)count * room_bytes);
-    bool ok = (rooms && states) ||
-              err_set(err, ERR_FAILED, memory->kernel->name, "", "no memory for %d blocks", count);
+    bool ok = (rooms && states) || err_no_memory(err, memory->kernel->name, "");
     for (int i = 0; ok && i < count; i++)
         rooms[i].states = states + (size_t)i * room_bytes;
     if (ok)

@@ -7,14 +7,6 @@
 
 /* ---- slices of the L2 ----------------------------------------------------------------------- */
 
-/* Starts the first window. A window has `turns` turns. False: out of memory. */
-static bool slices_start(Slices *slices, uint64_t lines, int turns, const char *where, Err *err) {
-    *slices =
-        (Slices){.lines = calloc(lines + 1, sizeof *slices->lines), .window = 1, .turns = turns};
-    return slices->lines || err_set(err, ERR_FAILED, where, "", "no memory for %llu lines",
-                                    (unsigned long long)lines);
-}
-
 /* Returns the slice of a sector. The hash (the end of MurmurHash3) spreads neighbouring kibibytes
  * over the pairs of slices. */
 static Slice *slice_of(Slices *slices, uint64_t sector) {
@@ -75,14 +67,15 @@ bool memory_start(Memory *memory, Err *err) {
                        "%llu sectors are more than the model can number",
                        (unsigned long long)memory->sectors);
     memory->l1 = malloc(l1);
-    if (!memory->l1)
-        return err_set(err, ERR_FAILED, memory->kernel->name, "", "no memory for L1");
+    if (memory->access->sums)
+        memory->slices =
+            (Slices){.lines = calloc(memory->sectors / LINE + 1, sizeof *memory->slices.lines),
+                     .window = 1,
+                     .turns = memory->access->sums == BEV_SUMS_PLAIN ? SLICE_TURNS_PLAIN
+                                                                     : SLICE_TURNS_ATOMIC};
+    if (!memory->l1 || (memory->access->sums && !memory->slices.lines))
+        return err_no_memory(err, memory->kernel->name, "");
     memset(memory->l1, 0xff, l1); /* no line has the number that these bytes make */
-    bool plain = memory->access->sums == BEV_SUMS_PLAIN;
-    if (memory->access->sums &&
-        !slices_start(&memory->slices, memory->sectors / LINE,
-                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->kernel->name, err))
-        return false;
     if (!memory->with_reuse)
         return true;
     uint32_t one_in = memory->watch ? memory->watch->one_in : 0;
@@ -94,19 +87,17 @@ bool memory_start(Memory *memory, Err *err) {
 
 void memory_stop(Memory *memory) {
     free(memory->l1);
-    memory->l1 = NULL;
     free(memory->slices.lines);
-    memory->slices = (Slices){0};
 }
 
 /* ---- sectors -------------------------------------------------------------------------------- */
 
-/* Reads a sector through the L1 of multiprocessor `sm`. Returns whether L1 held the sector. An L1
- * entry has the number of a line, and a bit for each sector of the line that L1 holds. */
-static bool l1_read(Memory *memory, int sm, uint32_t sector) {
+/* Reads a sector through L1. Returns whether L1 held the sector. An L1 entry has the number of a
+ * line, and a bit for each sector of the line that L1 holds. */
+static bool l1_read(Memory *memory, uint32_t sector) {
     uint32_t line = sector / LINE, bit = 1u << sector % LINE;
     size_t place = (uint64_t)(line * 2654435769u) * L1_SETS >> 32; /* a multiplicative hash */
-    uint32_t *set = memory->l1 + ((size_t)sm * L1_SETS + place) * L1_WAYS;
+    uint32_t *set = memory->l1 + ((size_t)memory->sm * L1_SETS + place) * L1_WAYS;
     int way = 0;
     while (set[way] >> LINE != line && way < L1_WAYS - 1)
         way++;
@@ -117,38 +108,37 @@ static bool l1_read(Memory *memory, int sm, uint32_t sector) {
     return entry & bit;
 }
 
-/* Counts accesses of multiprocessor `sm` that L1 hands on to L2. */
-static void access_l2(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+static void access_l2(Memory *memory, uint32_t sector, ReuseKind kind, uint32_t repeats) {
     memory->missed |= kind == REUSE_READ;
     memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
     memory->counts->l2_reads += kind == REUSE_READ || kind == REUSE_UPDATE ? repeats : 0.0;
-    bool first = memory->reuse && reuse_access(memory->reuse, sm % 2, sector, kind, repeats);
+    bool first =
+        memory->reuse && reuse_access(memory->reuse, memory->sm % 2, sector, kind, repeats);
     memory->first |= first && kind == REUSE_READ;
 }
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
-static Instruction begin_instruction(Memory *memory, int sm, Place place, ReuseKind kind) {
+static Instruction begin_instruction(Memory *memory, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
     if (memory->recorder)
         recorder_instruction(memory->recorder, place,
                              kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
     return (Instruction){.memory = memory,
-                         .sm = sm,
                          .kind = kind,
                          .base = place.base,
                          .count = &counts[place.array],
                          .last_sector = -LINE};
 }
 
-Instruction memory_read(Memory *memory, int sm, Place place) {
-    return begin_instruction(memory, sm, place, REUSE_READ);
+Instruction memory_read(Memory *memory, Place place) {
+    return begin_instruction(memory, place, REUSE_READ);
 }
 
-Instruction memory_write(Memory *memory, int sm, Place place) {
+Instruction memory_write(Memory *memory, Place place) {
     bool out = place.array == TRACE_OUT;
-    return begin_instruction(memory, sm, place,
+    return begin_instruction(memory, place,
                              out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
@@ -163,54 +153,49 @@ static void cover_sector(Instruction *in, int64_t sector, int64_t bytes) {
         in->memory->counts->l2_partial--;
 }
 
-/* Counts a further line that the instruction touches. */
-static void count_line(Instruction *in) {
-    in->memory->shares[in->sm].lines += in->kind == REUSE_READ ? HIT_LINE : 1;
-    in->line_missed = in->kind != REUSE_READ;
-}
-
-static void count_l1_miss(Instruction *in, uint32_t sector) {
-    if (!in->line_missed)
-        in->memory->shares[in->sm].lines += 1 - HIT_LINE;
-    in->line_missed = true;
-    access_l2(in->memory, in->sm, sector, in->kind, 1);
-}
-
-void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
+void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
+    double *lines = &in->memory->shares[in->memory->sm].lines;
+    const bool reads = in->kind == REUSE_READ;
     if (in->memory->recorder)
-        recorder_span(in->memory->recorder, in->lanes, byte, bytes, bytes, 1);
+        recorder_span(in->memory->recorder, lanes, byte, bytes, bytes, 1);
     in->count->bytes += (double)bytes;
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
         int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
         bool asked = s == in->last_sector;
-        if (s / LINE != in->last_sector / LINE)
-            count_line(in);
-        if (in->kind != REUSE_READ)
+        if (s / LINE != in->last_sector / LINE) {
+            *lines += reads ? HIT_LINE : 1;
+            in->line_missed = !reads;
+        }
+        if (!reads)
             cover_sector(in, s, to - from);
         in->last_sector = s;
         if (asked)
             continue;
         in->count->sectors++;
-        if (in->kind != REUSE_READ || !l1_read(in->memory, in->sm, sector))
-            count_l1_miss(in, sector);
+        if (reads && l1_read(in->memory, sector))
+            continue;
+        if (!in->line_missed)
+            *lines += 1 - HIT_LINE;
+        in->line_missed = true;
+        access_l2(in->memory, sector, in->kind, 1);
     }
 }
 
 /* Counts additions to FP32 sums of a sector. A plain += reads and stores; an atomic adds in L2. */
-static void count_additions(Memory *memory, int sm, uint32_t sector, int adds) {
+static void count_additions(Memory *memory, uint32_t sector, int adds) {
     memory->counts->additions += adds;
     slice_of(&memory->slices, sector)->additions += adds;
     if (memory->access->sums == BEV_SUMS_ATOMIC) {
-        access_l2(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
+        access_l2(memory, sector, REUSE_UPDATE, (uint32_t)adds);
         return;
     }
-    access_l2(memory, sm, sector, REUSE_READ, (uint32_t)adds);
-    access_l2(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
+    access_l2(memory, sector, REUSE_READ, (uint32_t)adds);
+    access_l2(memory, sector, REUSE_WRITE, (uint32_t)adds);
 }
 
-Instruction memory_adding(Memory *memory, int sm, Place place, int instructions) {
+Instruction memory_adding(Memory *memory, Place place, int instructions) {
     bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     memory->counts->write[place.array].requests += instructions;
     if (plain)
@@ -218,19 +203,18 @@ Instruction memory_adding(Memory *memory, int sm, Place place, int instructions)
     if (memory->recorder)
         recorder_instruction(memory->recorder, place, plain ? ACCESS_ADD : ACCESS_ATOMIC,
                              instructions);
-    return (Instruction){.memory = memory,
-                         .sm = sm,
-                         .base = place.base,
-                         .count = &memory->counts->write[place.array]};
+    return (Instruction){
+        .memory = memory, .base = place.base, .count = &memory->counts->write[place.array]};
 }
 
-void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int adds) {
+void memory_add(Instruction *in, StepLanes lanes, int64_t byte, int64_t asked, int64_t bytes,
+                int adds) {
     Memory *memory = in->memory;
     bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     TraceCount *read = &memory->counts->read[in->count - memory->counts->write];
     int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
     if (memory->recorder)
-        recorder_span(memory->recorder, in->lanes, byte, asked, bytes, adds);
+        recorder_span(memory->recorder, lanes, byte, asked, bytes, adds);
     in->count->bytes += (double)asked;
     if (plain)
         read->bytes += (double)asked;
@@ -239,7 +223,7 @@ void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int
     if (bytes <= 0)
         return;
     double sectors = (double)((last - first + 1) * adds);
-    memory->shares[in->sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
+    memory->shares[memory->sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
     in->count->sectors += sectors;
     if (plain) {
         read->sectors += sectors;
@@ -247,14 +231,14 @@ void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int
             slices_request_line(&memory->slices, in->base + (uint64_t)line * LINE, adds);
     }
     for (int64_t s = first; s <= last; s++)
-        count_additions(memory, in->sm, in->base + (uint32_t)s, adds);
+        count_additions(memory, in->base + (uint32_t)s, adds);
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
 
-void memory_step(Memory *memory, int sm) {
+void memory_step(Memory *memory) {
     memory->counts->steps++;
-    memory->shares[sm].steps++;
+    memory->shares[memory->sm].steps++;
 }
 
 /* Estimates the instructions of a multiprocessor. The estimate must not depend on the GPU. */
@@ -289,14 +273,15 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
     bool wanted = !memory->scheduler && (!recorder || recorder_launch(recorder, &launch));
     for (int64_t warp = 0; wanted && warp * warp_bytes < all; warp++) {
         int64_t block = warp / PASS_WARPS, byte = warp * warp_bytes;
-        int number = (int)(warp % PASS_WARPS), sm = (int)(block % TRACE_MULTIPROCESSORS);
+        int number = (int)(warp % PASS_WARPS);
+        memory->sm = (int)(block % TRACE_MULTIPROCESSORS);
         if (block % memory->sample ||
             (recorder && !recorder_wants(recorder, &launch, NULL, block, number, NULL)))
             continue;
         memory_phase(memory, PHASE_PASS);
-        Instruction in = begin_instruction(memory, sm, place, kind);
-        in.lanes = (StepLanes){.count = WARP, .stride = 1};
-        memory_span(&in, byte, all - byte < warp_bytes ? all - byte : warp_bytes);
+        Instruction in = begin_instruction(memory, place, kind);
+        memory_span(&in, (StepLanes){.count = WARP, .stride = 1}, byte,
+                    all - byte < warp_bytes ? all - byte : warp_bytes);
     }
     memset(memory->shares, 0, sizeof memory->shares);
 }

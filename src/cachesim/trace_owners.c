@@ -11,16 +11,6 @@
 
 /* ---- BEV Align's splats ---------------------------------------------------------------------- */
 
-/* Sorts points by their depth ranks. next[d] is the place of the next point with depth rank d. */
-static void order_points(const BevMap *map, int64_t depths, int32_t *next, int32_t *order) {
-    for (int64_t t = 0; t < map->points; t++)
-        next[map->ranks_depth[t] + 1]++;
-    for (int64_t d = 1; d <= depths; d++)
-        next[d] += next[d - 1];
-    for (int64_t t = 0; t < map->points; t++)
-        order[next[map->ranks_depth[t]]++] = (int32_t)t;
-}
-
 /* Joins neighbours with equal ranks to splats of at most four points. */
 static void join_points(const BevMap *map, const int32_t *order, Splats *splats) {
     Splat *last = NULL;
@@ -35,7 +25,8 @@ static void join_points(const BevMap *map, const int32_t *order, Splats *splats)
     }
 }
 
-/* Sorts the points by their frustum point, and joins the neighbours of one into a splat. */
+/* Sorts the points by their frustum point, and joins the neighbours of one into a splat. next[d] is
+ * the place of the next point with depth rank d. */
 static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
     const BevMap *map = &problem->map;
     size_t points = (size_t)map->points, depths = (size_t)problem->depth.row_len;
@@ -43,13 +34,17 @@ static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
     int32_t *order = malloc((points + 1) * sizeof *order);
     *splats = (Splats){.splats = malloc((points + 1) * sizeof *splats->splats)};
     bool ok = next && order && splats->splats;
-    if (ok) {
-        order_points(map, (int64_t)depths, next, order);
+    for (int64_t t = 0; ok && t < map->points; t++)
+        next[map->ranks_depth[t] + 1]++;
+    for (size_t d = 1; ok && d <= depths; d++)
+        next[d] += next[d - 1];
+    for (int64_t t = 0; ok && t < map->points; t++)
+        order[next[map->ranks_depth[t]]++] = (int32_t)t;
+    if (ok)
         join_points(map, order, splats);
-    }
     free(next);
     free(order);
-    return ok || err_set(err, ERR_FAILED, "splats", "", "no memory for %zu points", points);
+    return ok || err_no_memory(err, "splats", "");
 }
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
@@ -93,7 +88,7 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
     size_t most = (size_t)cells + (size_t)map->points / PIECE_POINTS * 2;
     *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
     if (!pieces->workers)
-        return err_set(err, ERR_FAILED, "V4's pieces", "", "no memory for %zu workers", most);
+        return err_no_memory(err, "V4's pieces", "");
     for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: empty cells */
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = interval_of[cell];
@@ -206,22 +201,22 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
 }
 
 /* Replays one step of a warp. Returns false after its last step, which writes the output. */
-static bool warp_turn(void *opaque, int sm, void *state) {
+static bool warp_turn(void *opaque, void *state) {
     OwnersReplay *replay = opaque;
     Warp *warp = state;
     TraceCounts *counts = replay->memory->counts;
     if (warp->step == 0 && replay->access->owner_bytes)
-        warp_read_owners(replay, sm, warp);
+        warp_read_owners(replay, warp);
     memory_wait(replay->memory, NULL, 0);
     if (warp->step < warp->steps) {
-        warp_step(replay, sm, warp);
-        memory_step(replay->memory, sm);
+        warp_step(replay, warp);
+        memory_step(replay->memory);
     }
     if (++warp->step < warp->steps)
         return true;
     if (!replay->access->sums)
-        warp_write(replay, sm, warp);
-    replay->memory->shares[sm].others += warp->others;
+        warp_write(replay, warp);
+    replay->memory->shares[replay->memory->sm].others += warp->others;
     if (warp->steps > counts->longest) {
         counts->longest = warp->steps;
         counts->indices = warp->indices;
@@ -302,8 +297,7 @@ static bool find_owners(OwnersReplay *replay, Err *err) {
         owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || replay->memory->kernel->channels_first;
     int64_t cells = problem->shape.nx * problem->shape.ny;
     if (wants_intervals && !(replay->interval_of = bev_intervals_of_cells(&problem->map, cells)))
-        return err_set(err, ERR_FAILED, replay->memory->kernel->name, "",
-                       "no memory for %lld cells", (long long)cells);
+        return err_no_memory(err, replay->memory->kernel->name, "");
     if ((owner == BEV_OWNS_SPLAT && !splats_gather(problem, &replay->splats, err)) ||
         (owner == BEV_OWNS_PIECE &&
          !pieces_deal(problem, replay->interval_of, owners_a_block(replay), &replay->pieces, err)))
@@ -316,7 +310,6 @@ static bool find_owners(OwnersReplay *replay, Err *err) {
     return true;
 }
 
-/* Plans the launch: how many blocks, how many warps in each, and how many run together. */
 static Launch plan_launch(OwnersReplay *replay) {
     const BevAccess *access = replay->access;
     int64_t rows = access->tiles_outside ? (replay->channels + replay->tile - 1) / replay->tile : 1;

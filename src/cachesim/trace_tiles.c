@@ -67,25 +67,23 @@ static StepLanes lanes_of_cell(int g) {
     return (StepLanes){.first = (int8_t)(g * QUADS), .count = QUADS, .stride = 1};
 }
 
-static void read_once(TilesReplay *replay, int sm, Place place, StepLanes lanes, int64_t byte,
+static void read_once(TilesReplay *replay, Place place, StepLanes lanes, int64_t byte,
                       int64_t bytes) {
-    Instruction in = memory_read(replay->memory, sm, place);
-    in.lanes = lanes;
-    memory_span(&in, byte, bytes);
+    Instruction in = memory_read(replay->memory, place);
+    memory_span(&in, lanes, byte, bytes);
 }
 
 /* Reads one word for each cell of a tile, in two instructions. */
-static void read_by_cell(TilesReplay *replay, int sm, Place place, int64_t row) {
+static void read_by_cell(TilesReplay *replay, Place place, int64_t row) {
     for (int half = 0; half < 2; half++)
-        read_once(replay, sm, place, shares, (row * TILE_CELLS + half * HALF) * INDEX,
-                  HALF * INDEX);
+        read_once(replay, place, shares, (row * TILE_CELLS + half * HALF) * INDEX, HALF * INDEX);
 }
 
-static void read_map(TilesReplay *replay, int sm, int64_t step) {
-    read_once(replay, sm, replay->slabs, all_the_same, step * SLAB_BYTES, SLAB_BYTES);
-    read_by_cell(replay, sm, replay->entries, step);
+static void read_map(TilesReplay *replay, int64_t step) {
+    read_once(replay, replay->slabs, all_the_same, step * SLAB_BYTES, SLAB_BYTES);
+    read_by_cell(replay, replay->entries, step);
     if (replay->problem->map.weights)
-        read_by_cell(replay, sm, replay->weight_rows, step);
+        read_by_cell(replay, replay->weight_rows, step);
 }
 
 /* The place of a slab: camera, first image row, image column. */
@@ -93,42 +91,24 @@ typedef struct {
     int64_t camera, row, w;
 } Slab;
 
-static Slab slab_of(const TilesReplay *replay, int64_t column) {
-    const BevShape *s = &replay->problem->shape;
-    int64_t slabs = v4_slabs(s);
-    return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
-}
-
 /* Replays instruction i of the reads of channels [c, c + count) of a slab. It reads eight image
  * rows, each by four lanes: their codes, or their block scales (`scales`). */
-static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int count,
-                      bool scales) {
+static void read_rows(TilesReplay *replay, Slab slab, int i, int c, int count, bool scales) {
     const BevShape *s = &replay->problem->shape;
     int64_t row_bytes = (int64_t)bev_code_bytes(replay->problem->dtype, 1, s->channels);
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
-    Instruction in = memory_read(replay->memory, sm, scales ? replay->scales : replay->feat);
+    Instruction in = memory_read(replay->memory, scales ? replay->scales : replay->feat);
     for (int k = 0; k < HALF; k++) {
         int64_t row =
             (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) * s->feat_w +
             slab.w;
         row = least(row, last);
-        in.lanes = lanes_of_cell(k);
         if (scales)
-            memory_span(&in, (row * s->channels + c) / BEV_BLOCK,
+            memory_span(&in, lanes_of_cell(k), (row * s->channels + c) / BEV_BLOCK,
                         (count + BEV_BLOCK - 1) / BEV_BLOCK);
         else
-            memory_span(&in, row * row_bytes + c * replay->feat_bits / 8,
+            memory_span(&in, lanes_of_cell(k), row * row_bytes + c * replay->feat_bits / 8,
                         count * replay->feat_bits / 8);
-    }
-}
-
-/* Replays the reads of channels [c, c + count) of a slab's rows. A lane loads 16 bytes twice: of a
- * row, and of the row 8 below. NVFP4 has its block scales read, too. */
-static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int count) {
-    for (int i = 0; i < 2; i++) {
-        read_rows(replay, sm, slab, i, c, count, false);
-        if (replay->problem->dtype == BEV_NVFP4)
-            read_rows(replay, sm, slab, i, c, count, true);
     }
 }
 
@@ -137,27 +117,30 @@ static int chunk_channels(const TilesReplay *replay) {
     return QUADS * v4_lane_channels(replay->problem->dtype);
 }
 
-static void read_features(TilesReplay *replay, int sm, Slab slab, int first_channel) {
+/* Replays the reads of a slab's rows. A lane loads 16 bytes twice: of a row, and of the row 8
+ * below. NVFP4 has its block scales read, too. */
+static void read_features(TilesReplay *replay, Slab slab, int first_channel) {
+    const bool scaled = replay->problem->dtype == BEV_NVFP4;
     for (int c = 0, count; c < replay->channels; c += count) {
         count = (int)least(replay->channels - c, chunk_channels(replay));
-        read_channels(replay, sm, slab, first_channel + c, count);
+        for (int i = 0; i < (scaled ? 4 : 2); i++)
+            read_rows(replay, slab, scaled ? i / 2 : i, first_channel + c, count, scaled && i % 2);
     }
 }
 
 /* Reads depths from (camera, bin, h, w), without a transpose. In instruction i lane q of a cell
  * loads one depth, that of image row 4i + q. */
-static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t *entries) {
+static void gather_depths(TilesReplay *replay, Slab slab, const uint32_t *entries) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
     int64_t at = slab.camera * s->depth_bins * plane + slab.row * s->feat_w + slab.w;
     for (int load = 0; load < 2 * QUADS; load++) {
-        Instruction in = memory_read(replay->memory, sm, replay->depth);
+        Instruction in = memory_read(replay->memory, replay->depth);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[load / QUADS * HALF + lane / QUADS];
             int row = v4_place(lane % QUADS * 4 + load % QUADS);
-            in.lanes = one_lane(lane);
             if (entry >> row & 1)
-                memory_span(&in,
+                memory_span(&in, one_lane(lane),
                             (at + (entry >> SLAB) * plane + row * s->feat_w) * replay->depth_bytes,
                             replay->depth_bytes);
         }
@@ -165,27 +148,27 @@ static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t
 }
 
 /* Reads depths from the transpose (camera, w, slab, bin, place). Lane q loads rows q, q + 4 ... */
-static void read_transposed(TilesReplay *replay, int sm, int64_t column, const uint32_t *entries) {
+static void read_transposed(TilesReplay *replay, int64_t column, const uint32_t *entries) {
     int64_t at = column * replay->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
-        Instruction in = memory_read(replay->memory, sm, replay->transposed);
+        Instruction in = memory_read(replay->memory, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[half * HALF + lane / QUADS];
             int q = lane % QUADS;
-            in.lanes = one_lane(lane);
             if (entry & 0x1111u << q)
-                memory_span(&in, ((at + (entry >> SLAB)) * SLAB + 4 * q) * replay->depth_bytes,
+                memory_span(&in, one_lane(lane),
+                            ((at + (entry >> SLAB)) * SLAB + 4 * q) * replay->depth_bytes,
                             4 * replay->depth_bytes);
         }
     }
 }
 
-static void read_weights(TilesReplay *replay, int sm, const int32_t *rows) {
+static void read_weights(TilesReplay *replay, const int32_t *rows) {
     for (int half = 0; half < 2; half++) {
-        Instruction in = memory_read(replay->memory, sm, replay->weights);
+        Instruction in = memory_read(replay->memory, replay->weights);
         for (int g = 0; g < HALF; g++) {
-            in.lanes = lanes_of_cell(g);
-            memory_span(&in, (int64_t)rows[half * HALF + g] * SLAB * FLOAT, SLAB * FLOAT);
+            memory_span(&in, lanes_of_cell(g), (int64_t)rows[half * HALF + g] * SLAB * FLOAT,
+                        SLAB * FLOAT);
         }
     }
 }
@@ -218,39 +201,42 @@ static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab sl
 }
 
 /* Replays a step, and reads the map of the warp's next step. */
-static void replay_step(TilesReplay *replay, int sm, TileWarp *warp) {
+static void replay_step(TilesReplay *replay, TileWarp *warp) {
     const TileMap *map = &replay->map;
-    int64_t slot = (int64_t)warp->step * TILE_CELLS;
-    Slab slab = slab_of(replay, map->columns[warp->step]);
+    const BevShape *s = &replay->problem->shape;
+    int64_t slot = (int64_t)warp->step * TILE_CELLS, slabs = v4_slabs(s);
+    int64_t column = map->columns[warp->step];
+    const Slab slab = {column / slabs / s->feat_w, column % slabs * SLAB,
+                       column / slabs % s->feat_w};
     if (warp->turns == 1) /* the warp has found its tile in the turn before */
-        read_by_cell(replay, sm, replay->cells, warp->tile);
+        read_by_cell(replay, replay->cells, warp->tile);
     if (replay->memory->recorder)
         show_points(replay, warp, slab);
-    read_features(replay, sm, slab, warp->first_channel);
+    read_features(replay, slab, warp->first_channel);
     if (map->transposed)
-        read_transposed(replay, sm, map->columns[warp->step], map->entries + slot);
+        read_transposed(replay, column, map->entries + slot);
     else
-        gather_depths(replay, sm, slab, map->entries + slot);
+        gather_depths(replay, slab, map->entries + slot);
     if (replay->problem->map.weights)
-        read_weights(replay, sm, map->weight_rows + slot);
+        read_weights(replay, map->weight_rows + slot);
     warp->step = warp->next_step;
     if (warp->step < warp->end)
-        read_map(replay, sm, warp->step);
+        read_map(replay, warp->step);
     warp->next_step += warp->parts;
 }
 
 /* Stores a tile. Four lanes write the channels of a cell, in the chunks of their loads. */
-static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
+static void store_tile(TilesReplay *replay, const TileWarp *warp) {
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     for (int half = 0; half < 2; half++) {
         const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
         for (int c = 0, count; c < replay->channels; c += count) {
             count = (int)least(replay->channels - c, chunk_channels(replay));
-            Instruction in = memory_write(replay->memory, sm, replay->out);
+            Instruction in = memory_write(replay->memory, replay->out);
             for (int g = 0; g < HALF; g++) {
-                in.lanes = lanes_of_cell(g);
                 if (cells[g] >= 0)
-                    memory_span(&in, cells[g] * row + (warp->first_channel + c) * replay->out_bytes,
+                    memory_span(&in, lanes_of_cell(g),
+                                cells[g] * row + (warp->first_channel + c) * replay->out_bytes,
                                 count * replay->out_bytes);
             }
         }
@@ -258,39 +244,29 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
 }
 
 /* Writes a warp's sums to the workspace in which the two blocks of a tile meet, or reads them. */
-static void move_sums(TilesReplay *replay, int sm, const TileWarp *warp, int half, bool reads) {
+static void move_sums(TilesReplay *replay, const TileWarp *warp, int half, bool reads) {
     int64_t bytes = TILE_CELLS * (int64_t)replay->channels * FLOAT;
     int64_t reduction = warp->tile * replay->map.passes + warp->first_channel / replay->channels;
     int64_t at = (2 * reduction + half) * bytes;
     for (int64_t word = 0; word < bytes; word += WARP * WORD) {
-        Instruction in = reads ? memory_read(replay->memory, sm, replay->halves)
-                               : memory_write(replay->memory, sm, replay->halves);
-        in.lanes = shares;
-        memory_span(&in, at + word, WARP * WORD);
+        Instruction in = reads ? memory_read(replay->memory, replay->halves)
+                               : memory_write(replay->memory, replay->halves);
+        memory_span(&in, shares, at + word, WARP * WORD);
     }
 }
 
-/* Replays the first warp of a block of a pair: writes its sums; the last block adds the other's. */
-static void reduce_blocks(TilesReplay *replay, int sm, TileWarp *warp) {
-    bool last = warp->part > 0;
-    move_sums(replay, sm, warp, last, false);
-    if (last)
-        move_sums(replay, sm, warp, 0, true);
-}
-
 /* Clears a warp's empty cells. Each lane of an instruction writes 16 bytes. */
-static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
+static void clear_cells(TilesReplay *replay, const TileWarp *warp) {
     const TileMap *map = &replay->map;
     int64_t count = least(map->empties - warp->tile, WARP);
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     int words = replay->channels * replay->out_bytes / WORD;
-    read_once(replay, sm, replay->empty, (StepLanes){.count = (int8_t)count, .stride = 1},
+    read_once(replay, replay->empty, (StepLanes){.count = (int8_t)count, .stride = 1},
               warp->tile * INDEX, count * INDEX);
     for (int base = 0; base < count * words; base += WARP) {
-        Instruction in = memory_write(replay->memory, sm, replay->out);
+        Instruction in = memory_write(replay->memory, replay->out);
         for (int i = base; i < base + WARP && i < count * words; i++) {
-            in.lanes = one_lane(i - base);
-            memory_span(&in,
+            memory_span(&in, one_lane(i - base),
                         map->empty[warp->tile + i / words] * row +
                             warp->first_channel * replay->out_bytes + i % words * WORD,
                         WORD);
@@ -303,15 +279,14 @@ static const StepPhase turn_phases[] = {
     [TURN_MEET] = PHASE_MEET, [TURN_STORE] = PHASE_STORE,   [TURN_CLEAR] = PHASE_CLEAR,
 };
 
-/* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
-static Turn turn_after_steps(const TileWarp *warp) {
-    bool meets = warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
-    return warp->joins ? TURN_JOIN : meets ? TURN_MEET : TURN_STORE;
+/* Whether the warp adds the sums of its block to those of the tile's other block. */
+static bool meets_block(const TileWarp *warp) {
+    return warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
 }
 
-/* Whether the warp stores its tile. Of two blocks the first part of the second block does. */
-static bool stores_tile(const TileWarp *warp) {
-    return warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0);
+/* Returns the next turn of a warp after its steps: the joins, the meeting, then the store. */
+static Turn turn_after_steps(const TileWarp *warp) {
+    return warp->joins ? TURN_JOIN : meets_block(warp) ? TURN_MEET : TURN_STORE;
 }
 
 /* Returns the instructions of a join. In each join the upper half of the parts that are left stores
@@ -321,66 +296,57 @@ static int join_cost(const TurnCosts *costs, const TileWarp *warp) {
     return part < half ? costs->add : part < 2 * half ? costs->put : costs->wait;
 }
 
-/* Returns the instructions of a warp's next turn. */
-static int turn_cost(const TurnCosts *costs, const TileWarp *warp) {
-    switch (warp->next) {
-    case TURN_FIND:
-        return costs->find;
-    case TURN_STEP:
-        return costs->step;
-    case TURN_JOIN:
-        return join_cost(costs, warp);
-    case TURN_MEET:
-        return costs->meet;
-    case TURN_STORE:
-        return stores_tile(warp) ? costs->store : 0;
-    case TURN_CLEAR:
-        break;
-    }
-    return costs->clear;
-}
-
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
-static bool tile_turn(void *opaque, int sm, void *state) {
+static bool tile_turn(void *opaque, void *state) {
     TilesReplay *replay = opaque;
     TileWarp *warp = state;
     TraceCounts *counts = replay->memory->counts;
+    const TurnCosts *costs = &replay->costs;
     bool last = false;
-    int instructions = turn_cost(&replay->costs, warp);
-    warp->instructions += instructions;
+    int instructions = 0;
     memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
         /* The worker's first step has the worker's number. */
-        read_once(replay, sm, replay->work, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
-        read_map(replay, sm, warp->step);
+        read_once(replay, replay->work, all_the_same, warp->step * WORK_BYTES, WORK_BYTES);
+        read_map(replay, warp->step);
+        instructions = costs->find;
         warp->next = TURN_STEP;
         break;
     case TURN_STEP:
-        replay_step(replay, sm, warp);
+        instructions = costs->step;
+        replay_step(replay, warp);
         if (warp->step >= warp->end)
             warp->next = turn_after_steps(warp);
         break;
     case TURN_JOIN:
+        instructions = join_cost(costs, warp);
         warp->joins--;
         warp->next = turn_after_steps(warp);
         break;
-    case TURN_MEET:
-        reduce_blocks(replay, sm, warp);
+    case TURN_MEET: /* a block writes its sums; the last block adds the other's */
+        move_sums(replay, warp, warp->part > 0, false);
+        if (warp->part > 0)
+            move_sums(replay, warp, 0, true);
+        instructions = costs->meet;
         warp->next = TURN_STORE;
         break;
-    case TURN_STORE:
-        if (stores_tile(warp))
-            store_tile(replay, sm, warp);
+    case TURN_STORE: /* of two blocks the first part of the second block stores */
+        if (warp->part == (warp->parts > TILE_WARPS ? TILE_WARPS : 0)) {
+            store_tile(replay, warp);
+            instructions = costs->store;
+        }
         last = true;
         break;
     case TURN_CLEAR:
-        clear_cells(replay, sm, warp);
+        instructions = costs->clear;
+        clear_cells(replay, warp);
         last = true;
         break;
     }
-    memory_step(replay->memory, sm);
-    replay->memory->shares[sm].others += instructions;
+    warp->instructions += instructions;
+    memory_step(replay->memory);
+    replay->memory->shares[replay->memory->sm].others += instructions;
     memory_count(replay->memory, &warp->loads, 1);
     if (++warp->turns > counts->longest) {
         counts->longest = warp->turns;
@@ -434,10 +400,10 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
 static int32_t tile_turns(const void *state) {
     const TileWarp *warp = state;
     int32_t left = warp->end - warp->next_step;
-    bool meets = warp->parts > TILE_WARPS && warp->part % TILE_WARPS == 0;
     if (warp->next == TURN_CLEAR)
         return 1;
-    return 3 + warp->joins + meets + (left > 0 ? (left + warp->parts - 1) / warp->parts : 0);
+    return 3 + warp->joins + meets_block(warp) +
+           (left > 0 ? (left + warp->parts - 1) / warp->parts : 0);
 }
 
 /* ---- transposing the depth ------------------------------------------------------------------- */
@@ -456,11 +422,6 @@ typedef struct {
 
 static int64_t blocks_across(const BevShape *s) {
     return (s->feat_w + WARP - 1) / WARP;
-}
-
-static int64_t transpose_blocks(const BevShape *s) {
-    int64_t bin_groups = (s->depth_bins + TRANSPOSE_BINS - 1) / TRANSPOSE_BINS;
-    return s->cameras * v4_slabs(s) * blocks_across(s) * bin_groups;
 }
 
 static bool transpose_begin(void *opaque, int64_t block, int number, void *state) {
@@ -483,33 +444,34 @@ static int columns_a_lane(const TilesReplay *replay) {
 }
 
 /* Reads the rows of depth that a warp transposes, one instruction for several columns. */
-static void gather_rows(TilesReplay *replay, int sm, const TransposeWarp *warp) {
+static void gather_rows(TilesReplay *replay, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int across = columns_a_lane(replay), lanes = WARP / across;
     int64_t plane = warp->slab.camera * s->depth_bins + warp->first_bin + warp->number;
     for (int i = 0; warp->number < warp->bins && i < SLAB / across; i++) {
-        Instruction in = memory_read(replay->memory, sm, replay->depth);
+        Instruction in = memory_read(replay->memory, replay->depth);
         int first_group = i / ROW_GROUPS * across;
         for (int group = 0; group < across; group++) {
             int64_t h = warp->slab.row + first_group + group + i % ROW_GROUPS * ROW_GROUPS;
             int64_t row = (plane * s->feat_h + h) * s->feat_w + warp->slab.w;
-            in.lanes = (StepLanes){.first = (int8_t)(group * lanes),
-                                   .count = (int8_t)(warp->columns / across),
-                                   .stride = 1};
+            const StepLanes some = {.first = (int8_t)(group * lanes),
+                                    .count = (int8_t)(warp->columns / across),
+                                    .stride = 1};
             if (h < s->feat_h)
-                memory_span(&in, row * replay->depth_bytes, warp->columns * replay->depth_bytes);
+                memory_span(&in, some, row * replay->depth_bytes,
+                            warp->columns * replay->depth_bytes);
         }
     }
 }
 
 /* Replays the writes of the transposed columns, in words of 16 bytes. Each lane writes one word;
  * the warps of the block take the groups of 32 words in rotation. */
-static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp) {
+static void write_columns(TilesReplay *replay, const TransposeWarp *warp) {
     const BevShape *s = &replay->problem->shape;
     int64_t words = SLAB * replay->depth_bytes / WORD, column_words = TRANSPOSE_BINS * words;
     for (int64_t base = warp->number * WARP; base < WARP * column_words;
          base += TRANSPOSE_BINS * WARP) {
-        Instruction in = memory_write(replay->memory, sm, replay->transposed);
+        Instruction in = memory_write(replay->memory, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             int64_t word = (base + lane) % column_words;
             int64_t column =
@@ -517,24 +479,19 @@ static void write_columns(TilesReplay *replay, int sm, const TransposeWarp *warp
             int64_t w = warp->slab.camera * s->feat_w + warp->slab.w + column;
             int64_t to =
                 (w * v4_slabs(s) + warp->slab.row / SLAB) * s->depth_bins + warp->first_bin;
-            in.lanes = one_lane(lane);
             if (column < warp->columns && word < warp->bins * words)
-                memory_span(&in, (to * words + word) * WORD, WORD);
+                memory_span(&in, one_lane(lane), (to * words + word) * WORD, WORD);
         }
     }
 }
 
-static bool transpose_turn(void *opaque, int sm, void *state) {
+static bool transpose_turn(void *opaque, void *state) {
     TilesReplay *replay = opaque;
     TransposeWarp *warp = state;
     memory_phase(replay->memory, PHASE_TRANSPOSE);
-    if (warp->gathered)
-        write_columns(replay, sm, warp);
-    else
-        gather_rows(replay, sm, warp);
-    bool last = warp->gathered;
-    warp->gathered = true;
-    return !last;
+    (warp->gathered ? write_columns : gather_rows)(replay, warp);
+    warp->gathered = !warp->gathered;
+    return warp->gathered;
 }
 
 /* ---- the launches --------------------------------------------------------------------------- */
@@ -571,9 +528,11 @@ static void place_arrays(TilesReplay *replay) {
  * tiles. */
 static bool run_launches(TilesReplay *replay, Err *err) {
     const TileMap *map = &replay->map;
+    const BevShape *s = &replay->problem->shape;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
+    int64_t bin_groups = (s->depth_bins + TRANSPOSE_BINS - 1) / TRANSPOSE_BINS;
     Launch transpose = {.name = "transpose the depth",
-                        .blocks = transpose_blocks(&replay->problem->shape),
+                        .blocks = s->cameras * v4_slabs(s) * blocks_across(s) * bin_groups,
                         .warps = TRANSPOSE_BINS,
                         .resident = TRANSPOSE_RESIDENT,
                         .state_bytes = sizeof(TransposeWarp),
@@ -600,7 +559,6 @@ static bool run_launches(TilesReplay *replay, Err *err) {
     return ok;
 }
 
-/* Returns the instructions of the turns of the kernel's form for this map. */
 static TurnCosts costs_of(const TilesReplay *replay) {
     const BevProblem *problem = replay->problem;
     int group = v4_group(problem->dtype);

@@ -17,19 +17,18 @@ static StepLanes lanes_in_shares(const Segment *segment) {
 }
 
 /* Reads an element of `bytes` bytes for each owner. An owner with element -1 reads none. */
-static void read_elements(OwnersReplay *replay, int sm, const Warp *warp, Place array,
+static void read_elements(OwnersReplay *replay, const Warp *warp, Place array,
                           const int32_t *element, int64_t bytes) {
-    Instruction in = memory_read(replay->memory, sm, array);
+    Instruction in = memory_read(replay->memory, array);
     for (int s = 0; s < warp->count; s++) {
-        in.lanes = lanes_together(&warp->segments[s]);
         if (element[s] >= 0)
-            memory_span(&in, element[s] * bytes, bytes);
+            memory_span(&in, lanes_together(&warp->segments[s]), element[s] * bytes, bytes);
     }
 }
 
-static void read_words(OwnersReplay *replay, int sm, const Warp *warp, Place array,
+static void read_words(OwnersReplay *replay, const Warp *warp, Place array,
                        const int32_t *element) {
-    read_elements(replay, sm, warp, array, element, INDEX);
+    read_elements(replay, warp, array, element, INDEX);
 }
 
 /* Replays an instruction that reads or writes a part of each owner's row, which begins at
@@ -49,48 +48,46 @@ static void warp_rows(const OwnersReplay *replay, Instruction *in, const Warp *w
             if (end > segment->last)
                 end = segment->last;
             int64_t from = (int64_t)c * bits / 8, to = ((int64_t)end * bits + 7) / 8;
-            in->lanes = lanes;
-            memory_span(in, row_byte[s] + from, to - from);
+            memory_span(in, lanes, row_byte[s] + from, to - from);
         }
     }
 }
 
-static void read_scales(OwnersReplay *replay, int sm, const Warp *warp, const int32_t *row) {
+static void read_scales(OwnersReplay *replay, const Warp *warp, const int32_t *row) {
     int64_t blocks = (replay->channels + BEV_BLOCK - 1) / BEV_BLOCK;
-    Instruction in = memory_read(replay->memory, sm, replay->scales);
+    Instruction in = memory_read(replay->memory, replay->scales);
     for (int s = 0; s < warp->count; s++) {
         int64_t from = warp->segments[s].first / BEV_BLOCK;
         int64_t to = (warp->segments[s].last - 1) / BEV_BLOCK + 1;
-        in.lanes = lanes_in_shares(&warp->segments[s]);
         if (row[s] >= 0)
-            memory_span(&in, row[s] * blocks + from, to - from);
+            memory_span(&in, lanes_in_shares(&warp->segments[s]), row[s] * blocks + from,
+                        to - from);
     }
 }
 
-static void read_features(OwnersReplay *replay, int sm, const Warp *warp, const int32_t *row) {
+static void read_features(OwnersReplay *replay, const Warp *warp, const int32_t *row) {
     int64_t byte[WARP];
     for (int s = 0; s < warp->count; s++)
         byte[s] = row[s] < 0 ? -1 : row[s] * replay->row_bytes;
     for (int part = 0; part < replay->tile; part += replay->access->load) {
-        Instruction in = memory_read(replay->memory, sm, replay->feat);
+        Instruction in = memory_read(replay->memory, replay->feat);
         warp_rows(replay, &in, warp, byte, part, replay->access->load, replay->feat_bits);
     }
     if (replay->problem->dtype == BEV_NVFP4)
-        read_scales(replay, sm, warp, row);
+        read_scales(replay, warp, row);
 }
 
 /* Reads features with channels first. A camera image has `channels` planes. Lanes read from
  * different planes, so each lane touches a sector of its own. */
-static void read_feature_planes(OwnersReplay *replay, int sm, const Warp *warp,
-                                const int32_t *row) {
+static void read_feature_planes(OwnersReplay *replay, const Warp *warp, const int32_t *row) {
     int64_t pixels = replay->problem->shape.feat_h * replay->problem->shape.feat_w;
     int bytes = replay->feat_bits / 8;
-    Instruction in = memory_read(replay->memory, sm, replay->feat);
+    Instruction in = memory_read(replay->memory, replay->feat);
     for (int s = 0; s < warp->count; s++) {
         int64_t element = row[s] + row[s] / pixels * (replay->channels - 1) * pixels;
         for (int c = warp->segments[s].first; row[s] >= 0 && c < warp->segments[s].last; c++) {
-            in.lanes = one_lane(warp->segments[s].lane + c - warp->segments[s].first);
-            memory_span(&in, (element + c * pixels) * bytes, bytes);
+            memory_span(&in, one_lane(warp->segments[s].lane + c - warp->segments[s].first),
+                        (element + c * pixels) * bytes, bytes);
         }
     }
 }
@@ -116,17 +113,16 @@ static int own_channels_end(const Warp *warp, int s) {
 static void add_channels(const OwnersReplay *replay, Instruction *in, const Segment *segment,
                          int64_t cell, int last) {
     int floats = SECTOR / FLOAT, adds = replay->tile < floats ? replay->tile : floats;
-    in->lanes = lanes_in_shares(segment);
-    memory_add(in, (cell * replay->channels + segment->first) * FLOAT,
+    memory_add(in, lanes_in_shares(segment), (cell * replay->channels + segment->first) * FLOAT,
                (int64_t)(segment->last - segment->first) * FLOAT,
                (int64_t)(last - segment->first) * FLOAT, adds);
 }
 
 /* Adds the products of each segment to the sums of its cell, by a plain += or by atomics. */
-static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
+static void warp_add(OwnersReplay *replay, const Warp *warp) {
     const BevMap *map = &replay->problem->map;
     bool plain = replay->access->sums == BEV_SUMS_PLAIN;
-    Instruction in = memory_adding(replay->memory, sm, replay->sums, replay->tile);
+    Instruction in = memory_adding(replay->memory, replay->sums, replay->tile);
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         int64_t t = segment->start;
@@ -140,7 +136,7 @@ static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
 
 /* ---- owners ---------------------------------------------------------------------------------- */
 
-void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
+void warp_read_owners(OwnersReplay *replay, const Warp *warp) {
     int32_t cell[WARP], owner[WARP], interval[WARP], start[WARP];
     bool by_cell = replay->access->owner == BEV_OWNS_CELL;
     memory_phase(replay->memory, PHASE_OWNERS);
@@ -152,58 +148,38 @@ void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
         interval[s] = by_cell ? replay->interval_of[segment->cell] : segment->owner;
     }
     if (replay->access->owner == BEV_OWNS_PIECE || replay->access->ranks == 1) { /* one record */
-        read_elements(replay, sm, warp, replay->records, owner, replay->access->owner_bytes);
+        read_elements(replay, warp, replay->records, owner, replay->access->owner_bytes);
         return;
     }
     if (by_cell) {
-        read_words(replay, sm, warp, replay->cells, cell);
+        read_words(replay, warp, replay->cells, cell);
         memory_wait(replay->memory, NULL, 0);
     }
-    read_words(replay, sm, warp, replay->starts, interval);
-    read_words(replay, sm, warp, replay->lengths, interval);
+    read_words(replay, warp, replay->starts, interval);
+    read_words(replay, warp, replay->lengths, interval);
     if (!by_cell) { /* the owner reads its cell from its first point */
         Place cells = replay->ranks_bev;
         cells.array = TRACE_OWNERS;
         memory_wait(replay->memory, NULL, 0);
-        read_words(replay, sm, warp, cells, start);
+        read_words(replay, warp, cells, start);
     }
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Names the points of this step to the recorder. An owner with depth -1 has no point left. */
-static void show_points(const OwnersReplay *replay, const Warp *warp, const int32_t *depth,
-                        const int32_t *row, const int32_t *number) {
-    for (int s = 0; s < warp->count; s++) {
-        const Segment *segment = &warp->segments[s];
-        if (depth[s] >= 0)
-            recorder_point(replay->memory->recorder,
-                           &(StepPoint){.depth = depth[s],
-                                        .feat = row[s],
-                                        .cell = segment->cell,
-                                        .number = number[s],
-                                        .first = segment->first,
-                                        .last = segment->last,
-                                        .lanes = lanes_in_shares(segment)});
-    }
-}
-
-/* Names the points of the splats to the recorder: a point for each cell of a splat. */
-static void show_splats(const OwnersReplay *replay, const Warp *warp, const Splat *const *splat) {
-    for (int s = 0; s < warp->count; s++)
-        for (int j = 0; j < splat[s]->cells; j++)
-            recorder_point(replay->memory->recorder,
-                           &(StepPoint){.depth = splat[s]->depth,
-                                        .feat = splat[s]->feat,
-                                        .cell = splat[s]->cell[j],
-                                        .number = splat[s]->point[j],
-                                        .first = warp->segments[s].first,
-                                        .last = warp->segments[s].last,
-                                        .lanes = lanes_in_shares(&warp->segments[s])});
+static void show_point(const OwnersReplay *replay, const Segment *segment, int32_t number) {
+    const BevMap *map = &replay->problem->map;
+    recorder_point(replay->memory->recorder, &(StepPoint){.depth = map->ranks_depth[number],
+                                                          .feat = map->ranks_feat[number],
+                                                          .cell = map->ranks_bev[number],
+                                                          .number = number,
+                                                          .first = segment->first,
+                                                          .last = segment->last,
+                                                          .lanes = lanes_in_shares(segment)});
 }
 
 /* Replays the splats of a warp. A splat is a record of ten words, with up to four cells. */
-static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
+static void splat_step(OwnersReplay *replay, Warp *warp) {
     const Splat *splat[WARP];
     int32_t depth[WARP], row[WARP], cells = 0;
     for (int s = 0; s < warp->count; s++) {
@@ -211,25 +187,24 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
         depth[s] = splat[s]->depth;
         row[s] = splat[s]->feat;
         cells = splat[s]->cells > cells ? splat[s]->cells : cells;
+        for (int j = 0; replay->memory->recorder && j < splat[s]->cells; j++)
+            show_point(replay, &warp->segments[s], splat[s]->point[j]);
     }
-    if (replay->memory->recorder)
-        show_splats(replay, warp, splat);
     for (int word = 0; word < BEV_SPLAT_WORDS; word++) {
         bool rank = word < BEV_SPLAT_RANKS;
         Instruction in =
-            memory_read(replay->memory, sm, rank ? replay->splat_ranks : replay->splat_weights);
+            memory_read(replay->memory, rank ? replay->splat_ranks : replay->splat_weights);
         for (int s = 0; s < warp->count; s++) {
-            in.lanes = lanes_together(&warp->segments[s]);
-            memory_span(&in, (warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + word) * INDEX,
-                        INDEX);
+            memory_span(&in, lanes_together(&warp->segments[s]),
+                        (warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + word) * INDEX, INDEX);
         }
     }
     memory_wait(replay->memory, &warp->indices, 1);
-    read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
-    read_features(replay, sm, warp, row);
+    read_elements(replay, warp, replay->depth, depth, replay->depth_bytes);
+    read_features(replay, warp, row);
     memory_wait(replay->memory, &warp->values, 1);
     for (int j = 0; j < cells; j++) {
-        Instruction in = memory_adding(replay->memory, sm, replay->sums, 1);
+        Instruction in = memory_adding(replay->memory, replay->sums, 1);
         for (int s = 0; s < warp->count; s++)
             if (j < splat[s]->cells)
                 add_channels(replay, &in, &warp->segments[s], splat[s]->cell[j],
@@ -237,8 +212,7 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
     }
 }
 
-/* Replays the next point of every owner. */
-static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
+static void point_step(OwnersReplay *replay, Warp *warp) {
     const BevMap *map = &replay->problem->map;
     int32_t point[WARP], depth[WARP], row[WARP];
     for (int s = 0; s < warp->count; s++) {
@@ -247,33 +221,33 @@ static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
         point[s] = exists ? t : -1;
         depth[s] = exists ? map->ranks_depth[t] : -1;
         row[s] = exists ? map->ranks_feat[t] : -1;
+        if (replay->memory->recorder && exists)
+            show_point(replay, &warp->segments[s], t);
     }
-    if (replay->memory->recorder)
-        show_points(replay, warp, depth, row, point);
-    read_words(replay, sm, warp, replay->ranks_depth, point);
+    read_words(replay, warp, replay->ranks_depth, point);
     if (replay->access->ranks >= 2)
-        read_words(replay, sm, warp, replay->ranks_feat, point);
+        read_words(replay, warp, replay->ranks_feat, point);
     if (replay->access->ranks >= 3)
-        read_words(replay, sm, warp, replay->ranks_bev, point);
+        read_words(replay, warp, replay->ranks_bev, point);
     if (map->weights)
-        read_words(replay, sm, warp, replay->weight, point);
+        read_words(replay, warp, replay->weight, point);
     memory_wait(replay->memory, &warp->indices, 1);
-    read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
+    read_elements(replay, warp, replay->depth, depth, replay->depth_bytes);
     if (replay->memory->kernel->channels_first)
-        read_feature_planes(replay, sm, warp, row);
+        read_feature_planes(replay, warp, row);
     else
-        read_features(replay, sm, warp, row);
+        read_features(replay, warp, row);
     memory_wait(replay->memory, &warp->values, 1);
     if (replay->access->sums)
-        warp_add(replay, sm, warp);
+        warp_add(replay, warp);
 }
 
-void warp_step(OwnersReplay *replay, int sm, Warp *warp) {
+void warp_step(OwnersReplay *replay, Warp *warp) {
     memory_phase(replay->memory, PHASE_POINTS);
     if (replay->access->owner == BEV_OWNS_SPLAT)
-        splat_step(replay, sm, warp);
+        splat_step(replay, warp);
     else
-        point_step(replay, sm, warp);
+        point_step(replay, warp);
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */
@@ -289,25 +263,24 @@ static bool fills_sector(const OwnersReplay *replay, int64_t cell) {
 }
 
 /* Writes an output with channels first. Lanes are a whole plane apart. */
-static void write_planes(OwnersReplay *replay, int sm, const Warp *warp) {
+static void write_planes(OwnersReplay *replay, const Warp *warp) {
     int64_t plane = replay->problem->shape.nx * replay->problem->shape.ny;
-    Instruction in = memory_write(replay->memory, sm, replay->out);
+    Instruction in = memory_write(replay->memory, replay->out);
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         in.kind = fills_sector(replay, segment->cell) ? REUSE_WRITE : REUSE_PATCH;
         for (int c = segment->first; c < segment->last; c++) {
-            in.lanes = one_lane(segment->lane + c - segment->first);
-            memory_span(&in, (segment->cell + c * plane) * replay->out_bits / 8,
-                        replay->out_bits / 8);
+            memory_span(&in, one_lane(segment->lane + c - segment->first),
+                        (segment->cell + c * plane) * replay->out_bits / 8, replay->out_bits / 8);
         }
     }
 }
 
-void warp_write(OwnersReplay *replay, int sm, const Warp *warp) {
+void warp_write(OwnersReplay *replay, const Warp *warp) {
     int64_t byte[WARP];
     memory_phase(replay->memory, PHASE_STORE);
     if (replay->memory->kernel->channels_first) {
-        write_planes(replay, sm, warp);
+        write_planes(replay, warp);
         return;
     }
     for (int s = 0; s < warp->count; s++) {
@@ -315,7 +288,7 @@ void warp_write(OwnersReplay *replay, int sm, const Warp *warp) {
         byte[s] = warp->segments[s].stores ? row * replay->out_bits / 8 : -1;
     }
     for (int part = 0; part < replay->tile; part += replay->access->store) {
-        Instruction in = memory_write(replay->memory, sm, replay->out);
+        Instruction in = memory_write(replay->memory, replay->out);
         warp_rows(replay, &in, warp, byte, part, replay->access->store, replay->out_bits);
     }
 }

@@ -36,11 +36,9 @@ static void classify_regime(const Facts *facts, Finding *step) {
     const char *regime = regime_texts[bev_regime(footprint, facts->l2_bytes)];
     char bytes[32];
     unit_text(UNIT_BYTES, footprint, bytes, sizeof bytes);
-    snprintf(step->text, sizeof step->text, "classify: footprint %s, %.0f %% of L2: %s", bytes,
-             100 * share, regime);
-    snprintf(step->evidence, sizeof step->evidence,
-             "gather traffic is %.1f times that; L2 hits %.1f %% of lookups (model)",
-             gathered / footprint, 100 * facts->prediction.hit_rate);
+    TELL(step->text, "classify: footprint %s, %.0f %% of L2: %s", bytes, 100 * share, regime);
+    TELL(step->evidence, "gather traffic is %.1f times that; L2 hits %.1f %% of lookups (model)",
+         gathered / footprint, 100 * facts->prediction.hit_rate);
 }
 
 /* Step 2 of pooling: finds bytes that are requested more than once. */
@@ -50,14 +48,15 @@ static void remove_repeats(const Facts *facts, Finding *step) {
     double all = bev_traffic_total(*asked);
     char bytes[32];
     unit_text(UNIT_BYTES, all, bytes, sizeof bytes);
-    snprintf(step->text, sizeof step->text, "remove: %s asks for %s, %.1f times the footprint",
-             facts->kernel->title, bytes, all / footprint);
-    snprintf(step->evidence, sizeof step->evidence,
-             "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, output "
-             "%.1f %% (model)",
-             100 * asked->feat / all, 100 * asked->depth / all,
-             100 * (asked->index + asked->weight) / all,
-             100 * (asked->out_read + asked->out_write) / all);
+    TELL(step->text, "remove: %s asks for %s, %.1f times the footprint", facts->kernel->title,
+         bytes, all / footprint);
+    TELL(
+        step->evidence,
+        "features %.1f %% of it, depths %.1f %%, ranks, owners and weights %.1f %%, output %.1f %% "
+        "(model)",
+        100 * asked->feat / all, 100 * asked->depth / all,
+        100 * (asked->index + asked->weight) / all,
+        100 * (asked->out_read + asked->out_write) / all);
 }
 
 /* Step 2. In an operator the depths of a cell are equal, so their bytes are redundant. */
@@ -69,12 +68,11 @@ static void remove_traffic(const Facts *facts, Finding *step) {
     const bool counts = facts->scene->of == WORKFLOW_COUNTING;
     const BevTraffic *asked = &facts->kernel->requested;
     double told = asked->depth + (counts ? asked->feat : 0), all = bev_traffic_total(*asked);
-    snprintf(step->text, sizeof step->text,
-             "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
-             counts ? ", all features are 1" : "", 100 * told / all);
-    snprintf(step->evidence, sizeof step->evidence,
-             "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6, all * 1e-6,
-             counts ? "count, and scale each count once" : "scale each sum once");
+    TELL(step->text,
+         "remove: the depths of a cell are alike%s: %.1f %% of the bytes asked for say nothing",
+         counts ? ", all features are 1" : "", 100 * told / all);
+    TELL(step->evidence, "%.2f of %.2f MB (model): a kernel of its own would %s", told * 1e-6,
+         all * 1e-6, counts ? "count, and scale each count once" : "scale each sum once");
 }
 
 /* Returns which form V4 takes, and counts the replayed kernels. */
@@ -102,10 +100,10 @@ static void map_to_gpu(const Facts *facts, Finding *step) {
     const PredictedKernel *best = findings_fastest(facts->model, facts->gpu, facts->edit, &least);
     if (best)
         unit_text(UNIT_US, least.latency_us, us, sizeof us);
-    snprintf(step->text, sizeof step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
-             (long long)facts->lengths->longest, (long long)facts->lengths->median,
-             best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "", us);
-    snprintf(step->evidence, sizeof step->evidence, "%s", tiles);
+    TELL(step->text, "map: longest cell %lld points, median %lld: %s%s, %s",
+         (long long)facts->lengths->longest, (long long)facts->lengths->median,
+         best ? best->title : "none", modelled > 1 ? " is the fastest of the model" : "", us);
+    TELL(step->evidence, "%s", tiles);
 }
 
 /* The counters that the Nsight Compute command reads, and its metrics that confirm or refute the
@@ -114,9 +112,8 @@ static const Counter counted[] = {COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER
                                   COUNTER_L2_HITS,   COUNTER_L2_MISSES,  COUNTER_ISSUE,
                                   COUNTER_OCCUPANCY};
 static const char of_limiter[] =
-    "smsp__warps_eligible.avg.per_cycle_active,"
-    "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio,"
-    "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"
+    "smsp__warps_eligible.avg.per_cycle_active,smsp__average_warps_issue_stalled_long_scoreboard_"
+    "per_issue_active.ratio,smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio,"
     "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
 
 /* Says what Nsight shows if the limiter is right. The bounds hold for our kernels on an H200. */
@@ -131,9 +128,9 @@ static const char *expected_text(const Facts *facts) {
                    ? "4 or more sectors a request, both stalls above 10"
                    : "issue active above 60 %, 3 or more warps eligible";
     case TERM_L2:
-        return facts->row->access.sums ? "issue active below 10 %, lg_throttle the longest stall: "
-                                         "atomics queue"
-                                       : "hits near 100 %, long_scoreboard the longest stall";
+        return facts->row->access.sums
+                   ? "issue active below 10 %, lg_throttle the longest stall: atomics queue"
+                   : "hits near 100 %, long_scoreboard the longest stall";
     default:
         return "DRAM bytes over the time near the GPU's bandwidth";
     }
@@ -143,7 +140,7 @@ static const char *expected_text(const Facts *facts) {
 static void write_once_command(const Facts *facts, char *text, size_t size) {
     char name[128];
     if (!clean_for_shell(facts->scene->name, name, sizeof name))
-        snprintf(name, sizeof name, "SCENE");
+        TELL(name, "SCENE");
     snprintf(text, size, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name,
              facts->row->name, bev_dtypes[facts->model->dtype].name,
              bev_aligns[facts->model->align].name);
@@ -158,26 +155,22 @@ static void write_profiler_commands(const Facts *facts, Finding *step) {
     for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
         used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s,",
                                  counter_rows[counted[i]].names[0]);
-    snprintf(step->commands[0], sizeof step->commands[0],
-             "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s%s %s", range, metrics,
-             of_limiter, once);
-    snprintf(step->commands[1], sizeof step->commands[1],
-             "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep",
-             once);
+    TELL(step->commands[0], "ncu --cache-control none --nvtx --nvtx-include %s/ --metrics %s%s %s",
+         range, metrics, of_limiter, once);
+    TELL(step->commands[1],
+         "nsys profile -t cuda,nvtx -o once %s && nsys stats -r nvtx_kern_sum once.nsys-rep", once);
 }
 
 static void validate_prediction(const Facts *facts, Finding *step) {
     const Prediction *p = &facts->prediction;
-    snprintf(step->text, sizeof step->text,
-             "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
-             100 * p->hit_rate, prediction_dram_bytes(*p) * 1e-6);
-    snprintf(
-        step->evidence, sizeof step->evidence,
-        "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
-        "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors; %s: "
-        "%s",
-        p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
-        limit_names[p->limiter], expected_text(facts));
+    TELL(step->text, "validate: gates first, then counters: expect L2 hits %.1f %%, DRAM %.2f MB",
+         100 * p->hit_rate, prediction_dram_bytes(*p) * 1e-6);
+    TELL(step->evidence,
+         "verify, then regime --counters on a GPU (Nsight restores memory between passes: fewer "
+         "hits); by the model DRAM reads %.2f MB and writes %.2f, L2 has %.2f million sectors; %s: "
+         "%s",
+         p->dram_read_bytes * 1e-6, p->dram_write_bytes * 1e-6, facts->kernel->l2_sectors * 1e-6,
+         limit_names[p->limiter], expected_text(facts));
     write_profiler_commands(facts, step);
 }
 
