@@ -62,16 +62,12 @@ static bool read_output(int fd, const ChildPlan *plan, ChildEnd *end) {
     return got > 0;
 }
 
-/* Whether the child has ended. It stays a zombie: no other process gets its number. */
-static bool has_ended(pid_t pid) {
-    siginfo_t info = {.si_pid = 0};
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
-}
-
 static void watch_child(pid_t pid, int output, const ChildPlan *plan, ChildEnd *end) {
     double start = clock_us(), limit_us = plan->limit_s * 1e6;
     bool open = true;
-    while (!has_ended(pid)) {
+    siginfo_t info = {.si_pid = 0};
+    /* A child that has ended stays a zombie: no other process gets its number. */
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && !info.si_pid) {
         struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
         if (poll(&ready, 1, open ? TICK_MS : 1) > 0)
             open = read_output(output, plan, end);

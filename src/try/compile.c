@@ -25,7 +25,6 @@ static bool check_source(const char *file, Err *err) {
            err_set(err, ERR_FAILED, file, "name a source file", "holds a zero byte: it is no text");
 }
 
-/* Whether `word` stands in the first line of `text`. */
 static bool is_in_first_line(const char *text, const char *word) {
     const char *found = strstr(text, word);
     return found && found < text + strcspn(text, "\n");
@@ -63,8 +62,8 @@ static bool has_compiled(const TryKernel *kernel, const char *file, const ChildE
                        "there is no C compiler: %.*s", (int)strcspn(end->output, "\n"),
                        end->output);
     first_error_place(file, end->output, place, sizeof place);
-    return status == 0 || err_set(err, ERR_FAILED, place, "the compiler's words stand above",
-                                  "does not compile");
+    return status == 0 ||
+           err_set(err, ERR_FAILED, place, "the compiler's words stand above", "does not compile");
 }
 
 /* Runs the compiler in another process, which writes the machine code to TRY_CODE. It may crash,

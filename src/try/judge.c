@@ -13,11 +13,8 @@ enum { SEED = 1, MAP_COLUMNS = 60, MAP_ROWS = 20, TEXT = 200 };
 
 /* ---- how a run ended, as a sentence ---------------------------------------------------------- */
 
-static void set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char *what,
-                        ...) __attribute__((format(printf, 4, 5)));
-
-static void set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char *what,
-                        ...) {
+__attribute__((format(printf, 4, 5))) static void
+set_verdict(TryResult *result, TryVerdict verdict, const char *hint, const char *what, ...) {
     va_list args;
     va_start(args, what);
     vsnprintf(result->what, sizeof result->what, what, args);
@@ -148,13 +145,6 @@ typedef struct {
     int32_t *points; /* number of points of each cell */
 } Truth;
 
-static void truth_free(Truth *truth) {
-    free(truth->reference);
-    free(truth->abs_sum);
-    free(truth->bad);
-    free(truth->points);
-}
-
 static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
     size_t cells = (size_t)problem->out.rows;
     size_t bytes = cells * (size_t)problem->out.row_len * sizeof(double);
@@ -163,7 +153,7 @@ static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
     if (!truth->points)
         return false;
     if (!truth->reference || !truth->abs_sum || !truth->bad)
-        return err_set(err, ERR_FAILED, "try", "choose a smaller scene", "out of memory");
+        return err_no_memory(err, "try", "choose a smaller scene");
     bev_reference(problem, truth->reference, truth->abs_sum);
     return true;
 }
@@ -216,7 +206,10 @@ static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, co
         if (has_run(&job, result))
             judge_job(&truth, &job, exact, result);
     }
-    truth_free(&truth);
+    free(truth.reference);
+    free(truth.abs_sum);
+    free(truth.bad);
+    free(truth.points);
     job_close(&job);
     return ok;
 }

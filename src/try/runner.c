@@ -78,8 +78,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
 }
 
 static void watch_signals(void) {
-    static const int watched[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                                  SIGABRT, SIGXCPU, SIGTRAP};
+    static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTRAP};
     static char stack[HANDLER_STACK];
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
@@ -146,28 +145,22 @@ static BevProblem make_problem(void *const inputs[JOB_INPUTS], float *out) {
 
 /* ---- judging: one call after another --------------------------------------------------------- */
 
-static bool call_on_gpu(const BevProblem *problem) {
-    float *outs[JOB_CALLS];
-    Err err;
-    for (int call = 0; call < runner.header->calls; call++)
-        outs[call] = (float *)runner.arrays[JOB_INPUTS + call].start;
-    JobState state = gpu_call_all(problem, runner.header->calls, outs, &err);
-    return state == JOB_DONE || (end_with(state, err.what), false);
-}
-
 static bool call_all(void) {
     void *inputs[JOB_INPUTS];
+    JobState state = JOB_DONE;
+    Err err;
     for (int i = 0; i < JOB_INPUTS; i++)
         inputs[i] = (void *)runner.arrays[i].start;
     BevProblem problem = make_problem(inputs, (float *)runner.arrays[JOB_INPUTS].start);
-    if (runner.header->cuda)
-        return call_on_gpu(&problem);
-    for (int call = 0; call < runner.header->calls; call++) {
+    for (int call = 0; state == JOB_DONE && call < runner.header->calls; call++) {
         problem.out.data = (void *)runner.arrays[JOB_INPUTS + call].start;
         runner.problem = runner_pool(&problem);
-        runner.pool(&runner.problem);
+        if (runner.header->cuda)
+            state = gpu_call(&problem, problem.out.data, &err);
+        else
+            runner.pool(&runner.problem);
     }
-    return true;
+    return state == JOB_DONE || (end_with(state, err.what), false);
 }
 
 /* ---- timing: a session, as in bench ---------------------------------------------------------- */
@@ -178,16 +171,7 @@ static bool launch_learner(const BevProblem *problem, const BevPlan *plan, void 
     return true;
 }
 
-/* Copies the inputs to ordinary memory, as other programs use. */
-static bool copy_inputs(void *copies[JOB_INPUTS]) {
-    for (int i = 0; i < JOB_INPUTS; i++) {
-        if (!(copies[i] = malloc(runner.arrays[i].bytes + 1)))
-            return false;
-        memcpy(copies[i], runner.arrays[i].start, runner.arrays[i].bytes);
-    }
-    return true;
-}
-
+/* Times the kernel on copies of the inputs in ordinary memory, as other programs use. */
 static bool time_kernel(Err *err) {
     static const BevKernel learner = {.name = "yours",
                                       .title = "yours",
@@ -203,8 +187,12 @@ static bool time_kernel(Err *err) {
     void *inputs[JOB_INPUTS];
     float *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
     Session *session = NULL;
-    if (!out || !copy_inputs(inputs))
-        return err_set(err, ERR_FAILED, "timing", "", "out of memory");
+    bool whole = out != NULL;
+    for (int i = 0; whole && i < JOB_INPUTS; i++)
+        if ((whole = (inputs[i] = malloc(runner.arrays[i].bytes + 1))))
+            memcpy(inputs[i], runner.arrays[i].start, runner.arrays[i].bytes);
+    if (!whole)
+        return err_no_memory(err, "timing", "");
     BevProblem problem = make_problem(inputs, out);
     runner.problem = runner_pool(&problem);
     bool ok =
@@ -215,14 +203,6 @@ static bool time_kernel(Err *err) {
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
-
-/* Returns the limit of address space: three times the arrays, and the threads' stacks and heaps. */
-static size_t address_bytes(void) {
-    size_t bytes = (size_t)4 << 30, threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    for (int i = 0; i < runner.array_count; i++)
-        bytes += 3 * runner.arrays[i].bytes;
-    return bytes + threads * ((size_t)80 << 20);
-}
 
 #if defined(__has_feature)
 #define UNDER_ASAN __has_feature(address_sanitizer)
@@ -237,10 +217,14 @@ static void set_limit(int resource, rlim_t soft, rlim_t hard) {
 }
 
 /* Limits this process before it loads the learner's kernel. CPU seconds count over all threads.
- * AddressSanitizer reserves more address space than a limit allows. The limit of processes counts
- * all threads of the user, so the limit is above the number of threads in the system. */
+ * The limit of address space is three times the arrays, and the threads' stacks and heaps.
+ * AddressSanitizer reserves more than a limit allows. The limit of processes counts all threads of
+ * the user, so the limit is above the number of threads in the system. */
 static void limit_process(void) {
-    rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = address_bytes();
+    rlim_t cores = (rlim_t)sysconf(_SC_NPROCESSORS_ONLN);
+    rlim_t bytes = ((rlim_t)4 << 30) + cores * ((rlim_t)80 << 20);
+    for (int i = 0; i < runner.array_count; i++)
+        bytes += 3 * runner.arrays[i].bytes;
     rlim_t cpu_s = (rlim_t)(runner.header->limit_s * (double)cores) + 1;
     struct sysinfo info;
     set_limit(RLIMIT_CPU, cpu_s, cpu_s + 1);

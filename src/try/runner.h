@@ -25,6 +25,6 @@ bool gpu_load(int fd, Err *err);
 /* The learner's kernel as a BevKernel, once it is loaded. */
 extern const BevKernel gpu_learner;
 
-/* Runs the kernel `calls` times. outs[i], (nx * ny, channels), receives the output of call i.
+/* Runs the kernel once, in a session of its own. `out`, (nx * ny, channels), receives its output.
  * Returns JOB_DONE, or why the kernel stopped, with an error. */
-JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, Err *err);
+JobState gpu_call(const BevProblem *problem, float *out, Err *err);

@@ -97,20 +97,12 @@ const BevKernel gpu_learner = {.name = "yours",
                                .aligns = 1u << BEV_NEAREST,
                                .launch = launch_learner};
 
-/* Runs one call in a session of its own. */
-static JobState call_once(const BevProblem *problem, float *out, Err *err) {
+JobState gpu_call(const BevProblem *problem, float *out, Err *err) {
     Session *session = NULL;
     JobState state = JOB_CRASHED;
     if (session_open(&session, &gpu_learner, problem, err) && session_poison(session, err) &&
         session_run(session, err) && session_read(session, out, err))
         state = session_inputs_untouched(session, err) ? JOB_DONE : JOB_TRESPASSED;
     session_close(session);
-    return state;
-}
-
-JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, Err *err) {
-    JobState state = JOB_DONE;
-    for (int i = 0; state == JOB_DONE && i < calls; i++)
-        state = call_once(problem, outs[i], err);
     return state;
 }
