@@ -174,7 +174,7 @@ static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap 
         scene.rig.grid.nx = scene.rig.grid.ny = 20;
     }
     *shape = rig_shape(&scene.rig, scene.channels);
-    bool ok = scatter_build(&scene.rig, align, UINT32_MAX, map, err);
+    bool ok = scatter_build(&scene.rig, align, UINT32_MAX, NULL, map, err);
     scene_free(&scene);
     return ok;
 }

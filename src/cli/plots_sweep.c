@@ -70,7 +70,7 @@ static bool add_setting(const PlotRequest *request, Over over, int setting, Swee
     HostProblem problem = {0};
     MemoryModel *memory = malloc(sizeof *memory);
     bool ok = rig_check(&rig, "sweep", err) && scene_check_size(&shape, "sweep", err) &&
-              scatter_build(&rig, like->align, UINT32_MAX, &map, err) &&
+              scatter_build(&rig, like->align, UINT32_MAX, NULL, &map, err) &&
               problem_init(&problem, &shape, like->dtype, like->align, &map, err) &&
               (memory || err_no_memory(err, "plot", ""));
     if (ok) {

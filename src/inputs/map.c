@@ -8,15 +8,11 @@
 
 #include <string.h>
 
-static int bucket_of(int32_t length) {
-    int bucket = 31 - __builtin_clz((unsigned)length | 1);
-    return bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
-}
-
 MapIntervals map_intervals(const BevMap *map, int64_t cells) {
     MapIntervals lengths = {.known = true, .stats = scatter_stats(map, cells)};
     for (int64_t i = 0; i < map->intervals; i++) {
-        int bucket = bucket_of(map->interval_lengths[i]);
+        int bucket = 31 - __builtin_clz((unsigned)map->interval_lengths[i] | 1);
+        bucket = bucket < LENGTH_BUCKETS ? bucket : LENGTH_BUCKETS - 1;
         lengths.intervals[bucket]++;
         lengths.points[bucket] += map->interval_lengths[i];
     }
@@ -91,22 +87,16 @@ static bool build_whole(BuiltMap *built, const MapMaker *maker, const GiveUp *gi
                        "its index arrays have %s weights: there is no map for %s",
                        scene->map.weights ? "" : "no", bev_aligns[built->align].name);
     return (maker->build && maker->build(maker->gpu, built)) ||
-           scatter_build_or_give_up(&built->rig, built->align, built->camera_mask, give_up,
-                                    &built->map, err);
-}
-
-/* Makes the map of those points of the whole map that pruning keeps. */
-static bool prune_points(BuiltMap *built, Pruned *pruned, Err *err) {
-    built->rig = built->whole->rig;
-    return scatter_prune(&built->whole->map, &built->pruned_by->shape,
-                         built->pruned_by->values.depth, &built->prune, &built->map, pruned, err);
+           scatter_build(&built->rig, built->align, built->camera_mask, give_up, &built->map, err);
 }
 
 static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give_up, Err *err) {
     const Scene *scene = scene_of(built);
     Pruned pruned = {.points = 0};
     built->changed = !built->as_calibrated || built->balance || !prune_is_off(&built->prune);
-    if (!(built->whole ? prune_points(built, &pruned, err)
+    if (!(built->whole ? scatter_prune(&built->whole->map, &built->pruned_by->shape,
+                                       built->pruned_by->values.depth, &built->prune, &built->map,
+                                       &pruned, err)
                        : build_whole(built, maker, give_up, err)) ||
         !scatter_even(&built->map, built->balance, err))
         return false;
@@ -159,17 +149,21 @@ static BuiltMap describe_map(const Job *job, SeenFeatures *features) {
     return want;
 }
 
-/* Makes the described map. It takes over the reference want->whole. */
-static BuiltMap *make_map(const BuiltMap *want, const MapMaker *maker, const GiveUp *give_up,
-                          Err *err) {
+BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
+                     const GiveUp *give_up, Err *err) {
+    BuiltMap want = describe_map(job, features);
+    if (*have && map_serves(*have, &want))
+        return ref_keep(*have);
+    if (want.pruned_by && !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
+        return NULL;
     BuiltMap *made = ref_new(sizeof *made, map_destroy);
     double start = clock_us();
     if (!made) {
-        ref_drop(want->whole);
+        ref_drop(want.whole);
         err_no_memory(err, "map", "choose a smaller scene");
         return NULL;
     }
-    *made = *want;
+    *made = want; /* takes over the reference want.whole */
     ref_keep(made->scene);
     ref_keep(made->moment);
     ref_keep(made->pruned_by);
@@ -178,20 +172,7 @@ static BuiltMap *make_map(const BuiltMap *want, const MapMaker *maker, const Giv
         return NULL;
     }
     made->took_us = made->borrowed ? 0 : clock_us() - start;
-    return made;
-}
-
-BuiltMap *inputs_map(BuiltMap **have, const MapMaker *maker, const Job *job, SeenFeatures *features,
-                     const GiveUp *give_up, Err *err) {
-    BuiltMap want = describe_map(job, features);
-    if (*have && map_serves(*have, &want))
-        return ref_keep(*have);
-    if (want.pruned_by && !(want.whole = find_whole(*have, maker, job, features, give_up, err)))
-        return NULL;
-    BuiltMap *made = make_map(&want, maker, give_up, err);
-    if (made) {
-        ref_drop(*have);
-        *have = ref_keep(made);
-    }
+    ref_drop(*have);
+    *have = ref_keep(made);
     return made;
 }

@@ -65,10 +65,9 @@ static void load_moment(Moments *moments, int number) {
     Moment *moment = ref_new(sizeof *moment, moment_destroy);
     if (moment)
         moment->number = number;
-    bool ok = moment
-                  ? clip_load(moments->clip, number, &moment->scene, &err) &&
-                        (!moments->photo_features || scene_use_photo_features(&moment->scene, &err))
-                  : err_set(&err, ERR_FAILED, moments->clip->path, "", "out of memory");
+    bool ok = (moment || err_no_memory(&err, moments->clip->path, "")) &&
+              clip_load(moments->clip, number, &moment->scene, &err) &&
+              (!moments->photo_features || scene_use_photo_features(&moment->scene, &err));
     worker_lock(&moments->worker);
     if (ok)
         moments->there[number] = moment;

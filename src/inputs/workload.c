@@ -11,14 +11,6 @@
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Refuses a number of channels that the scene does not have; only worlds can render others. */
-static bool check_channels(const Scene *scene, const Job *job, Err *err) {
-    return !job->channels || scene->has_world || job->channels == scene->channels ||
-           err_set(err, ERR_USAGE, scene->name, "leave --channels out",
-                   "its tensors have %lld channels, not %lld", (long long)scene->channels,
-                   (long long)job->channels);
-}
-
 bool workload_use(Workload *workload, const Job *job, Err *err) {
     const SeenNeeds needs = {.draft = false};
     workload->job = *job;
@@ -37,8 +29,13 @@ bool workload_open(Workload *workload, const char *name, const Job *job, Err *er
     *workload = (Workload){.job = job ? *job : job_plain()};
     workload->from_s = workload->job.time_s;
     workload->loaded = inputs_scene(NULL, name, &workload->job, false, err);
-    if (workload->loaded && check_channels(&workload->loaded->scene, &workload->job, err) &&
-        workload_move(workload, 0, err))
+    const Scene *scene = workload->loaded ? &workload->loaded->scene : NULL;
+    int64_t channels = workload->job.channels;
+    bool ok = scene && (!channels || scene->has_world || channels == scene->channels ||
+                        err_set(err, ERR_USAGE, scene->name, "leave --channels out",
+                                "its tensors have %lld channels, not %lld",
+                                (long long)scene->channels, (long long)channels));
+    if (ok && workload_move(workload, 0, err))
         return true;
     workload_close(workload);
     return false;
@@ -64,16 +61,12 @@ int workload_moments(const Workload *workload) {
     return workload->loaded->scene.has_world ? INT_MAX : 1;
 }
 
-/* Returns the time of moment `number`. All moments of a clip last equally long. */
-static double moment_time_s(const Workload *workload, int number) {
-    const Clip *clip = workload->loaded->scene.clip;
-    return clip ? (clip_at(clip, workload->from_s) + number) * clip->period_s
-                : workload->from_s + number * clip_period_s;
-}
-
 bool workload_move(Workload *workload, int number, Err *err) {
+    const Clip *clip = workload->loaded->scene.clip;
     Job job = workload->job;
-    job.time_s = moment_time_s(workload, number);
+    /* All moments of a clip last equally long. */
+    job.time_s = clip ? (clip_at(clip, workload->from_s) + number) * clip->period_s
+                      : workload->from_s + number * clip_period_s;
     workload->moment = number;
     return workload_use(workload, &job, err);
 }
@@ -157,11 +150,11 @@ bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostPr
 
 static bool count_outputs(Workload *workload, BevAlign align, Histogram *out, Err *err) {
     HostProblem problem = {0};
-    bool ok = workload_problem(workload, BEV_FP32, align, &problem, err) &&
-              problem_pool(bev_counterpart(bev_v3(), BEV_CPU), &problem.view, err);
     const BevTensor *tensor = &problem.view.out;
-    if (ok && !histogram_add(out, tensor->data, tensor->rows * tensor->row_len, 1))
-        ok = err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+    bool ok = workload_problem(workload, BEV_FP32, align, &problem, err) &&
+              problem_pool(bev_counterpart(bev_v3(), BEV_CPU), &problem.view, err) &&
+              (histogram_add(out, tensor->data, tensor->rows * tensor->row_len, 1) ||
+               err_no_memory(err, "histograms", ""));
     problem_free(&problem);
     return ok;
 }
@@ -172,7 +165,7 @@ bool workload_count(Workload *workload, unsigned aligns, TensorHistograms *histo
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     if (!histogram_add(&histograms->depth, features->depth, pixels * shape->depth_bins, 1) ||
         !tensor_histograms_add_feat(histograms, features->feat, pixels))
-        return err_set(err, ERR_FAILED, "histograms", "", "out of memory");
+        return err_no_memory(err, "histograms", "");
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (aligns >> align & 1 && !count_outputs(workload, (BevAlign)align, &histograms->out, err))
             return false;
@@ -191,8 +184,7 @@ bool workload_draw_grad_out(Workload *workload, Err *err) {
                               : random_grad_out(shape, GRAD_OUT_SEED);
     if (file && workload->grad_out)
         memcpy(workload->grad_out, file->values, (size_t)file->array.count * sizeof(float));
-    return workload->grad_out ||
-           err_set(err, ERR_FAILED, "grad_out", "choose a smaller grid", "out of memory");
+    return workload->grad_out || err_no_memory(err, "grad_out", "choose a smaller grid");
 }
 
 bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,

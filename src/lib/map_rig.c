@@ -115,7 +115,7 @@ static BevpoolStatus build_on_cpu(BevpoolMap **map, const BevpoolShape *shape, c
     Err err = {0};
     bool ok = ones || err_no_memory(&err, "rigs", "");
     for (int64_t b = 0; ok && b < shape->batch; b++) {
-        ok = scatter_build(&rigs[b], (BevAlign)align, ~0u, &ones[b], &err);
+        ok = scatter_build(&rigs[b], (BevAlign)align, ~0u, NULL, &ones[b], &err);
         points += ones[b].points;
         intervals += ones[b].intervals;
     }

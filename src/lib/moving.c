@@ -291,7 +291,7 @@ static BevpoolStatus update_on_cpu(const BevpoolMap *map, const BevpoolPose *pos
             memcpy(rig->cameras[i].rotation, poses->matrix, sizeof poses->matrix);
             memcpy(rig->cameras[i].position_m, poses->origin_m, sizeof poses->origin_m);
         }
-        if (!scatter_build(rig, map->moving.align, ~0u, &one, &err)) {
+        if (!scatter_build(rig, map->moving.align, ~0u, NULL, &one, &err)) {
             free(rig);
             return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
         }

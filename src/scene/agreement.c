@@ -174,7 +174,6 @@ static MapAgreement count_same(const Both *both, const Reading *reading, int64_t
     return count.found;
 }
 
-/* Returns the share of points with the same cell. */
 static double same_share(MapAgreement found) {
     return found.points ? (double)found.same / (double)found.points : 0;
 }

@@ -22,26 +22,20 @@ static double dot(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
-static void subtract_projection(double *row, const double *unit, int64_t n) {
-    double along = dot(row, unit, n);
-    for (int64_t i = 0; i < n; i++)
-        row[i] -= along * unit[i];
-}
-
-static void normalise(double *row, int64_t n) {
-    double length = sqrt(dot(row, row, n));
-    for (int64_t i = 0; i < n; i++)
-        row[i] /= length;
-}
-
 /* Makes the rows orthonormal by Gram-Schmidt, in two rounds. The second removes rounding errors. */
 static void orthonormalise(double *rows, int64_t channels) {
     for (int i = 0; i < EMBED_DIMS; i++) {
         double *row = rows + i * channels;
         for (int round = 0; round < 2 && channels >= EMBED_DIMS; round++)
-            for (int j = 0; j < i; j++)
-                subtract_projection(row, rows + j * channels, channels);
-        normalise(row, channels);
+            for (int j = 0; j < i; j++) {
+                const double *unit = rows + j * channels;
+                double along = dot(row, unit, channels);
+                for (int64_t c = 0; c < channels; c++)
+                    row[c] -= along * unit[c];
+            }
+        double length = sqrt(dot(row, row, channels));
+        for (int64_t c = 0; c < channels; c++)
+            row[c] /= length;
     }
 }
 
@@ -55,8 +49,7 @@ bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *
     if (!rows || !embedding->rows || !embedding->columns) {
         free(rows);
         embedding_free(embedding);
-        return err_set(err, ERR_FAILED, "embedding", "", "out of memory for %lld channels",
-                       (long long)channels);
+        return err_no_memory(err, "embedding", "");
     }
     for (size_t i = 0; i < count; i++)
         rows[i] = random_normal(&seed);

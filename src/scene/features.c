@@ -60,7 +60,6 @@ static void footprint_ray(const Viewpoint *view, const Footprint *footprint, dou
         direction[axis] = view->first[axis] + u * view->right[axis] + v * view->down[axis];
 }
 
-/* Returns the solids that rays through the footprint can hit. */
 static WorldSight footprint_sight(const Viewpoint *view, const Footprint *footprint) {
     double edges[4][3];
     for (int i = 0; i < 4; i++)
@@ -129,7 +128,7 @@ static bool camera_views_alloc(CameraViews *views, int64_t cameras, int64_t h, i
     if (views->color && views->class && views->depth_m)
         return true;
     camera_views_free(views);
-    return err_set(err, ERR_FAILED, "camera views", "", "out of memory for %zu pixels", pixels);
+    return err_no_memory(err, "camera views", "");
 }
 
 CameraViews camera_views_of_photos(const Photos *photos) {
@@ -192,11 +191,6 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
 
 /* ---- depth distributions --------------------------------------------------------------------- */
 
-/* Returns the cumulative distribution function of the standard normal distribution. */
-static double normal_cdf(double x) {
-    return 0.5 * erfc(-x * M_SQRT1_2);
-}
-
 /* Adds a Gaussian around depth z_m to the bins. A bin takes the part between the middles to its two
  * neighbours. The first and the last bin that the Gaussian reaches also take the tails. */
 static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
@@ -210,7 +204,8 @@ static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double
     double below = 0;
     for (int64_t d = first; d <= last; d++) {
         double edge_m = frustum_depth_m(frustum, (double)d + 0.5);
-        double upto = d < last ? normal_cdf((edge_m - z_m) / sigma) : 1;
+        /* the normal distribution up to the edge */
+        double upto = d < last ? 0.5 * erfc(-((edge_m - z_m) / sigma) * M_SQRT1_2) : 1;
         mass[d] += upto - below;
         below = upto;
     }
@@ -276,19 +271,6 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
     parts[EMBED_HEIGHT] += share * (float)(hit->height_m / EMBED_HEIGHT_M);
 }
 
-/* Writes the view pixels of a feature pixel. */
-static void store_view_pixels(const Render *render, int64_t camera, int64_t h, int64_t w,
-                              const PixelSum sums[VIEW_ROWS][VIEW_COLUMNS_MAX]) {
-    CameraViews *views = render->views;
-    int columns = render->request->rays.columns;
-    for (int row = 0; row < VIEW_ROWS; row++)
-        for (int column = 0; column < columns; column++)
-            store_view_pixel(&sums[row][column], views,
-                             (camera * views->h + h * VIEW_ROWS + row) * views->w + w * columns +
-                                 column);
-}
-
-/* Renders one feature pixel: casts its sub-rays, then stores features, depth and views. */
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Rig *rig = render->request->rig;
@@ -310,8 +292,12 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
                 render->features->depth + camera * shape->depth_bins * pixels + pixel, pixels);
     embedding_encode(&render->embedding, parts,
                      render->features->feat + (camera * pixels + pixel) * shape->channels);
-    if (render->views)
-        store_view_pixels(render, camera, h, w, sums);
+    CameraViews *views = render->views;
+    for (int row = 0; views && row < VIEW_ROWS; row++)
+        for (int column = 0; column < footprint.columns; column++)
+            store_view_pixel(&sums[row][column], views,
+                             (camera * views->h + h * VIEW_ROWS + row) * views->w +
+                                 w * footprint.columns + column);
 }
 
 size_t features_depth_count(const BevShape *shape) {

@@ -32,8 +32,7 @@ void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double ro
 
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px) {
     const double k[9] = {focal_px, 0, cx_px, 0, focal_px, cy_px, 0, 0, 1};
-    for (int i = 0; i < 9; i++)
-        camera->intrinsics[i] = k[i];
+    memcpy(camera->intrinsics, k, sizeof k);
 }
 
 /* Returns the determinant of K, that of its upper left 2 x 2: the last row is 0 0 1 (rig_check). */
@@ -101,17 +100,12 @@ int64_t frustum_depth_bins(const Frustum *frustum) {
     return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX fits no memory */
 }
 
-/* Returns the bin below the fractional bin d. Depths are interpolated linearly from this bin to the
- * next, and extrapolated beyond both ends. */
-static int64_t bin_below(const DepthBins *bins, double d) {
-    return (int64_t)fmin(fmax(floor(d), 0), (double)(bins->count - 2));
-}
-
 double frustum_depth_m(const Frustum *frustum, double d) {
     const DepthBins *bins = &frustum->bins;
     if (bins->count < 2)
         return frustum->depth_start_m + d * frustum->depth_step_m;
-    int64_t low = bin_below(bins, d);
+    /* interpolated linearly from the bin below to the next, and extrapolated beyond both ends */
+    int64_t low = (int64_t)fmin(fmax(floor(d), 0), (double)(bins->count - 2));
     return bins->m[low] + (d - (double)low) * (bins->m[low + 1] - bins->m[low]);
 }
 
@@ -247,30 +241,16 @@ static bool check_range(const Check *check, const char *path, double min, double
     return isfinite(max - min) || REFUSE(check, path, "", "range %g to %g is too wide", min, max);
 }
 
-static bool check_grid(const Check *check, const Grid *grid) {
-    return check_range(check, "grid.x_m", grid->x_min_m, grid->x_max_m) &&
-           check_range(check, "grid.y_m", grid->y_min_m, grid->y_max_m) &&
-           check_range(check, "grid.z_m", grid->z_min_m, grid->z_max_m) &&
-           check_sizes(check, "grid.cells", grid->nx, grid->ny) &&
-           check_sizes(check, "grid.nz", grid_slices(grid), 1);
-}
-
-/* Checks that the depths of a row ascend and are above 0. */
-static bool check_bins(const Check *check, const DepthBins *bins) {
-    const char *path = "frustum.depth_bins";
+/* Checks that the depths of a row ascend and are above 0, and the range of equal steps. */
+static bool check_depth(const Check *check, const Frustum *frustum) {
+    const char *path = "frustum.depth_m";
+    const DepthBins *bins = &frustum->bins;
     for (int64_t i = 0; i < bins->count; i++) {
         double before = i ? bins->m[i - 1] : 0;
         if (!(bins->m[i] > before) || !isfinite(bins->m[i]))
-            return REFUSE(check, path, "depths in metres, ascending",
+            return REFUSE(check, "frustum.depth_bins", "depths in metres, ascending",
                           "element %lld is %g, must be above %g", (long long)i, bins->m[i], before);
     }
-    return true;
-}
-
-static bool check_depth(const Check *check, const Frustum *frustum) {
-    const char *path = "frustum.depth_m";
-    if (!check_bins(check, &frustum->bins))
-        return false;
     if (!check_range(check, path, frustum->depth_start_m, frustum->depth_stop_m) ||
         !check_finite(check, path, &frustum->depth_step_m, 1))
         return false;
@@ -278,12 +258,6 @@ static bool check_depth(const Check *check, const Frustum *frustum) {
         return REFUSE(check, path, "", "start %g m, must be above 0", frustum->depth_start_m);
     return frustum->depth_step_m > 0 ||
            REFUSE(check, path, "", "step %g m, must be above 0", frustum->depth_step_m);
-}
-
-static bool check_frustum(const Check *check, const Frustum *frustum) {
-    return check_sizes(check, "frustum.input_px", frustum->input_w, frustum->input_h) &&
-           check_sizes(check, "frustum.features", frustum->feat_w, frustum->feat_h) &&
-           check_depth(check, frustum);
 }
 
 static bool check_intrinsics(const Check *check, const char *path, const double k[9]) {
@@ -364,13 +338,22 @@ bool camera_check_cut(const Camera *camera, const Frustum *frustum, const char *
 
 bool rig_check(const Rig *rig, const char *where, Err *err) {
     const Check check = {where, err};
+    const Frustum *frustum = &rig->frustum;
+    const Grid *grid = &rig->grid;
     if (rig->camera_count < 1 || rig->camera_count > RIG_MAX_CAMERAS)
         return REFUSE(&check, "cameras", "", "%d cameras, must be 1 to %d", rig->camera_count,
                       RIG_MAX_CAMERAS);
     for (int i = 0; i < rig->camera_count; i++)
         if (!check_camera(&check, &rig->cameras[i], i))
             return false;
-    return check_frustum(&check, &rig->frustum) && check_grid(&check, &rig->grid);
+    return check_sizes(&check, "frustum.input_px", frustum->input_w, frustum->input_h) &&
+           check_sizes(&check, "frustum.features", frustum->feat_w, frustum->feat_h) &&
+           check_depth(&check, frustum) &&
+           check_range(&check, "grid.x_m", grid->x_min_m, grid->x_max_m) &&
+           check_range(&check, "grid.y_m", grid->y_min_m, grid->y_max_m) &&
+           check_range(&check, "grid.z_m", grid->z_min_m, grid->z_max_m) &&
+           check_sizes(&check, "grid.cells", grid->nx, grid->ny) &&
+           check_sizes(&check, "grid.nz", grid_slices(grid), 1);
 }
 
 /* ---- errors in a calibration ----------------------------------------------------------------- */

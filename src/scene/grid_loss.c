@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/scene/grid_loss.h"
 
+#include "src/scene/scatter.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,26 +40,22 @@ static bool in_outline(double corners[][2], int count, const double point[2]) {
     return count > 2;
 }
 
-/* Whether the slice of a cell meets the height of the object. A flat grid always does. */
-static bool meets_height(const Grid *grid, const Solid *solid, int64_t cell) {
-    int64_t slices = grid_slices(grid), z = cell / grid->nx / grid->ny;
-    double step_m = (grid->z_max_m - grid->z_min_m) / (double)slices;
-    double foot_m = grid->z_min_m + (double)z * step_m;
-    return slices == 1 || (foot_m < solid->z_m + solid->size_m[2] && foot_m + step_m > solid->z_m);
-}
-
 /* Whether an object covers a cell: it covers the cell's centre. A pole is thinner than a cell, so
- * the cell around its middle counts too. */
+ * the cell around its middle counts too. A slice must meet the height of the object. */
 static bool covers_cell(const GridContent *content, int solid, int64_t cell) {
     const Grid *grid = &content->rig->grid;
+    const Solid *own = &content->world->solids[solid];
+    const int slices = grid_slices(grid);
+    double step_m = (grid->z_max_m - grid->z_min_m) / slices;
+    double foot_m = grid->z_min_m + (double)(cell / grid->nx / grid->ny) * step_m;
+    if (slices > 1 && (foot_m >= own->z_m + own->size_m[2] || foot_m + step_m <= own->z_m))
+        return false;
     double corners[WORLD_CORNERS][2], center[2], middle[2];
     int count = world_footprint(content->world, solid, content->time_s, corners);
     grid_center(grid, cell, center);
     world_solid_center(content->world, solid, content->time_s, middle);
     double half_x = (grid->x_max_m - grid->x_min_m) / grid->nx / 2;
     double half_y = (grid->y_max_m - grid->y_min_m) / grid->ny / 2;
-    if (!meets_height(grid, &content->world->solids[solid], cell))
-        return false;
     return in_outline(corners, count, center) ||
            (fabs(middle[0] - center[0]) <= half_x && fabs(middle[1] - center[1]) <= half_y);
 }
@@ -98,17 +96,10 @@ static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
 
 /* ---- the loss -------------------------------------------------------------------------------- */
 
-static bool cell_has_point(const BevMap *map, int64_t cell) {
-    for (int64_t i = 0; i < map->intervals; i++)
-        if (map->ranks_bev[map->interval_starts[i]] == cell)
-            return true;
-    return false;
-}
-
 /* Marks the loss's cells in loss->inside, by its kind. The chosen cell is always marked. */
 static bool choose_cells(GridLoss *loss, const GridContent *content, Err *err) {
     long long x = loss->cell % content->nx, y = loss->cell / content->nx;
-    if (!cell_has_point(content->map, loss->cell))
+    if (scatter_nearest_cell(content->map, content->nx, loss->cell) != loss->cell)
         return err_set(err, ERR_USAGE, "--cell", "choose a cell that a camera sees",
                        "no point falls into that cell, %lld,%lld", x, y);
     if ((loss->kind == LOSS_BOX && !choose_box(loss, content, err)) ||
@@ -140,8 +131,8 @@ bool grid_loss_make(GridLoss *loss, const GridContent *content, LossKind kind, i
                        .class = CLASS_COUNT,
                        .inside = calloc(cells, 1),
                        .grad_out = calloc(cells * (size_t)content->channels, sizeof(float))};
-    bool ok = (loss->inside && loss->grad_out) ||
-              err_set(err, ERR_FAILED, "loss", "choose a smaller grid", "out of memory");
+    bool ok =
+        (loss->inside && loss->grad_out) || err_no_memory(err, "loss", "choose a smaller grid");
     if (ok && choose_cells(loss, content, err) && fill_gradient(loss, content, err))
         return true;
     grid_loss_free(loss);

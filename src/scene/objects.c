@@ -12,25 +12,6 @@ const double object_band_m[OBJECT_BANDS] = {15, 30, 45, INFINITY};
 
 /* ---- the pixels of an object ----------------------------------------------------------------- */
 
-static void give_pixel(Objects *objects, int64_t pixel, int64_t object, double depth_m) {
-    objects->object_of[pixel] = (int32_t)object;
-    objects->surface_m[pixel] = (float)depth_m;
-    if (object >= 0)
-        objects->pixels[object]++;
-}
-
-/* Takes memory for the pixels of the objects, whose boxes are known. */
-static bool open_pixels(const Rig *rig, Objects *objects, Err *err) {
-    const Frustum *frustum = &rig->frustum;
-    int64_t pixels = (int64_t)rig->camera_count * frustum->feat_h * frustum->feat_w;
-    objects->pixel_count = pixels;
-    objects->pixels = calloc((size_t)objects->count + 1, sizeof *objects->pixels);
-    objects->object_of = malloc((size_t)pixels * sizeof *objects->object_of);
-    objects->surface_m = malloc((size_t)pixels * sizeof *objects->surface_m);
-    return (objects->pixels && objects->object_of && objects->surface_m) ||
-           err_no_memory(err, "objects", "");
-}
-
 void objects_free(Objects *objects) {
     free(objects->boxes);
     free(objects->pixels);
@@ -49,7 +30,6 @@ static int64_t object_of_solid(const World *world, int solid) {
     return object;
 }
 
-/* Returns the solids that the rays of a column of pixels can hit. */
 static WorldSight column_sight(const Frustum *frustum, const Camera *camera, int w,
                                const WorldSnapshot *then) {
     double origin_m[3], edges[4][3];
@@ -74,8 +54,12 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
             camera_ray(camera, frustum_u_px(frustum, w), frustum_v_px(frustum, h), origin_m,
                        direction);
             WorldHit hit = world_cast(then, &sight, origin_m, direction, far_m);
-            give_pixel(objects, ((int64_t)number * frustum->feat_h + h) * frustum->feat_w + w,
-                       object_of_solid(world, hit.solid), hit.depth_m);
+            int64_t pixel = ((int64_t)number * frustum->feat_h + h) * frustum->feat_w + w;
+            int64_t object = object_of_solid(world, hit.solid);
+            objects->object_of[pixel] = (int32_t)object;
+            objects->surface_m[pixel] = (float)hit.depth_m;
+            if (object >= 0)
+                objects->pixels[object]++;
         }
     }
 }
@@ -111,7 +95,15 @@ bool objects_of_scene(const Rig *rig, const World *world, const Photos *photos, 
                     : world_of_boxes(photos, &boxed, objects, err);
     const World *seen = world ? world : &boxed;
     bool some = ok && objects->count;
-    ok = ok && (!some || open_pixels(rig, objects, err));
+    size_t pixels = (size_t)(rig->camera_count * rig->frustum.feat_h) * (size_t)rig->frustum.feat_w;
+    if (some) {
+        objects->pixel_count = (int64_t)pixels;
+        objects->pixels = calloc((size_t)objects->count, sizeof *objects->pixels);
+        objects->object_of = malloc(pixels * sizeof *objects->object_of);
+        objects->surface_m = malloc(pixels * sizeof *objects->surface_m);
+        ok = (objects->pixels && objects->object_of && objects->surface_m) ||
+             err_no_memory(err, "objects", "");
+    }
     for (int camera = 0; ok && some && camera < rig->camera_count; camera++) {
         WorldSnapshot *then;
         ok = world_snapshot(seen, time_s - rig->cameras[camera].delay_s, &then, err);
@@ -293,9 +285,11 @@ void objects_bands(const ObjectError *errors, int64_t count, ObjectBand bands[OB
         band->count++;
         band->lost += error->lost;
         band->share += error->share;
-        band->error_m += error->lost ? 0 : error->error_m;
-        band->along_m += error->lost ? 0 : error->along_m;
-        band->across_m += error->lost ? 0 : error->across_m;
+        if (error->lost)
+            continue;
+        band->error_m += error->error_m;
+        band->along_m += error->along_m;
+        band->across_m += error->across_m;
     }
     for (ObjectBand *band = bands; band < bands + OBJECT_BANDS; band++) {
         int placed = band->count - band->lost;

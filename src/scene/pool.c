@@ -14,7 +14,7 @@ bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) 
                                                                  WORKSPACE_ALIGN * WORKSPACE_ALIGN)
                             : NULL;
     if (bytes && !given.workspace)
-        ok = err_set(err, ERR_FAILED, kernel->name, "choose a smaller scene", "out of memory");
+        ok = err_no_memory(err, kernel->name, "choose a smaller scene");
     ok = ok && kernel->launch(&given, plan, NULL, err);
     if (kernel->release)
         kernel->release(plan);

@@ -111,7 +111,6 @@ static void choose_scale(BevTensor *tensor, const float *values, double range) {
     tensor->scale = bev_tensor_scale(tensor->dtype, (float)range);
 }
 
-/* Computes the largest magnitude of the finite values of each channel. */
 static void largest_of_channels(const BevTensor *feat, const float *values, float *largest) {
     memset(largest, 0, (size_t)feat->row_len * sizeof *largest);
     for (int64_t row = 0; row < feat->rows; row++, values += feat->row_len)
@@ -139,7 +138,6 @@ static void choose_feat_scales(BevTensor *feat, const float *values, const Scale
         choose_scale(feat, values, ranges ? ranges->feat : 0);
 }
 
-/* Encodes all values with the tensor's scales. */
 static void encode_tensor(BevTensor *tensor, const float *values) {
     int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN;
 #pragma omp parallel for num_threads(bev_threads()) schedule(static)
@@ -230,7 +228,7 @@ float *tensor_decoded(const BevTensor *like, const void *codes, Err *err) {
     if (values)
         decode_tensor(*like, codes, values);
     else
-        err_set(err, ERR_FAILED, "output", "choose a smaller scene", "out of memory");
+        err_no_memory(err, "output", "choose a smaller scene");
     return values;
 }
 
@@ -263,16 +261,13 @@ bool problem_turn_backward(HostProblem *problem, Err *err) {
     if (!(backward_dtypes & 1u << view->dtype))
         return err_set(err, ERR_USAGE, "gradients", "choose fp32, fp16 or bf16",
                        "there are none in %s", bev_dtypes[view->dtype].title);
-    bool ok = true;
-    for (int i = 0; ok && i < 2; i++) {
-        ok = tensor_init(&grads[i], view->dtype, like[i]->rows, like[i]->row_len);
-        if (ok)
-            tensor_clear(&grads[i]);
-    }
-    if (!ok) {
-        for (int i = 0; i < 2; i++)
-            tensor_free(&grads[i]);
-        return err_no_memory(err, "gradients", "choose a smaller scene");
+    for (int i = 0; i < 2; i++) {
+        if (!tensor_init(&grads[i], view->dtype, like[i]->rows, like[i]->row_len)) {
+            tensor_free(&grads[0]);
+            tensor_free(&grads[1]);
+            return err_no_memory(err, "gradients", "choose a smaller scene");
+        }
+        tensor_clear(&grads[i]);
     }
     assert(view->out.dtype == view->dtype); /* holds for all backward_dtypes */
     view->grad_out = view->out;             /* grad_out takes over the output's memory */

@@ -71,41 +71,32 @@ static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double
     add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
 }
 
-/* Adds the cell of a point inside the grid. The cast truncates toward zero. Rounding can move a
- * point at the upper edge one cell too far. */
-static void splat_nearest(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
-    int cell_x = (int)x, cell_y = (int)y;
-    add_neighbour(splat, grid, first, cell_x < grid->nx ? cell_x : grid->nx - 1,
-                  cell_y < grid->ny ? cell_y : grid->ny - 1, 1);
+static int smaller(int a, int b) {
+    return a < b ? a : b;
 }
 
-/* Returns the first cell of the slice at height z_m, which is inside the grid. Rounding can move a
- * point at the upper edge one slice too far. */
-static int64_t slice_start(const Sort *sort, double z_m) {
-    const Grid *grid = &sort->rig->grid;
-    int slices = grid_slices(grid), z = (int)((z_m - grid->z_min_m) / sort->axes.cell_m[2]);
-    return (int64_t)(z < slices ? z : slices - 1) * grid->ny * grid->nx;
-}
-
-/* Finds the cells that a point adds to, and its weights there: four, one, or none outside. */
+/* Finds the cells that a point adds to, and its weights there: four, one, or none outside. Casts
+ * truncate toward zero. Rounding can move a point at an upper edge one cell or slice too far. */
 static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
     const Grid *grid = &sort->rig->grid;
+    const double *cell_m = sort->axes.cell_m;
     splat->count = 0;
-    if (!(grid_above(grid, ego_m[2], grid->z_min_m, sort->axes.cell_m[2]) &&
-          ego_m[2] < grid->z_max_m))
+    if (!(grid_above(grid, ego_m[2], grid->z_min_m, cell_m[2]) && ego_m[2] < grid->z_max_m))
         return;
-    bool inside = grid_above(grid, ego_m[0], grid->x_min_m, sort->axes.cell_m[0]) &&
-                  grid_above(grid, ego_m[1], grid->y_min_m, sort->axes.cell_m[1]) &&
+    bool inside = grid_above(grid, ego_m[0], grid->x_min_m, cell_m[0]) &&
+                  grid_above(grid, ego_m[1], grid->y_min_m, cell_m[1]) &&
                   ego_m[0] < grid->x_max_m && ego_m[1] < grid->y_max_m;
-    double x = (ego_m[0] - grid->x_min_m) / sort->axes.cell_m[0];
-    double y = (ego_m[1] - grid->y_min_m) / sort->axes.cell_m[1];
-    int64_t first = slice_start(sort, ego_m[2]);
+    double x = (ego_m[0] - grid->x_min_m) / cell_m[0];
+    double y = (ego_m[1] - grid->y_min_m) / cell_m[1];
+    int slice = smaller((int)((ego_m[2] - grid->z_min_m) / cell_m[2]), grid_slices(grid) - 1);
+    int64_t first = (int64_t)slice * grid->ny * grid->nx;
     if (sort->align == BEV_BILINEAR)
         splat_bilinear(splat, grid, first, x - 0.5, y - 0.5);
     else if (sort->align == BEV_LATTICE)
         splat_bilinear(splat, grid, first, x, y);
     else if (inside)
-        splat_nearest(splat, grid, first, x, y);
+        add_neighbour(splat, grid, first, smaller((int)x, grid->nx - 1),
+                      smaller((int)y, grid->ny - 1), 1);
 }
 
 /* ---- the two passes ------------------------------------------------------------------------- */
@@ -237,12 +228,8 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     return true;
 }
 
-bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
-    return scatter_build_or_give_up(rig, align, camera_mask, NULL, map, err);
-}
-
-bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
-                              const GiveUp *give_up, BevMap *map, Err *err) {
+bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const GiveUp *give_up,
+                   BevMap *map, Err *err) {
     Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask, .give_up = give_up};
     sort.shape = rig_shape(rig, 1);
     sort.axes = axes_of_grid(&rig->grid);

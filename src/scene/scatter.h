@@ -11,13 +11,10 @@
  * among its four neighbour cells of the same slice. Cells outside the grid and weights of 0 are
  * left out. Cameras whose bit in `camera_mask` is 0 contribute nothing. The caller frees with
  * scatter_free. Fails without memory, or when the number of points exceeds int32. 0 points are no
- * error. */
-bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
-
-/* Builds the map as scatter_build does, unless `give_up` ends the work, which is asked for each
- * camera and depth. Then returns false, leaves `err` unchanged and the map empty. */
-bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
-                              const GiveUp *give_up, BevMap *map, Err *err);
+ * error. `give_up` (NULL: never) is asked for each camera and depth. If it ends the work, the map
+ * is empty, the result false, and `err` stays as it was. */
+bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const GiveUp *give_up,
+                   BevMap *map, Err *err);
 
 /* Makes the lengths of the intervals more even. At `balance` 0 they stay; at 1 all are the mean,
  * to a point. Between 0 and 1 each is between its own length and the mean. Points move to the next

@@ -165,7 +165,6 @@ static bool keeps_point(const Keep *keep, const BevMap *map, int64_t point) {
                         : depth > cut->depth || (depth == cut->depth && bin <= cut->bin);
 }
 
-/* Copies the points that are kept into `map`. */
 static void copy_kept_points(const BevMap *whole, const Keep *keep, BevMap *map, Pruned *pruned) {
     int64_t kept = 0, intervals = 0;
     for (int64_t i = 0, end = 0; i < whole->intervals; i++) {

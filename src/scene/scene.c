@@ -80,7 +80,7 @@ bool scene_use_photo_features(Scene *scene, Err *err) {
     size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
     float *feat = malloc(pixels * PHOTO_CHANNELS * sizeof *feat);
     if (!feat)
-        return err_set(err, ERR_FAILED, scene->name, "", "out of memory");
+        return err_no_memory(err, scene->name, "");
     photos_features(&scene->photos, &scene->rig.frustum, feat);
     free(scene->tensors.feat);
     scene->tensors.feat = feat;

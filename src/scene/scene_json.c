@@ -216,16 +216,6 @@ static ImageCut make_cut(const CutFields *fields, const CutFields *shared) {
                       crop->crop_px[0],   crop->crop_px[1]};
 }
 
-/* Checks that each camera's cut lies in its image, where cameras have cuts of their own. */
-static bool check_cuts(const Check *check, const Rig *rig) {
-    FieldPath cameras = field_path_key(root, "cameras");
-    for (int i = 0; !rig_has_one_cut(rig) && i < rig->camera_count; i++)
-        if (!camera_check_cut(&rig->cameras[i], &rig->frustum, check->where,
-                              field_path_index(cameras, (size_t)i).text, check->err))
-            return false;
-    return true;
-}
-
 static void build_rig(Rig *rig, const SceneFields *fields) {
     const CameraFields *cameras = fields->cameras.items;
     rig->camera_count = fields->cameras.count;
@@ -244,18 +234,6 @@ static void build_rig(Rig *rig, const SceneFields *fields) {
     rig->grid = fields->grid;
 }
 
-/* Moves the arrays of the world from the fields to the scene. */
-static void take_world(World *world, WorldFields *fields) {
-    world->ground_class = (WorldClass)fields->ground.class;
-    memcpy(world->ground_color, fields->ground.color, sizeof world->ground_color);
-    world->loop_s = fields->loop_s;
-    world->patches = fields->patches.items;
-    world->patch_count = fields->patches.count;
-    world->solids = fields->solids.items;
-    world->solid_count = fields->solids.count;
-    fields->patches = fields->solids = (FieldList){0};
-}
-
 static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     memcpy(scene->title, fields->title, sizeof scene->title);
     scene->has_rig = scene->has_world = true;
@@ -263,8 +241,23 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     scene->seed = (uint64_t)fields->seed;
     scene->temperature = fields->temperature;
     build_rig(&scene->rig, fields);
-    take_world(&scene->world, &fields->world);
-    if (!rig_check(&scene->rig, check->where, check->err) || !check_cuts(check, &scene->rig))
+    WorldFields *world = &fields->world;
+    scene->world = (World){.ground_class = (WorldClass)world->ground.class,
+                           .patch_count = world->patches.count,
+                           .solid_count = world->solids.count,
+                           .patches = world->patches.items,
+                           .solids = world->solids.items,
+                           .loop_s = world->loop_s};
+    memcpy(scene->world.ground_color, world->ground.color, sizeof scene->world.ground_color);
+    world->patches = world->solids = (FieldList){0}; /* the scene owns their items now */
+    const Rig *rig = &scene->rig;
+    bool ok = rig_check(rig, check->where, check->err);
+    /* where cameras have cuts of their own, each cut lies in its image */
+    for (int i = 0; ok && !rig_has_one_cut(rig) && i < rig->camera_count; i++)
+        ok = camera_check_cut(&rig->cameras[i], &rig->frustum, check->where,
+                              field_path_index(field_path_key(root, "cameras"), (size_t)i).text,
+                              check->err);
+    if (!ok)
         return false;
     scene->shape = rig_shape(&scene->rig, scene->channels);
     return scene_check_size(&scene->shape, check->where, check->err);

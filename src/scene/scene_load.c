@@ -42,18 +42,9 @@ static int compare_names(const void *a, const void *b) {
                                              : strcmp(left->name, right->name);
 }
 
-static SceneGroup group_of_file(const char *folder, const char *file) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%.3000s/%s", folder, file);
-    json_t *root = json_load_file(path, 0, NULL);
-    SceneGroup group = json_object_get(root, "operator") ? SCENES_OPERATOR : SCENES_CAMERAS;
-    json_decref(root);
-    return group;
-}
-
 /* Adds the samples after the `first` names that are listed already. */
 static bool add_samples(SceneName *names, size_t max, size_t first, size_t *count, Err *err) {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], path[PATH_MAX];
     if (!data_path("samples", folder, sizeof folder, err))
         return false;
     DIR *directory = opendir(folder);
@@ -62,7 +53,11 @@ static bool add_samples(SceneName *names, size_t max, size_t first, size_t *coun
     errno = 0;
     for (struct dirent *entry; *count < max && (entry = readdir(directory));)
         if (data_has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
-            names[*count].group = group_of_file(folder, entry->d_name);
+            snprintf(path, sizeof path, "%.3000s/%s", folder, entry->d_name);
+            json_t *root = json_load_file(path, 0, NULL);
+            names[*count].group =
+                json_object_get(root, "operator") ? SCENES_OPERATOR : SCENES_CAMERAS;
+            json_decref(root);
             data_stem(entry->d_name, names[*count].name, sizeof names->name);
             ++*count;
         }
@@ -131,18 +126,6 @@ static bool refuse_other(const char *path, const char start[4], Err *err) {
            err_set(err, ERR_FAILED, path, a_scene, "neither JSON nor a zip archive");
 }
 
-/* Reads the first four bytes of a file, which tell its kind. Refuses files that cannot be a
- * scene. */
-static bool read_start(const char *path, char start[4], Err *err) {
-    FILE *file = data_open(path, err);
-    if (!file)
-        return false;
-    size_t got = fread(start, 1, 4, file);
-    fclose(file);
-    memset(start + got, 0, 4 - got);
-    return refuse_other(path, start, err);
-}
-
 /* Reads a JSON scene. A file with the key "operator" is an operator scene. `build` false: an
  * operator scene is only checked. */
 static bool read_json(const char *text, size_t length, const char *where, bool build, Scene *scene,
@@ -181,11 +164,6 @@ static bool load_json(const char *path, bool build, Scene *scene, Err *err) {
     return ok;
 }
 
-static bool is_folder(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 /* Whether a folder holds the arrays of an operator, not the moments of a clip. */
 static bool holds_arrays(const char *path) {
     DIR *directory = opendir(path);
@@ -212,12 +190,8 @@ bool clip_load(const Clip *clip, int moment, Scene *scene, Err *err) {
 
 static bool load_folder(const char *path, Scene *scene, Err *err) {
     Clip *clip;
-    if (holds_arrays(path)) {
-        bool ok = scene_load_folder(path, scene, err);
-        if (ok)
-            folder_name(scene->name, path);
-        return ok;
-    }
+    if (holds_arrays(path))
+        return scene_load_folder(path, scene, err) && (folder_name(scene->name, path), true);
     if (!clip_open(path, &clip, err))
         return false;
     if (!clip_load(clip, 0, scene, err)) {
@@ -230,10 +204,16 @@ static bool load_folder(const char *path, Scene *scene, Err *err) {
 }
 
 static bool load_file(const char *path, Scene *scene, Err *err) {
-    char start[4];
-    if (is_folder(path))
+    char start[4] = {0};
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return load_folder(path, scene, err);
-    if (!read_start(path, start, err))
+    FILE *file = data_open(path, err);
+    if (!file)
+        return false;
+    (void)!fread(start, 1, sizeof start, file); /* a shorter file leaves zeros */
+    fclose(file);
+    if (!refuse_other(path, start, err))
         return false;
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
                                                  : load_json(path, true, scene, err);

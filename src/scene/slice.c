@@ -38,14 +38,6 @@ int64_t slice_place(const Slice *slice, int64_t cell) {
 
 /* ---- the strongest cell ---------------------------------------------------------------------- */
 
-/* Returns the norm of a cell's features. NaN gives infinity: such a cell must be visible. */
-static float cell_strength(const float *values, int64_t channels) {
-    double sum = 0;
-    for (int64_t c = 0; c < channels; c++)
-        sum += (double)values[c] * values[c];
-    return isfinite(sum) ? (float)sqrt(sum) : INFINITY;
-}
-
 /* Returns the number of cells to compare: those with an interval, or all cells without a map. */
 static int64_t candidate_count(const Slice *slice, const BevMap *map) {
     return map ? map->intervals : slice->cells_x * slice->rows * slice->slices;
@@ -55,9 +47,16 @@ static int32_t candidate_cell(const BevMap *map, int64_t i) {
     return map ? map->ranks_bev[map->interval_starts[i]] : (int32_t)i;
 }
 
+/* Returns the norm of a cell's features, or its number of points where `values` is NULL. NaN gives
+ * infinity: such a cell must be visible. */
 static float strength_at(const BevMap *map, int64_t i, int64_t channels, const float *values) {
-    return values ? cell_strength(values + candidate_cell(map, i) * channels, channels)
-                  : (float)map->interval_lengths[i];
+    if (!values)
+        return (float)map->interval_lengths[i];
+    double sum = 0;
+    values += candidate_cell(map, i) * channels;
+    for (int64_t c = 0; c < channels; c++)
+        sum += (double)values[c] * values[c];
+    return isfinite(sum) ? (float)sqrt(sum) : INFINITY;
 }
 
 bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, const float *values,

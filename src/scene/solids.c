@@ -179,31 +179,17 @@ static const float *bus_color(const Spot *spot) {
     return lamps(spot, 0.2, 0.27);
 }
 
-/* Returns the colour of a spot. NULL: the solid's own. */
-static const float *spot_color(Paint paint, const Spot *spot) {
-    switch (paint) {
-    case PAINT_SKIN:
-        return skin;
-    case PAINT_TROUSERS:
-        return denim;
-    case PAINT_RUBBER:
-        return rubber;
-    case PAINT_SHADED:
-        return rim;
-    case PAINT_BODY:
-        return body_color(spot);
-    case PAINT_CABIN:
-        return cabin_color(spot);
-    case PAINT_CAB:
-        return cab_color(spot);
-    case PAINT_CARGO:
-        return cargo_color(spot);
-    case PAINT_BUS:
-        return bus_color(spot);
-    default:
-        return NULL;
-    }
-}
+/* The colour of a paint, or its function. Either yields NULL for the solid's own colour. */
+static const struct {
+    const float *color;
+    const float *(*of_spot)(const Spot *spot);
+} paints[PAINT_LEAVES + 1] = {
+    [PAINT_SKIN] = {skin},          [PAINT_TROUSERS] = {denim},
+    [PAINT_RUBBER] = {rubber},      [PAINT_SHADED] = {rim},
+    [PAINT_BODY] = {0, body_color}, [PAINT_CABIN] = {0, cabin_color},
+    [PAINT_CAB] = {0, cab_color},   [PAINT_CARGO] = {0, cargo_color},
+    [PAINT_BUS] = {0, bus_color},
+};
 
 /* Whether a spot on a plain box is a window. Buildings have rows of windows, cars a band. */
 static bool is_window(const Spot *spot) {
@@ -327,7 +313,8 @@ static void paint_part(const Solid *solid, const Part *part, const SolidPlace *p
         normal[i] = span->normal[i] * place->share[i];
     }
     const Spot spot = {solid, at, normal};
-    const float *color = spot_color(part->paint, &spot);
+    const float *(*of_spot)(const Spot *) = paints[part->paint].of_spot;
+    const float *color = of_spot ? of_spot(&spot) : paints[part->paint].color;
     light_up(hit, place, color ? color : solid->color, normal, shade(part->paint, &spot));
 }
 

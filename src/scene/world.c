@@ -139,7 +139,7 @@ bool world_snapshot(const World *world, double time_s, WorldSnapshot **snapshot,
     WorldSnapshot *made = malloc(sizeof *made + places * sizeof(Place));
     *snapshot = made;
     if (!made)
-        return err_set(err, ERR_FAILED, "world", "", "out of memory for %zu things", places);
+        return err_no_memory(err, "world", "");
     made->world = world;
     made->solids = (Place *)(made + 1);
     made->patches = made->solids + world->solid_count;
@@ -211,14 +211,6 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
     return false;
 }
 
-/* Whether a point lies in every second square of a checkerboard. Square 0 is at the centre. */
-static bool is_second_square(const Patch *patch, const double at[2]) {
-    if (patch->kind != PATCH_CHECKER)
-        return false; /* the patch is no checkerboard */
-    double squares = floor(at[0] / patch->square_m) + floor(at[1] / patch->square_m);
-    return fmod(squares, 2) != 0;
-}
-
 static void paint_ground(const WorldSnapshot *snapshot, double x, double y, WorldHit *hit) {
     const World *world = snapshot->world;
     hit->class = world->ground_class;
@@ -228,9 +220,11 @@ static void paint_ground(const WorldSnapshot *snapshot, double x, double y, Worl
         double at[2];
         if (!patch_contains(patch, &snapshot->patches[i], x, y, at))
             continue;
+        /* square 0 of a checkerboard is at the centre of the patch */
+        double squares = floor(at[0] / patch->square_m) + floor(at[1] / patch->square_m);
+        bool second = patch->kind == PATCH_CHECKER && fmod(squares, 2) != 0;
         hit->class = patch->class;
-        memcpy(hit->color, is_second_square(patch, at) ? patch->color2 : patch->color,
-               sizeof hit->color);
+        memcpy(hit->color, second ? patch->color2 : patch->color, sizeof hit->color);
         return;
     }
 }

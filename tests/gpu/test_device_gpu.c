@@ -28,7 +28,7 @@ static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     Staging memory = {.memory = NULL};
     double first_us = 0, again_us = 0;
     bool ok = scene_load(name, &scene, &err) &&
-              scatter_build(&scene.rig, align, cameras, &want, &err) &&
+              scatter_build(&scene.rig, align, cameras, NULL, &want, &err) &&
               scatter_cuda_open(&builder, &scene.rig, align, &err) &&
               scatter_cuda_build(builder, &scene.rig, cameras, &built, &first_us, &err) &&
               scatter_cuda_build(builder, &scene.rig, cameras, &built, &again_us, &err) &&
@@ -63,7 +63,7 @@ static void test_live_map(BevAlign align) {
         state.job.camera_errors[1].yaw_deg = 1.5 + i;
         ok = pipeline_run(pipeline, &state, (PipelineNeeds){.draft = true}, &live, &err);
         const BuiltMap *built = ok ? pipeline_inputs(pipeline)->map : NULL;
-        ok = ok && scatter_build(&built->rig, align, ~4u, &want, &err) &&
+        ok = ok && scatter_build(&built->rig, align, ~4u, NULL, &want, &err) &&
              same_map(&want, &built->map) && built->intervals.stats.points == want.points;
         scatter_free(&want);
     }

@@ -85,7 +85,7 @@ static void test_rigs(const char *name) {
         fine(bevpool_map_from_rigs(&map, rigs, B, align, BEVPOOL_CPU, &error), "a map of rigs");
         fine(bevpool_map_arrays(map, &arrays, &error), "its arrays");
         fine(bevpool_map_shape(map, &its, &error), "its shape");
-        need(scatter_build(&scene->rig, (BevAlign)align, ~0u, &one, &err), &err);
+        need(scatter_build(&scene->rig, (BevAlign)align, ~0u, NULL, &one, &err), &err);
         tap_ok(arrays.points == B * one.points && arrays.intervals == B * one.intervals &&
                    its.nz == shape.nz && its.ny * its.nz == shape.ny && one.points > 0 &&
                    is_sample(&arrays, &one, &shape, 0) && is_sample(&arrays, &one, &shape, 1),

@@ -29,7 +29,7 @@ static void round_trip(const char *without, bool half, bool weights, const char 
     scene_free(&again);
     BevMap map = scene.map;
     if (!scene.has_map)
-        ok = ok && scatter_build(&scene.rig, BEV_BILINEAR, UINT32_MAX, &map, &err);
+        ok = ok && scatter_build(&scene.rig, BEV_BILINEAR, UINT32_MAX, NULL, &map, &err);
     ok = ok && scene_write_npz(path, &scene, &scene.tensors, &map, half, &err) &&
          scene_load(path, &again, &err);
     ok = keep_line(ok) && memcmp(&scene.shape, &again.shape, sizeof scene.shape) == 0 &&

@@ -11,7 +11,7 @@
 
 static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
     BevMap map;
-    need(scatter_build(rig, align, mask, &map, &err), &err);
+    need(scatter_build(rig, align, mask, NULL, &map, &err), &err);
     return map;
 }
 
@@ -234,15 +234,15 @@ static void test_give_up(const Scene *scene) {
     int asked = 0;
     for (int planes = 0; planes < 60; planes += 20) {
         int left = planes;
-        ends &= !scatter_build_or_give_up(&scene->rig, BEV_NEAREST, ~0u,
-                                          &(GiveUp){after_some, &left}, &map, &err) &&
+        ends &= !scatter_build(&scene->rig, BEV_NEAREST, ~0u, &(GiveUp){after_some, &left}, &map,
+                               &err) &&
                 !map.points && !map.ranks_bev && !strcmp(err.what, "as before");
         asked = planes - left;
     }
     tap_ok(ends && asked == 41, "a map that is no longer wanted is given up within a plane");
     int never = 1 << 20;
-    bool whole = scatter_build_or_give_up(&scene->rig, BEV_BILINEAR, ~0u,
-                                          &(GiveUp){after_some, &never}, &map, &err);
+    bool whole = scatter_build(&scene->rig, BEV_BILINEAR, ~0u, &(GiveUp){after_some, &never},
+                               &map, &err);
     tap_ok(whole && map.points > 0, "one that stays wanted is whole");
     scatter_free(&map);
 }

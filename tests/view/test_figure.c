@@ -140,7 +140,7 @@ static void add_maps(const Case *c) {
         return;
     for (int s = 0; s < 2; s++)
         if (scatter_build(&subject.rig, s ? BEV_BILINEAR : BEV_NEAREST, UINT32_MAX,
-                          &subject.maps[s], &err))
+                          NULL, &subject.maps[s], &err))
             *to[s] = &subject.maps[s];
 }
 

@@ -50,14 +50,6 @@ void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *co
     *lines = (count + *columns - 1) / *columns;
 }
 
-static BevShape operator_shape(const OperatorSpec *spec) {
-    BevShape shape = {.cameras = 1, .depth_bins = 1, .channels = spec->channels};
-    int64_t side = (int64_t)ceil(sqrt((double)spec->cells) - 1e-9);
-    operator_rectangle(spec->rows, SCENE_MAX_FEATURES, &shape.feat_h, &shape.feat_w);
-    operator_rectangle(spec->cells, side, &shape.ny, &shape.nx);
-    return shape;
-}
-
 /* ---- drawing points -------------------------------------------------------------------------- */
 
 /* Returns cumulative sums of (rank + 1)^-skew. By these sums, zipf_draw draws ranks 0 to count - 1.
@@ -82,21 +74,14 @@ static int64_t zipf_draw(const double *sums, int64_t count, uint64_t *random) {
     return low;
 }
 
-/* Orders the numbers 0 to count - 1 from the middle outwards: one above, one below, two above,
- * ... */
-static int64_t middle_outwards(int64_t rank, int64_t count) {
-    int64_t middle = (count - 1) / 2, step = (rank + 1) / 2;
-    return rank % 2 ? middle + step : middle - step;
-}
-
 /* Each value draws the rank of a bin by Zipf's law. Rank 0 is the middle bin, and the next ranks
  * lie on both sides of it. At skew 0 all bins are alike. */
 static bool draw_values(const OperatorSpec *spec, OperatorPoints *points) {
     uint64_t random = spec->seed;
     double *sums = zipf_sums(spec->cells, spec->skew);
     for (int64_t t = 0; sums && t < points->count; t++) {
-        points->cells[t] =
-            (int32_t)middle_outwards(zipf_draw(sums, spec->cells, &random), spec->cells);
+        int64_t rank = zipf_draw(sums, spec->cells, &random), step = (rank + 1) / 2;
+        points->cells[t] = (int32_t)((spec->cells - 1) / 2 + (rank % 2 ? step : -step));
         points->rows[t] = (int32_t)t;
     }
     free(sums);
@@ -169,13 +154,11 @@ static void fill_features(const OperatorSpec *spec, float *feat) {
         feat[i] = ones ? 1 : (float)(2 * random_unit(&random) - 1);
 }
 
-/* Returns the depth of each point, a power of two: sums in any order have the same bits. */
-static double count_unit(const OperatorSpec *spec) {
-    return exp2(round(log2((double)spec->cells / (double)spec->points)));
-}
-
+/* In a histogram the depth of each point is a power of two: sums in any order have the same bits.
+ */
 static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth) {
-    double each = spec->kind == OPERATOR_HISTOGRAM ? count_unit(spec) : 1;
+    double unit = exp2(round(log2((double)spec->cells / (double)spec->points)));
+    double each = spec->kind == OPERATOR_HISTOGRAM ? unit : 1;
     for (int64_t row = 0; row < spec->rows; row++)
         depth[row] = (float)each;
     if (spec->kind != OPERATOR_VOXELIZE)
@@ -224,21 +207,15 @@ bool operator_map(const OperatorPoints *points, int64_t cells, BevMap *map, Err 
 /* Draws the random points and features of an operator. */
 static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoints *points,
                         float *feat, Err *err) {
-    bool ok;
+    static bool (*const draws[OPERATOR_COUNT])(const OperatorSpec *, OperatorPoints *) = {
+        [OPERATOR_HISTOGRAM] = draw_values,
+        [OPERATOR_EMBEDDING_BAG] = draw_lookups,
+        [OPERATOR_SEGMENTS] = draw_lengths,
+    };
     if (spec->kind == OPERATOR_VOXELIZE)
         return operator_sweep(spec, where, points, feat, err);
     fill_features(spec, feat);
-    switch (spec->kind) {
-    case OPERATOR_HISTOGRAM:
-        ok = draw_values(spec, points);
-        break;
-    case OPERATOR_EMBEDDING_BAG:
-        ok = draw_lookups(spec, points);
-        break;
-    default:
-        ok = draw_lengths(spec, points);
-    }
-    return ok || err_no_memory(err, where, "choose fewer points");
+    return draws[spec->kind](spec, points) || err_no_memory(err, where, "choose fewer points");
 }
 
 bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene, Err *err) {
@@ -252,7 +229,11 @@ bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene,
     scene->channels = spec.channels;
     scene->seed = spec.seed;
     scene->temperature = 1;
-    scene->shape = operator_shape(&spec);
+    BevShape *shape = &scene->shape;
+    *shape = (BevShape){.cameras = 1, .depth_bins = 1, .channels = spec.channels};
+    operator_rectangle(spec.rows, SCENE_MAX_FEATURES, &shape->feat_h, &shape->feat_w);
+    operator_rectangle(spec.cells, (int64_t)ceil(sqrt((double)spec.cells) - 1e-9), &shape->ny,
+                       &shape->nx);
     if (!scene_check_size(&scene->shape, where, err))
         return false;
     size_t count = (size_t)spec.points;

@@ -41,14 +41,6 @@ typedef struct {
 #define REFUSE(folder_, id_, ...)                                                                  \
     data_refuse((folder_)->err, (folder_)->folder, files[id_].name, __VA_ARGS__)
 
-static const int32_t *whole_numbers(const Folder *folder, FileId id) {
-    return folder->elements[id];
-}
-
-static const float *floats(const Folder *folder, FileId id) {
-    return folder->elements[id];
-}
-
 /* Reads a file of the folder, and checks the number of its axes. */
 static bool read_array(Folder *folder, int id) {
     char path[4096], shape[128];
@@ -104,18 +96,17 @@ static bool check_shapes(Folder *folder, BevShape *shape) {
 /* ---- elements -------------------------------------------------------------------------------- */
 
 static bool check_range(Folder *folder, int id, int64_t end) {
-    for (int64_t i = 0; i < folder->array[id].count; i++) {
-        int32_t value = whole_numbers(folder, (FileId)id)[i];
-        if (value < 0 || value >= end)
+    const int32_t *values = folder->elements[id];
+    for (int64_t i = 0; i < folder->array[id].count; i++)
+        if (values[i] < 0 || values[i] >= end)
             return REFUSE(folder, id, "", "element %lld is %d, must be 0 to %lld", (long long)i,
-                          value, (long long)end - 1);
-    }
+                          values[i], (long long)end - 1);
     return true;
 }
 
 /* Finds the grid. Without bev_shape.npy it is nearly square and has the highest cell. */
 static bool find_grid(Folder *folder, BevShape *shape) {
-    const int32_t *cells = whole_numbers(folder, RANKS_BEV), *grid = whole_numbers(folder, GRID);
+    const int32_t *cells = folder->elements[RANKS_BEV], *grid = folder->elements[GRID];
     int64_t count = 0, side = 1;
     if (!check_range(folder, RANKS_BEV, MOST_CELLS) ||
         (grid && !check_range(folder, GRID, SCENE_MAX_CELLS + 1)))
@@ -149,7 +140,8 @@ static bool build_scene(Folder *folder, Scene *scene) {
                              .cells = folder->elements[RANKS_BEV],
                              .rows = folder->elements[RANKS_FEAT],
                              .depths = folder->elements[RANKS_DEPTH],
-                             .weights = floats(folder, WEIGHTS)};
+                             .weights = folder->elements[WEIGHTS]};
+    const float *depths = folder->elements[DEPTH];
     scene->tensors.depth = calloc(features_depth_count(&scene->shape), sizeof(float));
     scene->tensors.feat = calloc(features_feat_count(&scene->shape), sizeof(float));
     if (!scene->tensors.depth || !scene->tensors.feat)
@@ -157,8 +149,8 @@ static bool build_scene(Folder *folder, Scene *scene) {
     for (int64_t t = 0; t < count; t++)
         points.depths[t] = (int32_t)depth_place(rows, &scene->shape, points.depths[t]);
     for (int64_t i = 0; i < folder->array[DEPTH].count; i++)
-        scene->tensors.depth[depth_place(rows, &scene->shape, i)] = floats(folder, DEPTH)[i];
-    memcpy(scene->tensors.feat, floats(folder, FEAT),
+        scene->tensors.depth[depth_place(rows, &scene->shape, i)] = depths[i];
+    memcpy(scene->tensors.feat, folder->elements[FEAT],
            (size_t)folder->array[FEAT].count * sizeof(float));
     return operator_map(&points, scene->shape.nx * scene->shape.ny, &scene->map, folder->err) &&
            scatter_check(&scene->map, &scene->shape, folder->folder, folder->err);

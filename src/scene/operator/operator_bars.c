@@ -13,23 +13,17 @@ static int compare_falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Counts the points of each cell or row, in the order of the bars. NULL: no memory. */
-static int32_t *count_uses(BarsOf of, const BevMap *map, int64_t all) {
-    int32_t *uses = calloc((size_t)all, sizeof *uses);
-    for (int64_t t = 0; uses && t < map->points; t++)
-        uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
-    if (uses && of != BARS_CELLS)
-        qsort(uses, (size_t)all, sizeof *uses, compare_falling);
-    return uses;
-}
-
 bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err) {
     BarsOf of = operator_kinds[spec->kind].bars;
     int64_t all = of == BARS_SORTED_ROWS ? spec->rows : spec->cells;
-    int32_t *uses = count_uses(of, map, all);
+    int32_t *uses = calloc((size_t)all, sizeof *uses); /* points of each cell or row */
     *bars = (OperatorBars){.count = all < OPERATOR_BARS ? (int)all : OPERATOR_BARS};
     if (!uses)
-        return err_set(err, ERR_FAILED, "bars", "choose fewer points", "out of memory");
+        return err_no_memory(err, "bars", "choose fewer points");
+    for (int64_t t = 0; t < map->points; t++)
+        uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
+    if (of != BARS_CELLS)
+        qsort(uses, (size_t)all, sizeof *uses, compare_falling);
     for (int bar = 0; bar < bars->count; bar++) {
         int64_t first = all * bar / bars->count, end = all * (bar + 1) / bars->count;
         double sum = 0;
@@ -47,9 +41,7 @@ double operator_bar_height(const OperatorBars *bars, int bar) {
     double most = 0;
     for (int i = 0; i < bars->count; i++)
         most = fmax(most, bars->points[i]);
-    if (!(most > 0))
-        return 0;
-    return log1p(bars->points[bar]) / log1p(most);
+    return most > 0 ? log1p(bars->points[bar]) / log1p(most) : 0;
 }
 
 void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,

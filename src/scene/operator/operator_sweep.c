@@ -13,24 +13,6 @@ enum { BEAMS = 64 };
 #define RANGE_M    70.0 /* range of the other rings beyond NEAREST_M */
 #define FARTHEST_M 120.0
 
-static bool load_world(const char *name, const char *where, Scene *scene, Err *err) {
-    if (!scene_load_sample(name, scene, err))
-        return false;
-    bool ok =
-        scene->has_world || data_refuse(err, where, "world", "bevscope --list shows them",
-                                        "%s is an operator, must be a scene with cameras", name);
-    if (!ok)
-        scene_free(scene);
-    return ok;
-}
-
-/* Replaces the forms of all solids by the boxes and cylinders around them. Recorded results belong
- * to this sweep. */
-static void simplify(World *world) {
-    for (int i = 0; i < world->solid_count; i++)
-        world->solids[i].kind = solid_is_round(world->solids[i].kind) ? SOLID_CYLINDER : SOLID_BOX;
-}
-
 /* Computes the ray of a beam at an azimuth. Its length along the ground is 1. At skew 0 the rings
  * have equal distances. A larger skew makes them denser near the car. */
 static void beam_ray(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
@@ -66,10 +48,17 @@ bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints 
     Scene scene;
     WorldSnapshot *world = NULL;
     Embedding embedding = {.channels = 0};
-    if (!load_world(spec->world, where, &scene, err))
+    if (!scene_load_sample(spec->world, &scene, err))
         return false;
-    simplify(&scene.world);
-    bool ok = world_snapshot(&scene.world, 0, &world, err) &&
+    /* The forms of solids become the boxes and cylinders around them. Recorded results belong to
+     * this sweep. */
+    Solid *const solids = scene.world.solids;
+    for (int i = 0; i < scene.world.solid_count; i++)
+        solids[i].kind = solid_is_round(solids[i].kind) ? SOLID_CYLINDER : SOLID_BOX;
+    bool ok = (scene.has_world ||
+               data_refuse(err, where, "world", "bevscope --list shows them",
+                           "%s is an operator, must be a scene with cameras", spec->world)) &&
+              world_snapshot(&scene.world, 0, &world, err) &&
               embedding_init(&embedding, spec->channels, spec->seed, err);
     Grid grid = scene.rig.grid;
     grid.nx = grid.ny = (int)lround(sqrt((double)spec->cells));
