@@ -119,24 +119,22 @@ static void go_on(Scheduler *scheduler, int sm) {
     note_next(mp);
 }
 
-/* Returns the multiprocessor whose next event comes first. */
-static int next_multiprocessor(const Scheduler *scheduler) {
-    int first = 0;
-    for (int sm = 1; sm < scheduler->schedule->multiprocessors; sm++)
-        if (scheduler->multiprocessors[sm].next_us < scheduler->multiprocessors[first].next_us)
-            first = sm;
-    return first;
-}
-
+/* Runs the multiprocessor whose next event comes first, until no warp waits. */
 static void run_blocks(Scheduler *scheduler) {
+    const Multiprocessor *all = scheduler->multiprocessors;
     const int count = scheduler->schedule->multiprocessors;
     for (int room = 0; room < scheduler->resident; room++)
         for (int sm = 0; sm < count; sm++)
             start_block(scheduler, sm, room, 0);
     for (int sm = 0; sm < count; sm++)
         note_next(&scheduler->multiprocessors[sm]);
-    for (int sm; isfinite(scheduler->multiprocessors[sm = next_multiprocessor(scheduler)].next_us);)
-        go_on(scheduler, sm);
+    for (int first = 0; isfinite(all[first].next_us);) {
+        go_on(scheduler, first);
+        first = 0;
+        for (int sm = 1; sm < count; sm++)
+            if (all[sm].next_us < all[first].next_us)
+                first = sm;
+    }
 }
 
 bool scheduler_run(Scheduler *scheduler, const Launch *launch, void *replay, Err *err) {

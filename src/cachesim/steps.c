@@ -90,12 +90,6 @@ bool recorder_wants(StepRecorder *recorder, const Launch *launch, const void *re
     return warp != NULL;
 }
 
-/* Whether the loads of a step need the loads of the step before. The next point of an owner needs
- * no load: the warp computes the point's number. */
-static bool waits_for_last(StepPhase phase, StepPhase before) {
-    return phase == PHASE_MULTIPLY || (phase == PHASE_POINTS && before == PHASE_OWNERS);
-}
-
 void recorder_phase(StepRecorder *recorder, StepPhase phase) {
     Steps *steps = recorder->steps;
     Step *step = APPEND(recorder, steps, step_count);
@@ -104,31 +98,30 @@ void recorder_phase(StepRecorder *recorder, StepPhase phase) {
     if (!step)
         return;
     StepWarp *warp = &steps->warps[steps->warp_count - 1];
+    /* The next point of an owner needs no load: the warp computes the point's number. */
+    const bool waits =
+        warp->step_count > 0 &&
+        (phase == PHASE_MULTIPLY || (phase == PHASE_POINTS && step[-1].phase == PHASE_OWNERS));
     *step = (Step){.phase = phase,
                    .warp = steps->warp_count - 1,
-                   .waits = warp->step_count > 0 && waits_for_last(phase, step[-1].phase),
+                   .waits = waits,
                    .first_instruction = steps->instruction_count,
                    .first_point = steps->point_count};
     warp->step_count++;
-}
-
-/* Returns the number in the map of the point with this depth in this cell. */
-static int32_t number_of_point(const StepRecorder *recorder, const StepPoint *point) {
-    const BevMap *map = recorder->map;
-    int32_t interval = recorder->interval_of[point->cell], t = map->interval_starts[interval];
-    while (map->ranks_depth[t] != point->depth)
-        t++;
-    return t;
 }
 
 void recorder_point(StepRecorder *recorder, const StepPoint *seen) {
     StepPoint *point = APPEND(recorder, points, point_count);
     if (!point)
         return;
+    const BevMap *map = recorder->map;
     *point = *seen;
-    if (point->number < 0)
-        point->number = number_of_point(recorder, point);
-    point->weight = recorder->map->weights ? recorder->map->weights[point->number] : 1;
+    if (point->number < 0) { /* the point with this depth in this cell */
+        point->number = map->interval_starts[recorder->interval_of[point->cell]];
+        while (map->ranks_depth[point->number] != point->depth)
+            point->number++;
+    }
+    point->weight = map->weights ? map->weights[point->number] : 1;
     recorder->steps->steps[recorder->steps->step_count - 1].point_count++;
 }
 

@@ -55,14 +55,6 @@ static bool read_lane(const json_t *spans, TimelineRun *run, int lane) {
     return true;
 }
 
-static bool read_run(const json_t *object, TimelineRun *run) {
-    bool ok = read_time(json_object_get(object, "calls_us"), &run->calls_us) &&
-              read_time(json_object_get(object, "end_us"), &run->end_us) && run->end_us > 0;
-    for (int lane = 0; ok && lane < LANE_COUNT; lane++)
-        ok = read_lane(json_object_get(object, timeline_lanes[lane].word), run, lane);
-    return ok;
-}
-
 bool timeline_read(const json_t *object, Timeline *t, const char **problem) {
     const struct {
         const char *key;
@@ -89,10 +81,16 @@ bool timeline_read(const json_t *object, Timeline *t, const char **problem) {
     *problem = "calls_us and end_us are times, lanes lists of [begin, end], none over 8 long";
     bool any = false;
     for (int way = 0; way < TIMELINE_WAYS; way++) {
-        const json_t *run = json_object_get(object, timeline_ways[way].word);
-        if (run && !read_run(run, &t->runs[way]))
+        const json_t *json = json_object_get(object, timeline_ways[way].word);
+        TimelineRun *run = &t->runs[way];
+        bool ok =
+            !json || (read_time(json_object_get(json, "calls_us"), &run->calls_us) &&
+                      read_time(json_object_get(json, "end_us"), &run->end_us) && run->end_us > 0);
+        for (int lane = 0; ok && json && lane < LANE_COUNT; lane++)
+            ok = read_lane(json_object_get(json, timeline_lanes[lane].word), run, lane);
+        if (!ok)
             return false;
-        any = any || run;
+        any = any || json;
     }
     if (!any)
         *problem = "there is no run in it";

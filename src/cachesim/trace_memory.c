@@ -183,18 +183,6 @@ void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) 
     }
 }
 
-/* Counts additions to FP32 sums of a sector. A plain += reads and stores; an atomic adds in L2. */
-static void count_additions(Memory *memory, uint32_t sector, int adds) {
-    memory->counts->additions += adds;
-    slice_of(&memory->slices, sector)->additions += adds;
-    if (memory->access->sums == BEV_SUMS_ATOMIC) {
-        access_l2(memory, sector, REUSE_UPDATE, (uint32_t)adds);
-        return;
-    }
-    access_l2(memory, sector, REUSE_READ, (uint32_t)adds);
-    access_l2(memory, sector, REUSE_WRITE, (uint32_t)adds);
-}
-
 Instruction memory_adding(Memory *memory, Place place, int instructions) {
     bool plain = memory->access->sums == BEV_SUMS_PLAIN;
     memory->counts->write[place.array].requests += instructions;
@@ -230,8 +218,15 @@ void memory_add(Instruction *in, StepLanes lanes, int64_t byte, int64_t asked, i
         for (int64_t line = first / LINE; line <= last / LINE; line++)
             slices_request_line(&memory->slices, in->base + (uint64_t)line * LINE, adds);
     }
-    for (int64_t s = first; s <= last; s++)
-        count_additions(memory, in->base + (uint32_t)s, adds);
+    for (int64_t s = first; s <= last; s++) {
+        uint32_t sector = in->base + (uint32_t)s;
+        memory->counts->additions += adds;
+        slice_of(&memory->slices, sector)->additions += adds;
+        /* a plain += reads and stores; an atomic adds in L2 */
+        access_l2(memory, sector, plain ? REUSE_READ : REUSE_UPDATE, (uint32_t)adds);
+        if (plain)
+            access_l2(memory, sector, REUSE_WRITE, (uint32_t)adds);
+    }
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */

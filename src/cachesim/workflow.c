@@ -136,21 +136,15 @@ static const char *expected_text(const Facts *facts) {
     }
 }
 
-/* Writes the command that launches the kernel once, in an NVTX range of its own. */
-static void write_once_command(const Facts *facts, char *text, size_t size) {
-    char name[128];
-    if (!clean_for_shell(facts->scene->name, name, sizeof name))
-        TELL(name, "SCENE");
-    snprintf(text, size, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name,
-             facts->row->name, bev_dtypes[facts->model->dtype].name,
-             bev_aligns[facts->model->align].name);
-}
-
-/* Writes the two commands that measure with Nsight what the model predicts. */
+/* Writes the two commands that measure with Nsight what the model predicts. Both launch the kernel
+ * once, in an NVTX range of its own. */
 static void write_profiler_commands(const Facts *facts, Finding *step) {
     const KernelConfig config = {facts->row, facts->model->dtype, facts->model->align};
-    char once[240], range[128], metrics[640] = "";
-    write_once_command(facts, once, sizeof once);
+    char once[240], name[128], range[128], metrics[640] = "";
+    if (!clean_for_shell(facts->scene->name, name, sizeof name))
+        TELL(name, "SCENE");
+    TELL(once, "bevscope bench %s --kernel %s --dtype %s --align %s --once", name, facts->row->name,
+         bev_dtypes[config.dtype].name, bev_aligns[config.align].name);
     kernel_config_range(&config, facts->scene->name, range, sizeof range);
     for (size_t i = 0, used = 0; i < sizeof counted / sizeof *counted; i++)
         used += (size_t)snprintf(metrics + used, sizeof metrics - used, "%s,",

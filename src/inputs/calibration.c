@@ -28,12 +28,6 @@ void calibration_free(Calibration *calibration) {
     free(calibration);
 }
 
-static bool calibration_serves(const Calibration *calibration, const Job *job, int64_t channels) {
-    return calibration && calibration->channels == channels &&
-           calibration->temperature == job->temperature && calibration->outlier == job->outlier &&
-           calibration->scene == job->scales_scene && calibration->align == job->config.align;
-}
-
 /* Opens the scene to calibrate on, under the job's conditions; nothing is counted yet. */
 static bool begin_calibration(LoadedScene *loaded, const Job *job, int64_t channels, Err *err) {
     const bool other = job->scales_scene != NULL;
@@ -85,10 +79,14 @@ bool inputs_scales(LoadedScene *loaded, const Job *job, int64_t channels, const 
     if (job->scales == SCALES_CHANNEL || job->scales == SCALES_FILE)
         return ranges_take(ranges, job->scales == SCALES_FILE ? job->scales_file : "channel",
                            channels, err);
-    if (!calibration_serves(loaded->calibration, job, channels) &&
-        !begin_calibration(loaded, job, channels, err))
-        return false;
     Calibration *calibration = loaded->calibration;
+    bool serves = calibration && calibration->channels == channels &&
+                  calibration->temperature == job->temperature &&
+                  calibration->outlier == job->outlier && calibration->scene == job->scales_scene &&
+                  calibration->align == job->config.align;
+    if (!serves && !begin_calibration(loaded, job, channels, err))
+        return false;
+    calibration = loaded->calibration;
     const RangesRequest request = {.method = scales_method(job->scales),
                                    .percentile = 99.99,
                                    .dtype = scales_dtype(job),

@@ -50,16 +50,6 @@ static void fill_facts(LoadedScene *loaded) {
         facts->grid = facts->whole = scene->rig.grid;
 }
 
-/* Loads the scene at loaded->path, changed as the job says. A world makes photo features later,
- * moment by moment. */
-static bool load_scene(LoadedScene *loaded, bool ahead, Err *err) {
-    Scene *scene = &loaded->scene;
-    return scene_load(loaded->path, scene, err) && operator_change(scene, &loaded->sizes, err) &&
-           (!loaded->photo_features || scene->has_world || scene_use_photo_features(scene, err)) &&
-           (!scene->clip ||
-            moments_open(scene, loaded->photo_features, ahead, &loaded->moments, err));
-}
-
 LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, bool ahead,
                           Err *err) {
     if (have && !strcmp(have->path, path) && operator_same_change(&have->sizes, &job->sizes) &&
@@ -73,7 +63,11 @@ LoadedScene *inputs_scene(LoadedScene *have, const char *path, const Job *job, b
     }
     loaded->sizes = job->sizes;
     loaded->photo_features = job->photo_features;
-    if (!load_scene(loaded, ahead, err)) {
+    Scene *scene = &loaded->scene;
+    /* a world makes photo features later, moment by moment */
+    if (!scene_load(path, scene, err) || !operator_change(scene, &loaded->sizes, err) ||
+        (job->photo_features && !scene->has_world && !scene_use_photo_features(scene, err)) ||
+        (scene->clip && !moments_open(scene, job->photo_features, ahead, &loaded->moments, err))) {
         ref_drop(loaded);
         return NULL;
     }

@@ -23,16 +23,6 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool list_folder(Clip *clip, Err *err) {
-    int count = scandir(clip->path, &clip->files, is_moment, compare_names);
-    if (count < 0)
-        return err_set(err, ERR_FAILED, clip->path, "", "cannot be listed: %s", strerror(errno));
-    clip->count = count;
-    return count ||
-           err_set(err, ERR_FAILED, clip->path, "one .npz a moment, or an operator's five .npy",
-                   "a folder without .npz files");
-}
-
 void clip_path(const Clip *clip, int moment, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/%s", clip->path, clip->files[moment]->d_name);
 }
@@ -108,7 +98,15 @@ bool clip_open(const char *folder, Clip **out, Err *err) {
     if (clip)
         clip->path = strdup(folder);
     bool ok = (clip && clip->path) || err_no_memory(err, folder, "");
-    if (ok && list_folder(clip, err) && set_period(clip, err)) {
+    int count = ok ? scandir(folder, &clip->files, is_moment, compare_names) : 0;
+    if (count < 0)
+        ok = err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(errno));
+    else if (ok && !count)
+        ok = err_set(err, ERR_FAILED, folder, "one .npz a moment, or an operator's five .npy",
+                     "a folder without .npz files");
+    else if (ok)
+        clip->count = count;
+    if (ok && set_period(clip, err)) {
         *out = clip;
         return true;
     }

@@ -35,18 +35,13 @@ void npz_text_codes(const char *text, uint32_t *codes) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Returns the number of characters without the zeros at the end. */
-static int text_length(const NpyArray *array, const unsigned char *bytes) {
-    size_t width = npy_types[array->type].bytes;
+/* Writes one text as UTF-8, without the zeros at its end, and returns its bytes. NPY_S are copied,
+ * NPY_U are encoded. */
+static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, char *text) {
+    size_t used = 0, width = npy_types[array->type].bytes;
     int length = array->characters;
     while (length > 0 && !memcmp(bytes + (size_t)(length - 1) * width, "\0\0\0", width))
         length--;
-    return length;
-}
-
-/* Writes one text as UTF-8 and returns its bytes. NPY_S are copied, NPY_U are encoded. */
-static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, int length, char *text) {
-    size_t used = 0;
     for (int i = 0; i < length; i++) {
         uint32_t code = bytes[i];
         if (array->type == NPY_U)
@@ -64,7 +59,7 @@ static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
                           const unsigned char *bytes, char *texts, size_t size, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
-        size_t used = to_utf8(array, bytes, text_length(array, bytes), text);
+        size_t used = to_utf8(array, bytes, text);
         if (used >= size)
             return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
                                "shorten it", "a text of %zu bytes, must be at most %zu", used,

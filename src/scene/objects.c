@@ -30,15 +30,6 @@ static int64_t object_of_solid(const World *world, int solid) {
     return object;
 }
 
-static WorldSight column_sight(const Frustum *frustum, const Camera *camera, int w,
-                               const WorldSnapshot *then) {
-    double origin_m[3], edges[4][3];
-    for (int i = 0; i < 4; i++)
-        camera_ray(camera, frustum_u_px(frustum, w + (i & 1 ? 0.01 : -0.01)),
-                   frustum_v_px(frustum, i & 2 ? frustum->feat_h : -1), origin_m, edges[i]);
-    return world_sight(then, origin_m, edges);
-}
-
 /* Casts the rays of a camera's pixels into the world at the time of its picture. */
 static void cast_camera(Objects *objects, const Rig *rig, int number, const World *world,
                         const WorldSnapshot *then) {
@@ -48,9 +39,12 @@ static void cast_camera(Objects *objects, const Rig *rig, int number, const Worl
                        ? INFINITY
                        : frustum_depth_m(frustum, (double)frustum_depth_bins(frustum));
     for (int w = 0; w < frustum->feat_w; w++) {
-        const WorldSight sight = column_sight(frustum, camera, w, then);
+        double origin_m[3], direction[3], edges[4][3]; /* edges of the column's rays */
+        for (int i = 0; i < 4; i++)
+            camera_ray(camera, frustum_u_px(frustum, w + (i & 1 ? 0.01 : -0.01)),
+                       frustum_v_px(frustum, i & 2 ? frustum->feat_h : -1), origin_m, edges[i]);
+        const WorldSight sight = world_sight(then, origin_m, edges);
         for (int h = 0; h < frustum->feat_h; h++) {
-            double origin_m[3], direction[3];
             camera_ray(camera, frustum_u_px(frustum, w), frustum_v_px(frustum, h), origin_m,
                        direction);
             WorldHit hit = world_cast(then, &sight, origin_m, direction, far_m);

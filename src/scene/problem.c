@@ -31,16 +31,6 @@ static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t
     return tensor->data && (tensor->block_scales || !scale_bytes);
 }
 
-/* Gives whole-number features one scale for each channel, all 1. */
-static bool channel_scales_init(BevTensor *feat) {
-    if (!bev_is_whole(feat->dtype))
-        return true;
-    feat->channel_scales = malloc((size_t)feat->row_len * sizeof *feat->channel_scales);
-    for (int64_t c = 0; feat->channel_scales && c < feat->row_len; c++)
-        feat->channel_scales[c] = 1;
-    return feat->channel_scales != NULL;
-}
-
 static void tensor_free(BevTensor *tensor) {
     free(tensor->data);
     free(tensor->block_scales);
@@ -58,7 +48,13 @@ static bool allocate_problem(HostProblem *problem, const BevShape *shape, BevDty
     bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins);
     ok = tensor_init(&view->feat, dtype, pixels, shape->channels) && ok;
     ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels) && ok;
-    ok = channel_scales_init(&view->feat) && ok;
+    if (bev_is_whole(dtype)) { /* one scale for each channel of the features */
+        float *scales = malloc((size_t)shape->channels * sizeof *scales);
+        view->feat.channel_scales = scales;
+        ok = ok && scales;
+        for (int64_t c = 0; scales && c < shape->channels; c++)
+            scales[c] = 1;
+    }
     if (!ok) {
         problem_free(problem);
         return err_no_memory(err, "problem", "choose a smaller scene");

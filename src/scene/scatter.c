@@ -205,14 +205,6 @@ bool scatter_allocate(BevMap *map, int64_t points, int64_t intervals, bool weigh
            err_no_memory(err, "scatter map", "use fewer cells, bins or pixels");
 }
 
-/* Returns the number of parts. Maps without weights are built so fast that a second thread does not
- * pay. More than 8 threads gain nothing. */
-static int64_t part_count(BevAlign align) {
-    enum { MOST = 8 };
-    int threads = bev_threads();
-    return align == BEV_NEAREST ? 1 : threads < MOST ? threads : MOST;
-}
-
 static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     rig_directions(sort->rig, sort->directions);
     if (!sort_pass(sort, NULL))
@@ -237,7 +229,9 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const G
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
     *map = (BevMap){.points = 0};
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
-    sort.parts = part_count(align);
+    /* Maps without weights are built so fast that a second thread does not pay. More than 8 threads
+     * gain nothing. */
+    sort.parts = align == BEV_NEAREST ? 1 : smaller(bev_threads(), 8);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
     bool done = sort.directions && sort.counts
                     ? sort_points(&sort, map, err)

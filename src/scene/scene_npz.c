@@ -78,7 +78,8 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
     return true;
 }
 
-/* Sets the size of the network's input. The array may repeat the size for each camera. */
+/* Sets the sizes of the network's input and of its features. The array may repeat the input's size
+ * for each camera. */
 static bool set_input(const ArrayReader *reader, const double *sizes, Rig *rig) {
     Frustum *frustum = &rig->frustum;
     for (int64_t i = 0; i < reader->array[ARRAY_IMAGE_SIZE].count; i++) {
@@ -93,6 +94,8 @@ static bool set_input(const ArrayReader *reader, const double *sizes, Rig *rig) 
     }
     frustum->input_h = (int)sizes[0];
     frustum->input_w = (int)sizes[1];
+    frustum->feat_h = (int)reader->size[SIZE_ROWS];
+    frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
     return true;
 }
 
@@ -145,7 +148,12 @@ static bool set_cuts(const ArrayReader *reader, const Calibration *calibration, 
     return true;
 }
 
-static bool set_depth_range(const ArrayReader *reader, const double range[3], Frustum *frustum) {
+static bool set_depth(const ArrayReader *reader, const Calibration *calibration, Frustum *frustum) {
+    const double *range = calibration->depth_range;
+    if (arrays_has(reader, ARRAY_DEPTH_BINS)) {
+        frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
+        return true;
+    }
     if (!(range[0] < range[1]))
         return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_DEPTH_RANGE, 1,
                                      "empty range: the stop %g is not above the start %g", range[1],
@@ -164,18 +172,6 @@ static bool set_depth_range(const ArrayReader *reader, const double range[3], Fr
     return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_DEPTH_RANGE, 2,
                                  "step %g gives %lld depth bins, but depth has %lld", range[2],
                                  (long long)bins, (long long)reader->size[SIZE_BINS]);
-}
-
-static bool set_frustum(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
-    Frustum *frustum = &rig->frustum;
-    frustum->feat_h = (int)reader->size[SIZE_ROWS];
-    frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
-    if (!set_input(reader, calibration->image_size, rig))
-        return false;
-    if (!arrays_has(reader, ARRAY_DEPTH_BINS))
-        return set_depth_range(reader, calibration->depth_range, frustum);
-    frustum_set_bins(frustum, calibration->depth_bins, reader->size[SIZE_BINS]);
-    return true;
 }
 
 /* Sets one axis of the grid. `row` is lower end, upper end, cell size. It must be whole cells. */
@@ -214,7 +210,8 @@ static bool read_rig(const ArrayReader *reader, Scene *scene) {
     Rig *rig = &scene->rig;
     Grid *g = &rig->grid;
     if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
-        !set_frustum(reader, &calibration, rig) || !set_cuts(reader, &calibration, rig) ||
+        !set_input(reader, calibration.image_size, rig) ||
+        !set_depth(reader, &calibration, &rig->frustum) || !set_cuts(reader, &calibration, rig) ||
         !set_axis(reader, 0, calibration.grid, &g->x_min_m, &g->x_max_m, &g->nx) ||
         !set_axis(reader, 1, calibration.grid, &g->y_min_m, &g->y_max_m, &g->ny) ||
         !set_axis(reader, 2, calibration.grid, &g->z_min_m, &g->z_max_m, &g->nz) ||

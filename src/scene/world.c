@@ -322,22 +322,18 @@ static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin
     return solid_cast(solid, frame, &ray, far_m, hit);
 }
 
-/* Whether the solid's shadow may reach a point on the ground. */
-static bool may_shade(const Place *place, const double at_m[3]) {
-    double at[2];
-    turn(&place->frame, at_m[0] - place->frame.x_m, at_m[1] - place->frame.y_m, at);
-    return at[0] > place->shadow_m[0][0] && at[0] < place->shadow_m[0][1] &&
-           at[1] > place->shadow_m[1][0] && at[1] < place->shadow_m[1][1];
-}
-
 static bool is_in_shadow(const WorldSnapshot *snapshot, const WorldSight *sight,
                          const double at_m[3]) {
     bool all = sight->count < 0;
     int count = all ? snapshot->world->solid_count : sight->shadow_count;
     for (int k = 0; k < count; k++) {
         int i = all ? k : sight->shadows[k];
+        const Place *place = &snapshot->solids[i];
+        double at[2];
         WorldHit hit;
-        if (may_shade(&snapshot->solids[i], at_m) &&
+        turn(&place->frame, at_m[0] - place->frame.x_m, at_m[1] - place->frame.y_m, at);
+        if (at[0] > place->shadow_m[0][0] && at[0] < place->shadow_m[0][1] &&
+            at[1] > place->shadow_m[1][0] && at[1] < place->shadow_m[1][1] &&
             cast_solid(snapshot, i, at_m, sun, INFINITY, &hit))
             return true;
     }

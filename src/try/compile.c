@@ -14,17 +14,6 @@
 
 enum { MAX_SOURCE = 1 << 20, MAX_MESSAGES = 1 << 16, COMPILE_S = 60, NO_COMPILER = 127 };
 
-static bool check_source(const char *file, Err *err) {
-    char *bytes = NULL;
-    size_t length;
-    if (!data_read(file, MAX_SOURCE, &bytes, &length, err))
-        return false;
-    bool text = !memchr(bytes, '\0', length);
-    free(bytes);
-    return text ||
-           err_set(err, ERR_FAILED, file, "name a source file", "holds a zero byte: it is no text");
-}
-
 static bool is_in_first_line(const char *text, const char *word) {
     const char *found = strstr(text, word);
     return found && found < text + strcspn(text, "\n");
@@ -93,8 +82,15 @@ bool try_compile(const char *file, TryKernel *kernel, Err *err) {
     ChildEnd end = {0};
     *kernel = (TryKernel){.file = file, .cuda = data_has_suffix(file, ".cu"), .library = -1};
     snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file);
-    if ((kernel->cuda && !gpu_possible(err)) || !check_source(file, err))
+    char *source = NULL;
+    size_t length;
+    if ((kernel->cuda && !gpu_possible(err)) || !data_read(file, MAX_SOURCE, &source, &length, err))
         return false;
+    bool text = !memchr(source, '\0', length);
+    free(source);
+    if (!text)
+        return err_set(err, ERR_FAILED, file, "name a source file",
+                       "holds a zero byte: it is no text");
     kernel->library = memfd_create("code", MFD_CLOEXEC);
     bool ok = run_compiler(kernel, named, &end, err) && has_compiled(kernel, named, &end, err);
     kernel->messages = end.output;

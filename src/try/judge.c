@@ -104,15 +104,13 @@ static bool has_loaded(const Job *job, const TryKernel *kernel, Err *err) {
 
 /* Returns the beginning of the output and the amount that was cut. The caller frees. NULL: none. */
 static char *printed_text(const ChildEnd *end) {
-    enum { NOTE = 80 };
-    char note[NOTE] = "";
-    char *text = end->output_length ? malloc(end->length + NOTE) : NULL;
-    if (end->output_length > end->length)
-        snprintf(note, sizeof note, "\n(%" PRIu64 " more bytes are cut)\n",
-                 end->output_length - end->length);
-    if (text)
-        snprintf(text, end->length + NOTE, "%s%s", end->output, note);
-    return text;
+    char *text = NULL;
+    const uint64_t more = end->output_length - end->length;
+    int length = !end->output_length ? 0
+                 : more
+                     ? asprintf(&text, "%s\n(%" PRIu64 " more bytes are cut)\n", end->output, more)
+                     : asprintf(&text, "%s", end->output);
+    return length < 0 ? NULL : text;
 }
 
 /* ---- gates ----------------------------------------------------------------------------------- */
