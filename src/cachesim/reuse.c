@@ -192,22 +192,16 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
 }
 
-/* Returns the distance of an evict-first line whose stack of such lines gives `distance`. The
+/* Touches a line in a partition and returns the distance of the touch. For an evict-first line the
  * ordinary lines touched so far are added, because an evict-first line is evicted before them. Each
  * evict-first line meets at most WAYS - 1 ordinary lines in its set, which limits their number. */
-static uint32_t evict_first_distance(const Cache *cache, int part, uint32_t distance) {
-    if (distance == 0 || distance == NEVER)
-        return distance;
-    uint64_t met = (uint64_t)distance * (WAYS - 1);
+static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
+    if (kind != REUSE_EVICT_FIRST)
+        return lru_stack_touch(&cache->stack[part], line);
+    uint32_t distance = lru_stack_touch(&cache->evict_first[part], line);
+    uint64_t met = distance == NEVER ? 0 : (uint64_t)distance * (WAYS - 1);
     return distance +
            (met < cache->stack[part].distinct ? (uint32_t)met : cache->stack[part].distinct);
-}
-
-/* Touches a line in a partition and returns the distance of the touch. */
-static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
-    if (kind == REUSE_EVICT_FIRST)
-        return evict_first_distance(cache, part, lru_stack_touch(&cache->evict_first[part], line));
-    return lru_stack_touch(&cache->stack[part], line);
 }
 
 /* Touches the copy of sector `number` in partition `side`. Returns NEVER at the first access. */

@@ -31,13 +31,6 @@ static void map_destroy(void *contents) {
     ref_drop(built->scene);
 }
 
-static bool same_errors(const BuiltMap *a, const BuiltMap *b) {
-    for (int i = 0; i < a->rig.camera_count; i++)
-        if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
-            return false;
-    return true;
-}
-
 static bool same_maps(const BevMap *a, const BevMap *b) {
     size_t points = (size_t)a->points * sizeof *a->ranks_bev;
     size_t intervals = (size_t)a->intervals * sizeof *a->interval_starts;
@@ -107,11 +100,14 @@ static bool build_map(BuiltMap *built, const MapMaker *maker, const GiveUp *give
 }
 
 static bool map_serves(const BuiltMap *a, const BuiltMap *b) {
+    for (int i = 0; i < a->rig.camera_count; i++)
+        if (!camera_error_same_map(&a->errors[i], &b->errors[i]))
+            return false;
     return a->scene == b->scene && a->align == b->align &&
            moments_share_map(scene_of(a), scene_of(b), a->align) &&
            a->camera_mask == b->camera_mask && a->balance == b->balance &&
            prune_equal(&a->prune, &b->prune) && a->pruned_by == b->pruned_by &&
-           a->rig.grid.truncate == b->rig.grid.truncate && same_errors(a, b);
+           a->rig.grid.truncate == b->rig.grid.truncate;
 }
 
 bool maps_differ_by_moment(const BuiltMap *a, const BuiltMap *b) {

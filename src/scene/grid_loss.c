@@ -96,21 +96,19 @@ static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
 
 /* ---- the loss -------------------------------------------------------------------------------- */
 
-/* Marks the loss's cells in loss->inside, by its kind. The chosen cell is always marked. */
-static bool choose_cells(GridLoss *loss, const GridContent *content, Err *err) {
-    long long x = loss->cell % content->nx, y = loss->cell / content->nx;
+/* Marks the loss's cells in loss->inside, by its kind. The chosen cell is always marked. Then fills
+ * the gradient of these cells. */
+static bool fill_gradient(GridLoss *loss, const GridContent *content, Err *err) {
+    size_t row = (size_t)content->channels;
     if (scatter_nearest_cell(content->map, content->nx, loss->cell) != loss->cell)
         return err_set(err, ERR_USAGE, "--cell", "choose a cell that a camera sees",
-                       "no point falls into that cell, %lld,%lld", x, y);
+                       "no point falls into that cell, %lld,%lld",
+                       (long long)(loss->cell % content->nx),
+                       (long long)(loss->cell / content->nx));
     if ((loss->kind == LOSS_BOX && !choose_box(loss, content, err)) ||
         (loss->kind == LOSS_CLASS && !choose_class(loss, content, err)))
         return false;
     loss->inside[loss->cell] = 1;
-    return true;
-}
-
-static bool fill_gradient(GridLoss *loss, const GridContent *content, Err *err) {
-    size_t row = (size_t)content->channels;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {
         if (!loss->inside[cell])
             continue;
@@ -133,7 +131,7 @@ bool grid_loss_make(GridLoss *loss, const GridContent *content, LossKind kind, i
                        .grad_out = calloc(cells * (size_t)content->channels, sizeof(float))};
     bool ok =
         (loss->inside && loss->grad_out) || err_no_memory(err, "loss", "choose a smaller grid");
-    if (ok && choose_cells(loss, content, err) && fill_gradient(loss, content, err))
+    if (ok && fill_gradient(loss, content, err))
         return true;
     grid_loss_free(loss);
     return false;

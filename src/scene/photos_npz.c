@@ -24,20 +24,6 @@ typedef struct {
     int64_t (*columns)[2]; /* (kept columns): the image's columns under each kept column */
 } Images;
 
-/* Whether the images are padded to the size of the largest one. False if the file does not say
- * their own sizes. */
-static bool are_padded(const ArrayReader *reader, const Rig *rig, const Images *images) {
-    int h = 0, w = 0;
-    if (!arrays_has(reader, ARRAY_OWN_SIZE))
-        return false;
-    for (int i = 0; i < rig->camera_count; i++) {
-        const ImageCut *own = &rig->cameras[i].cut;
-        h = own->image_h > h ? own->image_h : h;
-        w = own->image_w > w ? own->image_w : w;
-    }
-    return images->h == h && images->w == w;
-}
-
 /* Chooses the part of an image. An image with the proportions of the network's input shows that
  * input, at any resolution. Any other image is the camera's own, in the pixels of `intrinsics`, and
  * must hold the resized crop. Padded images begin in the upper left corner. */
@@ -68,9 +54,17 @@ static bool choose_cut(const ArrayReader *reader, const Camera *camera, bool pad
     return true;
 }
 
+/* Images are padded if the file has their own sizes and they have the size of the largest one. */
 static bool choose_cuts(const ArrayReader *reader, const Scene *scene, Images *images) {
     const Rig *rig = &scene->rig;
-    const bool padded = scene->has_rig && are_padded(reader, rig, images);
+    int h = 0, w = 0;
+    for (int i = 0; i < rig->camera_count; i++) {
+        const ImageCut *own = &rig->cameras[i].cut;
+        h = own->image_h > h ? own->image_h : h;
+        w = own->image_w > w ? own->image_w : w;
+    }
+    const bool padded =
+        scene->has_rig && arrays_has(reader, ARRAY_OWN_SIZE) && images->h == h && images->w == w;
     images->input[0] = scene->has_rig ? rig->frustum.input_h : (double)images->h;
     images->input[1] = scene->has_rig ? rig->frustum.input_w : (double)images->w;
     for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)

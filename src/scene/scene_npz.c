@@ -255,17 +255,6 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
     memcpy(calibration->depth_bins, f->bins.m, sizeof calibration->depth_bins);
 }
 
-/* Lists the sizes of the cameras' own images. Returns whether they differ. */
-static bool fill_own_sizes(const Rig *rig, int32_t *sizes) {
-    bool differ = false;
-    for (int i = 0; i < rig->camera_count; i++) {
-        sizes[2 * i] = rig->cameras[i].cut.image_h;
-        sizes[2 * i + 1] = rig->cameras[i].cut.image_w;
-        differ |= sizes[2 * i] != sizes[0] || sizes[2 * i + 1] != sizes[1];
-    }
-    return differ;
-}
-
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
 /* Reads bev_shape: (ny, nx), or BEVDet's (1, nz, ny, nx, C). It equals the calibration's grid. */
@@ -482,9 +471,14 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const int32_t image_size[] = {rig->frustum.input_h, rig->frustum.input_w};
     int32_t own_size[RIG_MAX_CAMERAS * 2];
     Calibration calibration;
+    bool sizes_differ = false;
     if (scene->has_rig)
         fill_calibration(&calibration, rig);
-    const bool sizes_differ = scene->has_rig && fill_own_sizes(rig, own_size);
+    for (int i = 0; scene->has_rig && i < rig->camera_count; i++) {
+        own_size[2 * i] = rig->cameras[i].cut.image_h;
+        own_size[2 * i + 1] = rig->cameras[i].cut.image_w;
+        sizes_differ |= own_size[2 * i] != own_size[0] || own_size[2 * i + 1] != own_size[1];
+    }
     /* clang-format off */
     const void *const elements[ARRAY_COUNT] = {
         [ARRAY_DEPTH] = features->depth, [ARRAY_FEAT] = features->feat,

@@ -63,17 +63,7 @@ static bool write_at(int fd, const void *bytes, size_t count, size_t at) {
     return true;
 }
 
-/* Writes an input. The bytes before it are all ones: NaN as a value, -1 as an index. */
-static bool write_input(int fd, const JobArray *array, const void *values) {
-    unsigned char ones[4096];
-    size_t at = array->offset, end = at + array->lead;
-    bool ok = true;
-    memset(ones, 0xff, sizeof ones);
-    for (; ok && at < end; at += sizeof ones)
-        ok = write_at(fd, ones, end - at < sizeof ones ? end - at : sizeof ones, at);
-    return ok && write_at(fd, values, array->bytes, end);
-}
-
+/* Writes the inputs. The bytes before each are all ones: NaN as a value, -1 as an index. */
 static bool write_inputs(const Job *job, const BevProblem *problem, size_t size) {
     const BevMap *map = &problem->map;
     const void *values[JOB_INPUTS] = {
@@ -81,8 +71,15 @@ static bool write_inputs(const Job *job, const BevProblem *problem, size_t size)
         map->interval_lengths, problem->depth.data, problem->feat.data};
     bool ok = ftruncate(job->inputs, (off_t)size) == 0 &&
               write_at(job->inputs, &job->header, sizeof job->header, 0);
-    for (int i = 0; ok && i < JOB_INPUTS; i++)
-        ok = write_input(job->inputs, &job->arrays[i], values[i]);
+    unsigned char ones[4096];
+    memset(ones, 0xff, sizeof ones);
+    for (int i = 0; ok && i < JOB_INPUTS; i++) {
+        const JobArray *array = &job->arrays[i];
+        size_t at = array->offset, end = at + array->lead;
+        for (; ok && at < end; at += sizeof ones)
+            ok = write_at(job->inputs, ones, end - at < sizeof ones ? end - at : sizeof ones, at);
+        ok = ok && write_at(job->inputs, values[i], array->bytes, end);
+    }
     /* From now on no process can change the inputs. */
     return ok && fcntl(job->inputs, F_ADD_SEALS,
                        F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0;

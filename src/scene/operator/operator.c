@@ -146,14 +146,6 @@ static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void fill_features(const OperatorSpec *spec, float *feat) {
-    /* another random sequence than that of the points */
-    uint64_t random = spec->seed ^ 0x6665617475726573;
-    bool ones = spec->kind == OPERATOR_HISTOGRAM;
-    for (int64_t i = 0; i < spec->rows * spec->channels; i++)
-        feat[i] = ones ? 1 : (float)(2 * random_unit(&random) - 1);
-}
-
 /* In a histogram the depth of each point is a power of two: sums in any order have the same bits.
  */
 static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth) {
@@ -212,9 +204,12 @@ static bool draw_points(const OperatorSpec *spec, const char *where, OperatorPoi
         [OPERATOR_EMBEDDING_BAG] = draw_lookups,
         [OPERATOR_SEGMENTS] = draw_lengths,
     };
+    /* another random sequence than that of the points */
+    uint64_t random = spec->seed ^ 0x6665617475726573;
     if (spec->kind == OPERATOR_VOXELIZE)
         return operator_sweep(spec, where, points, feat, err);
-    fill_features(spec, feat);
+    for (int64_t i = 0; i < spec->rows * spec->channels; i++)
+        feat[i] = spec->kind == OPERATOR_HISTOGRAM ? 1 : (float)(2 * random_unit(&random) - 1);
     return draws[spec->kind](spec, points) || err_no_memory(err, where, "choose fewer points");
 }
 
