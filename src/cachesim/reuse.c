@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
@@ -64,14 +65,6 @@ struct Reuse {
 
 static bool overwrites(ReuseKind kind) {
     return kind == REUSE_WRITE || kind == REUSE_EVICT_FIRST;
-}
-
-static uint32_t larger(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
 }
 
 int reuse_home(uint32_t sector) {
@@ -187,9 +180,9 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     uint32_t clean_below = sector->clean_below;
     if (distance != NEVER)
         count_writebacks(counts, clean_below, distance);
-    if (!overwrites(kind) && smaller(distance, copy) != NEVER)
-        counts->at[smaller(distance, copy)].fetches++;
-    sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
+    if (!overwrites(kind) && MIN(distance, copy) != NEVER)
+        counts->at[MIN(distance, copy)].fetches++;
+    sector->clean_below = kind != REUSE_READ ? 0 : MAX(clean_below, distance);
 }
 
 /* Touches a line in a partition and returns the distance of the touch. For an evict-first line the
@@ -200,8 +193,7 @@ static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind
         return lru_stack_touch(&cache->stack[part], line);
     uint32_t distance = lru_stack_touch(&cache->evict_first[part], line);
     uint64_t met = distance == NEVER ? 0 : (uint64_t)distance * (WAYS - 1);
-    return distance +
-           (met < cache->stack[part].distinct ? (uint32_t)met : cache->stack[part].distinct);
+    return distance + (uint32_t)MIN(met, cache->stack[part].distinct);
 }
 
 /* Touches the copy of sector `number` in partition `side`. Returns NEVER at the first access. */
@@ -211,12 +203,12 @@ static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind ki
     uint32_t distance = touch_line(cache, side, number / LINE_SECTORS, kind);
     if (distance > 0 && distance != NEVER)
         for (int i = 0; i < LINE_SECTORS; i++)
-            line[i].reach = larger(line[i].reach, distance);
+            line[i].reach = MAX(line[i].reach, distance);
     distance = copy->reach;
     copy->reach = 0;
     if (copy->first_home != UNSEEN)
         return distance;
-    copy->first_reach = larger(copy->first_reach, distance);
+    copy->first_reach = MAX(copy->first_reach, distance);
     return NEVER;
 }
 
@@ -227,7 +219,7 @@ static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind ki
     uint32_t distance = touch_line(cache, home, number / LINE_SECTORS, kind);
     if (distance > 0 && distance != NEVER)
         for (int i = 0; i < LINE_SECTORS; i++)
-            line[i].reach = larger(line[i].reach, distance);
+            line[i].reach = MAX(line[i].reach, distance);
     distance = sector->reach;
     sector->reach = 0;
     if (first) {
@@ -235,7 +227,7 @@ static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind ki
         return NEVER;
     }
     if (sector->clean_below == NEVER)
-        sector->read_reach = larger(sector->read_reach, distance);
+        sector->read_reach = MAX(sector->read_reach, distance);
     return distance;
 }
 
@@ -295,7 +287,7 @@ bool reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 /* Counts the first access of a sector in the second pass. */
 static void count_second_access(Counts *counts, Sector *sector, ReuseKind kind,
                                 uint32_t line_distance) {
-    uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
+    uint32_t distance = MAX(line_distance, MAX(sector->reach, sector->first_reach));
     count_access(counts, sector, kind, distance, NEVER);
     /* A sector that is only read stays dirty from the first pass. */
     if (kind == REUSE_READ)
@@ -310,11 +302,11 @@ static void replay_second_lines(const Reuse *reuse, Cache *cache, int part, Reus
     for (uint32_t i = 0; i < stack->distinct; i++) {
         uint32_t line = stack->order[i], distance = touch_line(cache, part, line, kind);
         uint32_t number = line * LINE_SECTORS, sector = reuse->line_of[line] * LINE_SECTORS;
-        uint32_t end = smaller(sector + LINE_SECTORS, reuse->sectors);
+        uint32_t end = MIN(sector + LINE_SECTORS, reuse->sectors);
         bool home = cache->partitions == 1 || reuse_home(sector) == part;
         for (; sector < end; sector++, number++)
             if (!home)
-                cache->copies[number].reach = larger(cache->copies[number].reach, distance);
+                cache->copies[number].reach = MAX(cache->copies[number].reach, distance);
             else if (reuse->first_kind[sector] != NO_ACCESS)
                 count_second_access(&cache->warm, &cache->sectors[number],
                                     (ReuseKind)reuse->first_kind[sector], distance);
@@ -324,14 +316,14 @@ static void replay_second_lines(const Reuse *reuse, Cache *cache, int part, Reus
 /* Counts the first read of a copy in the second pass. The read found no copy in the first pass. Now
  * it finds the copy that the first pass left. */
 static void count_second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
-    uint32_t distance = larger(copy->reach, copy->first_reach);
+    uint32_t distance = MAX(copy->reach, copy->first_reach);
     uint32_t home = copy->first_home == NEVER ? sector->first_reach : copy->first_home;
     if (copy->first_home == UNSEEN || distance == NEVER)
         return;
     counts->first_crossings--;
     counts->at[distance].crossings++;
     counts->at[home].fetches--;
-    counts->at[smaller(home, distance)].fetches++;
+    counts->at[MIN(home, distance)].fetches++;
 }
 
 /* Fills the counts of the warm pass: those of the cold pass, corrected for first accesses. Then

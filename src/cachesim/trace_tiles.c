@@ -10,6 +10,7 @@
 #include "kernels/codec.h"
 
 #include <assert.h>
+#include <sys/param.h>
 
 enum { HALF = TILE_CELLS / 2, QUADS = 4, WORD = 16, SLAB_BYTES = 8 };
 enum { WORK_BYTES = TILE_WORK_WORDS * INDEX };
@@ -51,10 +52,6 @@ typedef struct {
     TurnCosts costs;
     int feat_bits, out_bytes, depth_bytes;
 } TilesReplay;
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- reads ---------------------------------------------------------------------------------- */
 
@@ -102,7 +99,7 @@ static void read_rows(TilesReplay *replay, Slab slab, int i, int c, int count, b
         int64_t row =
             (slab.camera * s->feat_h + slab.row + HALF * i + k / 2 + k % 2 * QUADS) * s->feat_w +
             slab.w;
-        row = least(row, last);
+        row = MIN(row, last);
         if (scales)
             memory_span(&in, lanes_of_cell(k), (row * s->channels + c) / BEV_BLOCK,
                         (count + BEV_BLOCK - 1) / BEV_BLOCK);
@@ -122,7 +119,7 @@ static int chunk_channels(const TilesReplay *replay) {
 static void read_features(TilesReplay *replay, Slab slab, int first_channel) {
     const bool scaled = replay->problem->dtype == BEV_NVFP4;
     for (int c = 0, count; c < replay->channels; c += count) {
-        count = (int)least(replay->channels - c, chunk_channels(replay));
+        count = MIN(replay->channels - c, chunk_channels(replay));
         for (int i = 0; i < (scaled ? 4 : 2); i++)
             read_rows(replay, slab, scaled ? i / 2 : i, first_channel + c, count, scaled && i % 2);
     }
@@ -231,7 +228,7 @@ static void store_tile(TilesReplay *replay, const TileWarp *warp) {
     for (int half = 0; half < 2; half++) {
         const int32_t *cells = replay->map.cells + warp->tile * TILE_CELLS + half * HALF;
         for (int c = 0, count; c < replay->channels; c += count) {
-            count = (int)least(replay->channels - c, chunk_channels(replay));
+            count = MIN(replay->channels - c, chunk_channels(replay));
             Instruction in = memory_write(replay->memory, replay->out);
             for (int g = 0; g < HALF; g++) {
                 if (cells[g] >= 0)
@@ -258,7 +255,7 @@ static void move_sums(TilesReplay *replay, const TileWarp *warp, int half, bool 
 /* Clears a warp's empty cells. Each lane of an instruction writes 16 bytes. */
 static void clear_cells(TilesReplay *replay, const TileWarp *warp) {
     const TileMap *map = &replay->map;
-    int64_t count = least(map->empties - warp->tile, WARP);
+    int64_t count = MIN(map->empties - warp->tile, WARP);
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     int words = replay->channels * replay->out_bytes / WORD;
     read_once(replay, replay->empty, (StepLanes){.count = (int8_t)count, .stride = 1},
@@ -386,7 +383,7 @@ static int tile_cells(const void *opaque, const void *state, WarpCells list) {
     const TileMap *map = &replay->map;
     const TileWarp *warp = state;
     bool clears = warp->next == TURN_CLEAR;
-    int64_t most = clears ? least(map->empties - warp->tile, WARP) : TILE_CELLS;
+    int64_t most = clears ? MIN(map->empties - warp->tile, WARP) : TILE_CELLS;
     const int32_t *cells = clears ? map->empty + warp->tile : map->cells + warp->tile * TILE_CELLS;
     int count = 0;
     for (int64_t i = 0; i < most; i++)
@@ -431,10 +428,10 @@ static bool transpose_begin(void *opaque, int64_t block, int number, void *state
     int64_t first_w = block % across * WARP, image = block % images / across;
     TransposeWarp *warp = state;
     *warp = (TransposeWarp){.slab = {image / slabs, image % slabs * SLAB, first_w},
-                            .columns = least(s->feat_w - first_w, WARP),
+                            .columns = MIN(s->feat_w - first_w, WARP),
                             .first_bin = block / images * TRANSPOSE_BINS,
                             .number = number};
-    warp->bins = least(s->depth_bins - warp->first_bin, TRANSPOSE_BINS);
+    warp->bins = MIN(s->depth_bins - warp->first_bin, TRANSPOSE_BINS);
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 const char *scatter_empty(const Pruned *pruned) {
     return pruned->points ? "every point is pruned: every cell stays empty"
@@ -71,10 +72,6 @@ static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double
     add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
 }
 
-static int smaller(int a, int b) {
-    return a < b ? a : b;
-}
-
 /* Finds the cells that a point adds to, and its weights there: four, one, or none outside. Casts
  * truncate toward zero. Rounding can move a point at an upper edge one cell or slice too far. */
 static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
@@ -88,15 +85,14 @@ static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
                   ego_m[0] < grid->x_max_m && ego_m[1] < grid->y_max_m;
     double x = (ego_m[0] - grid->x_min_m) / cell_m[0];
     double y = (ego_m[1] - grid->y_min_m) / cell_m[1];
-    int slice = smaller((int)((ego_m[2] - grid->z_min_m) / cell_m[2]), grid_slices(grid) - 1);
+    int slice = MIN((int)((ego_m[2] - grid->z_min_m) / cell_m[2]), grid_slices(grid) - 1);
     int64_t first = (int64_t)slice * grid->ny * grid->nx;
     if (sort->align == BEV_BILINEAR)
         splat_bilinear(splat, grid, first, x - 0.5, y - 0.5);
     else if (sort->align == BEV_LATTICE)
         splat_bilinear(splat, grid, first, x, y);
     else if (inside)
-        add_neighbour(splat, grid, first, smaller((int)x, grid->nx - 1),
-                      smaller((int)y, grid->ny - 1), 1);
+        add_neighbour(splat, grid, first, MIN((int)x, grid->nx - 1), MIN((int)y, grid->ny - 1), 1);
 }
 
 /* ---- the two passes ------------------------------------------------------------------------- */
@@ -231,7 +227,7 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, const G
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
     /* Maps without weights are built so fast that a second thread does not pay. More than 8 threads
      * gain nothing. */
-    sort.parts = align == BEV_NEAREST ? 1 : smaller(bev_threads(), 8);
+    sort.parts = align == BEV_NEAREST ? 1 : MIN(bev_threads(), 8);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
     bool done = sort.directions && sort.counts
                     ? sort_points(&sort, map, err)
