@@ -292,6 +292,25 @@ ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
                "%s is judged with all rays, as verify does", bev_dtypes[dtype].title);
 }
 
+static bool all_moments(const LiveData *live) {
+    return live->accuracy[BEV_FP16].moments.judged == LIVE_MOMENTS;
+}
+
+/* The largest error over the loop is known after a while, and goes with the kernel. */
+ENGINE_WAITING_SUITE(engine_background_moments, true, SMALL) {
+    ask();
+    bool judged = take_until(all_moments);
+    ok_in_time(judged, "the selection is judged at fixed moments of the loop");
+    const LiveMoments moments = frame->live.accuracy[BEV_FP16].moments;
+    double shown = frame->live.accuracy[BEV_FP16].max_abs;
+    tap_ok(!judged || (moments.max_abs > shown &&
+                       moments.max_abs == sharp_error(BEV_FP16, moments.time_s)),
+           "the largest error is that of t %.2f s, as verify has it: %g", moments.time_s,
+           moments.max_abs);
+    state.job.config.kernel = bev_kernel_find("cpu_v2");
+    tap_ok(ask()->live.accuracy[BEV_FP16].moments.judged == 0, "another kernel has none yet");
+}
+
 static bool is_own(const LiveData *live) {
     return !live->stand_in;
 }
