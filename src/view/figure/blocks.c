@@ -31,13 +31,14 @@ static void describe_figure(const Figure *figure, char *text, size_t size) {
 }
 
 /* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling
- * takes. */
+ * takes, where no other machine's CPU recorded it. */
 static void result_text(const Figure *figure, char *text, size_t size) {
     const LiveData *live = figure->spec->live;
     const LiveFrame *frame = figure->frame;
     const KernelConfig *config = &live->job.config;
     const LiveKernel *row = live_kernel(live, config->kernel);
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    const bool elsewhere = config->kernel->where == BEV_CPU && row && row->recorded_on[0];
     char label[128], result[160], points[32], us[32], error[32];
     kernel_config_label(config, label, sizeof label);
     unit_text(UNIT_COUNT, (double)live->intervals.stats.points, points, sizeof points);
@@ -48,7 +49,7 @@ static void result_text(const Figure *figure, char *text, size_t size) {
                  (long long)gradient_count(&frame->shape, frame->gradients.grad_feat),
                  (long long)(frame->shape.cameras * frame->shape.feat_h * frame->shape.feat_w));
         return;
-    } else if (row && row->median_us.source) {
+    } else if (row && row->median_us.source && !elsewhere) {
         figure_text(UNIT_US, row->median_us.value, us, sizeof us);
         snprintf(result, sizeof result, "%s points in %s%s, %s", points, us,
                  config->kernel->where == BEV_CPU ? " on a CPU" : "",
