@@ -119,7 +119,7 @@ TAP_WAITING_SUITE(term_pty_colors) {
         {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "--ascii", ";5;", ANY, false,
          "--ascii: nothing beyond ASCII"},
         {"TERM=xterm", "LC_ALL=C", "", ";5;", ANY, false, "locale C, 8 colours: nothing beyond ASCII"},
-        {"TERM=vt100", "LC_ALL=C", "", ";3", false, ANY, "a terminal without colours"}};
+        {"TERM=vt100", "LC_ALL=C", "", ";5;", false, ANY, "a terminal without colours"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         Pty pty;
         char *const environment[] = {kinds[i].type, kinds[i].locale, NULL};
