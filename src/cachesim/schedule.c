@@ -298,26 +298,24 @@ KernelSet race_kernels(void) {
     return set;
 }
 
-static bool count_points(const BevMap *map, Race *race, Err *err) {
-    race->points = calloc((size_t)(race->nx * race->ny), sizeof *race->points);
-    for (int64_t i = 0; race->points && i < map->intervals; i++)
-        race->points[map->ranks_bev[map->interval_starts[i]]] = map->interval_lengths[i];
-    return race->points || err_no_memory(err, "race", "");
-}
-
 bool race_make(const MemoryModel *model, const BevProblem *problem, int gpu, const GpuEdit *edit,
                const double known_us[RACE_KERNELS], Race *race, Err *err) {
     Gpu on = model_gpu(model, gpu, edit);
+    const BevMap *map = &problem->map;
+    size_t cells = (size_t)(problem->shape.nx * problem->shape.ny);
     bool known = true;
     *race = (Race){.gpu = on,
                    .nx = problem->shape.nx,
                    .ny = problem->shape.ny,
-                   .longest_cell = steps_longest_cell(&problem->map),
-                   .longest_points = bev_longest_interval(&problem->map)};
+                   .longest_cell = steps_longest_cell(map),
+                   .longest_points = bev_longest_interval(map),
+                   .points = calloc(cells, sizeof *race->points)};
     for (int i = 0; race_kernel(i); i++)
         known &= !model_of_kernel(model, race_kernel(i), &on) || isfinite(known_us[i]);
     race->source = known ? SOURCE_RECORDED : SOURCE_MODEL;
-    bool ok = count_points(&problem->map, race, err);
+    bool ok = race->points || err_no_memory(err, "race", "");
+    for (int64_t i = 0; ok && i < map->intervals; i++)
+        race->points[map->ranks_bev[map->interval_starts[i]]] = map->interval_lengths[i];
     for (int i = 0; ok && race_kernel(i) && race->count < RACE_KERNELS; i++) {
         const PredictedKernel *row = model_of_kernel(model, race_kernel(i), &on);
         if (!row)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 /* ---- slices of the L2 ----------------------------------------------------------------------- */
 
@@ -24,8 +25,7 @@ static void slices_request_line(Slices *slices, uint64_t sector, int adds) {
     if (line->window != slices->window)
         *line = (SliceLine){.window = slices->window};
     line->requests += (uint32_t)adds;
-    if (line->requests > slice->requests)
-        slice->requests = line->requests;
+    slice->requests = MAX(slice->requests, line->requests);
 }
 
 /* Ends a window and adds its busiest slice to slices->busiest. */
@@ -142,17 +142,6 @@ Instruction memory_write(Memory *memory, Place place) {
                              out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
-/* Writes `bytes` bytes of a sector. A sector is partial until lanes have written all its bytes. */
-static void cover_sector(Instruction *in, int64_t sector, int64_t bytes) {
-    if (sector != in->last_sector) {
-        in->memory->counts->l2_partial++;
-        in->covered = 0;
-    }
-    in->covered += bytes;
-    if (in->covered == SECTOR)
-        in->memory->counts->l2_partial--;
-}
-
 void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
     double *lines = &in->memory->shares[in->memory->sm].lines;
@@ -168,8 +157,11 @@ void memory_span(Instruction *in, StepLanes lanes, int64_t byte, int64_t bytes) 
             *lines += reads ? HIT_LINE : 1;
             in->line_missed = !reads;
         }
-        if (!reads)
-            cover_sector(in, s, to - from);
+        if (!reads) { /* a sector is partial until lanes have written all its bytes */
+            in->covered = (asked ? in->covered : 0) + to - from;
+            in->memory->counts->l2_partial += !asked;
+            in->memory->counts->l2_partial -= in->covered == SECTOR;
+        }
         in->last_sector = s;
         if (asked)
             continue;
@@ -276,7 +268,7 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
         memory_phase(memory, PHASE_PASS);
         Instruction in = begin_instruction(memory, place, kind);
         memory_span(&in, (StepLanes){.count = WARP, .stride = 1}, byte,
-                    all - byte < warp_bytes ? all - byte : warp_bytes);
+                    MIN(all - byte, warp_bytes));
     }
     memset(memory->shares, 0, sizeof memory->shares);
 }

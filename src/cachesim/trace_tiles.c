@@ -286,13 +286,6 @@ static Turn turn_after_steps(const TileWarp *warp) {
     return warp->joins ? TURN_JOIN : meets_block(warp) ? TURN_MEET : TURN_STORE;
 }
 
-/* Returns the instructions of a join. In each join the upper half of the parts that are left stores
- * its sums, and the lower half adds them. */
-static int join_cost(const TurnCosts *costs, const TileWarp *warp) {
-    int half = 1 << (warp->joins - 1), part = warp->part % TILE_WARPS;
-    return part < half ? costs->add : part < 2 * half ? costs->put : costs->wait;
-}
-
 /* Replays one turn of a warp of V4: find the tile, step, join, store, or clear. */
 static bool tile_turn(void *opaque, void *state) {
     TilesReplay *replay = opaque;
@@ -300,7 +293,7 @@ static bool tile_turn(void *opaque, void *state) {
     TraceCounts *counts = replay->memory->counts;
     const TurnCosts *costs = &replay->costs;
     bool last = false;
-    int instructions = 0;
+    int instructions = 0, part = warp->part % TILE_WARPS;
     memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
@@ -316,9 +309,11 @@ static bool tile_turn(void *opaque, void *state) {
         if (warp->step >= warp->end)
             warp->next = turn_after_steps(warp);
         break;
-    case TURN_JOIN:
-        instructions = join_cost(costs, warp);
+    case TURN_JOIN: /* the upper half of the parts that are left stores, the lower half adds */
         warp->joins--;
+        instructions = part < 1 << warp->joins   ? costs->add
+                       : part < 2 << warp->joins ? costs->put
+                                                 : costs->wait;
         warp->next = turn_after_steps(warp);
         break;
     case TURN_MEET: /* a block writes its sums; the last block adds the other's */
