@@ -136,17 +136,13 @@ static void find_limiter(const Facts *facts, Findings *findings) {
     write_term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
 }
 
-static double requested_bytes(const PredictedKernel *kernel) {
-    return bev_traffic_total(kernel->requested);
-}
-
 /* Finds indices that are read several times. Their cost is a share of the L2 term. */
 static void find_repeated_indices(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     double once = facts->model->gather.index, read = facts->kernel->rank_bytes;
     if (!(once > 0) || read < REPEATED * once)
         return;
-    double rest = 1 - (read - once) / requested_bytes(facts->kernel);
+    double rest = 1 - (read - once) / bev_traffic_total(facts->kernel->requested);
     Finding *finding = add_finding(findings, gain_with_term(p, TERM_L2, p->term_us[TERM_L2] * rest),
                                    "ten-times-the-indices:tiles");
     if (!finding)
@@ -167,7 +163,7 @@ static void find_wasted_sectors(const Facts *facts, Findings *findings) {
     double use = facts->kernel->sector_use;
     if (!(use > 0) || use >= LEAST_SECTOR_USE)
         return;
-    double features = facts->kernel->requested.feat / requested_bytes(facts->kernel);
+    double features = facts->kernel->requested.feat / bev_traffic_total(facts->kernel->requested);
     double rest = 1 - features * (1 - use);
     other.term_us[TERM_L2] *= rest;
     other.term_us[TERM_ISSUE] = fmax(other.term_us[TERM_ISSUE] * rest, p->instructions_us);
@@ -219,7 +215,8 @@ static void find_empty_slices(const Facts *facts, Findings *findings) {
     if (lengths->slices <= 1 || lengths->cells <= 0 || access->sums || access->clears)
         return; /* kernels with sums in memory write filled cells only; a clear is a launch cost */
     double empty = 1 - (double)lengths->filled / (double)lengths->cells;
-    double out = facts->kernel->requested.out_write, all = requested_bytes(facts->kernel);
+    double out = facts->kernel->requested.out_write,
+           all = bev_traffic_total(facts->kernel->requested);
     Prediction other = *p;
     other.term_us[TERM_L2] *= 1 - empty * out / all;
     other.term_us[TERM_DRAM] *= 1 - empty * out / all;

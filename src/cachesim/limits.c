@@ -68,13 +68,11 @@ Limits limits_read(const json_t *object) {
 
 json_t *limits_json(const Limits *limits) {
     json_t *object = json_object();
-    bool whole = object != NULL;
-    for (int i = 0; whole && i < LIMIT_COUNT; i++)
-        if (isfinite(limits->value[i]))
-            whole = json_object_set_new(object, limit_infos[i].key,
-                                        json_real(limits->value[i])) == 0;
-    if (whole)
-        return object;
-    json_decref(object);
-    return NULL;
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        if (isfinite(limits->value[i]) &&
+            json_object_set_new(object, limit_infos[i].key, json_real(limits->value[i])) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    return object;
 }

@@ -74,17 +74,15 @@ bool workload_move(Workload *workload, int number, Err *err) {
 /* ---- words ----------------------------------------------------------------------------------- */
 
 void workload_label(const Job *job, const char *scene, char *text, size_t size) {
-    snprintf(text, size, "%s", scene);
-    size_t length = strlen(text);
+    char balance[48] = "", pruned[64] = "", outlier[48] = "";
     if (job->balance > 0)
-        snprintf(text + length, size - length, ", load balance %g", job->balance);
-    length = strlen(text);
+        snprintf(balance, sizeof balance, ", load balance %g", job->balance);
     if (!prune_is_off(&job->prune))
-        snprintf(text + length, size - length, ", pruned %s %s", job->prune.top ? "to" : "below",
+        snprintf(pruned, sizeof pruned, ", pruned %s %s", job->prune.top ? "to" : "below",
                  prune_text(&job->prune).text);
-    length = strlen(text);
     if (job->outlier > 1)
-        snprintf(text + length, size - length, ", outlier %g", job->outlier);
+        snprintf(outlier, sizeof outlier, ", outlier %g", job->outlier);
+    snprintf(text, size, "%s%s%s%s", scene, balance, pruned, outlier);
     operator_label(&job->sizes, text, size);
 }
 

@@ -8,13 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns a normally distributed number by the Box-Muller transform. random_unit() can be 0, where
- * the logarithm is infinite; 1 - random_unit() cannot. */
-static double random_normal(uint64_t *state) {
-    double radius = sqrt(-2 * log(1 - random_unit(state)));
-    return radius * cos(2 * M_PI * random_unit(state));
-}
-
 static double dot(const double *a, const double *b, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -51,8 +44,12 @@ bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *
         embedding_free(embedding);
         return err_no_memory(err, "embedding", "");
     }
-    for (size_t i = 0; i < count; i++)
-        rows[i] = random_normal(&seed);
+    for (size_t i = 0; i < count; i++) {
+        /* The Box-Muller transform makes normally distributed numbers. random_unit() can be 0,
+         * where the logarithm is infinite; 1 - random_unit() cannot. */
+        double radius = sqrt(-2 * log(1 - random_unit(&seed)));
+        rows[i] = radius * cos(2 * M_PI * random_unit(&seed));
+    }
     orthonormalise(rows, channels);
     for (size_t i = 0; i < count; i++) {
         size_t dim = i / (size_t)channels, channel = i % (size_t)channels;
