@@ -294,7 +294,7 @@ static bool scroll_page(App *app, int32_t key) {
 /* Opens the first finding, for Enter on the default screen where no cell is chosen. */
 static bool take_advice(App *app) {
     const State *state = &app->state;
-    Advice advice[FINDINGS_MAX];
+    Advice advice[FINDINGS_MAX + 1];
     bool default_screen = !state->lesson.open && !state->help && !state->bits.open &&
                           !state->job.steps && !state->race && !state->all &&
                           state->chart == CHART_NONE;

@@ -53,6 +53,11 @@ static bool waits_for_interval(const BevKernel *kernel) {
     return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
 }
 
+static bool output_exceeds_l2(const Facts *facts) {
+    return facts->model->footprint.out >
+           model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
+}
+
 /* Whether the issue term is the time of the touched L1 lines, not that of the instructions. */
 static bool limited_by_l1_lines(const Prediction *prediction) {
     return prediction->instructions_us < prediction->term_us[TERM_ISSUE];
@@ -65,8 +70,9 @@ static const char *remedy_text(const Facts *facts) {
         return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
                                                          : "fewer steps in turn";
     case TERM_DRAM: /* where most bytes are written, L2 holds the inputs, but not the output */
-        return p->dram_read_bytes < 0.1 * p->dram_write_bytes ? "an output that stays in L2"
-                                                              : "keeping in L2 what is read again";
+        return p->dram_read_bytes >= 0.1 * p->dram_write_bytes ? "keeping in L2 what is read again"
+               : output_exceeds_l2(facts)                      ? "an output in fewer bits"
+                                                               : "an output that stays in L2";
     case TERM_L2:
         return facts->kernel->kernel->access.sums ? "fewer additions in L2"
                                                   : "asking L2 for fewer bytes";
@@ -110,17 +116,43 @@ static const char *lesson_of_limiter(const Facts *facts) {
     }
 }
 
-/* Finds the longest term of the latency. Its gain is the latency over that without the term. */
-static void find_limiter(const Facts *facts, Findings *findings) {
-    const Prediction *p = facts->prediction;
-    int next = p->limiter ? 0 : 1; /* becomes the longest term besides the limiter */
-    Finding *finding = NULL;
-    char own[24], all[24], without[24]; /* the terms overlap: `without` is not `all` minus `own` */
+/* Returns the longest term besides the limiter. */
+static int next_longest_term(const Prediction *p) {
+    int next = p->limiter ? 0 : 1;
     for (int term = 0; term < TERM_COUNT; term++)
         if (term != (int)p->limiter && p->term_us[term] > p->term_us[next])
             next = term;
-    /* A limiter that is barely longer than the next term is no finding. */
-    if (gain_with_term(p, p->limiter, p->term_us[next]) >= LEAST_GAIN)
+    return next;
+}
+
+/* Whether the limiter is clearly longer than the next term. */
+static bool limiter_stands_out(const Prediction *p) {
+    return gain_with_term(p, p->limiter, p->term_us[next_longest_term(p)]) >= LEAST_GAIN;
+}
+
+void findings_reason(const PredictedKernel *kernel, const Prediction *prediction, int64_t longest,
+                     char *text, size_t size) {
+    const LatencyTerm term = prediction->limiter;
+    const char *name = limit_names[term];
+    if (!limiter_stands_out(prediction))
+        snprintf(text, size, "no term stands out");
+    else if (term == TERM_DEPENDENT_LOADS && !waits_for_interval(kernel->kernel))
+        snprintf(text, size, "%s: a warp waits %lld times", name,
+                 (long long)kernel->profile.counts.longest);
+    else if (term == TERM_DEPENDENT_LOADS && longest)
+        snprintf(text, size, "%s: one cell of %lld points", name, (long long)longest);
+    else
+        snprintf(text, size, "%s%s", name,
+                 term == TERM_L2 && kernel->kernel->access.sums ? ": atomics" : "");
+}
+
+/* Finds the longest term of the latency. Its gain is the latency over that without the term. */
+static void find_limiter(const Facts *facts, Findings *findings) {
+    const Prediction *p = facts->prediction;
+    const int next = next_longest_term(p);
+    Finding *finding = NULL;
+    char own[24], all[24], without[24]; /* the terms overlap: `without` is not `all` minus `own` */
+    if (limiter_stands_out(p))
         finding = add_finding(findings, gain_with_term(p, p->limiter, 0), lesson_of_limiter(facts));
     if (!finding)
         return;

@@ -36,6 +36,12 @@ typedef struct {
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
 
+/* Writes what limits a launch: "latency-bound: one cell of 352 points", "limited by L2 bandwidth:
+ * atomics". Where the next term is nearly as long: "no term stands out". `longest`: points of the
+ * longest interval; 0: not known. */
+void findings_reason(const PredictedKernel *kernel, const Prediction *prediction, int64_t longest,
+                     char *text, size_t size);
+
 /* Returns the fastest correct kernel that has code, and writes its prediction to *prediction. NULL:
  * no such kernel has been replayed. */
 const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,

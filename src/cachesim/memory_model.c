@@ -188,6 +188,8 @@ static PredictedKernel predict_kernel(const MemoryModel *model, const Profile *p
         kernel.cold[gpu] = predict(profile, on, false);
         kernel.recorded_us[gpu] = kernel.recorded_cold_us[gpu] = NAN;
     }
+    const L2Answer once = profile_l2(profile, 1, INFINITY, false);
+    kernel.own_bytes = SECTOR * (once.misses + once.writebacks);
     for (int divided = 0; divided < 2; divided++)
         for (int i = 0; i < MODEL_L2S; i++)
             kernel.what_if_l2[divided][i] =

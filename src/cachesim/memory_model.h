@@ -44,6 +44,7 @@ typedef struct {
     double sectors_per_request; /* sectors that a warp's instruction touches to read features */
     double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;
+    double own_bytes; /* that it touches: each sector once, with its sums in FP32 */
     bool estimate; /* replayed on a sample of the multiprocessors, without L2 */
     bool sampled;  /* L2 was simulated for a sample of all lines, not for every line */
     Prediction predicted[MODEL_GPUS];    /* predictions with a warm L2 */
@@ -74,6 +75,19 @@ typedef struct {
 typedef enum { STORES_AS_COMPILED, STORES_PLAIN, STORES_STREAMING, STORES_COUNT } Stores;
 extern const char *const stores_names[STORES_COUNT + 1];
 
+/* What kernels take without the points whose probability is below a bound. `count` 0: unknown. */
+enum { PRUNED_KERNELS = BEV_RUNGS };
+typedef struct {
+    const BevKernel *kernel;
+    double latency_us[MODEL_GPUS];
+} PrunedKernel;
+typedef struct {
+    bool tried; /* even where nothing was found */
+    int count;
+    double below, share; /* the bound, and the share of the points below it */
+    PrunedKernel kernels[PRUNED_KERNELS];
+} PrunedModel;
+
 typedef struct {
     BevDtype dtype;
     BevAlign align;
@@ -87,6 +101,7 @@ typedef struct {
     int kernel_count;                       /* the number of rows whose accesses can be replayed */
     PredictedKernel kernels[MODEL_KERNELS]; /* by traced_place(row) */
     ModelFormat formats[BEV_DTYPE_COUNT];
+    PrunedModel pruned; /* the caller sets it */
     Networks networks;   /* the networks on the network chart; the caller sets them */
     Timelines timelines; /* recorded time lines; the caller sets them */
 } MemoryModel;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/cachesim/schedule.h"
 
+#include "src/cachesim/findings.h"
 #include "src/cachesim/trace_internal.h"
 
 #include <assert.h>
@@ -214,6 +215,8 @@ static bool schedule_make(const PredictedKernel *kernel, const BevProblem *probl
                            .longest = profile->longest,
                            .latency_us = latency_us,
                            .multiprocessors = gpu->sms};
+    findings_reason(kernel, prediction, bev_longest_interval(&problem->map), schedule->reason,
+                    sizeof schedule->reason);
     Scheduler scheduler = {.schedule = schedule,
                            .issue_us = issue_us(prediction, profile, gpu->sms),
                            .wait_us =

@@ -23,6 +23,7 @@ typedef struct {
     const BevKernel *kernel; /* the kernel; of V3 the form that it takes */
     const BevKernel *rung;   /* of a race: the kernel that runs, V3 itself; else NULL */
     LatencyTerm limiter;
+    char reason[64];   /* findings_reason() */
     int64_t longest;   /* steps of the warp with the longest interval */
     double latency_us; /* when the last block ends */
     double own_us;     /* the same before scaling */

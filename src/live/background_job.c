@@ -112,6 +112,9 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
         return false;
     bool estimates = job->depth == DEPTH_ESTIMATE, more = true;
     bool steps = estimates || live_model_known(live_model) == job->shown;
+    if (job->depth != DEPTH_ESTIMATE &&
+        live_model_prune(live_model, job->inputs.features->values.depth, &watch))
+        steps = false; /* its result first */
     while (steps && more && go_on(background)) {
         more = live_model_step(live_model, job->depth, &watch);
         steps = estimates;

@@ -265,6 +265,11 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     if (!slot_is_empty(engine))
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
+    SeenFeatures *judged = engine->judged.features; /* pruning is of the same moment */
+    if (judged && engine_other_moment(judged, job.inputs.features)) {
+        ref_drop(job.inputs.features);
+        job.inputs.features = ref_keep(judged);
+    }
     job.live_model = engine->live_model;
     job.depth = depth;
     job.hurry &= depth == DEPTH_ESTIMATE || engine->wanted; /* a lesson or the race waits */
@@ -316,6 +321,10 @@ static TaskEnd make_race_of_page(Engine *engine) {
 static TaskEnd make_race_of_panel(Engine *engine) {
     enum { WIDE = 200 }; /* columns of a terminal that shows it */
     return engine->idle || engine->now.state.columns >= WIDE ? make_race(engine) : TASK_NONE;
+}
+
+static TaskEnd simulate_pruned(Engine *engine) {
+    return simulate(engine, DEPTH_PRUNED);
 }
 
 /* Whether a format's gate is not judged yet. */
@@ -426,6 +435,7 @@ bool engine_idle_work(Engine *engine) {
         find_gradients,      /* of the loss under the cursor */
         estimate_kernels,    /* the bars of the screen */
         make_race_of_page,   /* where it is open */
+        simulate_pruned,     /* what dropping light points would give */
         make_race_of_panel,  /* on wide screens */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         check_other_formats, /* gates of the other formats */

@@ -48,13 +48,21 @@ static double moved_m(const Rig *a, const Rig *b, int camera) {
     return hypot(x, y);
 }
 
-static int64_t cells_that_differ(const PooledGrid *a, const PooledGrid *b) {
+/* Counts the cells that differ, and finds the largest difference of a value. */
+static void count_differences(const PooledGrid *a, const PooledGrid *b, LiveDifference *found) {
     const BevShape *shape = &a->features->shape;
-    int64_t count = 0;
-    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++)
-        count += memcmp(a->values + cell * shape->channels, b->values + cell * shape->channels,
-                        (size_t)shape->channels * sizeof *a->values) != 0;
-    return count;
+    float most = 0;
+    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++) {
+        const float *x = a->values + cell * shape->channels, *y = b->values + cell * shape->channels;
+        if (!memcmp(x, y, (size_t)shape->channels * sizeof *x))
+            continue;
+        found->cells++;
+        for (int64_t c = 0; c < shape->channels; c++) {
+            float apart = fabsf(x[c] - y[c]);
+            most = apart > most ? apart : most;
+        }
+    }
+    found->most = most;
 }
 
 void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
@@ -63,7 +71,8 @@ void inputs_difference(const FrameInputs *inputs, LiveDifference *difference) {
     if (!theirs)
         return;
     difference->alike = ours == theirs;
-    difference->cells = difference->alike ? 0 : cells_that_differ(ours, theirs);
+    if (!difference->alike)
+        count_differences(ours, theirs, difference);
     const Rig *a = &ours->map->rig, *b = &theirs->map->rig;
     for (int i = 0; inputs->scene->scene.has_rig && i < a->camera_count && i < b->camera_count; i++)
         difference->moved_m = fmax(difference->moved_m, moved_m(a, b, i));

@@ -238,7 +238,7 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     if (wants_told_replay(now, replay) || wants_replay(now, model_row(live_model->kernel), replay))
         return true;
     replay->estimate = false;
-    if (depth == DEPTH_ESTIMATE)
+    if (depth <= DEPTH_PRUNED)
         return false;
     if (wants_replay(now, model_row(live_model->kernel), replay))
         return true;
@@ -288,4 +288,75 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     if (!ok && !ended)
         live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);
     return true;
+}
+
+/* ---- without the points that bring nothing --------------------------------------------------- */
+
+static const double LIGHT = 1e-3; /* a point of a smaller probability brings next to nothing */
+
+/* Replays a kernel on the pruned problem. Of V3 both forms: each GPU takes one of them. */
+static bool add_pruned(MemoryModel *model, const BevProblem *problem, const BevKernel *kernel,
+                       const TraceWatch *watch, Err *err) {
+    Profile profile;
+    if (kernel->large_l2)
+        return add_pruned(model, problem, kernel->small_l2, watch, err) &&
+               add_pruned(model, problem, kernel->large_l2, watch, err);
+    if (!profile_make(kernel, problem, watch, &profile, err))
+        return false;
+    model_add(model, problem, &profile);
+    profile_free(&profile);
+    return true;
+}
+
+/* Fills in the ladder's latencies on a pruned map. */
+static bool fill_pruned(const KnownProblem *now, const BevMap *map, const TraceWatch *watch,
+                        PrunedModel *pruned, Err *err) {
+    const ProblemKey *key = &now->key;
+    const BevProblem problem =
+        bev_bare_problem(&key->shape, map, BEV_FORWARD, key->dtype, key->align);
+    const BevKernel *ladder[BEV_RUNGS];
+    const int count = bev_ladder(BEV_CUDA, BEV_FORWARD, ladder);
+    MemoryModel *model = new_model(err);
+    if (!model)
+        return false;
+    model_begin(model, &problem, gpus, gpu_count);
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
+        if (bev_refuses(ladder[i], &problem))
+            continue;
+        PrunedKernel *one = &pruned->kernels[pruned->count++];
+        ok = add_pruned(model, &problem, ladder[i], watch, err);
+        one->kernel = ladder[i];
+        for (int gpu = 0; gpu < gpu_count && ok; gpu++)
+            one->latency_us[gpu] =
+                model_of_kernel(model, ladder[i], &gpus[gpu])->predicted[gpu].latency_us;
+    }
+    ref_drop(model);
+    return ok;
+}
+
+bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatch *watch) {
+    KnownProblem *now = live_model->now;
+    const BevMap *whole = &live_model->map->map;
+    const Prune prune = {.below = LIGHT};
+    PrunedModel found = {.tried = true, .below = LIGHT};
+    Pruned pruned;
+    BevMap map = {.points = 0};
+    Err ignored; /* without memory nothing is advised */
+    if (!now || !now->model || now->model->pruned.tried)
+        return false;
+    if (prune_is_off(&live_model->map->prune) &&
+        scatter_prune(whole, &now->key.shape, depth, &prune, &map, &pruned, &ignored) &&
+        map.points > 0 && map.points < whole->points) {
+        found.share = 1 - (double)map.points / (double)whole->points;
+        bool ok = fill_pruned(now, &map, watch, &found, &ignored);
+        scatter_free(&map);
+        if (!ok && watch && watch->go_on && !watch->go_on(watch->context))
+            return false; /* ended early */
+        found.count = ok ? found.count : 0;
+    }
+    MemoryModel *next = renew_model(now);
+    if (next)
+        next->pruned = found;
+    return next != NULL;
 }

@@ -13,7 +13,8 @@ typedef struct LiveModel LiveModel;
 /* How much to simulate: estimates of the selection and of the kernels that the screen tells of; the
  * selection and the kernels that the screen tells of; every kernel; V3 in
  * every format as well. */
-typedef enum { DEPTH_ESTIMATE, DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
+/* DEPTH_PRUNED: an estimate, and the ladder on the pruned map, as live_model_prune() says. */
+typedef enum { DEPTH_ESTIMATE, DEPTH_PRUNED, DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 
 /* Returns how much must be simulated for the chart of this state. */
 ModelDepth live_model_depth(const State *state);
@@ -38,6 +39,10 @@ bool live_model_tells(const LiveModel *live_model);
  * before slow ones. False: no trace is missing. A replay that fails is not tried again on this
  * problem. `watch` (or NULL) may end a replay early; such a replay is done again later. */
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch);
+
+/* Replays the kernels of the ladder on the map without the points of `depth` below LIGHT, once for
+ * each problem, and adds the result to the model. False: nothing was to do, or it ended early. */
+bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatch *watch);
 
 /* Returns the model so far, borrowed; NULL: none. A model never changes: a later step makes a new
  * one. */

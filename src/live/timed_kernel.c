@@ -196,14 +196,16 @@ static Reading recorded_with(RecordedScene of, const char *kernel, const KernelC
     return recorded(row ? row->median_us : NAN);
 }
 
-/* Fills the published latencies of the configuration, if its channels are as many. */
+/* Fills the published latencies of the configuration, if its channels are as many. The world of the
+ * presets has the sizes of canonical. */
 static void fill_published(RecordedScene of, const KernelConfig *config, LiveKernel *live) {
+    const char *sizes = strcmp(of.scene, preset_world) ? of.scene : "canonical";
     const char *column = published_column(config->kernel, NULL);
     for (int i = 0; i < gpu_count; i++) {
         const Published *row =
             config->align != BEV_NEAREST
                 ? NULL
-                : published_find(gpus[i].name, of.scene, of.channels, column, config->dtype);
+                : published_find(gpus[i].name, sizes, of.channels, column, config->dtype);
         live->published_us[i] =
             row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
     }

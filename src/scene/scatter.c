@@ -352,11 +352,12 @@ double scatter_share_outside(const BevMap *map, const BevShape *shape) {
 
 ScatterStats scatter_stats(const BevMap *map, int64_t cells) {
     ScatterStats stats = {.points = map->points, .intervals = map->intervals, .cells = cells};
-    stats.longest_cell = -1;
+    stats.longest_cell = stats.longest_interval = -1;
     for (int64_t i = 0; i < map->intervals; i++)
         if (map->interval_lengths[i] > stats.longest) {
             stats.longest = map->interval_lengths[i];
             stats.longest_cell = map->ranks_bev[map->interval_starts[i]];
+            stats.longest_interval = i;
         }
     stats.median = percentile(map, stats.longest, 50);
     stats.p90 = percentile(map, stats.longest, 90);

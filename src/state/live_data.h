@@ -169,6 +169,7 @@ typedef struct {
     bool known;     /* a comparison is on */
     bool alike;     /* one and the same grid is on both sides */
     int64_t cells;  /* whose values differ in any channel */
+    double most;    /* the largest difference of a value */
     double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in
                        front of a camera, of the camera that it moved most; NaN: no rig */
 } LiveDifference;

@@ -137,7 +137,7 @@ bool pooled_alike(const LiveData *live) {
 
 void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
     const LiveDifference *difference = &live->difference;
-    char cells[32], moved[48] = "", whose[64] = "";
+    char cells[32], most[32], moved[48] = "", whose[64] = "";
     text[0] = '\0';
     if (!difference->known)
         return;
@@ -157,8 +157,10 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
         snprintf(from, sizeof from, "%.47s", live->frame.other_name);
     if (live->stand_in)
         snprintf(whose, sizeof whose, "picture by %s: ", live->stand_in->title);
-    snprintf(text, size, "%s%s cell%s from %s%s", whose, cells,
-             difference->cells == 1 ? " differs" : "s differ", from, moved);
+    unit_text(UNIT_ERROR, difference->most, most, sizeof most);
+    snprintf(text, size, "%s%s cell%s from %s%s%s%s", whose, cells,
+             difference->cells == 1 ? " differs" : "s differ", from,
+             difference->most > 0 ? ", by up to " : "", difference->most > 0 ? most : "", moved);
 }
 
 const char *model_whose(const LiveData *live) {
@@ -227,14 +229,47 @@ static int by_gain(const void *left, const void *right) {
     return a->finding.gain < b->finding.gain ? 1 : a->finding.gain > b->finding.gain ? -1 : 0;
 }
 
-int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX]) {
+/* Fills in what pruning gives the selection; or, where the selection gets slower, the kernel that
+ * is fastest then. False: nothing, or not known yet. */
+static bool advise_pruning(const State *state, const LiveData *live, Advice *advice) {
+    const PredictedKernel *selected = prediction_kernel(state, live), *now = NULL;
+    const double least = 1.05; /* a smaller gain is no advice */
+    const int gpu = state->gpu;
+    if (!selected || !live->model->pruned.count || gpu_edit_any(&state->edit))
+        return false;
+    const PrunedModel *pruned = &live->model->pruned;
+    const PrunedKernel *best = pruned->kernels, *own = NULL;
+    for (int i = 0; i < pruned->count; i++) {
+        const PrunedKernel *one = &pruned->kernels[i];
+        best = one->latency_us[gpu] < best->latency_us[gpu] ? one : best;
+        own = one->kernel == model_row(live->job.config.kernel) ? one : own;
+    }
+    Prediction leader;
+    const PredictedKernel *leads = findings_fastest(live->model, gpu, NULL, &leader);
+    now = model_of_kernel(live->model, best->kernel, &gpus[gpu]);
+    const bool turns = leads && now && leads->kernel != now->kernel;
+    double gain = own ? selected->predicted[gpu].latency_us / own->latency_us[gpu] : 0;
+    const bool other = gain < least && now;
+    if (other)
+        gain = now->predicted[gpu].latency_us / best->latency_us[gpu];
+    *advice = (Advice){.finding = {.gain = gain}, .command = {.action = ACTION_PRUNE}};
+    advice->of = other ? best->kernel->title : NULL;
+    snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
+    snprintf(advice->finding.advice, sizeof advice->finding.advice,
+             "prune < %g (%.0f %% of points)%s%s%s", pruned->below, 100 * pruned->share,
+             turns ? ": " : "", turns ? best->kernel->title : "", turns ? " leads" : "");
+    return gain >= least;
+}
+
+int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]) {
     Finding findings[FINDINGS_MAX];
-    int count = live_findings(state, live, findings), kept = 0;
+    int count = live_findings(state, live, findings);
+    int kept = advise_pruning(state, live, &advice[0]);
     for (int i = 0; i < count; i++) {
         const BevKernel *faster = findings[i].faster;
         const BevKernel *try = faster ? bev_counterpart(faster, state_where(state)) : NULL;
         Advice *next = &advice[kept];
-        *next = (Advice){findings[i], {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN}};
+        *next = (Advice){findings[i], {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN}, NULL};
         snprintf(next->command.argument, sizeof next->command.argument, "%d", i + 1);
         if (try)
             snprintf(next->command.argument, sizeof next->command.argument, "%s",
@@ -256,4 +291,33 @@ void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t
 bool live_probe_empty(const LiveProbe *probe) {
     const LiveContribution *heaviest = probe->contributions;
     return probe->contribution_count && heaviest->depth * heaviest->weight == 0;
+}
+
+double live_largest_error(const LiveAccuracy *accuracy) {
+    return accuracy->moments.judged ? fmax(accuracy->max_abs, accuracy->moments.max_abs)
+                                    : accuracy->max_abs;
+}
+
+void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                     size_t size) {
+    const LiveMoments *moments = &accuracy->moments;
+    const bool other = moments->judged && moments->max_abs > accuracy->max_abs;
+    char moment[48], of[32] = "";
+    live_moment_text(scene, other ? moments->time_s : accuracy->time_s, moment, sizeof moment);
+    if (moments->judged > 1)
+        snprintf(of, sizeof of, ", worst of %d moments", moments->judged);
+    snprintf(text, size, scene_moves(scene) ? " at %s%s" : "", moment, of);
+}
+
+bool live_longest_empty(const LiveData *live) {
+    const BevMap *map = live->frame.map;
+    const Features *features = live->frame.features;
+    const int64_t interval = live->intervals.stats.longest_interval;
+    const bool known = map && features && live->intervals.known && !live->intervals.of_pixels;
+    if (!known || interval < 0 || interval >= map->intervals)
+        return false;
+    for (int32_t i = 0; i < map->interval_lengths[interval]; i++)
+        if (features->depth[map->ranks_depth[map->interval_starts[interval] + i]] > 0)
+            return false;
+    return true;
 }

@@ -84,14 +84,26 @@ void prediction_sectors(const PredictedKernel *predicted, char *text, size_t siz
  * unknown. */
 int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);
 
-/* A finding, and what a click on it or Enter does: a faster kernel, or the lesson of a cost. */
+/* A finding, and what a click on it or Enter does: a faster kernel, pruning, or the lesson of a
+ * cost. */
 typedef struct {
     Finding finding;
     Command command;
+    const char *of; /* the kernel whose gain it is; NULL: the selection */
 } Advice;
 
 /* Lists the findings with a gain, the largest gain first. Returns how many. */
-int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX]);
+int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]);
+
+/* Returns the largest error of all judged moments. */
+double live_largest_error(const LiveAccuracy *accuracy);
+/* Writes when that error is: " at t 0.00 s", or of several moments " at t 189.60 s, of 4 moments";
+ * "" of a scene that does not move. */
+void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                     size_t size);
+
+/* Whether all points of the longest interval have probability 0. */
+bool live_longest_empty(const LiveData *live);
 
 /* Whether the probed cell has points, all with probability 0. */
 bool live_probe_empty(const LiveProbe *probe);

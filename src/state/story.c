@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/state/story.h"
 
+#include "kernels/regime.h"
 #include "src/state/live_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- why ------------------------------------------------------------------------------------- */
-
-static const char tiles_words[] = "tiles, long cells cut: "; /* V4's, before its limit */
-
-/* Writes the longest term of a prediction as a reason: "limited by L2 bandwidth: additions".
- * `longest`: points of the longest interval. */
-static void reason_text(const PredictedKernel *predicted, const Prediction *prediction,
-                        int64_t longest, char *text, size_t size) {
-    const BevAccess *access = &predicted->kernel->access;
-    LatencyTerm term = prediction->limiter;
-    if (term == TERM_DEPENDENT_LOADS && access->owner == BEV_OWNS_TILE)
-        snprintf(text, size, "%s: %lld loads in turn", limit_names[term],
-                 (long long)predicted->profile.counts.longest);
-    else if (term == TERM_DEPENDENT_LOADS && longest)
-        snprintf(text, size, "%s: one cell of %lld points", limit_names[term], (long long)longest);
-    else if (term == TERM_L2 && access->sums != BEV_SUMS_OWNED)
-        snprintf(text, size, "%s: atomics", limit_names[term]);
-    else
-        snprintf(text, size, "%s%s", predicted->kernel->is_default ? tiles_words : "",
-                 predicted->kernel->is_default ? limit_brief(limit_names[term])
-                                               : limit_names[term]);
-}
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
@@ -123,6 +101,47 @@ static bool takes_other_form(const State *state, const LiveData *live, const Bev
            model_v3_choice(&model->formats[model->dtype], &gpu).kernel == kernel->large_l2;
 }
 
+/* ---- why ------------------------------------------------------------------------------------- */
+
+static const char tiles_words[] = "tiles, long cells cut: "; /* V4's, before its limit */
+
+/* Writes the reason behind a kernel's time. */
+static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
+                    StoryBar *bar) {
+    const Prediction prediction = prediction_of(state, live, predicted);
+    const bool same_map = live->model && live->model->align == live->job.config.align &&
+                          !live->model_of_before;
+    const bool tiles = predicted->kernel->is_default;
+    char reason[sizeof bar->why];
+    findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
+                    sizeof reason);
+    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "",
+             tiles ? limit_brief(reason) : reason);
+    const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
+    snprintf(bar->short_why, sizeof bar->short_why, "%.39s", tiles  ? "tiles, long cells cut"
+                                                             : cell ? cell
+                                                                    : brief);
+    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
+}
+
+/* Writes what adds to the reason: points that bring nothing, and a format that is slow to decode.
+ * `empty`: all points of the longest interval have probability 0. */
+static void say_more(const State *state, const LiveData *live, bool empty, StoryBar *bar) {
+    const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
+    const double slow = 2; /* instructions a value; an FP32 value takes one */
+    const BevDtype dtype = live->job.config.dtype;
+    const Gpu gpu = state_gpu(state);
+    const BevGpuFacts facts = gpu_facts(&gpu);
+    if (!predicted || !strstr(bar->why, "one cell"))
+        return;
+    double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
+    if (each > slow)
+        snprintf(bar->more, sizeof bar->more, "%s%s: %.1f instructions a value",
+                 empty ? "probability 0, " : "", bev_dtypes[dtype].title, each);
+    else if (empty)
+        snprintf(bar->more, sizeof bar->more, "all of probability 0");
+}
+
 /* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
 static void fill_bar(StoryBar *bar, FigureSource source, const State *state, const LiveData *live) {
     const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
@@ -137,22 +156,14 @@ static void fill_bar(StoryBar *bar, FigureSource source, const State *state, con
         snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
     else if (!(bar->kernel->aligns >> config->align & 1))
         snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
-    else if (predicted) {
-        const Prediction prediction = prediction_of(state, live, predicted);
-        const bool same_map =
-            live->model && live->model->align == config->align && !live->model_of_before;
-        reason_text(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, bar->why,
-                    sizeof bar->why);
-    } else if (isnan(bar->us))
+    else if (predicted)
+        say_why(state, live, predicted, bar);
+    else if (isnan(bar->us))
         snprintf(bar->why, sizeof bar->why, "%s", live->timed ? "follows" : "not recorded");
-    const char *brief = limit_brief(bar->why);
-    const char *cell = strstr(bar->why, "one cell");
-    snprintf(bar->short_why, sizeof bar->short_why, "%.39s", cell ? cell : brief);
-    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
-    if (!strncmp(bar->why, tiles_words, strlen(tiles_words))) {
-        snprintf(bar->short_why, sizeof bar->short_why, "tiles, long cells cut");
-        snprintf(bar->brief, sizeof bar->brief, "tiles and cuts");
-    }
+    if (!bar->brief[0])
+        snprintf(bar->brief, sizeof bar->brief, "%.39s", bar->why);
+    if (!bar->short_why[0])
+        snprintf(bar->short_why, sizeof bar->short_why, "%s", bar->brief);
 }
 
 /* ---- which kernels --------------------------------------------------------------------------- */
@@ -252,8 +263,11 @@ Story story_of(const State *state, const LiveData *live) {
     story.on_gpu = job->config.kernel->direction == BEV_FORWARD;
     story.selection.kernel = row_of(job->config.kernel);
     story.baseline.kernel = row_of(job->baseline.kernel);
-    for (int i = 0; i < story.count; i++)
+    const bool empty = live_longest_empty(live);
+    for (int i = 0; i < story.count; i++) {
         fill_bar(&story.bars[i], story.source, state, live);
+        say_more(state, live, empty, &story.bars[i]);
+    }
     fill_bar(&story.selection, story.source, state, live);
     fill_bar(&story.baseline, story.source, state, live);
     tell_from(&story, state, live);

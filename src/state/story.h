@@ -16,6 +16,7 @@ typedef struct {
     bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
     char why[80], short_why[40], brief[40];
+    char more[48]; /* "all of probability 0": of those points; "": nothing more */
 } StoryBar;
 
 typedef struct {

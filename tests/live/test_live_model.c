@@ -121,6 +121,41 @@ static void test_digest(void) {
     problem_free(&problem);
 }
 
+/* What pruning would give is what `regime --prune 0.001` says of each kernel of the ladder. */
+static void test_pruned(void) {
+    const Prune prune = {.below = 1e-3};
+    Scenery small = open_scenery("small"), pruned = small;
+    const BevShape *shape = &small.workload.seen->shape;
+    const float *depth = small.workload.seen->values.depth;
+    BevMap map;
+    Pruned left;
+    need(scatter_prune(&small.map->map, shape, depth, &prune, &map, &left, &err), &err);
+    pruned.map = wrap(&map);
+    aim(&small, "v4", BEV_FP16);
+    tap_ok(!known()->pruned.tried && live_model_prune(live_model, depth, NULL) &&
+               !live_model_prune(live_model, depth, NULL),
+           "it is replayed once for each problem");
+    const PrunedModel told = known()->pruned;
+    HostProblem problem = problem_of(&pruned, BEV_FP16);
+    const int h200 = (int)(gpu_find("h200") - gpus);
+    bool same = left.points_kept > 0 && told.count == PRUNED_KERNELS &&
+                told.share == 1 - (double)left.points_kept / (double)left.points;
+    for (int i = 0; i < told.count; i++) {
+        const BevKernel *row = told.kernels[i].kernel;
+        if (row->large_l2) /* V3: one of its forms */
+            continue;
+        Profile profile = profile_of(row, &problem);
+        same &= told.kernels[i].latency_us[h200] == predict(&profile, &gpus[h200], true).latency_us;
+        profile_free(&profile);
+    }
+    tap_ok(same, "%.0f %% of the points are light; the latencies are those of the pruned map",
+           100 * told.share);
+    problem_free(&problem);
+    ref_drop(pruned.map);
+    scatter_free(&map);
+    close_scenery(&small);
+}
+
 static void test_ceilings(void) {
     const int h200 = (int)(gpu_find("h200") - gpus), a6000 = (int)(gpu_find("a6000") - gpus);
     Limits limits = limits_unknown();
@@ -304,8 +339,8 @@ static void test_ended(void) {
 }
 
 TAP_SUITE(live_model) {
-    void (*const tests[])(void) = {test_digest, test_ceilings, test_estimates, test_published_v2,
-                                   test_depth,  test_cache,    test_ended};
+    void (*const tests[])(void) = {test_digest,       test_pruned, test_ceilings, test_estimates,
+                                   test_published_v2, test_depth,  test_cache,    test_ended};
     toy = open_scenery("toy");
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         with_model(tests[i]);

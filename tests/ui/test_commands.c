@@ -262,7 +262,7 @@ APP_SUITE(commands_expected, "small") {
            "the fullest cell is pinned: %lld points", (long long)probe->points);
     app_key(&app, KEYCODE_ESCAPE);
     app_key(&app, KEYCODE_ESCAPE);
-    Advice advice[FINDINGS_MAX];
+    Advice advice[FINDINGS_MAX + 1];
     int count = live_advice(&app.state, app_live(&app), advice);
     app_key(&app, KEYCODE_ENTER);
     tap_ok(count && !app.state.pinned && advice[0].command.action == ACTION_EXPLAIN &&

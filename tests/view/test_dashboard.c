@@ -97,7 +97,7 @@ static void test_counters(void) {
 /* Columns and rows of the heads of the default screen's panels; -1: not there. */
 enum { HEADS = 6 };
 static void find_heads(int places[HEADS][2]) {
-    static const char *const heads[HEADS] = {"BEV, ",        "Why?",      "Does the working",
+    static const char *const heads[HEADS] = {"BEV, ",        "Why?",      "in the L2?",
                                              "Is it right?", "Points of", "What to do next"};
     for (int i = 0; i < HEADS; i++) {
         places[i][0] = places[i][1] = -1;
@@ -231,6 +231,6 @@ SCREEN_SUITE(dashboard_large) {
         tap_ok(shows("times as fast as") && shows("Why?") && spots.bev.w > 0,
                "%d x %d: the sentence, the bars and the BEV", cells.columns, cells.rows);
         draw_after("large off; page dashboard");
-        seen(shows("Does the working") || cells.rows < 30, "and off again");
+        seen(shows("in the L2?") || cells.rows < 30, "and off again");
     }
 }

@@ -148,7 +148,7 @@ static void test_model(void) {
            "what threads ask for stands beside the footprint, and on which GPU");
     draw_after("l2 6");
     p = model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
-    snprintf(line, sizeof line, "to DRAM, reads %.2f MB", p.dram_read_bytes * 1e-6);
+    snprintf(line, sizeof line, "go to DRAM, %.2f MB come from it", p.dram_read_bytes * 1e-6);
     seen(shows(line) && p.dram_read_bytes > 1e5, "what a footprint that does not fit costs: %s",
          line);
     live.model = NULL;

@@ -3,6 +3,7 @@
 #include "src/view/chart/live_chart.h"
 
 #include "kernels/regime.h"
+#include "src/cachesim/findings.h"
 #include "src/view/chart/charts_internal.h"
 
 #include <math.h>
@@ -179,7 +180,7 @@ static void fill_mrc(ChartData *data) {
     spec->y = (PlotAxis){"MB to and from DRAM, a launch", true, least, 1.3 * most, "MB"};
     spec->series_count = count;
     spec->mark_count = l2_marks(data);
-    spec->meets = true;
+    spec->meets = spec->zero = true;
 }
 
 /* ---- roofline ------------------------------------------------------------------------------- */
@@ -248,10 +249,12 @@ static void roofline_finding(const ChartInput *input, const ModelCeilings *ceili
         return;
     Prediction p = chart_prediction(input, predicted, input->gpu);
     double intensity = flops / (predicted->l2_sectors * SECTOR);
+    char reason[80];
+    findings_reason(predicted, &p, 0, reason, sizeof reason);
     double limit = fmin(ceilings->fp32_gflops, intensity * ceilings->l2_gb_s);
-    snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof on %s: %s", predicted->title,
+    snprintf(title, TEXT, "%s reaches %.0f %% of its L2 roof on %s: %.*s", predicted->title,
              100 * flops / (p.latency_us * 1e3) / limit, input->model->gpus[input->gpu].title,
-             limit_names[p.limiter]);
+             (int)strcspn(reason, ":"), reason);
 }
 
 static void ceilings_text(const ModelCeilings *ceilings, const Gpu *gpu, char text[TEXT]) {

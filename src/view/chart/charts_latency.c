@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts of latencies: the selection in each number format, and why each kernel takes so long. */
+#include "src/cachesim/findings.h"
 #include "src/view/chart/charts_internal.h"
 
 #include <math.h>
@@ -25,15 +26,14 @@ static void reason_text(const ChartInput *input, const PredictedKernel *kernel, 
                         PlotBar *bar) {
     Prediction p = chart_prediction(input, kernel, input->gpu);
     int64_t longest = input->model->formats[dtype].workload.longest;
-    char us[32], recorded[48], cell[48] = "";
+    char us[32], recorded[48], reason[80];
     bar->parts[0] = p.latency_us;
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
     recorded_text(input, kernel, recorded);
-    if (p.limiter == TERM_DEPENDENT_LOADS && longest > 0)
-        snprintf(cell, sizeof cell, ", one cell of %lld points", (long long)longest);
-    snprintf(bar->text, sizeof bar->text, "%s%s, %s%s", us, recorded,
-             limit_brief(limit_names[p.limiter]),
-             cell);
+    findings_reason(kernel, &p, longest, reason, sizeof reason);
+    if (strchr(reason, ':')) /* commas separate pieces */
+        *strchr(reason, ':') = ',';
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s", us, recorded, limit_brief(reason));
 }
 
 /* "V4 is fastest in INT8, 9.12 us; FP16 takes 11.6 us" */

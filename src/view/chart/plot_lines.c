@@ -335,28 +335,46 @@ static Ticks y_ticks(const PlotAxis *axis, double h) {
     return ticks_of(axis->log, axis->lo, axis->hi, (int)fmax(fmin(h / 36, 7), 2));
 }
 
-static double labels_width(const PlotFrame *frame, const Ticks *ticks) {
+/* Writes the label of a tick: in cells the last one has the unit. */
+static void tick_label(const PlotFrame *frame, const PlotAxis *axis, const Ticks *ticks, int i,
+                       char label[48]) {
+    bool unit = frame->cells && axis->unit && i == ticks->count - 1;
+    snprintf(label, 48, "%s%s%s", ticks->label[i], unit ? " " : "", unit ? axis->unit : "");
+}
+
+static double labels_width(const PlotFrame *frame, const PlotAxis *axis, const Ticks *ticks) {
     TextStyle style = plot_muted(frame);
+    char label[48];
     double widest = 0;
-    for (int i = 0; i < ticks->count; i++)
-        widest = fmax(widest, pen_text_width(frame->pen, &style, ticks->label[i]));
+    for (int i = 0; i < ticks->count; i++) {
+        tick_label(frame, axis, ticks, i, label);
+        widest = fmax(widest, pen_text_width(frame->pen, &style, label));
+    }
     return widest + 8;
 }
 
 /* Draws the y axis. Its labels stand at the side that the names leave free, the title above them.
  */
-static void draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box chart, double title_y,
+static void draw_y_axis(const PlotFrame *frame, const ChartSpec *spec, Box chart, double title_y,
                         const Ticks *ticks, bool right, Box whole) {
     Pen *pen = frame->pen;
+    const PlotAxis *axis = &spec->y;
     TextStyle style = aligned(plot_muted(frame), right ? ALIGN_LEFT : ALIGN_RIGHT);
     double x = right ? chart.x + chart.w + 8 : chart.x - 8;
-    char title[160], multiplier[48];
+    char title[160], multiplier[48], label[48];
+    const double bottom = chart.y + chart.h;
+    const double lowest = bottom - (frame->cells ? 0.5 * CELL_H : 0); /* above the x axis' row */
     for (int i = 0; i < ticks->count; i++) {
         double y = plot_y(axis, chart, ticks->at[i]);
+        if (spec->zero && bottom - y < 1.2 * style.size)
+            continue; /* the label of 0 stands there */
         if (!frame->cells)
             pen_line(pen, chart.x, y, chart.x + chart.w, y, pen->theme->rule, 0.7, 1);
-        pen_text(pen, x, y + 0.35 * style.size, 80, &style, ticks->label[i]);
+        tick_label(frame, axis, ticks, i, label);
+        pen_text(pen, x, fmin(y, lowest) + 0.35 * style.size, 80, &style, label);
     }
+    if (spec->zero)
+        pen_text(pen, x, lowest + 0.35 * style.size, 80, &style, "0");
     if (frame->cells)
         return;
     ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
@@ -373,7 +391,7 @@ void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     top = frame->cells ? top : title_y + 14;
     double room = box.y + box.h - top - below;
     Ticks ticks = y_ticks(&spec->y, room);
-    double labels_w = labels_width(frame, &ticks);
+    double labels_w = labels_width(frame, &spec->y, &ticks);
     Box chart = {box.x, top, box.w, room};
     Ends ends = choose_ends(frame, spec, chart);
     chart.w -= labels_w + fmax(ends.w, 10);
@@ -386,7 +404,7 @@ void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
         return;
     ticks = y_ticks(&spec->y, chart.h);
     find_ends(spec, chart, &ends);
-    draw_y_axis(frame, &spec->y, chart, title_y, &ticks, ends.left, box);
+    draw_y_axis(frame, spec, chart, title_y, &ticks, ends.left, box);
     plot_draw_x_axis(frame, &spec->x, chart, box);
     plot_draw_marks(frame, spec, chart, box.x + box.w);
     pen_line(frame->pen, chart.x, chart.y + chart.h, chart.x + chart.w, chart.y + chart.h,

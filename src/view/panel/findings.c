@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, MORE_W = 14, MORE_FROM_W = 70 };
+enum { KEY_W = 6, WORD_W = 14, GAIN_W = 9, MORE_W = 14, MORE_FROM_W = 70 };
 
 /* Draws a finding. Enter opens the first one, a click any. Where there is room, others say their
  * word. */
@@ -23,15 +23,19 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
                first                                      ? "Enter"
                : wide && sheet_width(sheet, text) < key_w ? text
                                                           : "click");
-    sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), finding->advice);
-    snprintf(text, sizeof text, "%.1f \u00d7", finding->gain);
+    snprintf(text, sizeof text, "%s", finding->advice);
+    if (sheet_width(sheet, text) > w)
+        text[strcspn(text, "(")] = '\0';
+    sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), text);
+    snprintf(text, sizeof text, "%s%s%.1f \u00d7", advice->of ? advice->of : "", advice->of ? " " : "",
+             finding->gain);
     sheet_right(sheet, x + w, row.y, GAIN_W, cell_bold(INK_TEXT), text);
     sheet_right(sheet, x + w + GAIN_W, row.y, more, cell_style(INK_MUTED),
-                command->action == ACTION_KERNEL ? "tries it" : "opens lesson");
+                command->action == ACTION_EXPLAIN ? "opens lesson" : "tries it");
 }
 
 void findings_draw(Sheet *sheet, Area area, const PanelData *data) {
-    Advice advice[FINDINGS_MAX];
+    Advice advice[FINDINGS_MAX + 1];
     const int count = live_advice(data->state, data->live, advice);
     char on[128], note[160];
     prediction_gpu(data->state, on, sizeof on);

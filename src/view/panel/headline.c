@@ -89,6 +89,12 @@ static const StoryBar *fastest_of(const Story *story) {
     return best;
 }
 
+/* Whether a time has to be measured that a busy CPU holds up. A model needs no quiet CPU. */
+static bool waits_for_cpu(const Story *story, const PanelData *data) {
+    return data->live->machine_busy && isnan(story->ratio) &&
+           (!story->on_gpu || data->state->job.config.kernel->where == BEV_CUDA);
+}
+
 /* Writes the sentence of the ratio of two latencies: unknown, the baseline against the fastest
  * kernel, alike, faster, or slower. */
 static void say_ratio(const Story *story, double ratio, const PanelData *data, Message *message) {
@@ -99,9 +105,9 @@ static void say_ratio(const Story *story, double ratio, const PanelData *data, M
         snprintf(format, sizeof format, " %s", bev_dtypes[data->state->job.baseline.dtype].title);
     if (!(ratio > 0))
         snprintf(message->sentence, sizeof message->sentence, "%s: its time %s", name,
-                 !data->live->timed         ? "is not recorded"
-                 : data->live->machine_busy ? "waits for a quiet CPU"
-                                            : "follows");
+                 !data->live->timed           ? "is not recorded"
+                 : waits_for_cpu(story, data) ? "waits for a quiet CPU"
+                                              : "follows");
     else if (!strcmp(name, base) && !format[0] && fastest &&
              strcmp(fastest->kernel->title, base) != 0) {
         ratio_text(story->baseline.us / fastest->us, message->number, sizeof message->number);
@@ -133,19 +139,16 @@ static bool gates_fail(const LiveAccuracy *accuracy) {
 static void say_sums(const Story *story, const PanelData *data, char *text, size_t size) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    char error[24], moment[48], at[64] = "";
-    unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
-    live_moment_text(&data->state->scene, accuracy->time_s, moment, sizeof moment);
-    if (scene_moves(&data->state->scene))
-        snprintf(at, sizeof at, " at %s", moment);
+    const double largest = live_largest_error(accuracy);
+    char error[24], at[96];
+    unit_text(UNIT_ERROR, largest, error, sizeof error);
+    live_error_when(&data->state->scene, accuracy, at, sizeof at);
     if (!accuracy->source || accuracy->stale || story->other_config)
         snprintf(text, size, "the largest error of %s follows", story->selection.kernel->title);
-    else if (!isfinite(accuracy->max_abs))
+    else if (!isfinite(largest))
         snprintf(text, size, "its sums were not judged");
     else if (gates_fail(accuracy))
-        snprintf(text, size, "its sums are wrong: largest error %s%s, a gate fails", error, at);
-    else if (accuracy->atol_1e2 == LIVE_PASS)
-        snprintf(text, size, "largest error %s%s, NVIDIA's tolerance 0.01", error, at);
+        snprintf(text, size, "its sums are wrong: error %s%s, a gate fails", error, at);
     else
         snprintf(text, size, "%s errs by %s%s, NVIDIA's tolerance 0.01", bev_dtypes[dtype].title,
                  error, at);
@@ -168,11 +171,11 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
         data->state->job.config.kernel->where == BEV_CPU)
         snprintf(more, sizeof more, ", %s: %s %s", machine, ratio,
                  source_names[here->ratio.source]);
-    bool waits = pairs || isnan(story->ratio); /* for a measurement: a model needs none */
-    if (data->live->machine_busy && waits && here->ratio.source != SOURCE_MEASURED)
+    bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
+    if (waits && here->ratio.source != SOURCE_MEASURED)
         snprintf(more + strlen(more), sizeof more - strlen(more), ", CPU busy: no time is taken");
     bool predicted = !pairs && story->source == SOURCE_MODEL;
-    snprintf(text, size, "%s%s%s", pairs ? from : story->from, predicted ? ", not measured" : "",
+    snprintf(text, size, "%s%s%s", predicted ? "not measured, " : "", pairs ? from : story->from,
              more);
 }
 

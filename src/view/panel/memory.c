@@ -44,6 +44,22 @@ static double total(const Segment segments[TENSORS]) {
     return sum;
 }
 
+/* Fills the segments of what a kernel touches, and last what it leaves alone. Sums in FP32 count as
+ * output. */
+static void touched_segments(const PredictedKernel *kernel, const BevFootprint *f,
+                             Segment segments[TENSORS + 1]) {
+    const BevTraffic *asked = &kernel->requested;
+    const double sums = kernel->profile.encoded * sizeof(float);
+    const BevFootprint own = {.feat = fmin(asked->feat, f->feat),
+                              .depth = fmin(asked->depth, f->depth),
+                              .out = f->out + sums};
+    footprint_segments(&own, segments);
+    const double index = kernel->own_bytes - total(segments);
+    segments[2].value = fmin(fmax(index, 0), f->index + f->weight);
+    const double rest = bev_footprint_total(*f) + sums - total(segments);
+    segments[TENSORS] = (Segment){fmax(rest, 0), INK_RULE, 0x00b7};
+}
+
 /* Returns the share of the frustum's points outside of the grid; NaN: unknown. */
 static double share_outside(const LiveData *live) {
     const BevShape *shape = &live->frame.shape;
@@ -138,26 +154,30 @@ static Stays stays_of(const PanelData *data, const Prediction *there) {
                                                      : STAYS_ALL;
 }
 
-/* Draws what a launch of the selection moves, and so what stays in the L2 from launch to launch.
- * False: the model does not know it yet. */
+/* Draws how much of the output goes to DRAM, and what comes from there: "V4 on RTX A6000: 5.38 MB of
+ * the output's 6.40 MB go to DRAM, 0 B come from it". False: the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char reads[32], writes[32], on[128], text[400];
+    char reads[32], writes[32], whole[32], of[64] = "", on[128], moved[128], text[400];
     if (!predicted)
         return false;
-    Prediction there = prediction_of(data->state, data->live, predicted);
+    const Prediction there = prediction_of(data->state, data->live, predicted);
+    const double out = data->live->memory.footprint.out;
+    const char *about = predicted->estimate ? "~" : "";
     megabytes(there.dram_read_bytes, reads, sizeof reads);
     megabytes(there.dram_write_bytes, writes, sizeof writes);
+    if (there.dram_write_bytes <= 1.01 * out) { /* more: sums in FP32 */
+        megabytes(out, whole, sizeof whole);
+        snprintf(of, sizeof of, " of the output's %s", whole);
+    }
+    snprintf(moved, sizeof moved, "%s%s%s go to DRAM, %s%s come from it", about, writes, of, about,
+             reads);
+    if (prediction_dram_bytes(there) < 1)
+        snprintf(moved, sizeof moved, "%snothing goes to DRAM or comes from it", about);
     prediction_gpu(data->state, on, sizeof on);
-    static const char *const words[] = {"", ": all stays", ": only its inputs stay", ""};
-    const char *stays = words[stays_of(data, &there)];
-    snprintf(text, sizeof text, "%s on %s writes %s to DRAM, reads %s%s", predicted->title, on,
-             writes, reads, stays);
+    snprintf(text, sizeof text, "%s on %s: %s", predicted->title, on, moved);
     if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "%s writes %s to DRAM, reads %s%s", predicted->title, writes,
-                 reads, stays);
-    if (sheet_width(sheet, text) > area.w)
-        snprintf(text, sizeof text, "%s writes %s to DRAM", predicted->title, writes);
+        snprintf(text, sizeof text, "%s: %s", predicted->title, moved);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
     return true;
@@ -229,8 +249,9 @@ enum {
     NAME_W = 14,
     SIZE_W = 9,
     VERDICT_W = 24,
-    BRIEF_W = 13,
-    PERCENT_W = 7,
+    BRIEF_W = 19,
+    PERCENT_W = 6,
+    NOTE_W = 39,
     WHOLE_FROM_W = 60
 };
 static const double FULL = 1.8; /* the bars' scale in L2s */
@@ -273,43 +294,48 @@ static Stays stays_on(const PanelData *data, const Cache *cache) {
 }
 
 static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cache *cache,
-                       const Segment *segments, double footprint, double gathered) {
+                       const Segment *segments, double gathered) {
     static const char *const verdicts[] = {"", "stays", "output leaves", "leaves"};
     static const Ink inks[] = {INK_TEXT, INK_GOOD, INK_WARN, INK_BAD};
     char text[48];
     const bool whole = row.w >= WHOLE_FROM_W;
-    int verdict_w = whole ? VERDICT_W : BRIEF_W;
-    int bar_x = row.x + NAME_W + SIZE_W + 1, bar_w = row.w - (bar_x - row.x) - verdict_w - 1;
+    const int verdict_w = whole ? VERDICT_W : BRIEF_W, size_w = whole ? SIZE_W : 0;
+    const int bar_x = row.x + NAME_W + size_w + whole;
+    const int bar_w = row.w - (bar_x - row.x) - verdict_w - 1;
     const Stays stays = stays_on(data, cache);
     sheet_origin(sheet, ORIGIN_CACHES, NULL);
     if (cache->word)
         sheet_spot(sheet, row, ACTION_GPU, 0, cache->word);
     sheet_text(sheet, row.x, row.y, NAME_W, cell_style(INK_TEXT), cache->name);
     snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    if (bar_w > 0)
-        sheet_right(sheet, row.x + NAME_W, row.y, SIZE_W, cell_style(INK_MUTED), text);
+    sheet_right(sheet, row.x + NAME_W, row.y, size_w, cell_style(INK_MUTED), text);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
+    const double touched = total(segments), columns = bar_w / (FULL * cache->bytes);
     if (bar_w > 0)
-        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS, FULL * cache->bytes,
+        sheet_stack(sheet, bar_x, row.y, bar_w, segments, TENSORS + 1, FULL * cache->bytes,
                     cache->bytes);
-    const double columns = bar_w / (FULL * cache->bytes);
-    int tick = (int)fmin(gathered * columns, bar_w);
-    if (whole && tick < bar_w - 1 && tick >= footprint * columns && tick != (int)(bar_w / FULL))
+    const int tick = (int)fmin(gathered * columns, bar_w - 3); /* with an arrow beyond the scale */
+    if (whole && tick > (touched + segments[TENSORS].value) * columns &&
+        tick != (int)(bar_w / FULL)) {
         sheet_sign(sheet, bar_x + tick, row.y, 0x25cb, cell_style(INK_TITLE));
+        if (gathered * columns >= bar_w)
+            sheet_sign(sheet, bar_x + tick + 2, row.y, 0x25b8, cell_style(INK_TITLE));
+    }
     const PredictedKernel *of = prediction_kernel(data->state, data->live);
-    snprintf(text, sizeof text, "%.0f %%", 100 * footprint / cache->bytes);
-    if (whole)
-        sheet_text(sheet, row.x + row.w - verdict_w, row.y, PERCENT_W, cell_style(INK_TEXT), text);
+    const int verdict_x = row.x + row.w - verdict_w;
+    snprintf(text, sizeof text, "%.0f %%", 100 * touched / cache->bytes);
+    sheet_text(sheet, verdict_x, row.y, PERCENT_W, cell_style(INK_TEXT), text);
     if (stays && whole)
         snprintf(text, sizeof text, "%s: %s", of->title, verdicts[stays]);
     if (stays && (!whole || sheet_width(sheet, text) > verdict_w - PERCENT_W))
         snprintf(text, sizeof text, "%s", verdicts[stays]);
-    if (stays || !whole)
+    if (stays)
         sheet_right(sheet, row.x, row.y, row.w, cell_bold(inks[stays]), text);
 }
 
 /* Draws the colours of the arrays, and the hollow tick. */
-static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) {
+static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *segments) {
+    const bool backward = segments[TENSORS - 1].value > 0;
     const int count = backward ? TENSORS : TENSORS - 1;
     char text[64], bytes[24];
     int x = row.x, end = row.x + row.w;
@@ -320,8 +346,14 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) 
         sheet_key(sheet, x, row.y, tensors[i].ink, tensors[i].texture);
         x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), name);
     }
+    if (segments[TENSORS].value > 0 && x + 8 <= end) {
+        sheet_key(sheet, x, row.y, segments[TENSORS].ink, segments[TENSORS].texture);
+        x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), "unused");
+    }
     unit_text(UNIT_BYTES, gathered, bytes, sizeof bytes);
     snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes);
+    if (sheet_width(sheet, text) > end - x)
+        snprintf(text, sizeof text, "%s gather %s, | L2 full", "\u25cb", bytes);
     if (sheet_width(sheet, text) > end - x)
         snprintf(text, sizeof text, "| L2 full");
     if (sheet_width(sheet, text) <= end - x)
@@ -330,35 +362,46 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, bool backward) 
 
 void resident_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveMemory *memory = &data->live->memory;
-    char note[128] = "", footprint[24], outside[64] = "";
-    double all = bev_footprint_total(memory->footprint);
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    char note[160] = "", all[24], touched[24], outside[64] = "";
     double gathered = bev_traffic_total(memory->gather);
     double share = share_outside(data->live);
-    unit_text(UNIT_BYTES, all, footprint, sizeof footprint);
+    Segment segments[TENSORS + 1] = {{0}};
+    footprint_segments(&memory->footprint, segments);
+    megabytes(total(segments), all, sizeof all);
+    snprintf(note, sizeof note, "all arrays %s", all);
+    if (predicted) {
+        touched_segments(predicted, &memory->footprint, segments);
+        megabytes(total(segments), touched, sizeof touched);
+        const char *unit = strchr(touched, ' ');
+        bool same_unit = unit && strchr(all, ' ') && !strcmp(unit, strchr(all, ' '));
+        snprintf(note, sizeof note, "%s touches %s%.*s of %s", predicted->title,
+                 predicted->estimate ? "~" : "",
+                 (int)(same_unit ? unit - touched : (long)strlen(touched)), touched, all);
+        if (predicted->profile.encoded > 0)
+            snprintf(note, sizeof note, "%s touches %s%s, FP32 sums too", predicted->title,
+                     predicted->estimate ? "~" : "", touched);
+    }
     if (isfinite(share))
         snprintf(outside, sizeof outside, "; %.1f %% of the points outside of the grid",
                  100 * share);
-    if (memory->known)
-        snprintf(note, sizeof note, "footprint %s%s", footprint, outside);
     sheet_origin(sheet, ORIGIN_SHAPES, NULL);
     const char *title = "Does the working set stay in the L2?";
-    if (sheet_width(sheet, title) * 9 / 8 > area.w) /* a title's font is larger */
+    if (sheet_width(sheet, title) * 9 / 8 + NOTE_W > area.w) /* a title's font is larger */
         title = "Stays in the L2?";
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
-        snprintf(note, sizeof note, "footprint %s", footprint);
+    if (sheet_width(sheet, title) + sheet_width(sheet, note) + sheet_width(sheet, outside) + 4 <=
+        area.w)
+        strcat(note, outside);
     area = sheet_title(sheet, area, title, memory->known ? note : "");
     if (!memory->known)
         return;
-    Segment segments[TENSORS];
-    footprint_segments(&memory->footprint, segments);
     Cache caches[MOST_GPUS];
     int count = list_caches(data, caches);
     for (int i = 0; i < count && i < area.h; i++)
-        draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, data, &caches[i], segments, all,
+        draw_cache(sheet, (Area){area.x, area.y + i, area.w, 1}, data, &caches[i], segments,
                    gathered);
     if (area.h > count)
-        draw_legend(sheet, (Area){area.x, area.y + count, area.w, 1}, gathered,
-                    segments[TENSORS - 1].value > 0);
+        draw_legend(sheet, (Area){area.x, area.y + count, area.w, 1}, gathered, segments);
     if (area.h > count + 1)
         draw_moved(sheet, (Area){area.x, area.y + count + 1, area.w, 1}, data);
 }

@@ -38,7 +38,7 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
 /* Writes the latency and its limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". */
 static void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(state, live);
-    char on[128], us[32];
+    char on[128], us[32], reason[80];
     prediction_gpu(state, on, sizeof on);
     if (!predicted && !model_follows(&live->job.config)) {
         snprintf(text, size, "%s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
@@ -51,7 +51,9 @@ static void prediction_latency(const State *state, const LiveData *live, char *t
     }
     Prediction p = prediction_of(state, live, predicted);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    snprintf(text, size, "%s on %s: %s, %s", predicted->title, on, us, limit_names[p.limiter]);
+    findings_reason(predicted, &p, 0, reason, sizeof reason);
+    snprintf(text, size, "%s on %s: %s, %.*s", predicted->title, on, us,
+             (int)strcspn(reason, ":"), reason);
 }
 
 /* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */

@@ -21,7 +21,8 @@ static bool is_changed(const PanelData *data) {
     for (int i = 0; !changed && i < data->state->scene.camera_count; i++)
         changed = camera_faults(&data->live->job, i, text, sizeof text);
     for (int band = 0; objects->compared && band < OBJECT_BANDS; band++)
-        changed = changed || objects->baseline[band].error_m > 0 || objects->baseline[band].lost;
+        changed = changed || objects->baseline[band].error_m > 0 ||
+                  objects->baseline[band].lost != objects->now[band].lost;
     return changed;
 }
 

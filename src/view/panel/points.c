@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The points of a cell: a curve of the interval lengths, and the longest one. */
+#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>
@@ -36,8 +37,11 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "%d", 1 << i);
         sheet_text(sheet, area.x + i * BUCKET_W, area.y + 1, BUCKET_W, cell_style(INK_MUTED), text);
     }
-    snprintf(text, sizeof text, "one %s has %d", of, stats->longest);
+    snprintf(text, sizeof text, "one %s has %d%s", of, stats->longest,
+             live_longest_empty(data->live) ? ", all of probability 0" : "");
     int x = area.x + buckets * BUCKET_W + 1, w = area.w - buckets * BUCKET_W - 1;
+    if (sheet_width(sheet, text) > w)
+        snprintf(text, sizeof text, "one %s has %d", of, stats->longest);
     if (sheet_width(sheet, text) > w)
         return;
     sheet_right(sheet, x, area.y, w, cell_bold(INK_WARN), text);

@@ -45,19 +45,6 @@ static const Schedule *winner_of(const Race *race) {
     return best;
 }
 
-/* Writes what takes the time of a kernel. */
-static void limit_text(const Race *race, const Schedule *lane, char *text, size_t size) {
-    const char *limit = limit_names[lane->limiter];
-    long long longest = lane->longest;
-    if (lane->limiter != TERM_DEPENDENT_LOADS)
-        snprintf(text, size, "%s%s", limit,
-                 lane->kernel->access.sums && lane->limiter == TERM_L2 ? ": atomics" : "");
-    else if (longest == race->longest_points)
-        snprintf(text, size, "%s: one cell of %lld points", limit, longest);
-    else
-        snprintf(text, size, "%s: at most %lld steps a warp", limit, longest);
-}
-
 static void source_text(const RaceView *view, char *text, size_t size) {
     const Race *race = view->race;
     bool model = race->source == SOURCE_MODEL;
@@ -204,14 +191,13 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
  * each bar what takes the time. */
 static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     enum { NAME_W = 16, TIME_W = 10 };
-    char end[24], limit[96];
+    char end[24];
     int each = (int)fmin(area.h / race->count, 3), w = area.w - NAME_W - TIME_W;
     for (int i = 0; i < race->count; i++) {
         const Schedule *lane = &race->lanes[i];
         int y = area.y + i * each;
         bool done = us >= lane->latency_us;
         us_text(lane->latency_us, end);
-        limit_text(race, lane, limit, sizeof limit);
         sheet_text(sheet, area.x, y, NAME_W - 1, cell_bold(lane_ink(race, lane)),
                    lane->rung->title);
         sheet_bar(sheet, area.x + NAME_W, y, w, fmin(us, lane->latency_us), race_end_us(race),
@@ -220,7 +206,7 @@ static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
                     done ? cell_bold(INK_TEXT) : cell_style(INK_MUTED), end);
         if (each > 1)
             sheet_text(sheet, area.x + NAME_W, y + 1, area.w - NAME_W, cell_style(INK_MUTED),
-                       limit);
+                       lane->reason);
     }
 }
 
@@ -283,8 +269,7 @@ void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
         sheet_text(sheet, row.x, row.y, row.w, cell_bold(lane_ink(race, lane)), lane->rung->title);
         us_text(lane->latency_us, text);
         sheet_text(sheet, row.x, row.y + 1, row.w, cell_style(INK_TEXT), text);
-        limit_text(race, lane, text, sizeof text);
-        sheet_paragraph(sheet, area_below(row, 2), INK_MUTED, text);
+        sheet_paragraph(sheet, area_below(row, 2), INK_MUTED, lane->reason);
         for (int m = 0; m < race->count; m++)
             grid_draw(sheet, (Area){area.x + NAME_W + m * w, row.y, w - 1, h - 1}, view, lane,
                       moments[m], false);
@@ -375,16 +360,20 @@ static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double sca
 void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Race *race = view->race;
     const Schedule *slow = race_straggler(race), *best = winner_of(race);
-    char text[200], note[160];
+    char text[256], note[160];
     source_text(view, note, sizeof note);
-    area = sheet_title(sheet, area, "Straggler: when each multiprocessor works, from top to bottom",
-                       "");
+    snprintf(text, sizeof text, "Straggler: %d multiprocessors from top to bottom, time to the right",
+             slow->multiprocessors);
+    area = sheet_title(sheet, area, text, "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
     snprintf(text, sizeof text,
              waits ? "%s waits for one cell of %lld points" : "%s is the slowest kernel here",
              slow->rung->title, (long long)race->longest_points);
     sheet_line(sheet, area, cell_bold(INK_WARN), text);
-    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED), note);
+    snprintf(text, sizeof text, "%s; blank: idle, lighter: more of a row's multiprocessors work",
+             note);
+    sheet_line(sheet, area_below(area, 1), cell_style(INK_MUTED),
+               sheet_width(sheet, text) <= area.w ? text : note);
     area = area_below(area, 2 + (area.h > 20));
     int grid_w = area.w * 3 / 10, w = area.w - grid_w - GAP, h = area.h - 2;
     lane_strip(sheet, (Area){area.x, area.y, w, h * 3 / 5}, slow, slow->latency_us, true);

@@ -67,29 +67,34 @@ static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype
 }
 
 /* Writes two verdicts: whether the kernel adds up what it reads, then whether the format is within
- * NVIDIA's tolerance. The short text has the first alone. */
-static void verdict_text(const LiveAccuracy *accuracy, BevDtype dtype, bool brief, char *text,
+ * NVIDIA's tolerance. The short text has the last alone. */
+static void verdict_text(const PanelData *data, BevDtype dtype, bool brief, char *text,
                          size_t size) {
-    const bool pass = accuracy->atol_1e2 == LIVE_PASS;
+    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+    const double error = live_largest_error(accuracy);
+    const bool pass = error <= LIMIT;
     const char *name = bev_dtypes[dtype].title;
-    char error[24];
-    unit_text(UNIT_ERROR, accuracy->max_abs, error, sizeof error);
+    char number[24], when[48] = "";
+    unit_text(UNIT_ERROR, error, number, sizeof number);
+    live_error_when(&data->state->scene, accuracy, when, sizeof when);
+    const bool format_fails = accuracy->gate_b == LIVE_FAIL || accuracy->moments.fails;
     const char *fails = !accuracy->source || accuracy->stale ? "being judged"
                         : accuracy->gate_a == LIVE_FAIL      ? "gate A fails: the kernel is wrong"
-                        : accuracy->gate_b == LIVE_FAIL      ? "gate B fails: the format"
+                        : format_fails                       ? "gate B fails: the format"
                         : accuracy->gate_c == LIVE_FAIL      ? "gate C fails: the kernel is wrong"
-                        : !isfinite(accuracy->max_abs)       ? "not judged: too large"
+                        : !isfinite(error)                   ? "not judged: too large"
                                                              : NULL;
     if (fails)
         snprintf(text, size, "%.*s", brief ? (int)strcspn(fails, ":") : 40, fails);
     else if (brief)
-        snprintf(text, size, "%s: %s, %s 1e-2", name, error, pass ? "within" : "above");
+        snprintf(text, size, "%s: %s, %s 1e-2", name, number, pass ? "within" : "above");
     else
-        snprintf(text, size, "%s; %s itself errs by %s, %s 1e-2",
+        snprintf(text, size, "%s%s, %s 1e-2, %s%s, rel L2 %.2g",
                  !accuracy->gate_a   ? "gate B passes, A and C run"
-                 : !accuracy->gate_c ? "its sums are right: gates A, B pass, C runs"
-                                     : "its sums are right: all gates pass",
-                 name, error, pass ? "within" : "above");
+                 : !accuracy->gate_c ? "gates A, B pass, C runs: right for "
+                                     : "gates pass: right for ",
+                 accuracy->gate_a ? name : "", pass ? "within" : "too coarse for", number, when,
+                 fmax(accuracy->rel_l2, accuracy->moments.rel_l2));
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -98,17 +103,19 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     const char *title = "Is it right?";
     int free_from[LABEL_ROWS] = {area.x, area.x, area.x};
     bool on_limit[LABEL_ROWS] = {false}, sentence = area.h >= LABEL_ROWS + 3;
-    char note[160], verdict[128], moment[32] = "";
+    char note[200], verdict[160], moment[32] = "";
     sheet->origin.dtype = config->dtype;
-    verdict_text(selected, config->dtype, !sentence, verdict, sizeof verdict);
+    verdict_text(data, config->dtype, !sentence, verdict, sizeof verdict);
     if (selected->source && scene_moves(&data->state->scene))
         live_moment_text(&data->state->scene, selected->time_s, moment, sizeof moment);
-    snprintf(note, sizeof note, "largest error against FP64%s%s%s%s", moment[0] ? " at " : "",
-             moment, sentence ? "" : "; ", sentence ? "" : verdict);
-    if (sheet_width(sheet, verdict) > area.w)
-        verdict_text(selected, config->dtype, true, verdict, sizeof verdict);
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
-        snprintf(note, sizeof note, "%s", sentence ? "" : verdict);
+    snprintf(note, sizeof note, "%s on this %s: largest error against FP64%s%s",
+             config->kernel->title, config->kernel->where == BEV_CPU ? "CPU" : "GPU",
+             moment[0] ? ", " : "", moment);
+    if (!sentence)
+        snprintf(note, sizeof note, "%s", verdict);
+    if (sentence && sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
+        snprintf(note, sizeof note, "%s on this %s", config->kernel->title,
+                 config->kernel->where == BEV_CPU ? "CPU" : "GPU");
     if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
         note[0] = '\0';
     if (area.h < LEAST_ROWS && !note[0]) /* no axis */
@@ -117,8 +124,7 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (area.h < LEAST_ROWS - 1)
         return;
     if (sentence)
-        sheet_line(sheet, (Area){area.x, area.y + LABEL_ROWS + 1, area.w, 1}, cell_style(INK_TEXT),
-                   verdict);
+        sheet_figures(sheet, (Area){area.x, area.y + LABEL_ROWS + 1, area.w, 1}, INK_TEXT, verdict);
     draw_axis(sheet, area);
     bool drawn[BEV_DTYPE_COUNT] = {false};
     for (int n = 0; n < BEV_DTYPE_COUNT; n++) { /* the smallest error first */

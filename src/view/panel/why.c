@@ -10,9 +10,9 @@
 
 enum {
     MARK_W = 2,
-    NUMBER_W = 10,
+    NUMBER_W = 11,
     SHORT_W = 24,
-    BRIEF_W = 15,
+    BRIEF_W = 18,
     BAR_LEAST = 12,
     BRIEF_LEAST = 8,
     BESIDE_W = 68
@@ -21,7 +21,7 @@ enum {
 /* Returns the rows. Where whole reasons have no room beside the bars, each has a row of its own. On
  * a high screen of cells a bar is a row and a half high. */
 int why_want(Sheet *sheet, const PanelData *data, int width) {
-    enum { TITLE = 1, KERNELS = 4, OTHERS = 2 };
+    enum { TITLE = 1, KERNELS = 4, OTHERS = 3 };
     (void)data;
     return TITLE + KERNELS * (width < BESIDE_W || !sheet->pixels ? 2 : 1) + OTHERS;
 }
@@ -41,8 +41,8 @@ static Columns columns_of(const Sheet *sheet, Area area, const Story *story) {
         int name_w = sheet_width(sheet, story->bars[i].kernel->title);
         at.name_w = name_w > at.name_w ? name_w : at.name_w;
         at.scale_us = fmax(at.scale_us, isfinite(story->bars[i].us) ? story->bars[i].us : 0);
-        int w = sheet_width(sheet, story->bars[i].why);
-        at.reason_w = w > at.reason_w ? w : at.reason_w;
+        at.reason_w = (int)fmax(at.reason_w, sheet_width(sheet, story->bars[i].why));
+        at.reason_w = (int)fmax(at.reason_w, sheet_width(sheet, story->bars[i].more));
     }
     int room = area.w - MARK_W - at.name_w - 1 - NUMBER_W;
     at.bar_x = area.x + MARK_W + at.name_w + 1;
@@ -74,29 +74,38 @@ static Ink bar_ink(const Story *story, const StoryBar *bar) {
                                                               : INK_MUTED;
 }
 
-/* Returns the column of the article's figure; -1: there is none, or it is beyond the scale. */
+/* Returns the column of the article's figure; -1: there is none, it is of another form of the
+ * kernel, or beyond the scale. */
 static int published_tick(const Columns *at, const StoryBar *bar) {
-    bool on_scale = bar->published_us <= at->scale_us; /* NaN is not */
+    bool on_scale = bar->published_us <= at->scale_us && !bar->other_form; /* NaN is not */
     return on_scale ? at->bar_x + (int)(at->bar_w * bar->published_us / at->scale_us) : -1;
 }
 
-/* Draws the article's figure: a tick where the scale reaches so far, else in words. */
-static void draw_published(Sheet *sheet, int y, const Columns *at, const StoryBar *bar, int x) {
-    char text[64], number[24];
-    if (isnan(bar->published_us))
+/* Draws the article's figure as a tick, where the scale reaches so far. */
+static void draw_tick(Sheet *sheet, int y, int tick, const BevKernel *kernel) {
+    if (tick < 0)
         return;
-    figure_text(UNIT_US, bar->published_us, number, sizeof number);
-    snprintf(text, sizeof text, "article%s: %s", bar->other_form ? ", small-L2 form" : "", number);
-    sheet_origin(sheet, ORIGIN_PUBLISHED, bar->kernel);
-    int tick = bar->other_form ? -1 : published_tick(at, bar);
-    if (tick >= 0) { /* on the bar, or beyond its end */
-        sheet_paper(sheet, (Area){tick, y, 1, 1}, INK_DEFAULT);
-        sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
-    }
-    x = tick >= x - 1 ? tick + 2 : x;
-    const int end = at->below ? at->reason_x + at->reason_w : at->reason_x;
-    if (x + sheet_width(sheet, text) < end)
-        sheet_text(sheet, x, y, end - x, cell_style(INK_MUTED), text);
+    sheet_origin(sheet, ORIGIN_PUBLISHED, kernel);
+    sheet_paper(sheet, (Area){tick, y, 1, 1}, INK_DEFAULT);
+    sheet_sign(sheet, tick, y, 0x2506, cell_bold(INK_TITLE));
+}
+
+/* Draws the reason in the most words that have room: in two rows beside a thick bar. */
+static void draw_reason(Sheet *sheet, int y, const Columns *at, const StoryBar *bar,
+                        CellStyle style) {
+    char whole[160], shorter[112];
+    const bool apart = at->thick && sheet_width(sheet, bar->why) <= at->reason_w;
+    const char *more = apart ? "" : bar->more, *comma = more[0] ? ", " : "";
+    snprintf(whole, sizeof whole, "%s%s%s", bar->why, comma, more);
+    snprintf(shorter, sizeof shorter, "%s%s%s", bar->short_why, comma, more);
+    const char *const texts[] = {whole, shorter, bar->why, bar->short_why, bar->brief};
+    int i = 0;
+    while (i < 4 && sheet_width(sheet, texts[i]) > at->reason_w)
+        i++;
+    if (at->reason_w > 0)
+        sheet_text(sheet, at->reason_x, y + at->below, at->reason_w, style, texts[i]);
+    if (apart)
+        sheet_text(sheet, at->reason_x, y + 1, at->reason_w, style, bar->more);
 }
 
 /* Draws a kernel's bar with its time, its published time and its reason. */
@@ -112,12 +121,7 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     if (selected)
         sheet_sign(sheet, row.x, row.y, 0x25b8, style);
     sheet_text(sheet, row.x + MARK_W, row.y, at->name_w, style, bar->kernel->title);
-    const char *reason = sheet_width(sheet, bar->why) <= at->reason_w         ? bar->why
-                         : sheet_width(sheet, bar->short_why) <= at->reason_w ? bar->short_why
-                                                                              : bar->brief;
-    if (at->reason_w > 0)
-        sheet_text(sheet, at->reason_x, row.y + at->below, at->reason_w,
-                   cell_style(selected ? INK_TEXT : INK_MUTED), reason);
+    draw_reason(sheet, row.y, at, bar, cell_style(selected ? INK_TEXT : INK_MUTED));
     if (isnan(bar->us))
         return;
     char number[24], us[20];
@@ -132,7 +136,7 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     for (int i = 0; at->thick && i < whole; i++)
         sheet_sign(sheet, at->bar_x + i, row.y + 1, 0x2580, cell_style(ink));
     sheet_text(sheet, x, row.y, NUMBER_W - 1, style, number);
-    draw_published(sheet, row.y, at, bar, x + sheet_width(sheet, number) + 2);
+    draw_tick(sheet, row.y, tick, bar->kernel);
 }
 
 static bool is_bar(const Story *story, const BevKernel *kernel) {
@@ -181,6 +185,33 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         sheet_text(sheet, x, row.y, w, cell_style(INK_MUTED), text);
 }
 
+/* Draws the article's times of the chosen GPU: "published, its map: V2 1,738, V3 90.0 us
+ * (small-L2 form)". False: it has none. */
+static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
+    const char *note = gpus[data->state->gpu].note;
+    char text[256] = "", number[24];
+    const char *form = "";
+    for (int i = 0; i < story->count; i++) {
+        const StoryBar *bar = &story->bars[i];
+        if (isnan(bar->published_us))
+            continue;
+        unit_text(UNIT_COUNT, bar->published_us, number, sizeof number);
+        if (bar->published_us < 1e3)
+            snprintf(number, sizeof number, "%#.3g", bar->published_us);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s",
+                 text[0] ? "," : "published, its map:", bar->kernel->title, number);
+        form = bar->other_form ? " (small-L2 form)" : form;
+    }
+    if (!text[0])
+        return false;
+    snprintf(text + strlen(text), sizeof text - strlen(text), " \u00b5s%s%s%.*s", form,
+             note ? ", " : "", note ? (int)strcspn(note, ";") : 0, note ? note : "");
+    sheet_origin(sheet, ORIGIN_PUBLISHED, NULL);
+    sheet_sign(sheet, row.x, row.y, 0x2506, cell_bold(INK_TITLE));
+    sheet_figures(sheet, (Area){row.x + MARK_W, row.y, row.w - MARK_W, 1}, INK_MUTED, text);
+    return true;
+}
+
 /* Draws this CPU's own times on a line of their own: they are not those of the bars. */
 static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
     char text[256] = "", number[24];
@@ -219,6 +250,8 @@ void why_draw(Sheet *sheet, Area area, const PanelData *data) {
     for (int i = 0; i < story.count && i * step < area.h; i++)
         draw_bar(sheet, (Area){area.x, area.y + i * step, area.w, 1}, &story, &story.bars[i], &at);
     area = area_below(area, story.count * step);
+    if (area.h > 0 && draw_published(sheet, area, data, &story))
+        area = area_below(area, 1);
     if (area.h > 0)
         draw_others(sheet, (Area){area.x, area.y, area.w, 1}, data, &story);
     if (area.h > 1)
