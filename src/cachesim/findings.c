@@ -54,8 +54,7 @@ static bool waits_for_interval(const BevKernel *kernel) {
 }
 
 static bool output_exceeds_l2(const Facts *facts) {
-    return facts->model->footprint.out >
-           model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
+    return facts->model->footprint.out > model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
 }
 
 /* Whether the issue term is the time of the touched L1 lines, not that of the instructions. */

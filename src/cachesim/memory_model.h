@@ -45,8 +45,8 @@ typedef struct {
     double sector_use;          /* requested feature bytes / bytes of their sectors; 0: unknown */
     double l2_sectors;
     double own_bytes; /* that it touches: each sector once, with its sums in FP32 */
-    bool estimate; /* replayed on a sample of the multiprocessors, without L2 */
-    bool sampled;  /* L2 was simulated for a sample of all lines, not for every line */
+    bool estimate;    /* replayed on a sample of the multiprocessors, without L2 */
+    bool sampled;     /* L2 was simulated for a sample of all lines, not for every line */
     Prediction predicted[MODEL_GPUS];    /* predictions with a warm L2 */
     Prediction cold[MODEL_GPUS];         /* predictions with a cold L2 */
     double recorded_us[MODEL_GPUS];      /* recorded latency, L2 warm; NaN: unknown */
@@ -101,7 +101,7 @@ typedef struct {
     int kernel_count;                       /* the number of rows whose accesses can be replayed */
     PredictedKernel kernels[MODEL_KERNELS]; /* by traced_place(row) */
     ModelFormat formats[BEV_DTYPE_COUNT];
-    PrunedModel pruned; /* the caller sets it */
+    PrunedModel pruned;  /* the caller sets it */
     Networks networks;   /* the networks on the network chart; the caller sets them */
     Timelines timelines; /* recorded time lines; the caller sets them */
 } MemoryModel;

@@ -272,7 +272,7 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     }
     job.live_model = engine->live_model;
     job.depth = depth;
-    job.hurry &= depth == DEPTH_ESTIMATE || engine->wanted; /* a lesson or the race waits */
+    job.hurry &= depth <= DEPTH_PRUNED || engine->wanted; /* a lesson or the race waits */
     job.wanted = engine->wanted;
     job.shown = engine->partial;
     background_start(engine->background, &job);

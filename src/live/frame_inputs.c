@@ -53,7 +53,8 @@ static void count_differences(const PooledGrid *a, const PooledGrid *b, LiveDiff
     const BevShape *shape = &a->features->shape;
     float most = 0;
     for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++) {
-        const float *x = a->values + cell * shape->channels, *y = b->values + cell * shape->channels;
+        const float *x = a->values + cell * shape->channels,
+                    *y = b->values + cell * shape->channels;
         if (!memcmp(x, y, (size_t)shape->channels * sizeof *x))
             continue;
         found->cells++;

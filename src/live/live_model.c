@@ -195,7 +195,7 @@ static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtyp
     int place = traced_place(kernel);
     if (place < 0 || now->failed[dtype] >> place & 1)
         return false;
-    const PredictedKernel *known = dtype == now->model->dtype       ? &now->model->kernels[place]
+    const PredictedKernel *known = dtype == now->model->dtype     ? &now->model->kernels[place]
                                    : kernel == bev_v3()->large_l2 ? &format->large_l2
                                    : kernel == bev_v3()->small_l2 ? &format->small_l2
                                                                   : &format->other;

@@ -11,10 +11,15 @@
 typedef struct LiveModel LiveModel;
 
 /* How much to simulate: estimates of the selection and of the kernels that the screen tells of; the
- * selection and the kernels that the screen tells of; every kernel; V3 in
- * every format as well. */
-/* DEPTH_PRUNED: an estimate, and the ladder on the pruned map, as live_model_prune() says. */
-typedef enum { DEPTH_ESTIMATE, DEPTH_PRUNED, DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
+ * same and the ladder on the pruned map, as live_model_prune() says; the selection and the kernels
+ * that the screen tells of; every kernel; V3 in every format as well. */
+typedef enum {
+    DEPTH_ESTIMATE,
+    DEPTH_PRUNED,
+    DEPTH_SELECTION,
+    DEPTH_KERNELS,
+    DEPTH_FORMATS
+} ModelDepth;
 
 /* Returns how much must be simulated for the chart of this state. */
 ModelDepth live_model_depth(const State *state);

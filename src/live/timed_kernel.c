@@ -75,8 +75,8 @@ bool timed_kernel_waited(const TimedKernel *timed) {
  * another one has settled: a picture made meanwhile does not make a kernel slower. */
 static bool is_worse(const TimedKernel *timed, bool settled) {
     const LiveKernel *live = &timed->live;
-    bool good = timed_kernel_has_figure(timed) && !live->single &&
-                !live->unsettled && !live->beside_pictures;
+    bool good = timed_kernel_has_figure(timed) && !live->single && !live->unsettled &&
+                !live->beside_pictures;
     return good && (!settled || timed->disturbed) && clock_ms() - timed->settled_ms < KEEP_MS;
 }
 

@@ -96,7 +96,7 @@ bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, 
 typedef struct {
     int64_t points, intervals, cells;
     int32_t median, p90, p99, longest;
-    int64_t longest_cell; /* cell with the longest interval; -1: no intervals */
+    int64_t longest_cell;     /* cell with the longest interval; -1: no intervals */
     int64_t longest_interval; /* that interval; -1: none */
 } ScatterStats;
 

@@ -89,11 +89,11 @@ void speedup_origin(const LiveData *live, char *text, size_t size) {
 
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
     FigureSource source = row->median_us.source;
-    const char *how = source != SOURCE_MEASURED            ? ""
-                      : row->beside_pictures               ? " while rendering: noisy"
-                      : row->unsettled                     ? ", unsettled"
-                      : row->single                        ? ", single launches"
-                                                           : "";
+    const char *how = source != SOURCE_MEASURED ? ""
+                      : row->beside_pictures    ? " while rendering: noisy"
+                      : row->unsettled          ? ", unsettled"
+                      : row->single             ? ", single launches"
+                                                : "";
     snprintf(text, size, "%s%s%s", source_names[source], how,
              row->median_us.stale ? ", stale" : "");
 }
@@ -272,8 +272,7 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
         *next = (Advice){findings[i], {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN}, NULL};
         snprintf(next->command.argument, sizeof next->command.argument, "%d", i + 1);
         if (try)
-            snprintf(next->command.argument, sizeof next->command.argument, "%s",
-                     kernel_word(try));
+            snprintf(next->command.argument, sizeof next->command.argument, "%s", kernel_word(try));
         kept += findings[i].gain > 0;
     }
     qsort(advice, (size_t)kept, sizeof *advice, by_gain);

@@ -118,9 +118,10 @@ static void say_why(const State *state, const LiveData *live, const PredictedKer
     snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "",
              tiles ? limit_brief(reason) : reason);
     const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
-    snprintf(bar->short_why, sizeof bar->short_why, "%.39s", tiles  ? "tiles, long cells cut"
-                                                             : cell ? cell
-                                                                    : brief);
+    snprintf(bar->short_why, sizeof bar->short_why, "%.39s",
+             tiles  ? "tiles, long cells cut"
+             : cell ? cell
+                    : brief);
     snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
 }
 

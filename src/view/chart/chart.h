@@ -82,7 +82,7 @@ typedef struct {
     int bar_count;
     const Ink *part_inks;  /* inks of parts with their names in them; NULL: plot_inks */
     const char *tick_name; /* the meaning of the hollow ticks; NULL: there are none */
-    bool zero; /* the lower edge of y stands for 0, although the scale is a logarithm */
+    bool zero;             /* the lower edge of y stands for 0, although the scale is a logarithm */
     bool meets;            /* lines have a dot where they meet a strong mark */
     const PlotMark *marks;
     int mark_count;

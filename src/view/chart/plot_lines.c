@@ -138,8 +138,8 @@ static Box box_beside(double x, double y, double w, double h, int side, int far)
     double right = x + 9 + 8 * far, left = x - 9 - 8 * far - w, middle = x - w / 2;
     double above = y - 5 - 10 * far - h, below = y + 5 + 10 * far;
     double level = y - h / 2 + shifts[far] * h, corner = far ? below : above;
-    const Box boxes[SIDES] = {{right, level, w, h},  {left, level, w, h},   {right, corner, w, h},
-                              {left, corner, w, h},  {middle, above, w, h}, {middle, below, w, h}};
+    const Box boxes[SIDES] = {{right, level, w, h}, {left, level, w, h},   {right, corner, w, h},
+                              {left, corner, w, h}, {middle, above, w, h}, {middle, below, w, h}};
     return boxes[side];
 }
 

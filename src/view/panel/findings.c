@@ -5,8 +5,9 @@
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { KEY_W = 6, WORD_W = 14, GAIN_W = 9, MORE_W = 14, MORE_FROM_W = 70 };
+enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, MORE_W = 14, MORE_FROM_W = 70 };
 
 /* Draws a finding. Enter opens the first one, a click any. Where there is room, others say their
  * word. */
@@ -16,7 +17,8 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     char text[64];
     const bool wide = row.w >= MORE_FROM_W;
     const int more = wide ? MORE_W : 0, key_w = wide ? WORD_W : KEY_W;
-    int x = row.x + key_w, w = row.w - key_w - GAIN_W - more;
+    const int gain_w = advice->of ? OTHER_W : GAIN_W;
+    int x = row.x + key_w, w = row.w - key_w - gain_w - more;
     sheet_spot(sheet, row, command->action, 0, command->argument);
     snprintf(text, sizeof text, ":%s %s", keys[command->action].word, command->argument);
     sheet_text(sheet, row.x, row.y, key_w, cell_style(first ? INK_ACCENT : INK_MUTED),
@@ -27,10 +29,10 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
     if (sheet_width(sheet, text) > w)
         text[strcspn(text, "(")] = '\0';
     sheet_text(sheet, x, row.y, w, cell_style(INK_TEXT), text);
-    snprintf(text, sizeof text, "%s%s%.1f \u00d7", advice->of ? advice->of : "", advice->of ? " " : "",
-             finding->gain);
-    sheet_right(sheet, x + w, row.y, GAIN_W, cell_bold(INK_TEXT), text);
-    sheet_right(sheet, x + w + GAIN_W, row.y, more, cell_style(INK_MUTED),
+    snprintf(text, sizeof text, "%s%s%.1f \u00d7", advice->of ? advice->of : "",
+             advice->of ? " " : "", finding->gain);
+    sheet_right(sheet, x + w, row.y, gain_w, cell_bold(INK_TEXT), text);
+    sheet_right(sheet, x + w + gain_w, row.y, more, cell_style(INK_MUTED),
                 command->action == ACTION_EXPLAIN ? "opens lesson" : "tries it");
 }
 

@@ -154,8 +154,8 @@ static Stays stays_of(const PanelData *data, const Prediction *there) {
                                                      : STAYS_ALL;
 }
 
-/* Draws how much of the output goes to DRAM, and what comes from there: "V4 on RTX A6000: 5.38 MB of
- * the output's 6.40 MB go to DRAM, 0 B come from it". False: the model does not know it yet. */
+/* Draws how much of the output goes to DRAM, and what comes from there: "V4 on RTX A6000: 5.38 MB
+ * of the output's 6.40 MB go to DRAM, 0 B come from it". False: the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     char reads[32], writes[32], whole[32], of[64] = "", on[128], moved[128], text[400];
@@ -178,6 +178,9 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     snprintf(text, sizeof text, "%s on %s: %s", predicted->title, on, moved);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "%s: %s", predicted->title, moved);
+    if (sheet_width(sheet, text) - (int)strlen(strchr(moved, ',') ? strchr(moved, ',') : "") >
+        area.w)
+        snprintf(text, sizeof text, "%s: %s%s go to DRAM", predicted->title, about, writes);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     sheet_figures(sheet, area, INK_MUTED, text);
     return true;

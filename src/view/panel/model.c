@@ -52,8 +52,8 @@ static void prediction_latency(const State *state, const LiveData *live, char *t
     Prediction p = prediction_of(state, live, predicted);
     figure_text(UNIT_US, p.latency_us, us, sizeof us);
     findings_reason(predicted, &p, 0, reason, sizeof reason);
-    snprintf(text, size, "%s on %s: %s, %.*s", predicted->title, on, us,
-             (int)strcspn(reason, ":"), reason);
+    snprintf(text, size, "%s on %s: %s, %.*s", predicted->title, on, us, (int)strcspn(reason, ":"),
+             reason);
 }
 
 /* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */

@@ -362,7 +362,8 @@ void straggler_strips_draw(Sheet *sheet, Area area, const RaceView *view) {
     const Schedule *slow = race_straggler(race), *best = winner_of(race);
     char text[256], note[160];
     source_text(view, note, sizeof note);
-    snprintf(text, sizeof text, "Straggler: %d multiprocessors from top to bottom, time to the right",
+    snprintf(text, sizeof text,
+             "Straggler: %d multiprocessors from top to bottom, time to the right",
              slow->multiprocessors);
     area = sheet_title(sheet, area, text, "");
     bool waits = slow->limiter == TERM_DEPENDENT_LOADS && slow->longest == race->longest_points;
