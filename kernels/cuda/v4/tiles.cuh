@@ -392,8 +392,8 @@ __device__ inline void add_steps(TileSums<D, GROUPS, TAILS, W> &sums, const Pool
             sums.add(data);
         } while (more);
     } else {
-        Data other(pool, map, me.c0, me.g, me.q);
-        Step<W> next(map, me.g);
+        Data other = data; // the same addresses, in the same registers
+        Step<W> next = step;
         read_next(next);
         load(data, step);
         for (;;) {
