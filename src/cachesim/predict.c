@@ -26,13 +26,13 @@ const char *limit_brief(const char *text) {
  * Latency: FAR_CYCLES are the cycles that a hit in the other partition takes on top of a hit in
  * this one. DRAM_CYCLES are those of a miss. regime.h has the 3 cycles of an instruction of a warp
  * alone: it is the one figure from a recorded latency, V2+DO's on canonical.
- * Launches: LAUNCH_US is an empty kernel in a graph. START_CYCLES pass from the end of a block to the
- * start of the next one in its place: 2,112 blocks of V4's size that end at once, eight in each
+ * Launches: LAUNCH_US is an empty kernel in a graph. START_CYCLES pass from the end of a block to
+ * the start of the next one in its place: 2,112 blocks of V4's size that end at once, eight in each
  * place, take 1.48 us more than an empty kernel (model.md, *V4's instructions, counted by a test*).
- * On hires and coarse the kernel that transposes the depth takes TRANSPOSE_US more (v4.md, *What the
- * last tiles wait for*). A clear and the encoding are further launches.
- * The encoding takes 7.8 us for 3.2 million elements. In a graph of its own, as behind a flush, an
- * empty kernel takes 2.9 us (model.md, *Cold caches*). */
+ * On hires and coarse the kernel that transposes the depth takes TRANSPOSE_US more (v4.md, *What
+ * the last tiles wait for*). A clear and the encoding are further launches. The encoding takes 7.8
+ * us for 3.2 million elements. In a graph of its own, as behind a flush, an empty kernel takes 2.9
+ * us (model.md, *Cold caches*). */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364; /* sectors a cycle and multiprocessor */
@@ -176,8 +176,8 @@ static double waves_on(const TraceCounts *counts, const Gpu *gpu) {
     return fmax((double)counts->waves * replayed_share(gpu), 1);
 }
 
-/* Returns the loads in sequence before the first point of an owner: a cell's interval, and where the
- * interval starts. */
+/* Returns the loads in sequence before the first point of an owner: a cell's interval, and where
+ * the interval starts. */
 static int loads_before_points(const BevAccess *form) {
     return form->owner == BEV_OWNS_CELL ? 2 : form->owner_bytes > 0;
 }
@@ -189,13 +189,13 @@ static double dependent_loads_us(const Profile *profile, const Gpu *gpu, double 
                                  const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
     double longest = (double)counts->longest;
-    double cycles = loads_cycles(&counts->indices, longest,
-                                 bev_indices_ahead(counts->form, profile->dtype), l2) +
-                    loads_cycles(&counts->values, longest,
-                                 bev_points_in_flight(counts->form, profile->dtype), l2) +
-                    BEV_CHAIN_CYCLES * (counts->chain_instructions > 0
-                                            ? (double)counts->chain_instructions
-                                            : instructions_a_step * longest);
+    double cycles =
+        loads_cycles(&counts->indices, longest, bev_indices_ahead(counts->form, profile->dtype),
+                     l2) +
+        loads_cycles(&counts->values, longest, bev_points_in_flight(counts->form, profile->dtype),
+                     l2) +
+        BEV_CHAIN_CYCLES * (counts->chain_instructions > 0 ? (double)counts->chain_instructions
+                                                           : instructions_a_step * longest);
     if (counts->chain_instructions == 0) {
         double more = fmax((double)counts->rounds - longest, 0) * replayed_share(gpu);
         cycles *= 1 + more / fmax(longest, 1);

@@ -83,7 +83,8 @@ static double written(const Race *race, const Schedule *lane, int64_t cell, doub
 }
 
 /* Returns a cell's colour as far as its writes have come. */
-static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, int64_t x, int64_t y) {
+static Rgb cell_by_now(const RaceView *view, const Schedule *lane, double us, int64_t x,
+                       int64_t y) {
     int64_t cell = raster_cell(view->race->nx, view->race->ny, x, y);
     double share = written(view->race, lane, cell, us);
     return rgb_mix(panel_theme.background, cell_color(view, x, y, cell),
