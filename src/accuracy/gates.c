@@ -359,7 +359,8 @@ static bool all_zero(const unsigned char *bytes, size_t count) {
 }
 
 /* Returns gate B's figures of one output. The arrays begin at this output. A row without terms
- * whose codes are 0 has no error. channels_l2 is NaN where all channels are 0, or without memory. */
+ * whose codes are 0 has no error. channels_l2 is NaN where all channels are 0, or without memory.
+ */
 static FormatError error_of(const GateOutput *output, const double *fp64_original,
                             const int32_t *terms, double underflow) {
     FormatError error = {.output = output->name, .slack = 1, .worst_cell = -1, .worst_channel = -1};

@@ -52,7 +52,8 @@ struct Starts {
 };
 
 // Thread t tells the feature row of sorted point t; the last one inside tells their number.
-__global__ void features_kernel(BevpoolPrepared out, int points, uint32_t none, int plane, int bins) {
+__global__ void features_kernel(BevpoolPrepared out, int points, uint32_t none, int plane,
+                                int bins) {
     int t = (int)thread_number();
     if (t >= points || (uint32_t)out.ranks_bev[t] == none)
         return;

@@ -110,16 +110,16 @@ TAP_WAITING_SUITE(term_pty_colors) {
         const char *option, *colors; /* the bytes that colours begin with here */
         int colored, above_ascii;
         const char *title;
-    } kinds[] = {
-        {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "", ";38;5;", true, true,
-         "256 colours where the terminal has them, block characters in a UTF-8 locale"},
-        {"TERM=xterm-256color", "NO_COLOR=1", "", ";5;", false, ANY, "NO_COLOR: none"},
-        {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "--color=never", ";5;", false, ANY,
-         "--color=never: none"},
-        {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "--ascii", ";5;", ANY, false,
-         "--ascii: nothing beyond ASCII"},
-        {"TERM=xterm", "LC_ALL=C", "", ";5;", ANY, false, "locale C, 8 colours: nothing beyond ASCII"},
-        {"TERM=vt100", "LC_ALL=C", "", ";5;", false, ANY, "a terminal without colours"}};
+    } kinds[] = {{"TERM=xterm-256color", "LC_ALL=C.UTF-8", "", ";38;5;", true, true,
+                  "256 colours where the terminal has them, block characters in a UTF-8 locale"},
+                 {"TERM=xterm-256color", "NO_COLOR=1", "", ";5;", false, ANY, "NO_COLOR: none"},
+                 {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "--color=never", ";5;", false, ANY,
+                  "--color=never: none"},
+                 {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "--ascii", ";5;", ANY, false,
+                  "--ascii: nothing beyond ASCII"},
+                 {"TERM=xterm", "LC_ALL=C", "", ";5;", ANY, false,
+                  "locale C, 8 colours: nothing beyond ASCII"},
+                 {"TERM=vt100", "LC_ALL=C", "", ";5;", false, ANY, "a terminal without colours"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         Pty pty;
         char *const environment[] = {kinds[i].type, kinds[i].locale, NULL};

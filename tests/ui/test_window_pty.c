@@ -28,8 +28,9 @@ static void test_never_possible(const char *display, const char *why) {
     quits(&pty, why, ok);
 }
 
-/* Without a terminal each log line is printed once; the window of SDL's driver is not seen. Whether the
- * display starts under this variable, says this, obeys these words and ends well; it leaves `pty`. */
+/* Without a terminal each log line is printed once; the window of SDL's driver is not seen. Whether
+ * the display starts under this variable, says this, obeys these words and ends well; it leaves
+ * `pty`. */
 static bool plain_says(Pty *pty, const char *variable, const char *words, const char *lines) {
     char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  (char *)variable, NULL};
@@ -45,8 +46,8 @@ static void test_broken(void) {
     folder_open();
     put(in_folder("fonts"), "<fontconfig/>");
     snprintf(variable, sizeof variable, "FONTCONFIG_FILE=%s", in_folder("fonts"));
-    bool ok = plain_says(&pty, variable, "install fonts-dejavu-core",
-                         "dtype fp8\nview norm\nquit\n");
+    bool ok =
+        plain_says(&pty, variable, "install fonts-dejavu-core", "dtype fp8\nview norm\nquit\n");
     tap_ok(ok && occurrences(pty.output, "no scalable font found") == 1,
            "no font for the window: said, once");
     pty_end(&pty);
