@@ -9,6 +9,7 @@
 #include <cuda_fp4.h>
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
+#include <type_traits>
 
 // Whether this architecture has instructions for the conversions of FP8 and FP4. Without them a few
 // integer operations give the same result.
@@ -163,49 +164,6 @@ __device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
 #endif
 }
 
-// One number format: Code is the storage of an element; decode and encode convert one element.
-template <BevDtype D> struct Codec;
-
-template <> struct Codec<BEV_FP32> {
-    using Code = float;
-    __device__ static float decode(Code code) {
-        return code;
-    }
-    __device__ static Code encode(float value) {
-        return value;
-    }
-};
-
-template <> struct Codec<BEV_FP16> {
-    using Code = __half;
-    __device__ static float decode(Code code) {
-        return __half2float(code);
-    }
-    __device__ static Code encode(float value) {
-        return __float2half_rn(value);
-    }
-};
-
-template <> struct Codec<BEV_BF16> {
-    using Code = __nv_bfloat16;
-    __device__ static float decode(Code code) {
-        return __bfloat162float(code);
-    }
-    __device__ static Code encode(float value) {
-        return __float2bfloat16_rn(value);
-    }
-};
-
-template <> struct Codec<BEV_FP8> {
-    using Code = uint8_t;
-    __device__ static float decode(Code code) {
-        return float_from_e4m3(code);
-    }
-    __device__ static Code encode(float value) {
-        return e4m3_from_float(value);
-    }
-};
-
 // Packs the lowest bytes of four words into one word, the first in the lowest byte.
 __device__ inline uint32_t pack_bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
@@ -222,22 +180,39 @@ __device__ inline uint32_t int8_from_floats(float a, float b, float c, float d) 
     return pack_bytes(bits[0], bits[1], bits[2], bits[3]);
 }
 
-template <> struct Codec<BEV_INT8> {
-    using Code = int8_t;
+// Whether features are whole numbers (codes of INT8): bev_is_whole() at compile time.
+template <BevDtype D> inline constexpr bool WHOLE = D == BEV_INT8 || D == BEV_INT8_FP16;
+
+// One number format: Code is the storage of an element; decode and encode convert one element.
+template <BevDtype D> struct Codec {
+    static_assert(D != BEV_NVFP4);
+    using Byte = std::conditional_t<WHOLE<D>, int8_t, uint8_t>;
+    using Narrow = std::conditional_t<
+        D == BEV_FP16, __half, std::conditional_t<D == BEV_BF16, __nv_bfloat16, Byte>>;
+    using Code = std::conditional_t<D == BEV_FP32, float, Narrow>;
+
     __device__ static float decode(Code code) {
-        return (float)code;
+        if constexpr (D == BEV_FP16)
+            return __half2float(code);
+        else if constexpr (D == BEV_BF16)
+            return __bfloat162float(code);
+        else if constexpr (D == BEV_FP8)
+            return float_from_e4m3(code);
+        else
+            return (float)code;
     }
     __device__ static Code encode(float value) {
-        return (Code)int8_from_floats(value, 0, 0, 0);
-    }
-};
-
-template <> struct Codec<BEV_INT8_FP16> : Codec<BEV_INT8> {};
-
-template <> struct Codec<BEV_UINT8> {
-    using Code = uint8_t;
-    __device__ static float decode(Code code) {
-        return (float)code;
+        static_assert(D != BEV_UINT8);
+        if constexpr (D == BEV_FP32)
+            return value;
+        else if constexpr (D == BEV_FP16)
+            return __float2half_rn(value);
+        else if constexpr (D == BEV_BF16)
+            return __float2bfloat16_rn(value);
+        else if constexpr (D == BEV_FP8)
+            return e4m3_from_float(value);
+        else
+            return (Code)int8_from_floats(value, 0, 0, 0);
     }
 };
 
@@ -249,8 +224,6 @@ __device__ inline void float4_from_int8(uint32_t codes, float values[4]) {
         values[i] = __uint_as_float(__byte_perm(biased, 0x4b000000, 0x7440 | i)) - 8388736.0f;
 }
 
-// Whether features are whole numbers (codes of INT8): bev_is_whole() at compile time.
-template <BevDtype D> inline constexpr bool WHOLE = D == BEV_INT8 || D == BEV_INT8_FP16;
 // The formats of depth and output that go with features of format D, as in bev_dtypes[].
 template <BevDtype D>
 inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4 ? BEV_FP8
