@@ -2,9 +2,7 @@
 #include "src/app/app.h"
 
 #include "src/scene/scatter.h"
-#include "src/state/live_text.h"
 #include "src/state/palette.h"
-#include "src/state/story.h"
 
 #include <math.h>
 #include <stdio.h>

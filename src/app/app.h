@@ -11,7 +11,6 @@
 
 #include "src/learn/course.h"
 #include "src/learn/lesson_run.h"
-#include "src/learn/quiz.h"
 #include "src/live/engine.h"
 #include "src/scene/scene.h"
 #include "src/view/bev/picture.h"

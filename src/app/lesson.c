@@ -5,7 +5,6 @@
 #include "src/app/app.h"
 
 #include "src/base/clock.h"
-#include "src/state/live_text.h"
 
 #include <math.h>
 #include <stdio.h>

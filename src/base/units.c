@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <langinfo.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,14 @@ void text_put(const char *text, FILE *out) {
             putc(text[at], out);
 }
 
+void text_add(char *text, size_t size, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
 int text_characters(const char *text, size_t length) {
     int count = 0;
     for (size_t i = 0; i < length; i++)
@@ -198,6 +207,18 @@ void figure_text(Unit unit, double value, char *text, size_t size) {
     char ascii[48];
     unit_text(unit, value, ascii, sizeof ascii);
     text_micro(ascii, text, size);
+}
+
+UnitText text_of_unit(Unit unit, double value) {
+    UnitText made;
+    unit_text(unit, value, made.text, sizeof made.text);
+    return made;
+}
+
+UnitText text_of_figure(Unit unit, double value) {
+    UnitText made;
+    figure_text(unit, value, made.text, sizeof made.text);
+    return made;
 }
 
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size) {

@@ -54,6 +54,13 @@ static inline Reading reading(double value, FigureSource source) {
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
+/* The same by value: text_of_unit(UNIT_US, 7.1).text is "7.1 us", text_of_figure has "µs". */
+typedef struct {
+    char text[48];
+} UnitText;
+UnitText text_of_unit(Unit unit, double value);
+UnitText text_of_figure(Unit unit, double value);
+
 /* Copies an ASCII text and writes the unit "us" behind a number as "µs". All screens that show
  * UTF-8 use this function. Other words stay. `copy` needs one byte more for each unit; otherwise
  * the text is cut. */
@@ -66,6 +73,10 @@ void heading_micro(const char *heading, char *copy, size_t size);
 void text_for_locale(const char *text, char *copy, size_t size);
 void heading_for_locale(const char *heading, char *copy, size_t size);
 void text_put(const char *text, FILE *out);
+
+/* Appends to a text what snprintf would write. What has no room is cut. */
+void text_add(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Returns the number of characters in `length` bytes of UTF-8 text. */
 int text_characters(const char *text, size_t length);

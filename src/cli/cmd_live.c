@@ -7,12 +7,10 @@
 #include "src/cli/selection.h"
 #include "src/learn/course.h"
 #include "src/learn/lesson.h"
-#include "src/learn/quiz.h"
 #include "src/run/machine.h"
 #include "src/scene/scene.h"
-#include "src/ui/lesson_text.h"
-#include "src/ui/loop.h"
 #include "src/ui/script.h"
+#include "src/ui/loop.h"
 
 #include <malloc.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "src/base/data.h"
 #include "src/cli/selection.h"
 #include "src/view/panel/steps_page.h"
-#include "src/view/term/cells_sheet.h"
+#include "src/view/term/dashboard.h"
 
 #include <stdlib.h>
 #include <string.h>

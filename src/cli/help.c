@@ -8,7 +8,6 @@
 #include "src/cli/options.h"
 #include "src/run/bench.h"
 #include "src/scene/scene.h"
-#include "src/state/glossary.h"
 #include "src/state/keys.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/color.h"

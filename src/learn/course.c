@@ -2,17 +2,22 @@
 #include "src/learn/course.h"
 
 #include "src/base/data.h"
+#include "src/base/hash.h"
 #include "src/base/nearest.h"
+#include "src/base/random.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char suffix[] = ".lesson";
 
-static int compare_names(const void *a, const void *b) {
+static int by_name(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
@@ -43,7 +48,7 @@ void course_read(Course *course) {
     for (const struct dirent *entry; (entry = readdir(folder));)
         add_name(course, entry->d_name);
     closedir(folder);
-    qsort(course->names, (size_t)course->count, COURSE_NAME, compare_names);
+    qsort(course->names, (size_t)course->count, COURSE_NAME, by_name);
     for (int i = 0; i < course->count; i++)
         read_idea(path, course->names[i], course->ideas[i]);
 }
@@ -94,4 +99,321 @@ const char *course_next(const Course *course, const CourseProgress *progress) {
             fresh = course->names[i];
     }
     return fresh ? fresh : course->count ? course->names[0] : NULL;
+}
+
+/* ---- progress, as lines: name, page, pages, answered, right, asked, done --------------------- */
+
+enum { LINE = 160 };
+static const char progress_file[] = "progress";
+
+/* Writes the path $XDG_STATE_HOME/bevscope/NAME, else ~/.local/state/bevscope/NAME. Returns false
+ * where neither XDG_STATE_HOME nor HOME is set. */
+static bool state_path(const char *name, char path[COURSE_PATH]) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        return snprintf(path, COURSE_PATH, "%s/bevscope/%s", state, name) < COURSE_PATH;
+    return home && home[0] &&
+           snprintf(path, COURSE_PATH, "%s/.local/state/bevscope/%s", home, name) < COURSE_PATH;
+}
+
+char *course_file_read(const char *name) {
+    enum { MOST_BYTES = 1 << 16 };
+    char path[COURSE_PATH], *text;
+    size_t length;
+    Err unread;
+    return state_path(name, path) && data_read(path, MOST_BYTES, &text, &length, &unread) ? text
+                                                                                          : NULL;
+}
+
+static bool make_folders(const char *path, Err *err) {
+    char folder[COURSE_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            return err_set(err, ERR_FAILED, folder, "progress is not kept", "cannot be made: %s",
+                           strerror(errno));
+        *slash = '/';
+    }
+    return true;
+}
+
+bool course_file_write(const char *name, const char *text, size_t length, Err *err) {
+    char path[COURSE_PATH];
+    if (!state_path(name, path))
+        return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
+    return make_folders(path, err) && data_write(path, text, length, err);
+}
+
+static bool read_progress_line(const char *line, CourseProgressRow *row) {
+    int done;
+    char more[2];
+    *row = (CourseProgressRow){.page = 0};
+    return sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
+                  &row->answered, &row->right, &row->asked, &done, more) == 7 &&
+           (row->done = done == 1, done == 0 || done == 1) && row->page >= 0 &&
+           row->page <= row->pages && row->answered >= 0 && row->answered <= row->pages &&
+           row->right >= 0 && row->right <= row->asked;
+}
+
+static CourseProgressRow *find_row(CourseProgress *progress, const char *name) {
+    for (int i = 0; i < progress->count; i++)
+        if (!strcmp(progress->rows[i].name, name))
+            return &progress->rows[i];
+    return NULL;
+}
+
+const CourseProgressRow *course_progress_find(const CourseProgress *progress, const char *name) {
+    return find_row((CourseProgress *)progress, name);
+}
+
+static bool put_row(CourseProgress *progress, const CourseProgressRow *row) {
+    CourseProgressRow *place = find_row(progress, row->name);
+    if (!place && progress->count < COURSE_PROGRESS_ROWS)
+        place = &progress->rows[progress->count++];
+    if (place)
+        *place = *row;
+    return place != NULL;
+}
+
+void course_progress_read(CourseProgress *progress) {
+    char *text = course_file_read(progress_file);
+    *progress = (CourseProgress){.count = 0};
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+        CourseProgressRow row;
+        if (read_progress_line(line, &row))
+            put_row(progress, &row);
+    }
+    free(text);
+}
+
+bool course_progress_save(const CourseProgressRow *row, Err *err) {
+    static char text[COURSE_PROGRESS_ROWS * LINE]; /* only the main thread takes lessons */
+    CourseProgress progress;
+    size_t used = 0;
+    course_progress_read(&progress);
+    if (!put_row(&progress, row))
+        return err_set(err, ERR_FAILED, progress_file, "delete it",
+                       "there is no room for another lesson");
+    for (int i = 0; i < progress.count; i++) {
+        const CourseProgressRow *r = &progress.rows[i];
+        used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
+                                 r->pages, r->answered, r->right, r->asked, (int)r->done);
+    }
+    return course_file_write(progress_file, text, used, err);
+}
+
+/* ---- the quiz -------------------------------------------------------------------------------- */
+
+const char quiz_word[] = "quiz";
+
+/* ---- questions missed ------------------------------------------------------------------------ */
+
+enum { MISSED_LINE = COURSE_NAME + 24 };
+static const char missed_file[] = "missed";
+
+static QuizKey key_of_question(const char *lesson, const LessonQuestion *question) {
+    QuizKey key = {.text = hash_text(HASH_BEGIN, question->text)};
+    snprintf(key.lesson, sizeof key.lesson, "%s", lesson);
+    return key;
+}
+
+static int find_missed(const QuizMissed *missed, const QuizKey *key) {
+    for (int i = 0; i < missed->count; i++)
+        if (missed->rows[i].text == key->text && !strcmp(missed->rows[i].lesson, key->lesson))
+            return i;
+    return -1;
+}
+
+void quiz_missed_read(QuizMissed *missed) {
+    char *text = course_file_read(missed_file), more[2];
+    missed->count = 0;
+    for (char *rest = text, *line;
+         missed->count < QUIZ_MISSED_ROWS && (line = strsep(&rest, "\n"));) {
+        QuizKey *row = &missed->rows[missed->count];
+        missed->count += sscanf(line, "%63s %" SCNx64 " %1s", row->lesson, &row->text, more) == 2;
+    }
+    free(text);
+}
+
+static bool write_missed(const QuizMissed *missed, Err *err) {
+    static char text[QUIZ_MISSED_ROWS * MISSED_LINE];
+    size_t used = 0;
+    for (int i = 0; i < missed->count; i++)
+        used += (size_t)snprintf(text + used, MISSED_LINE, "%s %016" PRIx64 "\n",
+                                 missed->rows[i].lesson, missed->rows[i].text);
+    return course_file_write(missed_file, text, used, err);
+}
+
+bool quiz_missed_note(const Lesson *lesson, const LessonQuestion *question, bool right, Err *err) {
+    static QuizMissed missed; /* large; only the main thread takes lessons */
+    const QuizKey key = key_of_question(lesson->name, question);
+    quiz_missed_read(&missed);
+    int at = find_missed(&missed, &key);
+    if (right == (at < 0))
+        return true;
+    if (right || missed.count == QUIZ_MISSED_ROWS) {
+        at = right ? at : 0;
+        memmove(&missed.rows[at], &missed.rows[at + 1],
+                (size_t)(missed.count - at - 1) * sizeof *missed.rows);
+        missed.count--;
+    }
+    if (!right)
+        missed.rows[missed.count++] = key;
+    return write_missed(&missed, err);
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+enum { ALL_QUESTIONS = COURSE_LESSONS * LESSON_QUESTIONS };
+
+static int add_questions(QuizItem *all, int count, const Lesson *lesson, const QuizMissed *missed) {
+    for (int page = 0; page < lesson->page_count; page++) {
+        const LessonPage *of = &lesson->pages[page];
+        const LessonStep *last = &lesson->steps[of->first + of->count - 1];
+        if (last->kind != LESSON_QUESTION || count == ALL_QUESTIONS)
+            continue;
+        const QuizKey key = key_of_question(lesson->name, &lesson->questions[last->number]);
+        QuizItem *item = &all[count++];
+        *item = (QuizItem){.page = page, .missed = find_missed(missed, &key) >= 0};
+        snprintf(item->lesson, sizeof item->lesson, "%s", lesson->name);
+        snprintf(item->topic, sizeof item->topic, "%s", lesson->title);
+    }
+    return count;
+}
+
+static int read_questions(QuizItem *all, const Course *course, const QuizMissed *missed) {
+    int count = 0;
+    for (int i = 0; i < course->count; i++) {
+        char path[COURSE_PATH];
+        Lesson lesson;
+        Err unread;
+        if (!course_find(course, course->names[i], path, sizeof path, &unread) ||
+            !lesson_load(path, &lesson, &unread))
+            continue;
+        count = add_questions(all, count, &lesson, missed);
+        lesson_free(&lesson);
+    }
+    return count;
+}
+
+static void shuffle_items(QuizItem *items, int count, uint64_t *random) {
+    for (int i = count - 1; i > 0; i--) {
+        int other = (int)random_below(random, i + 1);
+        const QuizItem kept = items[i];
+        items[i] = items[other];
+        items[other] = kept;
+    }
+}
+
+static void take_questions(Quiz *quiz, const QuizItem *all, int count, bool missed, int most) {
+    for (int i = 0; i < count && quiz->count < most; i++)
+        if (all[i].missed == missed)
+            quiz->items[quiz->count++] = all[i];
+}
+
+bool quiz_draw(Quiz *quiz, const Course *course, const QuizMissed *missed, uint64_t seed,
+               Err *err) {
+    uint64_t random = seed;
+    QuizItem *all = malloc(ALL_QUESTIONS * sizeof *all);
+    if (!all)
+        return err_set(err, ERR_FAILED, quiz_word, "", "out of memory");
+    *quiz = (Quiz){.seed = seed};
+    int count = read_questions(all, course, missed);
+    shuffle_items(all, count, &random);
+    take_questions(quiz, all, count, true, QUIZ_MISSED_MOST);
+    take_questions(quiz, all, count, false, QUIZ_QUESTIONS);
+    shuffle_items(quiz->items, quiz->count, &random);
+    free(all);
+    return quiz->count > 0 || err_set(err, ERR_FAILED, quiz_word, "samples/lessons has the course",
+                                      "there is no lesson with a question");
+}
+
+/* ---- taking it ------------------------------------------------------------------------------- */
+
+void quiz_answer(Quiz *quiz, LessonVerdict verdict) {
+    QuizItem *item = &quiz->items[quiz->at];
+    item->answered = true;
+    item->verdict = verdict;
+}
+
+bool quiz_next(Quiz *quiz) {
+    quiz->over = quiz->over || ++quiz->at == quiz->count;
+    return !quiz->over;
+}
+
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+typedef struct {
+    int right, asked;
+} Score;
+
+/* Returns the score of a topic; NULL: of all topics. Questions that this machine cannot judge do
+ * not count. */
+static Score score_of(const Quiz *quiz, const char *topic) {
+    Score score = {0};
+    for (int i = 0; i < quiz->count; i++) {
+        const QuizItem *item = &quiz->items[i];
+        bool counts = item->answered && item->verdict != VERDICT_VOID;
+        if (topic && strcmp(topic, item->topic) != 0)
+            continue;
+        score.asked += counts;
+        score.right += counts && item->verdict == VERDICT_RIGHT;
+    }
+    return score;
+}
+
+static bool is_first_of_topic(const Quiz *quiz, int i) {
+    for (int before = 0; before < i; before++)
+        if (!strcmp(quiz->items[before].topic, quiz->items[i].topic))
+            return false;
+    return true;
+}
+
+/* Adds one row for each topic: its score, and the lesson to take again. */
+static void add_topics(const Quiz *quiz, PaneText *body) {
+    char text[240];
+    for (int i = 0; i < quiz->count; i++) {
+        const QuizItem *item = &quiz->items[i];
+        const Score score = score_of(quiz, item->topic);
+        if (!is_first_of_topic(quiz, i))
+            continue;
+        if (!score.asked)
+            snprintf(text, sizeof text, "n/a     %s: cannot be judged here", item->topic);
+        else if (score.right == score.asked)
+            snprintf(text, sizeof text, "%d of %d  %s", score.right, score.asked, item->topic);
+        else
+            snprintf(text, sizeof text, "%d of %d  %s: bevscope learn %d", score.right, score.asked,
+                     item->topic, atoi(item->lesson));
+        pane_add(body, PANE_CHOICE, false, text);
+    }
+}
+
+static void show_score(const Quiz *quiz, LessonPane *pane) {
+    PaneText *body = &pane->body;
+    const Score score = score_of(quiz, NULL);
+    char text[200];
+    *pane = (LessonPane){.open = true, .ended = true};
+    snprintf(text, sizeof text, "%d of %d right. By topic:", score.right, score.asked);
+    pane_add(body, PANE_TEXT, false, text);
+    add_topics(quiz, body);
+    snprintf(text, sizeof text,
+             "What was missed is asked again in a later quiz. This one was --seed %" PRIu64 ".",
+             quiz->seed);
+    pane_add(body, PANE_TEXT, false, text);
+    snprintf(text, sizeof text, "%s closes the quiz", key_of(ACTION_LESSON).name);
+    pane_add(body, PANE_KEYS, false, text);
+}
+
+void quiz_show(const Quiz *quiz, LessonPane *pane) {
+    const QuizItem *item = &quiz->items[quiz->at];
+    if (quiz->over)
+        show_score(quiz, pane);
+    const Score score = score_of(quiz, NULL);
+    pane->step = quiz->over ? quiz->count : quiz->at + 1;
+    pane->steps = quiz->count;
+    pane->right = score.right;
+    pane->asked = score.asked;
+    snprintf(pane->title, sizeof pane->title, "Quiz%s%.60s", quiz->over ? "" : ": ",
+             quiz->over ? "" : item->topic);
 }

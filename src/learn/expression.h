@@ -6,6 +6,19 @@
 
 #include "src/learn/figures.h"
 
+typedef struct {
+    double number; /* 0 or 1 for MEASURE_TRUTH */
+    Measure measure;
+    FigureSource source;
+} Value;
+
+/* Writes "25.1 MB" or "4.20 us (recorded)". A computed figure, or one measured here, shows no
+ * source. `unit` is written where the value has no unit of its own: "34.9 % (model)". */
+void value_text(const Value *value, const char *unit, char *text, size_t size);
+
+/* Returns the source of a result of two figures: the weaker of their sources. */
+FigureSource weaker_source(FigureSource a, FigureSource b);
+
 typedef enum {
     OP_NUMBER,
     OP_NAME,
@@ -45,7 +58,7 @@ enum {
     EXPRESSION_POOL = 8192 /* operations of a lesson */
 };
 
-/* Holds the operations of all expressions of a lesson. The owner calls free(ops). */
+/* Holds the operations of all expressions of a lesson. The owner gives the memory of `ops`. */
 typedef struct {
     Op *ops;
     int count, capacity;
@@ -56,7 +69,6 @@ typedef struct {
     int first, count;
 } Expression;
 
-/* The names that `let` has defined so far. */
 typedef struct {
     int count;
     char names[EXPRESSION_NAMES][EXPRESSION_NAME];

@@ -5,8 +5,6 @@
 #include "src/learn/figures.h"
 
 #include "kernels/codec.h"
-#include "src/state/bits.h"
-#include "src/state/live_text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -234,7 +232,6 @@ static Reading of_gpu(const FigureQuery *query, double value) {
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* Returns a figure of the scene's map and shape; unknown where no scene is loaded. */
 static Reading of_map(const FigureQuery *query, double value) {
     return query->live->intervals.known ? computed(value) : unknown(query, "no scene is loaded");
 }
@@ -286,20 +283,16 @@ static Reading adjoint_grid(const FigureQuery *query) {
     return inner_product(query, frame->pooled, grad_out, frame->nx * frame->ny * frame->channels);
 }
 
-static Reading adjoint_depth(const FigureQuery *query) {
+static Reading adjoint_inputs(const FigureQuery *query, bool depth) {
     const LiveFrame *frame = &query->live->frame;
+    const LiveGradients *gradients = &frame->gradients;
     const BevShape *s = &frame->shape;
-    return inner_product(query, frame->features ? frame->features->depth : NULL,
-                         frame->gradients.grad_depth,
-                         s->cameras * s->feat_h * s->feat_w * s->depth_bins);
-}
-
-static Reading adjoint_features(const FigureQuery *query) {
-    const LiveFrame *frame = &query->live->frame;
-    const BevShape *s = &frame->shape;
-    return inner_product(query, frame->features ? frame->features->feat : NULL,
-                         frame->gradients.grad_feat,
-                         s->cameras * s->feat_h * s->feat_w * s->channels);
+    const float *inputs = !frame->features ? NULL
+                          : depth          ? frame->features->depth
+                                           : frame->features->feat;
+    return inner_product(query, inputs, depth ? gradients->grad_depth : gradients->grad_feat,
+                         s->cameras * s->feat_h * s->feat_w *
+                             (depth ? s->depth_bins : s->channels));
 }
 
 /* ---- accuracy -------------------------------------------------------------------------------- */

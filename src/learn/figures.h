@@ -2,8 +2,14 @@
 /* The figures that lessons may ask for. A new row in figures.inc adds a figure. */
 #pragma once
 
-#include "src/learn/value.h"
 #include "src/state/live_data.h"
+
+/* clang-format off */
+typedef enum {
+    MEASURE_NONE, MEASURE_US, MEASURE_BYTES, MEASURE_COUNT, MEASURE_ERROR, MEASURE_PERCENT,
+    MEASURE_GBPS, MEASURE_METRES, MEASURE_CACHE, /* bytes, printed in MiB */ MEASURE_TRUTH
+} Measure;
+/* clang-format on */
 
 /* The arguments that a figure takes in parentheses. */
 typedef enum {

@@ -4,9 +4,7 @@
  * sees one page at a time. Steps only go forward, so no file can loop for ever. */
 #pragma once
 
-#include "kernels/err.h"
 #include "src/learn/expression.h"
-#include "src/state/lesson_pane.h"
 
 enum {
     LESSON_BYTES = 64 << 10,
@@ -45,7 +43,6 @@ typedef enum {
 } LessonDrawing;
 extern const char *const lesson_drawings[DRAW_COUNT]; /* "rays", "points", ... */
 
-/* Lines of a source file that a lesson shows. */
 typedef struct {
     const char *file, *first; /* path below the data folder; a text of the first line */
     int lines;                /* how many */
@@ -99,7 +96,7 @@ typedef struct {
     char name[64];     /* "02-ten-times-the-indices"; the file's name without folder and suffix */
     const char *title; /* never NULL */
     int minutes;
-    char *bytes; /* all texts point into it */
+    struct LessonRows *rows; /* the memory of the arrays below, of all texts and of the pool */
     LessonStep *steps;
     int step_count;
     LessonQuestion *questions;

@@ -1,22 +1,104 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the text of a lesson into steps and pages. lesson_question.c parses the questions. */
-#include "src/learn/lesson_internal.h"
+/* Parses the text of a lesson into steps, questions and pages. */
 #include "src/learn/lesson_run.h"
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
-#include "src/state/glossary.h"
-#include "src/state/keys.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
-static const double DRAW_SECONDS = 0.4; /* a frame of a drawing */
+typedef struct {
+    Lesson *lesson;
+    const char *where;
+    int line;             /* of the word that is read now */
+    LessonQuestion *open; /* the question that rows still belong to; NULL: none */
+    Err *err;
+} Reader;
 
-/* ---- steps ----------------------------------------------------------------------------------- */
+/* ---- parts of rows --------------------------------------------------------------------------- */
+
+/* Reports an error in the line that is read now. Returns false. */
+__attribute__((format(printf, 3, 4))) static bool reader_refuse(Reader *reader, const char *hint,
+                                                                const char *format, ...) {
+    char where[256], what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(where, sizeof where, "%.200s:%d", reader->where, reader->line);
+    return err_set(reader->err, ERR_FAILED, where, hint, "%s", what);
+}
+
+/* Cuts the first word off *rest and returns the word; "" where there is none. */
+static char *reader_word(char **rest) {
+    char *word = *rest + strspn(*rest, " \t");
+    size_t length = strcspn(word, " \t");
+    *rest = word + length;
+    if (**rest)
+        *(*rest)++ = '\0';
+    *rest += strspn(*rest, " \t");
+    return word;
+}
+
+static bool reader_expression(Reader *reader, const char *text, Expression *expression) {
+    char why[200];
+    Lesson *lesson = reader->lesson;
+    if (!expression_parse(text, &lesson->names, &lesson->pool, expression, why, sizeof why))
+        return reader_refuse(reader, "", "%s", why);
+    lesson->model_kernels |= expression_model_kernels(&lesson->pool, *expression);
+    return true;
+}
+
+/* Checks the expressions in the braces of a text, and reports the first mistake. */
+static bool reader_text(Reader *reader, const char *text) {
+    char inner[256];
+    if (!*text)
+        return reader_refuse(reader, "", "a text is missing");
+    for (const char *at = text; (at = strchr(at, '{'));) {
+        const char *end = strchr(at, '}');
+        Expression unused;
+        if (!end || end - at >= (int)sizeof inner)
+            return reader_refuse(reader, "an expression ends with }", "a { is not closed");
+        snprintf(inner, sizeof inner, "%.*s", (int)(end - at - 1), at + 1);
+        OpPool *pool = &reader->lesson->pool;
+        int before = pool->count;
+        if (!reader_expression(reader, inner, &unused))
+            return false;
+        pool->count = before; /* parsed again when the text is shown */
+        at = end;
+    }
+    return true;
+}
+
+/* Checks a control with its argument, written as in a script. */
+static bool reader_control(Reader *reader, const char *text) {
+    char why[200];
+    Command command;
+    if (!keys_parse(text, &command, why, sizeof why))
+        return reader_refuse(reader, "", "%s", why);
+    const KeyRow *row = &keys[command.action];
+    if (row->group == GROUP_LESSON || row->action == ACTION_QUIT || row->action == ACTION_RECORD ||
+        row->action == ACTION_UNDO)
+        return reader_refuse(reader, "leave that to the learner", "a lesson may not use \"%s\"",
+                             row->word);
+    return true;
+}
+
+/* Returns the place of the name in the list; -1, after a report: the list lacks it. */
+static int reader_place(Reader *reader, const char *what, const char *const *names, int count,
+                        const char *name) {
+    char hint[256];
+    for (int i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    nearest_hint(name, names, (size_t)count, NULL, hint, sizeof hint);
+    reader_refuse(reader, hint, "no %s is called \"%s\"", what, name);
+    return -1;
+}
 
 /* Appends a step. There is room: a row adds one step at most, and read_row() refuses a full
  * lesson. */
@@ -25,6 +107,271 @@ static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
     *step = (LessonStep){.kind = kind, .line = reader->line, .text = text};
     return step;
 }
+
+/* ---- lines of source, found by a text of their first line ------------------------------------ */
+
+enum { SOURCE_BYTES = 1 << 20 };
+
+/* Reads a row `FILE "TEXT" LINES`, which names lines of source, for the open question or as a
+ * step. */
+static bool read_source(Reader *reader, char *rest) {
+    static const char form[] = "for example: source kernels/cuda/v2.cu \"for (int\" 6";
+    Lesson *lesson = reader->lesson;
+    char *file = reader_word(&rest), *end = *rest == '"' ? strchr(rest + 1, '"') : NULL, more[2];
+    int lines;
+    if (!end || end == rest + 1)
+        return reader_refuse(reader, form,
+                             "source takes a file, a text in quotes and a number of lines");
+    *end = '\0';
+    if (sscanf(end + 1, "%d %1s", &lines, more) != 1 || lines < 1 || lines > LESSON_CODE_LINES)
+        return reader_refuse(reader, form, "source shows 1 to %d lines", LESSON_CODE_LINES);
+    if ((strncmp(file, "kernels/", 8) != 0 && strncmp(file, "samples/", 8) != 0) ||
+        strstr(file, ".."))
+        return reader_refuse(reader, "name a file below kernels/ or samples/",
+                             "\"%s\" is no source of this program", file);
+    if (lesson->code_count == LESSON_SOURCES)
+        return reader_refuse(reader, "", "more than %d sources", LESSON_SOURCES);
+    lesson->codes[lesson->code_count++] =
+        (LessonCode){.file = file, .first = rest + 1, .lines = lines, .line = reader->line};
+    LessonQuestion *question = reader->open;
+    if (!question)
+        add_step(reader, LESSON_SOURCE, "")->number = lesson->code_count - 1;
+    else if (question->code_count == LESSON_CODES)
+        return reader_refuse(reader, "", "more than %d sources", LESSON_CODES);
+    else
+        question->codes[question->code_count++] = lesson->code_count - 1;
+    return true;
+}
+
+/* Copies `code->lines` lines of `source`, from the first line that contains code->first.
+ * `code->line` is the row's number in the lesson before, and the line number in the source
+ * afterwards. */
+static bool take_lines(LessonCode *code, const char *source) {
+    const char *found = strstr(source, code->first), *begin = found, *end = found;
+    if (!found)
+        return false;
+    while (begin > source && begin[-1] != '\n')
+        begin--;
+    for (int i = 0; i < code->lines && *end; i++) {
+        end += strcspn(end, "\n");
+        end += i + 1 < code->lines && *end;
+    }
+    code->line = 1;
+    for (const char *at = source; at < begin; at++)
+        code->line += *at == '\n';
+    code->text = strndup(begin, (size_t)(end - begin));
+    return code->text != NULL;
+}
+
+static bool read_code(LessonCode *code, const char *lesson, Err *err) {
+    char path[4096], where[256], *source = NULL;
+    size_t length;
+    snprintf(where, sizeof where, "%.200s:%d", lesson, code->line);
+    bool ok = data_path(code->file, path, sizeof path, err) &&
+              data_read(path, SOURCE_BYTES, &source, &length, err);
+    if (!ok)
+        return err_set(err, ERR_FAILED, where, "name a file below kernels/ or samples/",
+                       "there is no source %s", code->file);
+    if (!take_lines(code, source))
+        ok = err_set(err, ERR_FAILED, where, "copy a part of the first line to show",
+                     "no line of %s has the text \"%.80s\"", code->file, code->first);
+    free(source);
+    return ok;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+/* Sets the kind of answer. A second, different kind is refused. */
+static bool set_kind(Reader *reader, LessonAsks asks) {
+    LessonQuestion *question = reader->open;
+    bool free_to_set =
+        question->asks == ASKS_NOTHING || (asks == ASKS_CHOICE && question->asks == ASKS_CHOICE);
+    if (!free_to_set)
+        return reader_refuse(reader, "choose, number or order: one of them",
+                             "the question asks for two kinds of answer");
+    question->asks = asks;
+    return true;
+}
+
+static bool read_once(Reader *reader, const char **text, char *rest) {
+    if (*text)
+        return reader_refuse(reader, "one sentence is enough", "a second row of this kind");
+    *text = rest;
+    return reader_text(reader, rest);
+}
+
+/* Reads "TEXT if EXPRESSION". A choice without a condition is always wrong. */
+static bool read_choose(Reader *reader, char *rest) {
+    LessonQuestion *question = reader->open;
+    char *condition = NULL;
+    if (!set_kind(reader, ASKS_CHOICE))
+        return false;
+    if (question->choice_count == LESSON_CHOICES)
+        return reader_refuse(reader, "", "more than %d choices", LESSON_CHOICES);
+    for (char *at = rest; (at = strstr(at, " if ")); at += 4)
+        condition = at;
+    if (condition)
+        *condition = '\0';
+    for (size_t length = strlen(rest); length && rest[length - 1] == ' ';)
+        rest[--length] = '\0';
+    LessonChoice *choice = &question->choices[question->choice_count++];
+    choice->text = rest;
+    if (!*rest)
+        return reader_refuse(reader, "", "the choice has no text");
+    return reader_expression(reader, condition ? condition + 4 : "false", &choice->value);
+}
+
+static bool read_wrong(Reader *reader, char *rest) {
+    LessonQuestion *question = reader->open;
+    if (question->asks != ASKS_CHOICE)
+        return reader_refuse(reader, "a number has hint", "wrong stands below a choose");
+    return read_once(reader, &question->choices[question->choice_count - 1].wrong, rest);
+}
+
+static bool read_number(Reader *reader, char *rest) {
+    LessonQuestion *question = reader->open;
+    char *end;
+    if (!set_kind(reader, ASKS_NUMBER))
+        return false;
+    question->lo = strtod(rest, &end);
+    bool ok = end != rest;
+    rest = end;
+    question->hi = strtod(rest, &end);
+    ok = ok && end != rest && isfinite(question->lo) && isfinite(question->hi);
+    if (!ok)
+        return reader_refuse(reader, "for example: number 1 100 times",
+                             "number takes the least and the greatest answer, and a unit");
+    if (question->lo >= question->hi)
+        return reader_refuse(reader, "the least answer comes first",
+                             "the range from %g to %g is the wrong way round", question->lo,
+                             question->hi);
+    question->unit = end + strspn(end, " \t");
+    return true;
+}
+
+/* Reads the things to order and their figure: "V1 V2 V3 by FIGURE". */
+static bool read_order(Reader *reader, char *rest) {
+    LessonQuestion *question = reader->open;
+    char *by = strstr(rest, " by "), expression[96];
+    if (!set_kind(reader, ASKS_ORDER))
+        return false;
+    if (!by)
+        return reader_refuse(reader, "for example: order v4 v3 v2 by latency",
+                             "order does not say by which figure");
+    *by = '\0';
+    const char *figure = by + 4 + strspn(by + 4, " \t");
+    int row = figure_find(figure);
+    if (row >= 0 && figures[row].takes != TAKES_KERNEL &&
+        figures[row].takes != TAKES_KERNEL_AND_ARRAY)
+        return reader_refuse(reader, "order by latency, for example", "%s is no figure of kernels",
+                             figure);
+    while (*rest) {
+        const char *name = reader_word(&rest);
+        const BevKernel *kernel = bev_kernel_find(name);
+        if (question->choice_count == LESSON_ORDER)
+            return reader_refuse(reader, "", "more than %d kernels to order", LESSON_ORDER);
+        LessonChoice *choice = &question->choices[question->choice_count++];
+        snprintf(expression, sizeof expression, "%.40s(%.40s)", figure, name);
+        if (!reader_expression(reader, expression, &choice->value))
+            return false;
+        choice->text = kernel->title;
+    }
+    return true;
+}
+
+/* Reads the expected number and its tolerance: "EXPRESSION within 10 %". */
+static bool read_expect(Reader *reader, char *rest) {
+    LessonQuestion *question = reader->open;
+    char *within = strstr(rest, " within "), *end;
+    if (question->expected.count)
+        return reader_refuse(reader, "", "a second expect");
+    if (!within)
+        return reader_refuse(reader, "for example: expect points within 5 %",
+                             "expect does not say within what");
+    *within = '\0';
+    question->within = strtod(within + 8, &end);
+    bool number = end != within + 8;
+    end += strspn(end, " \t");
+    question->percent = *end == '%';
+    if (!number || (*end && strcmp(end, "%") != 0) || !isfinite(question->within) ||
+        question->within < 0)
+        return reader_refuse(reader, "", "within takes a number or a number and %%, not \"%s\"",
+                             within + 8);
+    return reader_expression(reader, rest, &question->expected);
+}
+
+static bool add_row(Reader *reader, LessonTexts *list, int most, const char *text) {
+    if (list->count == most)
+        return reader_refuse(reader, "", "more than %d of these rows", most);
+    list->rows[list->count++] = text;
+    return true;
+}
+
+static bool read_run(Reader *reader, char *rest) {
+    return reader_control(reader, rest) && add_row(reader, &reader->open->run, LESSON_WORDS, rest);
+}
+
+static bool read_again(Reader *reader, char *rest) {
+    return reader_control(reader, rest) &&
+           add_row(reader, &reader->open->again, LESSON_WORDS, rest);
+}
+
+static bool read_show(Reader *reader, char *rest) {
+    return reader_text(reader, rest) && add_row(reader, &reader->open->show, LESSON_SHOWS, rest);
+}
+
+static bool read_why(Reader *reader, char *rest) {
+    return read_once(reader, &reader->open->why, rest);
+}
+
+static bool read_hint(Reader *reader, char *rest) {
+    return read_once(reader, &reader->open->hint, rest);
+}
+
+/* Checks the conditions of choices: where none depends on a figure, exactly one must be true. */
+static bool check_conditions(Reader *reader) {
+    const LessonQuestion *question = reader->open;
+    const OpPool *pool = &reader->lesson->pool;
+    int right = 0;
+    for (int i = 0; i < question->choice_count; i++) {
+        Evaluation evaluation = {.timings = SOURCE_MODEL};
+        Value value;
+        if (!expression_is_constant(pool, question->choices[i].value))
+            return true;
+        right += expression_value(pool, question->choices[i].value, &evaluation, &value) &&
+                 value.number != 0;
+    }
+    return right == 1 || reader_refuse(reader, "write `if true` behind the right one",
+                                       "%d of the conditions are true, not one", right);
+}
+
+static bool close_question(Reader *reader) {
+    const LessonQuestion *question = reader->open;
+    int line = reader->line;
+    bool ok = true;
+    reader->line = question->line;
+    if (question->asks == ASKS_NOTHING)
+        ok = reader_refuse(reader, "add choose, number or order", "the question has no answers");
+    else if (question->asks == ASKS_NUMBER && !question->expected.count)
+        ok = reader_refuse(reader, "add: expect EXPRESSION within 10 %",
+                           "nothing says which number is right");
+    else if (question->asks != ASKS_NUMBER && question->expected.count)
+        ok = reader_refuse(reader, "it belongs to number", "expect without number");
+    else if (question->asks != ASKS_NUMBER && question->choice_count < 2)
+        ok = reader_refuse(reader, "", "the question has one answer only");
+    else if (question->asks == ASKS_CHOICE && question->hint)
+        ok = reader_refuse(reader, "write `wrong` below each choose", "a choice takes no hint");
+    else if (question->asks == ASKS_CHOICE)
+        ok = check_conditions(reader);
+    reader->line = line;
+    reader->open = NULL;
+    return ok;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
+static const double DRAW_SECONDS = 0.4; /* a frame of a drawing */
 
 static bool read_title(Reader *reader, char *rest) {
     if (reader->lesson->title)
@@ -63,14 +410,10 @@ static bool read_point(Reader *reader, char *rest) {
     const char *at = reader_word(&rest);
     if (strcmp(at, "at") != 0 || !*rest)
         return reader_refuse(reader, "for example: point at kernels", "points at nothing");
-    for (int i = 1; i < PANEL_COUNT; i++)
-        if (!strcmp(lesson_panels[i], rest)) {
-            add_step(reader, LESSON_POINT, rest)->number = i;
-            return true;
-        }
-    char hint[256];
-    nearest_hint(rest, lesson_panels + 1, PANEL_COUNT - 1, NULL, hint, sizeof hint);
-    return reader_refuse(reader, hint, "no panel is called \"%s\"", rest);
+    int panel = 1 + reader_place(reader, "panel", lesson_panels + 1, PANEL_COUNT - 1, rest);
+    if (panel)
+        add_step(reader, LESSON_POINT, rest)->number = panel;
+    return panel;
 }
 
 static bool read_mark(Reader *reader, char *rest) {
@@ -143,17 +486,14 @@ static bool read_animate(Reader *reader, char *rest) {
 }
 
 static bool read_draw(Reader *reader, char *rest) {
-    char hint[128];
-    for (int i = 0; i < DRAW_COUNT; i++)
-        if (!strcmp(lesson_drawings[i], rest)) {
-            LessonStep *step = add_step(reader, LESSON_DRAW, rest);
-            step->number = i;
-            step->frames = lesson_drawing_frames((LessonDrawing)i);
-            step->seconds = DRAW_SECONDS;
-            return true;
-        }
-    nearest_hint(rest, lesson_drawings, DRAW_COUNT, NULL, hint, sizeof hint);
-    return reader_refuse(reader, hint, "no drawing is called \"%s\"", rest);
+    int drawing = reader_place(reader, "drawing", lesson_drawings, DRAW_COUNT, rest);
+    if (drawing < 0)
+        return false;
+    LessonStep *step = add_step(reader, LESSON_DRAW, rest);
+    step->number = drawing;
+    step->frames = lesson_drawing_frames((LessonDrawing)drawing);
+    step->seconds = DRAW_SECONDS;
+    return true;
 }
 
 static bool read_ask(Reader *reader, char *rest) {
@@ -169,35 +509,38 @@ static bool read_ask(Reader *reader, char *rest) {
     return true;
 }
 
-static bool read_source(Reader *reader, char *rest) {
-    if (!reader_code(reader, rest))
-        return false;
-    add_step(reader, LESSON_SOURCE, "")->number = reader->lesson->code_count - 1;
-    return true;
-}
-
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static const LessonRow lesson_rows[] = {
-    {"title", read_title},     {"minutes", read_minutes}, {"say", read_say},
-    {"term", read_term},       {"point", read_point},     {"let", read_let},
-    {"animate", read_animate}, {"ask", read_ask},         {"mark", read_mark},
-    {"draw", read_draw},       {"source", read_source},   {NULL, NULL}};
+/* The words of lessons, of steps and of an open question, and what reads the rest of their lines.
+ */
+static const struct LessonRow {
+    const char *word;
+    bool of_question;
+    bool (*read)(Reader *reader, char *rest);
+} lesson_rows[] = {
+    {"title", false, read_title},  {"minutes", false, read_minutes}, {"say", false, read_say},
+    {"term", false, read_term},    {"point", false, read_point},     {"let", false, read_let},
+    {"ask", false, read_ask},      {"animate", false, read_animate}, {"mark", false, read_mark},
+    {"draw", false, read_draw},    {"source", false, read_source},   {"choose", true, read_choose},
+    {"wrong", true, read_wrong},   {"number", true, read_number},    {"order", true, read_order},
+    {"expect", true, read_expect}, {"run", true, read_run},          {"again", true, read_again},
+    {"show", true, read_show},     {"why", true, read_why},          {"hint", true, read_hint},
+    {"source", true, read_source},
+};
+enum { LESSON_ROWS = sizeof lesson_rows / sizeof *lesson_rows };
 
-/* Returns the table's row for the word; NULL: the table has none. */
-static const LessonRow *row_of_word(const LessonRow *row, const char *word) {
-    while (row->word && strcmp(row->word, word) != 0)
-        row++;
-    return row->word ? row : NULL;
+static const struct LessonRow *row_of_word(const char *word, bool of_question) {
+    for (int i = 0; i < LESSON_ROWS; i++)
+        if (lesson_rows[i].of_question == of_question && !strcmp(lesson_rows[i].word, word))
+            return &lesson_rows[i];
+    return NULL;
 }
 
 static bool refuse_word(Reader *reader, const char *word) {
-    const char *words[ACTION_COUNT + 32];
+    const char *words[ACTION_COUNT + LESSON_ROWS];
     size_t count = 0;
-    for (const LessonRow *row = lesson_rows; row->word; row++)
-        words[count++] = row->word;
-    for (const LessonRow *row = question_rows; row->word; row++)
-        words[count++] = row->word;
+    for (int i = 0; i < LESSON_ROWS; i++)
+        words[count++] = lesson_rows[i].word;
     for (int i = 0; i < ACTION_COUNT; i++)
         words[count++] = keys[i].word;
     char hint[128];
@@ -209,11 +552,11 @@ static bool read_word(Reader *reader, char *line) {
     char *rest = line + strcspn(line, " \t"), word[32];
     snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
     rest += strspn(rest, " \t");
-    const LessonRow *of_lesson = row_of_word(lesson_rows, word);
-    const LessonRow *of_question = row_of_word(question_rows, word);
+    const struct LessonRow *of_lesson = row_of_word(word, false);
+    const struct LessonRow *of_question = row_of_word(word, true);
     if (reader->open && of_question)
         return of_question->read(reader, rest);
-    if (reader->open && !reader_close_question(reader))
+    if (reader->open && !close_question(reader))
         return false;
     if (of_lesson)
         return of_lesson->read(reader, rest);
@@ -276,12 +619,11 @@ static bool read_rows(Reader *reader, char *text) {
         row = line;
         reader->line = number;
     }
-    return (!row || read_row(reader, row)) && (!reader->open || reader_close_question(reader));
+    return (!row || read_row(reader, row)) && (!reader->open || close_question(reader));
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* Whether the page that begins with step `first` ends before step `at`. */
 static bool page_ends(const Lesson *lesson, int first, int at) {
     int characters = 0, pointed = 0;
     for (int i = first; i < at; i++) {
@@ -335,15 +677,26 @@ static int binary_line(const char *text, size_t length) {
     return 0;
 }
 
-static bool allocate_steps(Lesson *lesson, const char *text, size_t length) {
-    lesson->bytes = calloc(1, length + 2);
-    lesson->steps = calloc(LESSON_STEPS + 1, sizeof *lesson->steps);
-    lesson->pages = calloc(LESSON_STEPS, sizeof *lesson->pages);
-    lesson->questions = calloc(LESSON_QUESTIONS, sizeof *lesson->questions);
-    lesson->codes = calloc(LESSON_SOURCES, sizeof *lesson->codes);
-    if (lesson->bytes)
-        memcpy(lesson->bytes, text, length);
-    return lesson->bytes && lesson->steps && lesson->pages && lesson->questions && lesson->codes;
+struct LessonRows {
+    LessonStep steps[LESSON_STEPS + 1];
+    LessonPage pages[LESSON_STEPS];
+    LessonQuestion questions[LESSON_QUESTIONS];
+    LessonCode codes[LESSON_SOURCES];
+    Op ops[EXPRESSION_POOL];
+    char bytes[LESSON_BYTES + 2];
+};
+
+static bool allocate_rows(Lesson *lesson, const char *text, size_t length) {
+    struct LessonRows *rows = lesson->rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return false;
+    lesson->steps = rows->steps;
+    lesson->pages = rows->pages;
+    lesson->questions = rows->questions;
+    lesson->codes = rows->codes;
+    lesson->pool = (OpPool){.ops = rows->ops, .capacity = EXPRESSION_POOL};
+    memcpy(rows->bytes, text, length);
+    return true;
 }
 
 static bool check_lesson(Reader *reader) {
@@ -366,10 +719,10 @@ bool lesson_parse(const char *text, size_t length, const char *where, Lesson *le
     else if (reader.line)
         ok = reader_refuse(&reader, "a lesson is plain ASCII text",
                            "a byte that no text in ASCII has");
-    else if (!allocate_steps(lesson, text, length))
+    else if (!allocate_rows(lesson, text, length))
         ok = err_set(err, ERR_FAILED, where, "", "out of memory");
     else
-        ok = read_rows(&reader, lesson->bytes) && check_lesson(&reader);
+        ok = read_rows(&reader, lesson->rows->bytes) && check_lesson(&reader);
     if (ok)
         make_pages(lesson);
     else
@@ -382,19 +735,14 @@ void lesson_free(Lesson *lesson) {
         return;
     for (int i = 0; i < lesson->code_count; i++)
         free(lesson->codes[i].text);
-    free(lesson->codes);
-    free(lesson->questions);
-    free(lesson->pages);
-    free(lesson->steps);
-    free(lesson->bytes);
-    free(lesson->pool.ops);
-    *lesson = (Lesson){.bytes = NULL};
+    free(lesson->rows);
+    *lesson = (Lesson){.rows = NULL};
 }
 
 bool lesson_load(const char *path, Lesson *lesson, Err *err) {
     char *text;
     size_t length;
-    *lesson = (Lesson){.bytes = NULL};
+    *lesson = (Lesson){.rows = NULL};
     if (!data_read(path, LESSON_BYTES, &text, &length, err))
         return false;
     bool ok = lesson_parse(text, length, path, lesson, err);
@@ -402,5 +750,9 @@ bool lesson_load(const char *path, Lesson *lesson, Err *err) {
     if (!ok)
         return false;
     data_stem(path, lesson->name, sizeof lesson->name);
-    return lesson_read_codes(lesson, path, err) || (lesson_free(lesson), false);
+    for (int i = 0; ok && i < lesson->code_count; i++)
+        ok = read_code(&lesson->codes[i], path, err);
+    if (!ok)
+        lesson_free(lesson);
+    return ok;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* The machine that takes a lesson: its steps, the answers and their verdicts. */
 #include "src/learn/lesson_run.h"
 
-#include "src/state/glossary.h"
-
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- where the machine stands ---------------------------------------------------------------- */
@@ -98,6 +99,353 @@ void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
     restart_to_page(run, page);
 }
 
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* Writes the value of the expression between `from` and `end`, the inside of a text's braces. The
+ * expression was checked when the lesson was read. */
+static bool brace_text(const LessonRun *run, const char *from, const char *end,
+                       Evaluation *evaluation, char *out, size_t size) {
+    Op ops[EXPRESSION_OPS];
+    OpPool pool = {.ops = ops, .capacity = EXPRESSION_OPS};
+    Expression expression;
+    Value value;
+    char inner[256], why[200];
+    snprintf(inner, sizeof inner, "%.*s", (int)(end - from), from);
+    snprintf(out, size, "n/a");
+    if (!expression_parse(inner, &run->lesson->names, &pool, &expression, why, sizeof why) ||
+        !expression_value(&pool, expression, evaluation, &value))
+        return false;
+    value_text(&value, "", out, size);
+    return true;
+}
+
+/* Names the source once, behind the last figure, where all figures of a text have one source. */
+static void name_source_once(char *text) {
+    static const char *const names[] = {" (recorded)", " (model)", " (published)"};
+    const char *only = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(text, names[i])) {
+            if (only)
+                return;
+            only = names[i];
+        }
+    for (char *at = text, *next; only && (at = strstr(at, only)); at = next) {
+        size_t length = strlen(only);
+        next = strstr(at + length, only);
+        if (!next)
+            return;
+        memmove(at, at + length, strlen(at + length) + 1);
+        next -= length;
+    }
+}
+
+/* Writes a text with the values of the expressions in its braces. Returns false where a value is
+ * unknown; `evaluation->why` has the reason. */
+static bool fill_in(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
+                    size_t size) {
+    bool known = true;
+    out[0] = '\0';
+    while (*text) {
+        size_t plain = strcspn(text, "{");
+        text_add(out, size, "%.*s", (int)plain, text);
+        text += plain;
+        if (!*text)
+            break;
+        char value[80];
+        const char *end = strchr(text, '}');
+        known = brace_text(run, text + 1, end, evaluation, value, sizeof value) && known;
+        text_add(out, size, "%s", value);
+        text = end + 1;
+    }
+    name_source_once(out);
+    return known;
+}
+
+/* Returns the number of blanks that begin all lines. They are cut off, because a pane is narrow. */
+static size_t common_indent(const char *text) {
+    size_t least = SIZE_MAX;
+    while (*text) {
+        size_t blanks = strspn(text, " "), length = strcspn(text, "\n");
+        if (blanks < length && blanks < least)
+            least = blanks;
+        text += length + (text[length] == '\n');
+    }
+    return least == SIZE_MAX ? 0 : least;
+}
+
+static void add_code(PaneText *pane, const LessonCode *code) {
+    char line[200];
+    const char *text = code->text ? code->text : "";
+    size_t indent = common_indent(text);
+    snprintf(line, sizeof line, "%.150s, line %d", code->file, code->line);
+    pane_add(pane, PANE_SOURCE, false, line);
+    for (int i = 0; i < code->lines && *text; i++) {
+        size_t length = strcspn(text, "\n"), cut = indent < length ? indent : length;
+        int shown = (int)(length - cut < 180 ? length - cut : 180);
+        snprintf(line, sizeof line, "%4d  %.*s", code->line + i, shown, text + cut);
+        pane_add(pane, PANE_CODE, false, line);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* ---- reading an answer ----------------------------------------------------------------------- */
+
+static bool refuse_order(LessonRun *run) {
+    snprintf(run->note, sizeof run->note,
+             "Each number from 1 to %d once, the first place first: for example %s",
+             lesson_run_question(run)->choice_count, "2 1 3");
+    return false;
+}
+
+static bool read_order(LessonRun *run, const char *text) {
+    int count = lesson_run_question(run)->choice_count;
+    unsigned seen = 0;
+    run->order_count = 0;
+    for (; *text; text++) {
+        if (*text == ' ' || *text == ',')
+            continue;
+        int place = *text - '1';
+        if (place < 0 || place >= count || seen & 1u << place)
+            return refuse_order(run);
+        seen |= 1u << place;
+        run->order[run->order_count++] = place;
+    }
+    return run->order_count == count || refuse_order(run);
+}
+
+static bool read_choice(LessonRun *run, const char *text) {
+    int count = lesson_run_question(run)->choice_count, choice;
+    char more[2];
+    if (sscanf(text, "%d %1s", &choice, more) == 1 && choice >= 1 && choice <= count) {
+        run->choice = choice - 1;
+        return true;
+    }
+    snprintf(run->note, sizeof run->note, "Choose a number from 1 to %d.", count);
+    return false;
+}
+
+static bool read_number(LessonRun *run, const char *text) {
+    const LessonQuestion *question = lesson_run_question(run);
+    char *end;
+    double number = strtod(text, &end);
+    const char *unit = end + strspn(end, " %");
+    bool ok = end != text && (!*unit || !strcmp(unit, question->unit));
+    if (ok && number >= question->lo && number <= question->hi) {
+        run->number = number;
+        size_t length = (size_t)(end - text);
+        length = length < sizeof run->typed ? length : sizeof run->typed - 1;
+        memmove(run->typed, text, length); /* `text` may lie in run->typed */
+        run->typed[length] = '\0';
+        return true;
+    }
+    snprintf(run->note, sizeof run->note, "A number from %.9g to %.9g%s%s, please.", question->lo,
+             question->hi, *question->unit ? " " : "", question->unit);
+    return false;
+}
+
+/* Reads an answer to this page's question: a choice (from 1), a number, or an order. Returns false
+ * where the answer is malformed; `note` has the mistake. */
+static bool read_answer(LessonRun *run, const char *text) {
+    text += strspn(text, " \t");
+    switch (lesson_run_question(run)->asks) {
+    case ASKS_CHOICE:
+        return read_choice(run, text);
+    case ASKS_ORDER:
+        return read_order(run, text);
+    default:
+        return read_number(run, text);
+    }
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/* Figures within one percent are a tie: either order of them is right. */
+static const double tie = 0.01;
+
+static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, int *right) {
+    const LessonQuestion *question = lesson_run_question(run);
+    int found = 0;
+    for (int i = 0; i < question->choice_count; i++) {
+        Value value;
+        if (!expression_value(&run->lesson->pool, question->choices[i].value, evaluation, &value))
+            return VERDICT_VOID;
+        if (value.number != 0) {
+            found++;
+            *right = i;
+        }
+    }
+    if (found == 1)
+        return *right == run->choice ? VERDICT_RIGHT : VERDICT_WRONG;
+    snprintf(evaluation->why, sizeof evaluation->why, "%s of its answers %s right here",
+             found ? "more than one" : "none", found ? "are" : "is");
+    return VERDICT_VOID;
+}
+
+static LessonVerdict judge_number(const LessonRun *run, Evaluation *evaluation, Value *right) {
+    const LessonQuestion *question = lesson_run_question(run);
+    if (!expression_value(&run->lesson->pool, question->expected, evaluation, right))
+        return VERDICT_VOID;
+    double slack =
+        question->percent ? question->within / 100 * fabs(right->number) : question->within;
+    double off = fabs(run->number - right->number);
+    return off <= slack * (1 + 1e-9) + 1e-12 ? VERDICT_RIGHT : VERDICT_WRONG;
+}
+
+static LessonVerdict judge_order(const LessonRun *run, Evaluation *evaluation, Value *values) {
+    const LessonQuestion *question = lesson_run_question(run);
+    for (int i = 0; i < question->choice_count; i++)
+        if (!expression_value(&run->lesson->pool, question->choices[i].value, evaluation,
+                              &values[i]))
+            return VERDICT_VOID;
+    for (int i = 1; i < question->choice_count; i++)
+        if (values[run->order[i]].number < values[run->order[i - 1]].number * (1 - tie))
+            return VERDICT_WRONG;
+    return VERDICT_RIGHT;
+}
+
+typedef struct {
+    LessonVerdict verdict;
+    int choice;                /* the right one */
+    Value number;              /* the right one */
+    Value order[LESSON_ORDER]; /* the figure that orders the things */
+} Judgement;
+
+static Judgement judge_answer(const LessonRun *run, Evaluation *evaluation) {
+    Judgement judgement = {.choice = -1};
+    LessonAsks asks = lesson_run_question(run)->asks;
+    judgement.verdict = asks == ASKS_CHOICE  ? judge_choice(run, evaluation, &judgement.choice)
+                        : asks == ASKS_ORDER ? judge_order(run, evaluation, judgement.order)
+                                             : judge_number(run, evaluation, &judgement.number);
+    return judgement;
+}
+
+/* ---- what is shown --------------------------------------------------------------------------- */
+
+/* Writes the right order: each thing with the figure that orders it. */
+static void order_text(LessonRun *run, const Judgement *judgement, char *text, size_t size) {
+    const LessonQuestion *question = lesson_run_question(run);
+    bool taken[LESSON_ORDER] = {false};
+    text[0] = '\0';
+    for (int place = 0; place < question->choice_count; place++) {
+        int least = -1;
+        char value[48];
+        for (int i = 0; i < question->choice_count; i++)
+            if (!taken[i] &&
+                (least < 0 || judgement->order[i].number < judgement->order[least].number))
+                least = i;
+        taken[least] = true;
+        run->right_order[place] = least;
+        value_text(&judgement->order[least], "", value, sizeof value);
+        text_add(text, size, "%s%s %s", place ? ", " : "", question->choices[least].text, value);
+    }
+}
+
+static void add_verdict(LessonRun *run, const Judgement *judgement) {
+    const LessonQuestion *question = lesson_run_question(run);
+    char *answer = run->solution, text[480];
+    const size_t size = sizeof run->solution;
+    run->right_choice = judgement->choice;
+    run->right_number = judgement->number.number;
+    if (question->asks == ASKS_CHOICE)
+        snprintf(answer, size, "%s", question->choices[judgement->choice].text);
+    else if (question->asks == ASKS_ORDER) {
+        order_text(run, judgement, answer, size);
+        name_source_once(answer);
+    } else
+        value_text(&judgement->number, question->unit, answer, size);
+    bool right = judgement->verdict == VERDICT_RIGHT;
+    char taken[48] = "";
+    if (right && question->within > 0)
+        snprintf(taken, sizeof taken, " (%g%s more or less is taken)", question->within,
+                 question->percent ? " %" : "");
+    snprintf(text, sizeof text, "%s%s%s", right ? "Right: " : "No. The answer: ", answer, taken);
+    pane_add(&run->reveal, right ? PANE_RIGHT : PANE_WRONG, false, text);
+}
+
+/* Adds `before` and `text` (NULL: nothing) as a reason. Returns false where a figure is unknown. */
+static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const char *text,
+                       Evaluation *evaluation) {
+    char row[1200];
+    size_t length = (size_t)snprintf(row, sizeof row, "%s", before);
+    bool known = !text || fill_in(run, text, evaluation, row + length, sizeof row - length);
+    if (text)
+        pane_add(&run->reveal, kind, false, row);
+    return known;
+}
+
+/* Adds the texts that explain the verdict. Returns false where a figure in them is unknown. */
+static bool add_reasons(LessonRun *run, LessonVerdict verdict, Evaluation *evaluation) {
+    const LessonQuestion *question = lesson_run_question(run);
+    bool choice = question->asks == ASKS_CHOICE, known = true;
+    const char *mistake = choice ? question->choices[run->choice].wrong : question->hint;
+    for (int i = 0; i < question->show.count; i++)
+        known = add_reason(run, PANE_SHOW, "", question->show.rows[i], evaluation) && known;
+    if (verdict == VERDICT_WRONG)
+        known =
+            add_reason(run, PANE_HINT, choice ? "" : "To find it: ", mistake, evaluation) && known;
+    known = add_reason(run, PANE_WHY, "", question->why, evaluation) && known;
+    for (int i = 0; i < question->code_count; i++)
+        add_code(&run->reveal, &run->lesson->codes[question->codes[i]]);
+    return known;
+}
+
+/* Adds the verdict to the score. Only the first answer to a question counts. */
+static void count_answer(LessonRun *run) {
+    bool counts = run->first && run->verdict != VERDICT_VOID && run->page >= run->answered;
+    run->asked += counts;
+    run->right += counts && run->verdict == VERDICT_RIGHT;
+    if (counts)
+        run->answered = run->page + 1;
+    run->void_count += run->verdict == VERDICT_VOID;
+    run->first = false;
+}
+
+/* Judges the answer by latencies of one source: measured here, else recorded, else of the model. */
+static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluation) {
+    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
+    Judgement judgement = {.verdict = VERDICT_VOID};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        evaluation->timings = sources[i];
+        evaluation->timing_missing = false;
+        judgement = judge_answer(run, evaluation);
+        if (judgement.verdict != VERDICT_VOID || !evaluation->timing_missing)
+            break;
+    }
+    return judgement;
+}
+
+/* Judges the answer, and fills the verdict and `reveal`. Returns false where figures are missing,
+ * as lesson_run_figures does. */
+static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    Evaluation evaluation = {.state = state, .live = live, .names = run->names};
+    const Judgement judgement = judge_by_best_source(run, &evaluation);
+    char text[240];
+    if (judgement.verdict == VERDICT_VOID && run->hurries)
+        snprintf(text, sizeof text,
+                 "Not judged: you went on before the figures were there. It does "
+                 "not count.");
+    else if (judgement.verdict == VERDICT_VOID)
+        snprintf(text, sizeof text, "Cannot be judged here: %s%s. It does not count.",
+                 evaluation.why, live->timed ? ", or not yet" : "");
+    if (!final && judgement.verdict == VERDICT_VOID)
+        return false;
+    run->reveal = (PaneText){.count = 0};
+    if (judgement.verdict == VERDICT_VOID)
+        pane_add(&run->reveal, PANE_NOTE, false, text);
+    else
+        add_verdict(run, &judgement);
+    if (!add_reasons(run, judgement.verdict, &evaluation) && !final) {
+        run->reveal = (PaneText){.count = 0};
+        return false;
+    }
+    run->verdict = judgement.verdict;
+    for (int row = 0, rows = run->reveal.count; row < rows; row++)
+        lesson_explain_sources(run, &run->reveal, pane_row(&run->reveal, row));
+    count_answer(run);
+    run->phase = PHASE_VERDICT;
+    return true;
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static const LessonStep *step_now(const LessonRun *run) {
@@ -131,13 +479,12 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
     } else if (step->kind == LESSON_TERM)
         add_term(&run->page_text, &glossary[step->number]);
     else if (step->kind == LESSON_SOURCE)
-        lesson_add_code(&run->page_text, &run->lesson->codes[step->number]);
+        add_code(&run->page_text, &run->lesson->codes[step->number]);
     else if (step->kind == LESSON_POINT)
         run->point = (LessonPanel)step->number;
     run->step++;
 }
 
-/* Shows the page after its last step, or begins the next page. */
 static void end_of_steps(LessonRun *run) {
     const LessonQuestion *question = lesson_run_question(run);
     if (question && is_quiet(run) && question->run.count) {
@@ -279,7 +626,7 @@ static bool expand_step(const LessonRun *run, const LessonStep *step, const Stat
         if (step->kind == LESSON_LET)
             known = expression_value(&run->lesson->pool, step->expression, &evaluation, value);
         else
-            known = lesson_text(run, step->text, &evaluation, text, EXPANDED);
+            known = fill_in(run, step->text, &evaluation, text, EXPANDED);
     }
     return known;
 }
@@ -335,7 +682,7 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
         lesson_run_done(run);
         return true;
     }
-    return run->phase != PHASE_JUDGE || lesson_run_judge(run, state, live, final);
+    return run->phase != PHASE_JUDGE || judge_and_tell(run, state, live, final);
 }
 
 /* ---- input ----------------------------------------------------------------------------------- */
@@ -359,7 +706,7 @@ static void go_on(LessonRun *run) {
 }
 
 static bool give_answer(LessonRun *run, const char *text) {
-    if (!lesson_read_answer(run, text))
+    if (!read_answer(run, text))
         return true;
     if (text != run->typed && lesson_run_question(run)->asks == ASKS_ORDER)
         snprintf(run->typed, sizeof run->typed, "%s", text);
@@ -385,7 +732,7 @@ static void type_key(LessonRun *run, char key) {
         if (key >= '1' && key < '1' + question->choice_count)
             snprintf(run->typed, sizeof run->typed, "%d", (run->choice = key - '1') + 1);
         else
-            lesson_read_answer(run, (char[2]){key, '\0'}); /* notes what may be typed */
+            read_answer(run, (char[2]){key, '\0'}); /* notes what may be typed */
         return;
     }
     const char *before = question->asks == ASKS_ORDER && length ? " " : "";
@@ -430,7 +777,6 @@ static bool answer_input(LessonRun *run, const LessonInput *input) {
     }
 }
 
-/* Jumps to the last frame of the animation. */
 static void end_animation(LessonRun *run) {
     int last = 2 * (animation_step(run)->frames - 1);
     run->word = run->word < last ? last : run->word;

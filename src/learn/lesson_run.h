@@ -24,7 +24,6 @@ typedef enum {
     LESSON_WANTS_INPUT
 } LessonWants;
 
-/* An input of the learner. */
 typedef enum {
     INPUT_ANSWER, /* `text`: a whole answer, as scripts give it: "3", "2 1 4 3" */
     INPUT_TYPE,   /* `key`: a digit, a point or a minus sign */
@@ -45,7 +44,7 @@ typedef struct {
 
 typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } LessonVerdict;
 
-/* The states of the machine. Private to lesson_run*.c. */
+/* The states of the machine. Private to lesson_run.c and lesson_show.c. */
 typedef enum {
     PHASE_RESET,
     PHASE_ENTER,   /* carries out the steps of the page */
@@ -111,7 +110,6 @@ bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live
 /* Gives the machine an input. Returns false where the input means nothing now. */
 bool lesson_run_input(LessonRun *run, const LessonInput *input);
 
-/* Writes the rows that the learner sees into `pane`. */
 void lesson_run_show(const LessonRun *run, LessonPane *pane);
 
 bool lesson_run_ended(const LessonRun *run);
@@ -123,25 +121,9 @@ bool lesson_run_done_with(const LessonRun *run);
 const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
 bool lesson_run_asks_again(const LessonRun *run); /* behind the wrong answer, after a change */
 
-/* Writes a text with the values of the expressions in its braces. Returns false where a value is
- * unknown; `evaluation->why` has the reason. */
-bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
-                 size_t size);
-
-/* Judges the answer, and fills the verdict and `reveal`. Returns false where figures are missing,
- * as lesson_run_figures does. */
-bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
-
 /* Draws the live scene into the pane. `frame`: from 0, below lesson_drawing_frames(). */
 void lesson_add_drawing(PaneText *pane, LessonDrawing what, int frame, const LiveData *live);
 int lesson_drawing_frames(LessonDrawing what);
 
 /* Explains each source of figures that `text` names, such as "(model)", once in a lesson. */
 void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
-
-/* Adds lines of source to the pane, below a row with their file and line numbers. */
-void lesson_add_code(PaneText *pane, const LessonCode *code);
-
-/* Reads an answer to this page's question: a choice (from 1), a number, or an order. Returns false
- * where the answer is malformed; `note` has the mistake. */
-bool lesson_read_answer(LessonRun *run, const char *text);

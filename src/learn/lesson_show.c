@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes what a learner sees of a lesson, as rows of text. */
+/* Writes what a learner sees of a lesson, as rows of text: the page, its keys, its drawings. */
 #include "src/learn/lesson_run.h"
 
-#include "src/state/keys.h"
-
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +61,6 @@ static void enter_text(const LessonRun *run, char *text, size_t size) {
                  run->phase == PHASE_END ? "Enter opens the next lesson" : "Enter goes on");
 }
 
-/* Adds the row of keys. The table of controls names the keys of controls. */
 static void add_keys(const LessonRun *run, PaneText *pane) {
     char text[200], enter[64], skips[48] = "", back[48] = "";
     enter_text(run, enter, sizeof enter);
@@ -150,4 +148,198 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     if (pane->computing)
         add_computing(&pane->body);
     add_keys(run, &pane->body);
+}
+
+/* ---- drawings of a small scene in characters: a row is a metre ------------------------------- */
+
+enum { PAIRS_MOST = 24, CELL_W = 6, LEFT = 14, WIDTH = 72, ROWS_MOST = 12, TABLE_W = 3 };
+
+const char *const lesson_drawings[DRAW_COUNT] = {"rays", "points", "cells", "sort"};
+
+typedef struct {
+    int pixel, bin, cell; /* cell -1: outside the grid */
+    double ahead_m, left_m;
+} Pair;
+
+typedef struct {
+    int count;
+    Pair pairs[PAIRS_MOST]; /* pixel by pixel */
+} Pairs;
+
+/* Lists all pairs of a scene of one camera. False: the scene is too large to be drawn. */
+static bool list_pairs(const Rig *rig, Pairs *pairs) {
+    const BevShape shape = rig_shape(rig, 1);
+    int64_t pixels = shape.feat_h * shape.feat_w;
+    pairs->count = 0;
+    if (rig->camera_count != 1 || pixels * shape.depth_bins > PAIRS_MOST ||
+        (shape.nx + 1) * shape.ny > PAIRS_MOST || LEFT + shape.ny * CELL_W >= WIDTH)
+        return false;
+    for (int64_t pixel = 0; pixel < pixels; pixel++)
+        for (int64_t bin = 0; bin < shape.depth_bins; bin++) {
+            double at_m[3];
+            rig_point(rig, 0, bin, pixel / shape.feat_w, pixel % shape.feat_w, at_m);
+            pairs->pairs[pairs->count++] =
+                (Pair){(int)pixel, (int)bin, (int)grid_cell(&rig->grid, at_m), at_m[0], at_m[1]};
+        }
+    return true;
+}
+
+/* ---- from above ------------------------------------------------------------------------------ */
+
+/* Rows of text; row 0 is the far end of the grid, the last row the camera. */
+typedef struct {
+    GridAxes axes;
+    int rows;
+    char text[ROWS_MOST][WIDTH + 1];
+} Plan;
+
+static void put(Plan *plan, int row, int column, const char *text) {
+    for (int i = 0; text[i]; i++)
+        if (row >= 0 && row < plan->rows && column + i >= 0 && column + i < WIDTH)
+            plan->text[row][column + i] = text[i];
+}
+
+static int row_of(const Plan *plan, double ahead_m) {
+    return (int)lround(plan->axes.max_m[0] - ahead_m);
+}
+
+static int column_of(const Plan *plan, double left_m) {
+    return LEFT + (int)lround((plan->axes.max_m[1] - left_m) / plan->axes.cell_m[1] * CELL_W);
+}
+
+static void draw_borders(Plan *plan) {
+    for (int x = 0; x <= plan->axes.count[0]; x++)
+        for (int y = 0; y < plan->axes.count[1]; y++) {
+            int row = row_of(plan, plan->axes.min_m[0] + x * plan->axes.cell_m[0]);
+            put(plan, row, LEFT + y * CELL_W, "+-----+");
+            if (x < plan->axes.count[0])
+                put(plan, row - 1, LEFT + y * CELL_W, "|     |");
+        }
+}
+
+/* Draws a ray from the camera through all rows in front of it: the direction of its last bin. */
+static void draw_ray(Plan *plan, const Pair *far) {
+    for (int row = 0; row + 1 < plan->rows; row++) {
+        double ahead_m = plan->axes.max_m[0] - row;
+        const char *sign = far->left_m > 0.01 ? "\\" : far->left_m < -0.01 ? "/" : ":";
+        put(plan, row, column_of(plan, far->left_m / far->ahead_m * ahead_m), sign);
+    }
+}
+
+static void draw_plane(Plan *plan, const Pair *of) {
+    char label[40];
+    int row = row_of(plan, of->ahead_m);
+    for (int column = LEFT - CELL_W / 2; column < LEFT + plan->axes.count[1] * CELL_W; column += 2)
+        if (plan->text[row][column] == ' ')
+            put(plan, row, column, ".");
+    snprintf(label, sizeof label, "bin %d, %g m", of->bin, of->ahead_m);
+    put(plan, row, 0, label);
+}
+
+/* Draws a pair of dots in each cell, the upper image row first: two image rows see the same ground.
+ */
+static void draw_dots(Plan *plan, const Pairs *pairs, bool judged) {
+    for (int i = 0; i < pairs->count; i++) {
+        const Pair *pair = &pairs->pairs[i];
+        int row = row_of(plan, pair->ahead_m), column = column_of(plan, pair->left_m);
+        bool second = plan->text[row][column] == 'o' || plan->text[row][column] == '*';
+        put(plan, row, column + second, judged && pair->cell >= 0 ? "*" : "o");
+    }
+}
+
+static void draw_counts(Plan *plan, const Pairs *pairs) {
+    for (int x = 0; x < plan->axes.count[0]; x++)
+        for (int y = 0; y < plan->axes.count[1]; y++) {
+            char text[12];
+            int points = 0, cell = y * plan->axes.count[0] + x;
+            for (int i = 0; i < pairs->count; i++)
+                points += pairs->pairs[i].cell == cell;
+            snprintf(text, sizeof text, "%d", points);
+            put(plan, row_of(plan, plan->axes.min_m[0] + (x + 0.5) * plan->axes.cell_m[0]),
+                column_of(plan, plan->axes.min_m[1] + (y + 1) * plan->axes.cell_m[1]) + 1, text);
+        }
+}
+
+static void draw_from_above(PaneText *pane, const Rig *rig, const Pairs *pairs,
+                            LessonDrawing what) {
+    Plan plan = {.axes = axes_of_grid(&rig->grid)};
+    const BevShape shape = rig_shape(rig, 1);
+    plan.rows = row_of(&plan, 0) + 1;
+    for (int row = 0; row < plan.rows; row++)
+        memset(plan.text[row], ' ', WIDTH);
+    if (what != DRAW_RAYS)
+        draw_borders(&plan);
+    for (int i = 0; i < pairs->count; i++)
+        if (pairs->pairs[i].bin + 1 == shape.depth_bins)
+            draw_ray(&plan, &pairs->pairs[i]);
+    draw_dots(&plan, pairs, what != DRAW_RAYS);
+    for (int bin = 0; bin < shape.depth_bins; bin++)
+        draw_plane(&plan, &pairs->pairs[bin]);
+    if (what == DRAW_CELLS)
+        draw_counts(&plan, pairs);
+    put(&plan, plan.rows - 1, column_of(&plan, 0), "^ camera");
+    for (int row = 0; row < plan.rows; row++) {
+        size_t length = WIDTH;
+        while (length && plan.text[row][length - 1] == ' ')
+            plan.text[row][--length] = '\0';
+        pane_add(pane, PANE_DRAWING, false, plan.text[row]);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* Moves the point of the least cell among [from, count) to `from`; the others keep their order. */
+static void bring_least(Pairs *points, int from) {
+    int least = from;
+    for (int i = from; i < points->count; i++)
+        if (points->pairs[i].cell < points->pairs[least].cell)
+            least = i;
+    const Pair pair = points->pairs[least];
+    memmove(&points->pairs[from + 1], &points->pairs[from],
+            (size_t)(least - from) * sizeof *points->pairs);
+    points->pairs[from] = pair;
+}
+
+static void add_table_row(PaneText *pane, const char *name, const Pairs *points, size_t field) {
+    char text[WIDTH + 16];
+    snprintf(text, sizeof text, "%-9s", name);
+    for (int i = 0; i < points->count; i++)
+        text_add(text, sizeof text, "%*d", TABLE_W,
+                 *(const int *)((const char *)&points->pairs[i] + field));
+    pane_add(pane, PANE_DRAWING, false, text);
+}
+
+/* Draws the table after `steps` points were brought to their places, a line below the sorted ones,
+ * cut where a cell ends. */
+static void draw_table(PaneText *pane, const Pairs *pairs, int steps) {
+    Pairs points = {.count = 0};
+    char text[WIDTH + 16];
+    for (int i = 0; i < pairs->count; i++)
+        if (pairs->pairs[i].cell >= 0)
+            points.pairs[points.count++] = pairs->pairs[i];
+    for (int i = 0; i < steps && i < points.count; i++)
+        bring_least(&points, i);
+    add_table_row(pane, "pixel", &points, offsetof(Pair, pixel));
+    add_table_row(pane, "bin", &points, offsetof(Pair, bin));
+    add_table_row(pane, "cell", &points, offsetof(Pair, cell));
+    snprintf(text, sizeof text, "%-9s", "interval");
+    for (int i = 0; i < points.count && i < steps; i++) {
+        bool begins = i == 0 || points.pairs[i].cell != points.pairs[i - 1].cell;
+        text_add(text, sizeof text, begins ? " [=" : "==]");
+    }
+    pane_add(pane, PANE_DRAWING, false, text);
+}
+
+int lesson_drawing_frames(LessonDrawing what) {
+    return what == DRAW_SORT ? PAIRS_MOST / 2 + 1 : 1;
+}
+
+void lesson_add_drawing(PaneText *pane, LessonDrawing what, int frame, const LiveData *live) {
+    static Pairs pairs;
+    if (!live->frame.rig || !list_pairs(live->frame.rig, &pairs))
+        pane_add(pane, PANE_NOTE, false, "This scene is too large to be drawn here.");
+    else if (what == DRAW_SORT)
+        draw_table(pane, &pairs, frame);
+    else
+        draw_from_above(pane, live->frame.rig, &pairs, what);
 }

@@ -6,7 +6,6 @@
 #include "src/base/ref.h"
 #include "src/live/timed_kernel.h"
 #include "src/run/backend.h"
-#include "src/state/story.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "kernels/regime.h"
 #include "src/base/ref.h"
 #include "src/scene/scatter.h"
-#include "src/state/story.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "src/live/live_race.h"
 
 #include "src/base/ref.h"
-#include "src/state/story.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,129 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers of all controls' handlers: numbers, switches, lists, and changes of the job. */
+/* The log, and what all controls' handlers share: numbers, switches, lists, changes of the job. */
 #include "src/state/control.h"
 
+#include "kernels/clean.h"
+
+#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- the log --------------------------------------------------------------------------------- */
+
+static LogLine *push_line(Log *log, Action action) {
+    bool held = action < ACTION_COUNT && keys[action].held;
+    bool again = log->count && held && log->lines[0].action == action;
+    if (!again) {
+        memmove(log->lines + 1, log->lines, sizeof *log->lines * (LOG_LINES - 1));
+        log->count += log->count < LOG_LINES;
+        log->said++;
+    }
+    log->lines[0] = (LogLine){.action = action};
+    return &log->lines[0];
+}
+
+unsigned log_say(Log *log, Action action, const char *format, ...) {
+    LogLine *line = push_line(log, action);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line->said, sizeof line->said, format, args);
+    va_end(args);
+    /* A note may come from a file or a driver, and may contain control characters. */
+    clean_text(line->said, line->said, sizeof line->said);
+    snprintf(line->text, sizeof line->text, "%s", line->said);
+    return STEP_REDRAW;
+}
+
+static bool is_certain(const Reading *reading) {
+    return reading->source != SOURCE_UNKNOWN && !reading->stale;
+}
+
+/* Writes "10.2 to 6.1 MB", or "" for a figure that is unknown or of an earlier moment. A figure
+ * that is doubtful or not measured here has its mark. A stale figure of the same source counts as
+ * the one before, because the reader saw it. */
+static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
+                        size_t size) {
+    bool counts = before->source == after->source && !before->doubtful;
+    text[0] = '\0';
+    if (!is_certain(after))
+        return;
+    unit_change(unit, counts ? before->value : NAN, after->value, text, size);
+    const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
+    if (mark[0])
+        text_add(text, size, " %s", mark);
+}
+
+/* Whether a complete latency is to follow the first estimate: the two are not compared. */
+static bool latency_follows(const Headline *before, const Headline *after) {
+    return after->estimate && !before->estimate;
+}
+
+/* Writes the change of the latency. A latency within the swing before the change is no effect of
+ * the change and gets no text: the screen would soon show another figure. */
+static void latency_text(const Headline *before, const Headline *after, char *text, size_t size) {
+    const Reading none = {.source = SOURCE_UNKNOWN}, *is = &after->latency_us;
+    const bool same = !strcmp(before->latency_of, after->latency_of) &&
+                      before->estimate == after->estimate;
+    if (is_certain(is) && latency_follows(before, after)) {
+        snprintf(text, size, "follows");
+        return;
+    }
+    const Reading *was = same ? &before->latency_us : &none;
+    bool swings = was->source == is->source && is_certain(is) && before->swing_us[0] <= is->value &&
+                  is->value <= before->swing_us[1];
+    if (!swings || is->doubtful) {
+        change_text(UNIT_US, was, is, text, size);
+        if (text[0] && after->latency_of[0])
+            text_add(text, size, " (%.60s%s)", after->latency_of,
+                     after->estimate ? ", ~ first estimate" : "");
+        return;
+    }
+    snprintf(text, size, "within its noise");
+}
+
+static void add_change(LogLine *line, const char *name, const char *change) {
+    bool first = strlen(line->text) == strlen(line->said);
+    if (change[0])
+        text_add(line->text, sizeof line->text, "%s%s %s", first ? ": " : ", ", name, change);
+}
+
+static void describe_change(LogLine *line, const Headline *after) {
+    enum { CHANGE = 128 };
+    char footprint[CHANGE], latency[CHANGE], error[CHANGE];
+    const Headline *before = &line->before;
+    change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
+                sizeof footprint);
+    latency_text(before, after, latency, sizeof latency);
+    /* An error at another time says nothing about the change. */
+    const Reading none = {.source = SOURCE_UNKNOWN};
+    bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;
+    change_text(UNIT_ERROR, same_moment ? &before->max_abs : &none, &after->max_abs, error,
+                sizeof error);
+    if (!same_moment && is_certain(&after->max_abs))
+        text_add(error, sizeof error, " at t %.2f s", after->max_abs_s);
+    snprintf(line->text, sizeof line->text, "%s", line->said);
+    add_change(line, "footprint", line->values_only ? "" : footprint);
+    add_change(line, "latency", line->values_only ? "" : latency);
+    add_change(line, "max error", error);
+}
+
+void log_result(Log *log, const Headline *after) {
+    bool found = false;
+    for (int i = 0; i < log->count; i++) {
+        LogLine *line = &log->lines[i];
+        if (!line->open || line->open > after->serial)
+            continue;
+        if (!found)
+            describe_change(line, after);
+        bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
+                     !after->latency_us.doubtful && !latency_follows(&line->before, after);
+        bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
+        /* A line older than another open line is closed: its figures were never on the screen. */
+        if (found || complete)
+            line->open = 0;
+        found = true;
+    }
+}
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -145,7 +265,10 @@ unsigned control_changed(State *state) {
 
 unsigned control_told(State *state, bool values_only) {
     unsigned bits = control_changed(state);
-    log_await(&state->log, state->job.serial, &state->shown, values_only);
+    LogLine *line = &state->log.lines[0];
+    line->open = state->job.serial;
+    line->before = state->shown;
+    line->values_only = values_only;
     return bits;
 }
 

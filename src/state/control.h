@@ -2,9 +2,7 @@
 /* Helpers of the handlers in controls.inc, and functions of the log. Private to src/state. */
 #pragma once
 
-#include "src/base/kernel_config.h"
 #include "src/scene/scene.h"
-#include "src/state/bits.h"
 #include "src/state/state.h"
 
 #include <math.h>
@@ -30,13 +28,6 @@ enum { MAX_KERNELS = 64 };
 #undef TOGGLES
 #undef CHOOSES
 #undef SETS
-
-/* The lists of values that controls.inc names; values.c defines them. */
-ControlValues values_kernels, values_dtypes, values_aligns, values_directions, values_injected_bugs,
-    values_roundings, values_backends, values_configs, values_channels, values_scales,
-    values_scales_from, values_gpus, values_compares, values_views, values_colormaps, values_strips,
-    values_truths, values_charts, values_themes, values_scenes, values_cameras, values_losses,
-    values_bits, values_lessons, values_pages, values_glossary, values_undo;
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";
@@ -141,15 +132,13 @@ void control_fit_viewport(State *state);
 /* Zooms the view. The point (x, y), in cells, stays where it is on the screen. */
 unsigned control_zoom_about(State *state, double zoom, double x, double y);
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
+/* Logs a change of the job; its figures complete the line. */
+#define TOLD(state, ...) (SAY(state, __VA_ARGS__), control_told(state, false))
 
 /* Adds a line to the log. A control whose row is HELD replaces its own last line. ACTION_COUNT
  * marks a note. Returns STEP_REDRAW. */
 unsigned log_say(Log *log, Action action, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Lets the newest line wait for the figures of job `serial`, which are then compared with `before`.
- * `values_only`: only the error is compared. */
-void log_await(Log *log, uint64_t serial, const Headline *before, bool values_only);
 
 /* Completes the line that waits for the figures `after`. */
 void log_result(Log *log, const Headline *after);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Controls of the page of bits, which shows one number of the selected format. */
-#include "src/state/bits.h"
 
 #include "kernels/codec.h"
 #include "src/state/control.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Controls of the group "Program". */
+/* Controls of the groups "Program" and "Lessons". */
 #include "src/state/control.h"
-#include "src/state/glossary.h"
+
+#include "src/cachesim/findings.h"
 #include "src/state/palette.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
@@ -93,7 +95,6 @@ unsigned control_scroll(State *state, int steps) {
     return state->lesson.open ? STEP_REDRAW : 0;
 }
 
-/* Opens the palette with a text typed into it, or closes it. */
 unsigned control_commands(State *state, const Command *command) {
     bool off = command->step ? state->palette.open : !strcmp(command->argument, "off");
     bool on = command->step || !strcmp(command->argument, "on");
@@ -136,4 +137,70 @@ unsigned control_escape(State *state, const Command *command) {
 unsigned control_quit(State *state, const Command *command) {
     (void)state, (void)command;
     return STEP_QUIT;
+}
+
+/* ---- lessons: the rows they show, and their controls ----------------------------------------- */
+
+const char *const lesson_panels[PANEL_COUNT] = {
+    "",      "headline", "kernels", "memory", "intervals", "accuracy", "pipeline",
+    "model", "bev",      "strip",   "steps",  "bits",      "log",
+};
+
+void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text) {
+    if (pane->count == PANE_ROWS || pane->used + 1 >= PANE_BYTES)
+        return;
+    pane->rows[pane->count++] =
+        (PaneRow){.kind = kind, .marked = marked, .at = (uint16_t)pane->used};
+    size_t room = (size_t)(PANE_BYTES - pane->used), length = strlen(text);
+    snprintf(pane->text + pane->used, room, "%s", text);
+    pane->used += (int)(length < room ? length : room - 1) + 1;
+}
+
+const char *pane_row(const PaneText *pane, int row) {
+    return pane->text + pane->rows[row].at;
+}
+
+void pane_append(PaneText *pane, const PaneText *more) {
+    for (int i = 0; i < more->count; i++)
+        pane_add(pane, more->rows[i].kind, more->rows[i].marked, pane_row(more, i));
+}
+
+/* ---- controls: the code of lessons, above the state, carries out a wish ---------------------- */
+
+static unsigned wish_for_lesson(State *state, LessonWish what) {
+    state->lesson_wish = what;
+    return STEP_LESSON | STEP_REDRAW;
+}
+
+/* Opens or closes a lesson, or the page of the workflow, which takes its place. */
+unsigned control_lesson(State *state, const Command *command) {
+    const char *word = keys[command->action].word;
+    bool workflow = command->action == ACTION_WORKFLOW;
+    bool off = command->step ? state->lesson.open : !strcmp(command->argument, "off");
+    bool named = !workflow && !command->step && strcmp(command->argument, "next");
+    if (off && !state->lesson.open)
+        return SAY(state, command->action, "%s: none is open", word);
+    snprintf(state->lesson_name, sizeof state->lesson_name, "%s", named ? command->argument : "");
+    SAY(state, command->action, "%s %s", word,
+        off     ? "closed"
+        : named ? state->lesson_name
+                : "opened");
+    return wish_for_lesson(state, off ? WISH_CLOSE : workflow ? WISH_WORKFLOW : WISH_OPEN);
+}
+
+unsigned control_tour(State *state, const Command *command) {
+    SAY(state, command->action, "tour: two minutes, Esc ends it");
+    return wish_for_lesson(state, WISH_TOUR);
+}
+
+unsigned control_explain(State *state, const Command *command) {
+    state->finding = (int)command->number - 1;
+    SAY(state, command->action, "explain finding %d", state->finding + 1);
+    return wish_for_lesson(state, WISH_EXPLAIN);
+}
+
+unsigned control_lesson_move(State *state, const Command *command) {
+    return wish_for_lesson(state, command->action == ACTION_NEXT   ? WISH_NEXT
+                                  : command->action == ACTION_BACK ? WISH_BACK
+                                                                   : WISH_SKIP);
 }

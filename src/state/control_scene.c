@@ -24,9 +24,8 @@ static unsigned use_scene(State *state, Action action, int scene) {
     state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
-    SAY(state, action, "%s %s%s", keys[action].word, state->menu.scenes.names[scene],
-        state_scene_group(state, scene) == SCENES_OPERATOR ? " (an operator)" : "");
-    return control_told(state, false);
+    return TOLD(state, action, "%s %s%s", keys[action].word, state->menu.scenes.names[scene],
+                state_scene_group(state, scene) == SCENES_OPERATOR ? " (an operator)" : "");
 }
 
 ShortText state_config(const State *state) {
@@ -54,15 +53,13 @@ static unsigned change_points(State *state, const Command *command) {
         return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
                    command->argument, (long long)least, OPERATOR_MAX_POINTS);
     state->job.sizes.points = (int64_t)next;
-    SAY(state, command->action, "%.0f points", next);
-    return control_told(state, false);
+    return TOLD(state, command->action, "%.0f points", next);
 }
 
 unsigned control_skew(State *state, const Command *command) {
     state->job.sizes.skewed = true;
     state->job.sizes.skew = command->number;
-    SAY(state, command->action, "skew %g", command->number);
-    return control_told(state, false);
+    return TOLD(state, command->action, "skew %g", command->number);
 }
 
 unsigned control_config(State *state, const Command *command) {
@@ -243,9 +240,8 @@ unsigned control_camera_dropout(State *state, const Command *command) {
     uint32_t bit = (uint32_t)1 << state->camera;
     bool drops = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = drops ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
-    SAY(state, command->action, "%s %s", state_camera_name(state),
-        drops ? "off (camera dropout)" : "on again");
-    return control_told(state, false);
+    return TOLD(state, command->action, "%s %s", state_camera_name(state),
+                drops ? "off (camera dropout)" : "on again");
 }
 
 int state_seeing(const State *state) {
@@ -258,8 +254,7 @@ int state_seeing(const State *state) {
 unsigned control_see(State *state, const Command *command) {
     int all = state->scene.camera_count, count = (int)command->number;
     state->job.camera_mask = count >= all ? UINT32_MAX : (1u << count) - 1;
-    SAY(state, command->action, "%d of %d cameras see", count < all ? count : all, all);
-    return control_told(state, false);
+    return TOLD(state, command->action, "%d of %d cameras see", count < all ? count : all, all);
 }
 
 /* Changes an error of the selected camera, or of all: an error of the car's own pose shows in all
@@ -286,6 +281,5 @@ unsigned control_calibration(State *state, const Command *command) {
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
-    SAY(state, command->action, "cameras and depth repaired");
-    return control_told(state, false);
+    return TOLD(state, command->action, "cameras and depth repaired");
 }

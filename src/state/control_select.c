@@ -5,7 +5,6 @@
 #include "src/state/control.h"
 
 #include "kernels/injected_bugs.h"
-#include "src/cachesim/gpus.h"
 
 #include <string.h>
 #include <strings.h>
@@ -30,9 +29,7 @@ static void drop_other_direction(State *state, char *line, size_t size) {
     bool backward = direction_of(state) == BEV_BACKWARD, compares = state->compare != COMPARE_OFF;
     if (state->job.baseline.kernel->direction == direction_of(state))
         return;
-    size_t used = strlen(line);
-    snprintf(line + used, size - used, "%s%s",
-             state->job.baseline_pinned ? "; baseline let go" : "",
+    text_add(line, size, "%s%s", state->job.baseline_pinned ? "; baseline let go" : "",
              backward && compares ? "; comparison off" : "");
     state->job.baseline_pinned = false;
     if (backward) {
@@ -218,15 +215,14 @@ int64_t state_channels(const State *state) {
 
 unsigned control_channels(State *state, const Command *command) {
     ValueName counts[VALUES_MAX];
-    int count = values_channels(state, counts), at = 0;
+    int count = keys[command->action].list(state, counts), at = 0;
     while (at + 1 < count && atoi(counts[at].name) < state_channels(state))
         at++;
     int64_t channels = command->step ? atoi(counts[wrapped(at + command->step, count)].name)
                                      : (int64_t)command->number;
     state->job.channels = channels;
     state->channel = state->channel < channels ? state->channel : 0;
-    SAY(state, command->action, "C = %lld", (long long)channels);
-    return control_told(state, false);
+    return TOLD(state, command->action, "C = %lld", (long long)channels);
 }
 
 static unsigned say_gpu(State *state, Action action) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/state/glossary.h"
+#include "src/state/keys.h"
 
 #include "src/base/nearest.h"
 #include "src/base/units.h"
@@ -217,15 +217,6 @@ void glossary_hint(const char *word, const char *otherwise, char *hint, size_t s
             least = distance;
             snprintf(hint, size, "did you mean %s?", name);
         }
-}
-
-int glossary_lines(const char *text, int width) {
-    int lines = 0;
-    for (; *text; lines++) {
-        text += text_fit(text, strlen(text), width);
-        text += *text == ' ';
-    }
-    return lines;
 }
 
 void glossary_print(const GlossaryRow *row, FILE *out) {

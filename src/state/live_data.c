@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const stage_names[STAGE_COUNT] = {
@@ -89,12 +90,8 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
 /* Appends ", NAME 1.60UNIT" or ", NAME n/a" to the text. */
 static void append_figure(char *text, size_t size, const char *name, double value,
                           const char *unit) {
-    size_t used = strlen(text);
-    const char *comma = used ? ", " : "";
-    if (isnan(value))
-        snprintf(text + used, size - used, "%s%s n/a", comma, name);
-    else
-        snprintf(text + used, size - used, "%s%s %.2f%s", comma, name, value, unit);
+    text_add(text, size, isnan(value) ? "%s%s n/a" : "%s%s %.2f%s", text[0] ? ", " : "", name,
+             value, unit);
 }
 
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size) {
@@ -198,4 +195,614 @@ int live_lit(const LiveData *live, const State *state,
 Slice live_slice(const LiveFrame *frame, int slice) {
     const BevShape flat = {.nx = frame->nx, .ny = frame->ny};
     return slice_of(frame->shape.nz > 1 ? &frame->shape : &flat, slice);
+}
+
+/* ---- texts and bars -------------------------------------------------------------------------- */
+
+/* Returns the scale of the bars: twice the median latency, at most the slowest. One very slow
+ * kernel thus leaves the other bars visible. */
+static double bar_scale(double *us, int count) {
+    if (!count)
+        return 0;
+    sort_ascending(us, count);
+    return fmin(2 * us[count / 2], us[count - 1]);
+}
+
+Ladder ladder_of(const State *state, const LiveData *live) {
+    Ladder ladder = {.count = 0};
+    double us[LIVE_MAX_KERNELS];
+    int known = 0;
+    for (int i = 0; i < live->kernel_count; i++) {
+        const LiveKernel *row = &live->kernels[i];
+        if (row->kernel->where != state_where(state))
+            continue;
+        ladder.kernels[ladder.count++] = row;
+        if (row->median_us.source)
+            us[known++] = row->median_us.value;
+    }
+    ladder.scale_us = bar_scale(us, known);
+    ladder.longest_us = known ? us[known - 1] : 0;
+    return ladder;
+}
+
+/* Returns what the figure waits for, where kernels are timed and checked. */
+static const char *what_it_waits_for(const LiveData *live) {
+    return live->machine_busy ? "waits: CPU busy" : "waits for its turn";
+}
+
+bool model_follows(const KernelConfig *config) {
+    const BevKernel *row = config->kernel ? model_row(config->kernel) : NULL;
+    return !config->kernel || config->kernel->direction == BEV_FORWARD ||
+           (row && traced_place(row) >= 0);
+}
+
+const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
+                           BevDtype dtype) {
+    if (unknown == UNKNOWN_MODEL && !model_follows(&live->job.config))
+        return "no model of this kernel";
+    if (unknown == UNKNOWN_MODEL)
+        return live->timed ? "waits for the simulation" : "no model of this";
+    if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))
+        return "not in this kernel";
+    if (unknown == UNKNOWN_ACCURACY)
+        return live->timed ? what_it_waits_for(live) : "not checked";
+    if (row && row->skipped)
+        return row->skipped;
+    if (row && row->failed)
+        return "failed on this problem";
+    if (!live->timed)
+        return row ? "not recorded" : "not measured";
+    return row && row->being_timed ? "being timed" : what_it_waits_for(live);
+}
+
+void machine_text(const char *label, char *text, size_t size) {
+    static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
+    snprintf(text, size, "%.*s", (int)strcspn(label, ","), label);
+    for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
+        for (char *at; (at = strstr(text, noise[i]));)
+            memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
+}
+
+void speedup_origin(const LiveData *live, char *text, size_t size) {
+    const LiveSpeedup *speedup = &live->speedup;
+    char machine[64];
+    if (speedup->ratio.source == SOURCE_MEASURED && speedup->most > 0)
+        snprintf(text, size, "%.2f to %.2f in %d pairs", speedup->least, speedup->most,
+                 speedup->pairs);
+    else if (speedup->ratio.source == SOURCE_MEASURED)
+        snprintf(text, size, "of the medians");
+    else if (speedup->ratio.source == SOURCE_RECORDED) {
+        machine_text(speedup->recorded_on, machine, sizeof machine);
+        snprintf(text, size, "recorded on %s", machine);
+    } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
+        snprintf(text, size, "%d pairs %s", speedup->pairs, speedup->scatter ? "scatter" : "timed");
+    else
+        snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
+}
+
+void latency_origin(const LiveKernel *row, char *text, size_t size) {
+    FigureSource source = row->median_us.source;
+    const char *how = source != SOURCE_MEASURED ? ""
+                      : row->beside_pictures    ? " while rendering: noisy"
+                      : row->unsettled          ? ", unsettled"
+                      : row->single             ? ", single launches"
+                                                : "";
+    snprintf(text, size, "%s%s%s", source_names[source], how,
+             row->median_us.stale ? ", stale" : "");
+}
+
+/* Returns the mark of a median. Only one has room: the strongest warning. */
+const char *ladder_mark(const LiveKernel *row) {
+    const char *mark = reading_mark(&row->median_us);
+    if (mark[0] || !row->median_us.source)
+        return mark;
+    if (row->beside_pictures)
+        return "b";
+    return row->unsettled ? "?" : row->single ? "s" : "";
+}
+
+void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size) {
+    const struct {
+        char mark;
+        const char *text;
+    } marks[] = {{'r', "r recorded"},
+                 {'~', "~ stale"},
+                 {'s', "s single launches"},
+                 {'b', "b while rendering: noisy"},
+                 {'?', machine_busy ? "? CPU busy" : "? unsettled"}};
+    bool measured = false, there[128] = {false};
+    for (int i = 0; i < ladder->count; i++) {
+        const LiveKernel *row = ladder->kernels[i];
+        measured |= row->median_us.source == SOURCE_MEASURED;
+        there[(unsigned char)ladder_mark(row)[0]] = true;
+    }
+    snprintf(note, size, "%s", measured ? "measured" : there['r'] ? "" : "not measured");
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (there[(unsigned char)marks[i].mark])
+            text_add(note, size, "%s%s", note[0] ? ", " : "", marks[i].text);
+}
+
+bool pooled_alike(const LiveData *live) {
+    return live->stand_in && live->difference.alike;
+}
+
+void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
+    const LiveDifference *difference = &live->difference;
+    char moved[48] = "", whose[64] = "";
+    text[0] = '\0';
+    if (!difference->known)
+        return;
+    if (pooled_alike(live)) {
+        snprintf(text, size, "both by %s while it plays: pause to compare", live->stand_in->title);
+        return;
+    }
+    if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
+        snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
+                 difference->moved_m);
+    char from[48] = "the pinned one";
+    const KernelConfig *base = &live->job.baseline;
+    if (!live->job.baseline_pinned && base->kernel)
+        snprintf(from, sizeof from, "%s %s", base->kernel->title, bev_dtypes[base->dtype].title);
+    if (live->frame.other_name[0])
+        snprintf(from, sizeof from, "%.47s", live->frame.other_name);
+    if (live->stand_in)
+        snprintf(whose, sizeof whose, "picture by %s: ", live->stand_in->title);
+    snprintf(text, size, "%s%s cell%s from %s%s%s%s", whose,
+             text_of_unit(UNIT_COUNT, (double)difference->cells).text,
+             difference->cells == 1 ? " differs" : "s differ", from,
+             difference->most > 0 ? ", by up to " : "",
+             difference->most > 0 ? text_of_unit(UNIT_ERROR, difference->most).text : "", moved);
+}
+
+const char *model_whose(const LiveData *live) {
+    const BevKernel *kernel = live->job.config.kernel;
+    return kernel && kernel->where == BEV_CPU ? "model of the CUDA kernel" : "model";
+}
+
+const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
+    const BevKernel *kernel = live->job.config.kernel;
+    Gpu gpu = state_gpu(state);
+    if (live->model && (live->model->dtype != live->job.config.dtype ||
+                        live->model->align != live->job.config.align))
+        return NULL; /* the model of another format stays for the bars */
+    return live->model && kernel ? model_of_kernel(live->model, kernel, &gpu) : NULL;
+}
+
+Prediction prediction_of(const State *state, const LiveData *live,
+                         const PredictedKernel *predicted) {
+    return model_predict(live->model, predicted, state->gpu, &state->edit);
+}
+
+void prediction_gpu(const State *state, char *text, size_t size) {
+    char changed[96];
+    gpu_edit_text(&state->edit, changed, sizeof changed);
+    snprintf(text, size, "%s%s", gpus[state->gpu].title, changed);
+}
+
+void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {
+    const char *format = isfinite(predicted->sectors_per_request) ? "%.1f sectors a request"
+                                                                  : "n/a sectors a request";
+    snprintf(text, size, format, predicted->sectors_per_request);
+}
+
+/* Fills in the steps of the workflow, for forward kernels. Returns how many. */
+static int live_workflow(const State *state, const LiveData *live, const IntervalLengths *lengths,
+                         Finding steps[WORKFLOW_STEPS]) {
+    const BevKernel *kernel = live->job.config.kernel;
+    const WorkflowScene scene = {state->menu.scenes.names[live->job.scene],
+                                 !state->scene.has_operator ? WORKFLOW_POOLING
+                                 : state->scene.operator_spec.kind == OPERATOR_HISTOGRAM
+                                     ? WORKFLOW_COUNTING
+                                     : WORKFLOW_OPERATOR};
+    return kernel->direction == BEV_FORWARD
+               ? workflow_of(live->model, kernel, state->gpu, &state->edit, lengths, &scene, steps)
+               : 0;
+}
+
+static IntervalLengths live_lengths(const LiveData *live) {
+    const ScatterStats *stats = &live->intervals.stats;
+    return live->intervals.known ? (IntervalLengths){stats->longest, stats->median, stats->cells,
+                                                     stats->intervals, live->frame.shape.nz}
+                                 : (IntervalLengths){0};
+}
+
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
+    const IntervalLengths lengths = live_lengths(live);
+    if (!prediction_kernel(state, live))
+        return 0;
+    int count = findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
+                            &lengths, findings);
+    return count + live_workflow(state, live, &lengths, findings + count);
+}
+
+static int by_gain(const void *left, const void *right) {
+    const Advice *a = left, *b = right;
+    return a->finding.gain < b->finding.gain ? 1 : a->finding.gain > b->finding.gain ? -1 : 0;
+}
+
+/* Fills in what pruning gives the selection; or, where the selection gets slower, the kernel that
+ * is fastest then. False: nothing, or not known yet. */
+static bool advise_pruning(const State *state, const LiveData *live, Advice *advice) {
+    const PredictedKernel *selected = prediction_kernel(state, live), *now = NULL;
+    const double least = 1.05; /* a smaller gain is no advice */
+    const int gpu = state->gpu;
+    if (!selected || !live->model->pruned.count || gpu_edit_any(&state->edit))
+        return false;
+    const PrunedModel *pruned = &live->model->pruned;
+    const PrunedKernel *best = pruned->kernels, *own = NULL;
+    for (int i = 0; i < pruned->count; i++) {
+        const PrunedKernel *one = &pruned->kernels[i];
+        best = one->latency_us[gpu] < best->latency_us[gpu] ? one : best;
+        own = one->kernel == model_row(live->job.config.kernel) ? one : own;
+    }
+    Prediction leader;
+    const PredictedKernel *leads = findings_fastest(live->model, gpu, NULL, &leader);
+    now = model_of_kernel(live->model, best->kernel, &gpus[gpu]);
+    const bool turns = leads && now && leads->kernel != now->kernel;
+    double gain = own ? selected->predicted[gpu].latency_us / own->latency_us[gpu] : 0;
+    const bool other = gain < least && now;
+    if (other)
+        gain = now->predicted[gpu].latency_us / best->latency_us[gpu];
+    *advice = (Advice){.finding = {.gain = gain}, .command = {.action = ACTION_PRUNE}};
+    advice->of = other ? best->kernel->title : NULL;
+    snprintf(advice->command.argument, sizeof advice->command.argument, "%g", pruned->below);
+    snprintf(advice->finding.advice, sizeof advice->finding.advice,
+             "prune < %g (%.0f %% of points)%s%s%s", pruned->below, 100 * pruned->share,
+             turns ? ": " : "", turns ? best->kernel->title : "", turns ? " leads" : "");
+    return gain >= least;
+}
+
+int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]) {
+    Finding findings[FINDINGS_MAX];
+    int count = live_findings(state, live, findings);
+    int kept = advise_pruning(state, live, &advice[0]);
+    for (int i = 0; i < count; i++) {
+        const BevKernel *faster = findings[i].faster;
+        const BevKernel *try = faster ? bev_counterpart(faster, state_where(state)) : NULL;
+        Advice *next = &advice[kept];
+        *next = (Advice){findings[i], {.action = try ? ACTION_KERNEL : ACTION_EXPLAIN}, NULL};
+        snprintf(next->command.argument, sizeof next->command.argument, "%d", i + 1);
+        if (try)
+            snprintf(next->command.argument, sizeof next->command.argument, "%s", kernel_word(try));
+        kept += findings[i].gain > 0;
+    }
+    qsort(advice, (size_t)kept, sizeof *advice, by_gain);
+    return kept;
+}
+
+void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size) {
+    if (scene->moment_s > 0)
+        snprintf(text, size, "moment %ld of %d", 1 + lround(time_s / scene->moment_s),
+                 scene->moments);
+    else
+        snprintf(text, size, "t %.2f s", time_s);
+}
+
+bool live_probe_empty(const LiveProbe *probe) {
+    const LiveContribution *heaviest = probe->contributions;
+    return probe->contribution_count && heaviest->depth * heaviest->weight == 0;
+}
+
+/* ---- the story ------------------------------------------------------------------------------- */
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Rows are found by name: a model and a recording know the kernels of other builds. */
+static const LiveKernel *timed_row(const LiveData *live, const BevKernel *kernel) {
+    for (int i = 0; i < live->kernel_count; i++)
+        if (!strcmp(live->kernels[i].kernel->name, kernel->name))
+            return &live->kernels[i];
+    return live_known_kernel(live, kernel);
+}
+
+static const PredictedKernel *predicted_row(const State *state, const LiveData *live,
+                                            const BevKernel *kernel) {
+    const MemoryModel *model = live->model;
+    Gpu gpu = state_gpu(state);
+    if (model && kernel->large_l2)
+        return model_v3(&model->formats[model->dtype], &gpu);
+    for (int i = 0; model && i < model->kernel_count; i++)
+        if (model->kernels[i].kernel && !strcmp(model->kernels[i].name, kernel->name))
+            return &model->kernels[i];
+    return NULL;
+}
+
+bool story_is_chosen_gpu(const State *state, const char *device) {
+    const Gpu *gpu = gpu_of_device(device);
+    return gpu && gpu == &gpus[state->gpu] && !gpu_edit_any(&state->edit);
+}
+
+/* Returns a kernel's latency from that source on the chosen GPU. NAN: the source has none. */
+static double time_from(FigureSource source, const State *state, const LiveData *live,
+                        const BevKernel *kernel) {
+    const LiveKernel *row = timed_row(live, kernel);
+    const PredictedKernel *predicted = predicted_row(state, live, kernel);
+    const bool forward = kernel->direction == BEV_FORWARD;
+    if (source == SOURCE_MODEL)
+        return predicted ? prediction_of(state, live, predicted).latency_us : NAN;
+    if (!row || (source == SOURCE_MEASURED && (row->unsettled || row->median_us.stale)) ||
+        (source == SOURCE_MEASURED && row->median_us.source != source))
+        return NAN;
+    bool chosen = source == SOURCE_MEASURED
+                      ? state->gpu == state->menu.gpu && !gpu_edit_any(&state->edit)
+                      : story_is_chosen_gpu(state, row->recorded_on);
+    if (forward && (kernel->where != BEV_CUDA || !chosen))
+        return NAN;
+    return source == SOURCE_MEASURED ? row->median_us.value
+           : row->recorded_us.source ? row->recorded_us.value
+                                     : NAN;
+}
+
+/* Whether the time is missing that the source should have. */
+static bool lacks_time(FigureSource source, const State *state, const LiveData *live,
+                       const BevKernel *kernel) {
+    const KernelConfig *config = &live->job.config;
+    bool possible = kernel->dtypes >> config->dtype & 1 && kernel->aligns >> config->align & 1;
+    return possible && isnan(time_from(source, state, live, kernel));
+}
+
+/* Whether two labels of recordings name one machine, on whatever date. */
+static bool same_machine(const char *a, const char *b) {
+    const char *date_a = strrchr(a, ','), *date_b = strrchr(b, ',');
+    return date_a && date_b && date_a - a == date_b - b && !strncmp(a, b, (size_t)(date_a - a));
+}
+
+/* Returns the first source that has all times; no two sources are mixed. */
+static FigureSource source_of(const Story *story, const State *state, const LiveData *live) {
+    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED};
+    const char *machine = NULL;
+    for (size_t s = 0; s < sizeof sources / sizeof *sources; s++) {
+        bool all = story->count > 0;
+        for (int i = 0; i < story->count && all; i++) {
+            const LiveKernel *row = timed_row(live, story->bars[i].kernel);
+            const char *on = row ? row->recorded_on : "";
+            all = !lacks_time(sources[s], state, live, story->bars[i].kernel) &&
+                  (sources[s] == SOURCE_MEASURED || !machine || same_machine(machine, on));
+            machine = on;
+        }
+        if (all)
+            return sources[s];
+    }
+    return live->model && live->job.config.kernel &&
+                   live->job.config.kernel->direction == BEV_FORWARD
+               ? SOURCE_MODEL
+               : SOURCE_UNKNOWN;
+}
+
+/* Whether the article's time is that of another form of the kernel: on the A6000 it is V3's for
+ * small L2s, where the model may choose the one for large L2s. */
+static bool takes_other_form(const State *state, const LiveData *live, const BevKernel *kernel) {
+    const MemoryModel *model = live->model;
+    const Gpu gpu = state_gpu(state);
+    return model && kernel->large_l2 && !strcmp(gpu.name, "a6000") &&
+           model_v3_choice(&model->formats[model->dtype], &gpu).kernel == kernel->large_l2;
+}
+
+/* ---- why ------------------------------------------------------------------------------------- */
+
+static const char tiles_words[] = "tiles, long cells cut: "; /* V4's, before its limit */
+
+/* Writes the reason behind a kernel's time. */
+static void say_why(const State *state, const LiveData *live, const PredictedKernel *predicted,
+                    StoryBar *bar) {
+    const Prediction prediction = prediction_of(state, live, predicted);
+    const bool same_map = live->model && live->model->align == live->job.config.align &&
+                          !live->model_of_before;
+    const bool tiles = predicted->kernel->is_default;
+    char reason[sizeof bar->why];
+    findings_reason(predicted, &prediction, same_map ? live->intervals.stats.longest : 0, reason,
+                    sizeof reason);
+    snprintf(bar->why, sizeof bar->why, "%s%s", tiles ? tiles_words : "",
+             tiles ? limit_brief(reason) : reason);
+    const char *brief = limit_brief(reason), *cell = strstr(reason, "one cell");
+    snprintf(bar->short_why, sizeof bar->short_why, "%.39s",
+             tiles  ? "tiles, long cells cut"
+             : cell ? cell
+                    : brief);
+    snprintf(bar->brief, sizeof bar->brief, "%.*s", (int)strcspn(brief, ":"), brief);
+}
+
+/* Writes what adds to the reason: points that bring nothing, and a format that is slow to decode.
+ * `empty`: all points of the longest interval have probability 0. */
+static void say_more(const State *state, const LiveData *live, bool empty, StoryBar *bar) {
+    const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
+    const double slow = 2; /* instructions a value; an FP32 value takes one */
+    const BevDtype dtype = live->job.config.dtype;
+    const Gpu gpu = state_gpu(state);
+    const BevGpuFacts facts = gpu_facts(&gpu);
+    if (!predicted || !strstr(bar->why, "one cell"))
+        return;
+    double each = bev_channel_instructions(predicted->profile.counts.form, dtype, &facts);
+    if (each > slow)
+        snprintf(bar->more, sizeof bar->more, "%s%s: %.1f instructions a value",
+                 empty ? "probability 0, " : "", bev_dtypes[dtype].title, each);
+    else if (empty)
+        snprintf(bar->more, sizeof bar->more, "all of probability 0");
+}
+
+/* Fills in a kernel's bar: its time from the source, the published time, and the reason. */
+static void fill_bar(StoryBar *bar, FigureSource source, const State *state, const LiveData *live) {
+    const PredictedKernel *predicted = predicted_row(state, live, bar->kernel);
+    const LiveKernel *row = timed_row(live, bar->kernel);
+    const KernelConfig *config = &live->job.config;
+    const Reading *published = row ? &row->published_us[state->gpu] : NULL;
+    bar->published_us = published && published->source ? published->value : NAN;
+    bar->estimate = source == SOURCE_MODEL && predicted && predicted->estimate;
+    bar->other_form = takes_other_form(state, live, bar->kernel);
+    bar->us = time_from(source, state, live, bar->kernel);
+    if (!(bar->kernel->dtypes >> config->dtype & 1))
+        snprintf(bar->why, sizeof bar->why, "not in %s", bev_dtypes[config->dtype].title);
+    else if (!(bar->kernel->aligns >> config->align & 1))
+        snprintf(bar->why, sizeof bar->why, "not %s", bev_aligns[config->align].name);
+    else if (predicted)
+        say_why(state, live, predicted, bar);
+    else if (isnan(bar->us))
+        snprintf(bar->why, sizeof bar->why, "%s", live->timed ? "follows" : "not recorded");
+    if (!bar->brief[0])
+        snprintf(bar->brief, sizeof bar->brief, "%.39s", bar->why);
+    if (!bar->short_why[0])
+        snprintf(bar->short_why, sizeof bar->short_why, "%s", bar->brief);
+}
+
+/* ---- which kernels --------------------------------------------------------------------------- */
+
+bool story_tells(const BevKernel *kernel) {
+    return kernel->where == BEV_CUDA && kernel->direction == BEV_FORWARD &&
+           kernel->stage == BEV_POOL && (kernel->published || kernel->is_default);
+}
+
+static void add_bar(Story *story, const State *state, const LiveData *live,
+                    const BevKernel *kernel) {
+    bool known = timed_row(live, kernel) || predicted_row(state, live, kernel);
+    if (known && story->count < STORY_BARS)
+        story->bars[story->count++] =
+            (StoryBar){.kernel = kernel, .here = bev_counterpart(kernel, state_where(state))};
+}
+
+static void choose_bars(Story *story, const State *state, const LiveData *live) {
+    const bool forward = state->job.config.kernel->direction == BEV_FORWARD;
+    for (int i = 0; forward && bev_kernels[i]; i++)
+        if (story_tells(bev_kernels[i]))
+            add_bar(story, state, live, bev_kernels[i]);
+    for (int i = 0; !forward && i < live->kernel_count; i++)
+        if (live->kernels[i].kernel->where == state_where(state))
+            add_bar(story, state, live, live->kernels[i].kernel);
+}
+
+/* Returns the row whose time stands for a kernel's: forward that of the CUDA kernel. */
+static const BevKernel *row_of(const BevKernel *kernel) {
+    const BevKernel *row = kernel->direction == BEV_FORWARD ? model_row(kernel) : kernel;
+    return row ? row : kernel;
+}
+
+/* Writes the machine, and the first and the last date of the recordings: "NVIDIA H200,
+ * 2026-11-21 to 2026-11-29". */
+static void recorded_text(const Story *story, const LiveData *live, char *text, size_t size) {
+    const char *first = NULL, *last = NULL;
+    for (int i = 0; i < story->count; i++) {
+        const LiveKernel *row = timed_row(live, story->bars[i].kernel);
+        const char *on = row && row->recorded_us.source ? row->recorded_on : NULL;
+        first = on && (!first || strcmp(on, first) < 0) ? on : first;
+        last = on && (!last || strcmp(on, last) > 0) ? on : last;
+    }
+    machine_text(first ? first : "", text, size);
+    const char *from = first ? strrchr(first, ' ') : NULL, *to = last ? strrchr(last, ' ') : NULL;
+    if (from)
+        text_add(text, size, ",%s", from);
+    if (to && strcmp(from, to))
+        text_add(text, size, " to%s", to);
+}
+
+/* Writes where the times are from: the machine, and another configuration until its own is
+ * known. */
+static void tell_from(Story *story, const State *state, const LiveData *live) {
+    char on[128], config[80] = "";
+    const char *estimate = "";
+    prediction_gpu(state, on, sizeof on);
+    if (story->source == SOURCE_MEASURED)
+        snprintf(on, sizeof on, "%s", live->device.name);
+    else if (story->source == SOURCE_RECORDED)
+        recorded_text(story, live, on, sizeof on);
+    if (story->source == SOURCE_MODEL) {
+        const KernelConfig *now = &state->job.config;
+        const MemoryModel *model = live->model;
+        bool other_format = model->dtype != now->dtype || model->align != now->align;
+        story->other_config = other_format || live->model_of_before;
+        if (story->other_config)
+            snprintf(config, sizeof config, ", of the map before until this one's are known");
+        if (other_format)
+            snprintf(config, sizeof config, ", %s %s until %s is known",
+                     bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
+                     model->dtype != now->dtype ? bev_dtypes[now->dtype].title
+                                                : bev_aligns[now->align].name);
+        story->estimate = story->selection.estimate || story->baseline.estimate;
+        for (int i = 0; i < story->count; i++)
+            story->estimate |= story->bars[i].estimate;
+        if (story->estimate && !story->other_config)
+            estimate = gpu_edit_any(&state->edit) ? ", ~ first estimate: not of this L2 yet"
+                                                  : ", ~ first estimate";
+    }
+    snprintf(story->of, sizeof story->of, "%s%s%s",
+             story->source == SOURCE_MODEL       ? "model of "
+             : story->source == SOURCE_MEASURED  ? "measured on "
+             : story->source                     ? "recorded on "
+             : !model_follows(&live->job.config) ? "no model of these kernels"
+             : live->timed                       ? "times follow"
+                                                 : "not recorded",
+             story->source ? on : "", config);
+    snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate);
+}
+
+Story story_of(const State *state, const LiveData *live) {
+    Story story = {.ratio = NAN};
+    const Job *job = &state->job;
+    choose_bars(&story, state, live);
+    story.source = source_of(&story, state, live);
+    story.on_gpu = job->config.kernel->direction == BEV_FORWARD;
+    story.selection.kernel = row_of(job->config.kernel);
+    story.baseline.kernel = row_of(job->baseline.kernel);
+    const bool empty = live_longest_empty(live);
+    for (int i = 0; i < story.count; i++) {
+        fill_bar(&story.bars[i], story.source, state, live);
+        say_more(state, live, empty, &story.bars[i]);
+    }
+    fill_bar(&story.selection, story.source, state, live);
+    fill_bar(&story.baseline, story.source, state, live);
+    tell_from(&story, state, live);
+    bool same_config = !job->baseline_pinned || (job->baseline.dtype == job->config.dtype &&
+                                                 job->baseline.align == job->config.align);
+    if (same_config)
+        story.ratio = story.baseline.us / story.selection.us;
+    return story;
+}
+
+double story_us(const Story *story, const State *state, const LiveData *live,
+                const BevKernel *kernel) {
+    return time_from(story->source, state, live, row_of(kernel));
+}
+
+Headline story_headline(const State *state, const LiveData *live) {
+    Headline headline = live_headline(live);
+    const bool cpu = state->job.config.kernel->where == BEV_CPU;
+    if (!live->job.config.kernel || live->job.config.kernel->direction == BEV_BACKWARD)
+        return headline;
+    const Story story = story_of(state, live);
+    if (!cpu && (story.source == SOURCE_MEASURED || headline.latency_us.source))
+        return headline;
+    headline.latency_us = reading(story.selection.us, story.source);
+    headline.latency_us.stale = story.other_config || isnan(story.selection.us);
+    headline.latency_us.doubtful = !cpu;
+    headline.swing_us[0] = headline.swing_us[1] = 0;
+    headline.estimate = story.selection.estimate;
+    snprintf(headline.latency_of, sizeof headline.latency_of, "%s", story.of);
+    return headline;
+}
+
+double live_largest_error(const LiveAccuracy *accuracy) {
+    return accuracy->moments.judged ? fmax(accuracy->max_abs, accuracy->moments.max_abs)
+                                    : accuracy->max_abs;
+}
+
+void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                     size_t size) {
+    const LiveMoments *moments = &accuracy->moments;
+    const bool other = moments->judged && moments->max_abs > accuracy->max_abs;
+    char moment[48], of[32] = "";
+    live_moment_text(scene, other ? moments->time_s : accuracy->time_s, moment, sizeof moment);
+    if (moments->judged > 1)
+        snprintf(of, sizeof of, ", worst of %d moments", moments->judged);
+    snprintf(text, size, scene_moves(scene) ? " at %s%s" : "", moment, of);
+}
+
+bool live_longest_empty(const LiveData *live) {
+    const BevMap *map = live->frame.map;
+    const Features *features = live->frame.features;
+    const int64_t interval = live->intervals.stats.longest_interval;
+    const bool known = map && features && live->intervals.known && !live->intervals.of_pixels;
+    if (!known || interval < 0 || interval >= map->intervals)
+        return false;
+    for (int32_t i = 0; i < map->interval_lengths[interval]; i++)
+        if (features->depth[map->ranks_depth[map->interval_starts[interval] + i]] > 0)
+            return false;
+    return true;
 }

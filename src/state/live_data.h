@@ -7,7 +7,7 @@
 #pragma once
 
 #include "src/inputs/inputs.h"
-#include "src/cachesim/memory_model.h"
+#include "src/cachesim/findings.h"
 #include "src/cachesim/metrics.h"
 #include "src/cachesim/schedule.h"
 #include "src/cachesim/steps_lanes.h"
@@ -129,7 +129,6 @@ typedef enum {
 
 extern const char *const stage_names[STAGE_COUNT]; /* "features", "map", ... */
 
-/* A point that lies in the probed cell. */
 typedef struct {
     int camera;
     int32_t w, h, depth_bin;
@@ -164,7 +163,6 @@ enum { LIVE_MOVED_AT_M = 40 };
 /* The memory that the display may take, in MB. A grid that needs more is refused. */
 enum { LIVE_BUDGET_MB = 3000 };
 
-/* The difference between the two sides of a comparison. */
 typedef struct {
     bool known;     /* a comparison is on */
     bool alike;     /* one and the same grid is on both sides */
@@ -252,7 +250,6 @@ typedef struct {
     char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;
 
-/* Sets every figure to unknown. */
 void live_init(LiveData *live);
 
 /* Returns the row of `kernel`; NULL: there is none. */
@@ -306,3 +303,149 @@ void live_forget_accuracy(LiveData *live);
 
 /* Returns the figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
+
+/* ---- texts and bars that terminal and window derive from it -------------------------------------- */
+
+/* The kernels of the selection's backend in the order of the table, and the scale of the bars that
+ * compare them. */
+typedef struct {
+    const LiveKernel *kernels[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
+    int count;
+    double longest_us; /* the slowest known kernel */
+    double scale_us;   /* length of a full bar; slower kernels are cut off. 0: no figure is known */
+} Ladder;
+
+Ladder ladder_of(const State *state, const LiveData *live);
+
+/* Writes the source of the row's median and how it was timed: "measured", "measured, single
+ * launches", "measured while rendering: noisy", "measured, unsettled", "recorded, stale", "n/a". */
+void latency_origin(const LiveKernel *row, char *text, size_t size);
+
+typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
+
+/* Returns in a few words why a figure of the row's kernel is unknown: "waits: CPU busy",
+ * "needs a GPU", "not recorded". `dtype` is the format of an accuracy. `row` NULL: no
+ * particular kernel. */
+const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
+                           BevDtype dtype);
+
+/* Writes the machine of a recording's label "Intel(R) Xeon(R) Processor, 2 threads, ...": "Intel
+ * Xeon". */
+void machine_text(const char *label, char *text, size_t size);
+
+/* Writes where the speed-up is from: "4.20 to 4.90 in 7 pairs", "recorded on NVIDIA H200", "not
+ * recorded". */
+void speedup_origin(const LiveData *live, char *text, size_t size);
+
+/* Returns the one-character mark of a median: "r" recorded, "~" stale, "b" timed beside pictures,
+ * "?" unsettled, "s" single launches. "" marks a warm series, the protocol of `bench`. */
+const char *ladder_mark(const LiveKernel *row);
+
+/* Explains the marks that occur beside the medians: "measured, r recorded, ~ stale, ? unsettled".
+ * While other programs use the cores, "?" means "CPU busy". */
+void ladder_note(const Ladder *ladder, bool machine_busy, char *note, size_t size);
+
+/* ---- a comparison ---------------------------------------------------------------------------- */
+
+/* Whether one stand-in's grid is on both sides of a comparison of two kernels. Nothing is compared
+ * then, and screens must say so. */
+bool pooled_alike(const LiveData *live);
+
+/* Writes "14,310 cells differ from V2 FP16, points at 40 m moved 0.70 m"; "" where nothing is
+ * compared. */
+void comparison_text(const State *state, const LiveData *live, char *text, size_t size);
+
+/* ---- the prediction of the memory model ------------------------------------------------------ */
+
+/* Returns "model", or for a CPU kernel's selection "model of the CUDA kernel". */
+const char *model_whose(const LiveData *live);
+
+/* Whether the memory model can follow the accesses of this selection, as of every forward
+ * kernel. */
+bool model_follows(const KernelConfig *config);
+
+/* Returns the predicted kernel for the selection on the chosen GPU; NULL: not known (yet). */
+const PredictedKernel *prediction_kernel(const State *state, const LiveData *live);
+
+/* Returns the kernel's prediction on the chosen GPU, with the user's changes of its figures.
+ * `predicted` is not NULL. */
+Prediction prediction_of(const State *state, const LiveData *live,
+                         const PredictedKernel *predicted);
+
+/* Writes the predicted GPU: "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
+void prediction_gpu(const State *state, char *text, size_t size);
+
+/* Writes "3.8 sectors a request"; "n/a sectors a request" where no request was made. */
+void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size);
+
+/* Lists what limits the selection on the chosen GPU and L2, by the model. Returns how many; 0:
+ * unknown. */
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);
+
+/* A finding, and what a click on it or Enter does: a faster kernel, pruning, or the lesson of a
+ * cost. */
+typedef struct {
+    Finding finding;
+    Command command;
+    const char *of; /* the kernel whose gain it is; NULL: the selection */
+} Advice;
+
+/* Lists the findings with a gain, the largest gain first. Returns how many. */
+int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]);
+
+/* Returns the largest error of all judged moments. */
+double live_largest_error(const LiveAccuracy *accuracy);
+/* Writes when that error is: " at t 0.00 s", or of several moments " at t 189.60 s, of 4 moments";
+ * "" of a scene that does not move. */
+void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                     size_t size);
+
+/* Whether all points of the longest interval have probability 0. */
+bool live_longest_empty(const LiveData *live);
+
+/* Whether the probed cell has points, all with probability 0. */
+bool live_probe_empty(const LiveProbe *probe);
+
+/* ---- the story: what the default screen says of the kernels -------------------------------------- */
+
+enum { STORY_BARS = 5 }; /* four kernels, or the backward kernels of one backend */
+
+/* One kernel. A time that the source lacks is NaN, and `why` then says the reason. */
+typedef struct {
+    const BevKernel *kernel; /* the row that was timed or simulated */
+    const BevKernel *here;   /* the row that a click selects; NULL: none runs on this backend */
+    double us, published_us; /* published_us NaN: none for the chosen GPU */
+    bool other_form;         /* the published time is that of the form for small L2s */
+    bool estimate;           /* replayed on a sample of the multiprocessors */
+    /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
+    char why[80], short_why[40], brief[40];
+    char more[48]; /* "all of probability 0": of those points; "": nothing more */
+} StoryBar;
+
+typedef struct {
+    int count;
+    StoryBar bars[STORY_BARS], selection, baseline;
+    FigureSource source; /* of all times: measured, recorded or model */
+    char of[160];        /* "model of RTX A6000" */
+    char from[200];      /* the same, and that some of the times are first estimates */
+    bool other_config;   /* the times are of an earlier map, format or align, as `from` says */
+    bool estimate;       /* some of the times are of a sample of the multiprocessors */
+    bool on_gpu;         /* the times are of a GPU, this or the chosen one */
+    double ratio;        /* the baseline's time over the selection's; NaN: not of one source */
+} Story;
+
+Story story_of(const State *state, const LiveData *live);
+
+/* Whether the screen tells of this kernel: forward, the article's kernels and this program's
+ * fastest, as rows of CUDA. */
+bool story_tells(const BevKernel *kernel);
+
+/* Returns the time of another kernel of this backend from the story's source; NaN: it has none. */
+double story_us(const Story *story, const State *state, const LiveData *live,
+                const BevKernel *kernel);
+
+/* Whether a device, as a recording names it, is the chosen GPU, which no what-if has changed. */
+bool story_is_chosen_gpu(const State *state, const char *device);
+
+/* Returns the figures that EVENT_FRAME carries: forward the latency is that of the story. */
+Headline story_headline(const State *state, const LiveData *live);

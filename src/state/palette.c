@@ -2,8 +2,6 @@
 #include "src/state/palette.h"
 
 #include "src/state/control.h"
-#include "src/state/glossary.h"
-#include "src/state/live_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -207,7 +205,6 @@ static void read_text(Search *search, const char *text) {
         split_words(search, text);
 }
 
-/* Offers controls, their values and findings to the search. */
 static void gather_candidates(Search *search, const State *state, const LiveData *live) {
     offer_line(search, state);
     if (search->only)

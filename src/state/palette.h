@@ -29,7 +29,6 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
 /* Whether the row is the typed control, without the typed argument: it has no such value. */
 bool palette_drops(const State *state, const PaletteRow *row);
 
-/* Opens the palette with that text. */
 void palette_open(State *state, const char *text);
 void palette_close(State *state);
 

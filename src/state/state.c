@@ -39,26 +39,12 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     control_steps_reset(state);
 }
 
-/* Copies what a reset does not change: facts, counters and screens. */
+/* Copies what a reset does not change: facts, counters and screens, the last fields of State. */
 static void keep_facts(State *next, const State *now) {
+    const size_t first = offsetof(State, counts);
+    memcpy((char *)next + first, (const char *)now + first, sizeof *next - first);
     next->menu = now->menu;
     next->job.serial = now->job.serial + 1;
-    next->counts = now->counts;
-    next->has_window = now->has_window;
-    next->page = now->page;
-    next->fullscreen = now->fullscreen;
-    next->recording = now->recording;
-    next->snapshots = now->snapshots;
-    next->recorded_frames = now->recorded_frames;
-    next->frames = now->frames;
-    next->columns = now->columns;
-    next->rows = now->rows;
-    next->lesson = now->lesson;
-    next->palette = now->palette;
-    next->pace = now->pace;
-    memcpy(next->caption, now->caption, sizeof next->caption);
-    memcpy(next->tip, now->tip, sizeof next->tip);
-    next->log = now->log;
 }
 
 void state_begin_lesson(State *state, int scene) {
@@ -152,13 +138,8 @@ void state_snapshot_name(const State *state, const Job *shown, const BevKernel *
              bev_aligns[config->align].name, shown->time_s, (long long)state->snapshots);
 }
 
-void state_frame_name(const State *state, char *text, size_t size) {
-    snprintf(text, size, "frame-%06lld.png", (long long)state->recorded_frames);
-}
-
 /* ---- events that are no controls ------------------------------------------------------------- */
 
-/* Moves time on: the scene's, that of the steps and that of the race. */
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;

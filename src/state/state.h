@@ -13,12 +13,8 @@
 
 #include "src/inputs/job.h"
 #include "src/scene/slice.h"
-#include "src/scene/photos.h"
 #include "src/state/keys.h"
-#include "src/state/rgb.h"
-#include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
-#include "src/base/units.h"
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
 
@@ -48,6 +44,94 @@ typedef struct {
     int gpu;            /* row of gpus[]: this machine's, else the one that models begin with */
 } StateMenu;
 
+/* ---- what a lesson shows: rows of text, each with its role --------------------------------------- */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The role of a row. Views choose ink and indent by the role. */
+typedef enum {
+    PANE_TEXT,
+    PANE_TERM, /* an entry of the glossary */
+    PANE_QUESTION,
+    PANE_CHOICE, /* `marked`: the choice that Enter takes, or that the learner took */
+    PANE_INPUT,  /* what was typed so far */
+    PANE_RIGHT,  /* the verdict */
+    PANE_WRONG,
+    PANE_SHOW, /* what the run showed */
+    PANE_WHY,
+    PANE_HINT,
+    PANE_SOURCE,  /* file and lines of the code below it */
+    PANE_CODE,    /* a line of it; not wrapped */
+    PANE_DRAWING, /* a line of a drawing in characters; not wrapped */
+    PANE_NOTE,    /* a mistake, or a wait */
+    PANE_KEYS,    /* the keys of the moment */
+    PANE_KIND_COUNT
+} PaneKind;
+
+typedef struct {
+    PaneKind kind;
+    bool marked;
+    uint16_t at; /* where its text begins in PaneText.text */
+} PaneRow;
+
+enum { PANE_ROWS = 64, PANE_BYTES = 6000 };
+
+/* Rows of text in one block, so that a State can be copied with `=`. */
+typedef struct {
+    int count, used;
+    PaneRow rows[PANE_ROWS];
+    char text[PANE_BYTES];
+} PaneText;
+
+/* Adds a row. Text beyond the room of the pane is cut. */
+void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text);
+const char *pane_row(const PaneText *pane, int row);
+void pane_append(PaneText *pane, const PaneText *more);
+
+/* The panels of the dashboard that a lesson can point at. */
+typedef enum {
+    PANEL_NONE,
+    PANEL_HEADLINE,
+    PANEL_KERNELS,
+    PANEL_MEMORY,
+    PANEL_INTERVALS,
+    PANEL_ACCURACY,
+    PANEL_PIPELINE,
+    PANEL_MODEL,
+    PANEL_BEV,
+    PANEL_STRIP,
+    PANEL_STEPS,
+    PANEL_BITS,
+    PANEL_LOG,
+    PANEL_COUNT
+} LessonPanel;
+extern const char *const lesson_panels[PANEL_COUNT]; /* "", "headline", "kernels", ... */
+
+/* The kind of answer that a question asks for. The meaning of keys depends on it. */
+typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
+
+typedef struct {
+    bool open; /* a lesson runs: the screens show it */
+    char title[80];
+    int step, steps; /* from 1; 0: a page of text, which has none */
+    int right, asked;
+    LessonPanel point;
+    LessonAsks asks;
+    bool covers; /* a question is ahead: figures that it does not point at are covered */
+    bool computing;          /* waits for figures */
+    KernelSet model_kernels; /* whose memory model it asks for */
+    bool ended;
+    int scroll; /* rows that the learner moved the text by */
+    PaneText body;
+} LessonPane;
+
+/* Whether a question is open. Screens then hide the question's bug and its effect. */
+static inline bool lesson_asks(const LessonPane *pane) {
+    return pane->open && pane->asks != ASKS_NOTHING;
+}
+
 /* ---- what the engine is asked to do ---------------------------------------------------------- */
 
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
@@ -63,6 +147,19 @@ const char *scales_name(const State *state, int scales);
 void state_compare_with(State *state, int scene);
 
 /* ---- the state ------------------------------------------------------------------------------- */
+
+/* The three channels that the view "rgb" shows as red, green and blue, with their ranges. */
+typedef struct {
+    int64_t channel[3];
+    double lo[3], hi[3]; /* lo == hi: the range of the channel's own values */
+} RgbChoice;
+
+/* Returns three channels from `first` on with their own ranges, continued from 0 after the last of
+ * `channels` (0: unknown). */
+RgbChoice rgb_from(int64_t first, int64_t channels);
+
+/* Reads "0,1,2", or channels with ranges "0:0:1,1:0:1,2". Returns false for any other text. */
+bool rgb_parse(const char *text, RgbChoice *rgb);
 
 /* What the terminal shows: dashboard and BEV, or one of them. With a window open the terminal
  * starts with the dashboard alone, because the window shows the BEV. */
@@ -174,14 +271,12 @@ struct State {
     bool large;          /* for a projector: fewer panels, larger figures */
     bool all;            /* all figures as tables, in place of the three questions */
     double text_percent; /* size of the window's text */
-    uint64_t counts;     /* how often hardware counters were asked for */
     int gpu;             /* predicted: a row of gpus[], */
     GpuEdit edit;        /* and the user's changes */
     Chart chart;
 
     bool playing;
-    double speed;   /* seconds of the world in a second */
-    int64_t frames; /* ticks so far */
+    double speed; /* seconds of the world in a second */
 
     int camera; /* the camera that controls act on */
 
@@ -200,30 +295,34 @@ struct State {
     double race_s; /* since the race began; the world stands still meanwhile */
     Viewport viewport;
 
-    bool has_window; /* a window is open */
-    Page page;
     bool help;
-    bool glossary;                    /* the help shows the glossary in the place of the keys */
-    int help_first;                   /* the entry at its top */
-    int glossary_row;                 /* the word that the glossary was opened at; -1: none */
-    Palette palette;
-    int undo_wish; /* with STEP_UNDO: how many steps */
-    bool fullscreen;
-    bool recording;
-    int64_t snapshots, recorded_frames; /* numbers for file names */
-    int columns, rows;                  /* of the terminal */
+    bool glossary;    /* the help shows the glossary in the place of the keys */
+    int help_first;   /* the entry at its top */
+    int glossary_row; /* the word that the glossary was opened at; -1: none */
+    int undo_wish;    /* with STEP_UNDO: how many steps */
 
-    LessonPane lesson;           /* what the lesson shows that runs now */
     LessonWish lesson_wish;      /* with STEP_LESSON: what was asked for */
     char lesson_name[64];        /* WISH_OPEN: which lesson; "": the next one */
     int finding;                 /* WISH_EXPLAIN: which one, from 0 */
     const BevKernel *before_bug; /* the kernel before a bug was injected; NULL: none */
 
-    Pace pace; /* of the newest EVENT_FRAME */
+    bool tours;       /* a tour is played: what its pages show is made before they open */
+    char waiting[96]; /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
+
+    /* Facts, counters and screens: a reset and an undo leave them, from here to the end. */
+    uint64_t counts; /* how often hardware counters were asked for */
+    int64_t frames;  /* ticks so far */
+    bool has_window; /* a window is open */
+    Page page;
+    bool fullscreen;
+    bool recording;
+    int64_t snapshots, recorded_frames; /* numbers for file names */
+    int columns, rows;                  /* of the terminal */
+    LessonPane lesson;                  /* what the lesson shows that runs now */
+    Palette palette;
+    Pace pace;         /* of the newest EVENT_FRAME */
     char caption[200]; /* of a tour or a script, in the place of log and key bar; "": none */
-    bool tours;        /* a tour is played: what its pages show is made before they open */
     char tip[960];     /* what lies under the mouse in the terminal; "": nothing */
-    char waiting[96];  /* what a slow picture is doing: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -287,7 +386,6 @@ void state_begin_lesson(State *state, int scene);
 /* Restores the choices that the user had made in `before`. Facts, messages and counters stay. */
 void state_restore(State *state, const State *before);
 
-/* Applies the event to the state. Returns STEP_* bits: what must happen now. */
 unsigned state_step(State *state, const Event *event);
 
 /* ---- questions about a state ----------------------------------------------------------------- */
@@ -297,13 +395,10 @@ unsigned state_step(State *state, const Event *event);
  * that drew it. */
 void state_snapshot_name(const State *state, const Job *shown, const BevKernel *drawn_by,
                          char *text, size_t size);
-/* Writes the name of the next frame of a recording: "frame-000042.png". */
-void state_frame_name(const State *state, char *text, size_t size);
 
 /* Returns x and y of a cell of the grid, and z where the scene's grid has slices. */
 CellPlace state_cell_place(const State *state, int64_t cell);
 
-/* Whether a page of schedules runs. */
 static inline bool state_races(const State *state) {
     return state->race && !state->race_paused;
 }
@@ -338,3 +433,39 @@ int menu_find(const Menu *menu, const char *name);
 
 /* Returns the name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
+
+/* ---- one code of a number format, for the page of bits ------------------------------------------- */
+
+/* Returns the title of a format: "FP8 E4M3", "INT8". */
+ShortText bits_title(BevDtype element);
+
+/* The parts of a code, from the top bit down. */
+typedef enum { PART_SIGN, PART_EXPONENT, PART_FRACTION, PART_NUMBER, PART_COUNT } BitsPart;
+extern const char *const bits_parts[PART_COUNT]; /* "sign", "exponent", "fraction", "number" */
+
+/* Returns the part that a bit belongs to, and the value of a part's bits. */
+BitsPart bits_part(BevDtype element, int bit);
+uint32_t bits_field(BevDtype element, uint32_t code, BitsPart part);
+int bits_width(BevDtype element, BitsPart part);
+
+/* Returns "zero", "subnormal", "normal", "infinity", "NaN", "whole number" or "unused". */
+const char *bits_class(BevDtype element, uint32_t code);
+
+/* Writes the code of the next number above (step 1) or below (step -1). Infinity counts as a
+ * number. Returns false, and leaves *next, where there is none. */
+bool bits_next(BevDtype element, uint32_t code, int step, uint32_t *next);
+
+/* Whether the code that follows `code` is a NaN: `code` is the largest number. */
+bool bits_then_nan(BevDtype element, uint32_t code);
+
+/* Returns a decoded value as text: "0.3125", "-inf", "NaN". */
+ShortText bits_value(double value);
+
+/* Returns how the value follows from the parts: "2^-2 x (1 + 2/8)", "-(64 + 1)". The text is ""
+ * where the class alone says the value. */
+ShortText bits_formula(BevDtype element, uint32_t code);
+
+/* Returns the bits of the code with a blank between its parts: "0 0101 010". */
+ShortText bits_digits(BevDtype element, uint32_t code);
+
+ShortText state_bits_value(const State *state);

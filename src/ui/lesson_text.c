@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/ui/lesson_text.h"
+#include "src/ui/script.h"
 
 #include "src/base/data.h"
-#include "src/ui/script_internal.h"
 #include "src/view/term/dashboard.h"
 
 #include <ctype.h>
@@ -41,7 +40,6 @@ static bool print_note(const PaneText *body) {
     return any;
 }
 
-/* Whether lines of this kind stay as they are. */
 static bool is_block(PaneKind kind) {
     return kind == PANE_CODE || kind == PANE_DRAWING;
 }
@@ -157,15 +155,12 @@ static bool take_plain(Script *script, Err *err) {
 }
 
 bool lesson_plain(const ScriptOptions *options, Err *err) {
-    Script *script = calloc(1, sizeof *script);
-    if (!script)
-        return err_set(err, ERR_FAILED, "lesson", "", "out of memory");
+    static Script script; /* large */
     ScriptOptions plain = *options;
     plain.file = "standard input";
     plain.frames = ".";
-    bool ok = script_open(script, &plain, err) && take_plain(script, err);
-    script_close(script);
-    free(script);
+    bool ok = script_open(&script, &plain, err) && take_plain(&script, err);
+    script_close(&script);
     return ok;
 }
 
@@ -256,7 +251,7 @@ static bool answer_somehow(Script *script, Err *err) {
     if (question->asks == ASKS_NUMBER)
         snprintf(answer, sizeof answer, "%.6g", question->lo);
     for (int i = 1; question->asks == ASKS_ORDER && i < question->choice_count; i++)
-        snprintf(answer + strlen(answer), sizeof answer - strlen(answer), " %d", i + 1);
+        text_add(answer, sizeof answer, " %d", i + 1);
     return script_answer(script, answer, err);
 }
 
@@ -311,23 +306,20 @@ static bool split_path(const char *path, char *folder, size_t size, Export *expo
 }
 
 bool lesson_export(const ScriptOptions *options, const char *path, Err *err) {
+    static Script script; /* large */
     char folder[4096];
-    MemoryStream text = {0};
-    Script *script = calloc(1, sizeof *script);
-    bool opened = memory_stream_open(&text, NULL);
-    Export export = {.script = script, .out = text.stream};
+    MemoryStream text;
+    if (!memory_stream_open(&text, err))
+        return false;
+    Export export = {.script = &script, .out = text.stream};
     ScriptOptions own = *options;
     own.file = "lesson";
     own.frames = folder;
-    bool ok = script && opened ? split_path(path, folder, sizeof folder, &export, err)
-                               : err_set(err, ERR_FAILED, path, "", "out of memory");
-    ok = ok && script_open(script, &own, err) && put_lesson(&export, err);
-    if (opened)
-        ok = memory_stream_close(&text, path, ok ? err : NULL) && ok;
-    ok = ok && data_write(path, text.bytes, text.length, err);
+    bool ok = split_path(path, folder, sizeof folder, &export, err) &&
+              script_open(&script, &own, err) && put_lesson(&export, err);
+    ok = memory_stream_close(&text, path, ok ? err : NULL) && ok &&
+         data_write(path, text.bytes, text.length, err);
     free(text.bytes);
-    if (script)
-        script_close(script);
-    free(script);
+    script_close(&script);
     return ok;
 }

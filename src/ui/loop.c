@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/ui/loop.h"
 
 #include "src/base/clock.h"
-#include "src/base/units.h"
-#include "src/ui/loop_internal.h"
 #include "src/base/rescue.h"
 #include "src/base/tty.h"
+#include "src/ui/script.h"
+#include "src/ui/loop_internal.h"
+#include "src/view/term/dashboard.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_RECORDINGS = 1000 };
 
 enum {
     MOMENT_MS = 16,      /* least time between two moments of a moving world */
@@ -28,9 +32,82 @@ enum {
 };
 enum { ASKED = STEP_RUN | STEP_LOOK };
 
+/* ---- snapshots and recordings ---------------------------------------------------------------- */
+
+static bool make_image(const Loop *loop, const State *state, Image *image, Err *err) {
+    if (loop->window)
+        return sdl_window_capture(loop->window, state, app_live(&loop->app),
+                                  app_picture(&loop->app), image, err);
+    return window_image(SNAPSHOT_W, SNAPSHOT_H, state_text_scale(state), state,
+                        app_live(&loop->app), app_picture(&loop->app), image, err);
+}
+
+/* Writes what is shown and says so. Only the first error of a recording is said. */
+static void write_picture(Loop *loop, const State *state, const char *path) {
+    Image image = {.w = 0};
+    Err err;
+    char text[320];
+    const bool frame = loop->recording[0] != '\0';
+    loop->picture_lost =
+        !make_image(loop, state, &image, &err) || !image_write(&image, path, frame, &err);
+    image_free(&image);
+    snprintf(text, sizeof text, "wrote %.280s", path);
+    if (loop->picture_lost)
+        err_line(&err, loop->lost, sizeof loop->lost);
+    if (loop->picture_lost && !(frame && loop->frame_lost))
+        app_note(&loop->app, loop->lost);
+    else if (!loop->picture_lost && !frame)
+        app_note(&loop->app, text);
+    loop->frame_lost |= loop->picture_lost;
+}
+
+static void take_snapshot(Loop *loop) {
+    char name[256];
+    const LiveData *live = app_live(&loop->app);
+    State bare = loop->app.state;
+    bare.bare = true;
+    if (!loop->app.frame) {
+        app_note(&loop->app, "snapshot: the first picture is not there yet, try again");
+        return;
+    }
+    state_snapshot_name(&bare, &live->job, live->stand_in, name, sizeof name);
+    write_picture(loop, &bare, name);
+}
+
+/* Begins or ends a recording. Each recording gets a new folder, so that older frames are kept. */
+static void switch_recording(Loop *loop) {
+    loop->recording[0] = '\0';
+    for (int i = 1; loop->app.state.recording && i < MAX_RECORDINGS; i++) {
+        snprintf(loop->recording, sizeof loop->recording, "recording-%03d", i);
+        loop->recorded = -1;
+        loop->frame_lost = false;
+        if (mkdir(loop->recording, 0777) == 0)
+            return;
+        if (errno != EEXIST)
+            break;
+    }
+    if (loop->app.state.recording) {
+        Err err;
+        err_set(&err, ERR_FAILED, loop->recording, "", "no folder for the recording: %s",
+                strerror(errno));
+        loop->recording[0] = '\0';
+        app_note_error(&loop->app, &err);
+    }
+}
+
+void loop_record_frame(Loop *loop) {
+    char path[160];
+    if (!loop->recording[0] || loop->recorded == loop->app.state.recorded_frames)
+        return;
+    loop->recorded = loop->app.state.recorded_frames;
+    snprintf(path, sizeof path, "%s/frame-%06lld.png", loop->recording, (long long)loop->recorded);
+    write_picture(loop, &loop->app.state, path);
+}
+
 /* ---- what the App leaves to the screens ------------------------------------------------------ */
 
-unsigned loop_screens(const Loop *loop) {
+/* Returns the open screens, a mask of 1u << Screen. */
+static unsigned open_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
@@ -38,23 +115,19 @@ static void draw_all(Loop *loop) {
     loop->term_dirty = loop->window_dirty = true;
 }
 
-static unsigned serve_app(Loop *loop) {
+unsigned loop_serve(Loop *loop) {
     unsigned bits = app_todo(&loop->app);
     if (bits & STEP_REDRAW)
         draw_all(loop);
     if (bits & STEP_QUIT)
         loop->quit = true;
     if (bits & STEP_SNAPSHOT)
-        loop_snapshot(loop);
+        take_snapshot(loop);
     if (bits & STEP_RECORD)
-        loop_recording(loop);
+        switch_recording(loop);
     if (bits & STEP_FULLSCREEN && loop->window)
         sdl_window_fullscreen(loop->window, loop->app.state.fullscreen);
     return bits;
-}
-
-void loop_serve(Loop *loop) {
-    serve_app(loop);
 }
 
 /* Notes that a frame was asked for. The screens then say what a slow frame waits for. */
@@ -74,23 +147,18 @@ static void await_frame(Loop *loop, unsigned bits) {
 
 /* Answers a key or a click. A frame that the key asks for answers the key. Otherwise the old frame
  * is drawn with the new state. */
-void loop_serve_key(Loop *loop, double arrived_ms) {
-    unsigned bits = serve_app(loop);
+static void serve_key(Loop *loop, double arrived_ms) {
+    unsigned bits = loop_serve(loop);
     if (bits & (ASKED | STEP_REDRAW))
-        pace_key(&loop->pace, arrived_ms, bits & ASKED ? loop->app.request : 0, loop_screens(loop));
+        pace_key(&loop->pace, arrived_ms, bits & ASKED ? loop->app.request : 0, open_screens(loop));
     await_frame(loop, bits);
 }
 
-void loop_serve_mouse(Loop *loop) {
-    await_frame(loop, serve_app(loop));
+/* Does the same after a move of the mouse: its frame may take long, but only keys are timed. */
+static void serve_mouse(Loop *loop) {
+    await_frame(loop, loop_serve(loop));
 }
 
-static void serve_first(Loop *loop) {
-    await_frame(loop, serve_app(loop));
-    loop->echoes = false;
-}
-
-/* Shows what a slow picture waits for. */
 static void say_slow(Loop *loop) {
     App *app = &loop->app;
     char text[sizeof app->state.waiting];
@@ -98,7 +166,7 @@ static void say_slow(Loop *loop) {
               sizeof text);
     if (strcmp(text, app->state.waiting) != 0)
         app_step(app, &(Event){.kind = EVENT_WAITING, .text = text});
-    serve_app(loop);
+    loop_serve(loop);
 }
 
 /* Returns the milliseconds until the echo of a key; INFINITY: no key waits. */
@@ -124,8 +192,487 @@ void loop_take_frame(Loop *loop) {
     slow_answered(&loop->slow, app->frame->request, clock_ms());
     slow_shown(&loop->slow, app_live(app));
     loop->echoes = loop->echoes && app->frame->request < app->request;
-    serve_app(loop);
+    loop_serve(loop);
     draw_all(loop);
+}
+
+enum { DRAWING_MS = 8 }; /* the least time from one drawing of a screen to the next */
+
+/* ---- tooltips -------------------------------------------------------------------------------- */
+
+/* Shows the tooltip in the terminal's row of the log. */
+static void say_tip(Loop *loop, const char *text) {
+    if (strcmp(text, loop->app.state.tip) == 0)
+        return;
+    app_step(&loop->app, &(Event){.kind = EVENT_TIP, .text = text});
+    loop_serve(loop);
+}
+
+static void end_tips(Loop *loop) {
+    if (hover_end(&loop->hover))
+        loop->term_dirty = true;
+    say_tip(loop, "");
+    if (loop->window)
+        sdl_window_tip_end(loop->window, &loop->app.state, app_live(&loop->app));
+}
+
+static void hover_terminal(Loop *loop, const MouseReport *report) {
+    if (!hover_move(&loop->hover, &loop->spots, report->column, report->row))
+        return;
+    loop->term_dirty = true;
+    say_tip(loop, "");
+}
+
+static void show_tips(Loop *loop) {
+    const LiveData *live = app_live(&loop->app);
+    char text[TIP_LINE_MAX];
+    Tip tip;
+    double now = clock_ms();
+    if (loop->window)
+        sdl_window_tip(loop->window, &loop->app.state, live, now);
+    if (!hover_due(&loop->hover, now) ||
+        !spots_tip(&loop->spots, loop->hover.x, loop->hover.y, &loop->app.state, live, &tip))
+        return;
+    tip_line(&tip, text, sizeof text);
+    say_tip(loop, text);
+}
+
+static double tips_in_ms(const Loop *loop) {
+    double now = clock_ms();
+    return fmin(hover_in_ms(&loop->hover, now),
+                loop->window ? sdl_window_tip_in_ms(loop->window, now) : INFINITY);
+}
+
+static void use_key(Loop *loop, int32_t key, double arrived_ms) {
+    end_tips(loop);
+    if (app_key(&loop->app, key))
+        serve_key(loop, arrived_ms);
+}
+
+/* ---- terminal -------------------------------------------------------------------------------- */
+
+static void fit_terminal(Loop *loop) {
+    int columns, rows;
+    Err err;
+    term_size(loop->term, &columns, &rows);
+    if (!cells_resize(&loop->cells, columns, rows, &err))
+        app_note_error(&loop->app, &err);
+    app_step(&loop->app, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
+    loop->term_dirty = true;
+}
+
+static bool open_terminal(Loop *loop, Err *err) {
+    if (!term_open(&loop->term, loop->options->color, !loop->options->no_mouse,
+                   loop->options->pixels, err))
+        return false;
+    if (!cells_init(&loop->cells, 1, 1, err))
+        return false;
+    const TermFacts facts = term_facts(loop->term);
+    if (facts.console && facts.unicode && !loop->options->ascii)
+        app_note(&loop->app,
+                 "where this console shows boxes for blocks, --ascii draws without them");
+    loop->cells.ascii = loop->options->ascii || !facts.unicode;
+    loop->cells.color = facts.color;
+    loop->app.state.light = facts.light;
+    int w, h;
+    if (loop->options->pixels != PIXELS_AUTO && loop->options->pixels != PIXELS_OFF &&
+        !term_pixels(loop->term, false, &w, &h))
+        app_note(&loop->app, "this terminal cannot be sent such pictures: half blocks");
+    fit_terminal(loop);
+    return true;
+}
+
+/* Whether one picture follows the other: something moves, and the display plays. */
+static bool pictures_follow(const Loop *loop) {
+    const State *state = &loop->app.state;
+    const World *world = app_live(&loop->app)->frame.world;
+    bool moves = state->scene.moment_s > 0;
+    for (int i = 0; world && i < world->solid_count; i++)
+        moves |= world->solids[i].velocity_mps[0] != 0 || world->solids[i].velocity_mps[1] != 0;
+    return moves && state->playing;
+}
+
+static void draw_terminal(Loop *loop) {
+    Err err;
+    loop->term_ms = clock_ms();
+    const Picture *picture = app_picture(&loop->app);
+    const State drawn = app_drawn(&loop->app);
+    loop->cells.light = drawn.light;
+    dashboard_draw(&loop->cells, &drawn, app_live(&loop->app), picture, &loop->spots);
+    loop->term_dirty = false;
+    if (loop->hover.over) {
+        hover_move(&loop->hover, &loop->spots, loop->hover.x, loop->hover.y);
+        const Box *box = &loop->hover.box;
+        cells_underline(&loop->cells, (Area){(int)box->x, (int)box->y, (int)box->w, (int)box->h});
+    }
+    Image image = {.w = 0};
+    int w, h;
+    if (term_pixels(loop->term, pictures_follow(loop), &w, &h))
+        pixels_compose(&loop->cells, &loop->spots, &drawn, app_live(&loop->app), picture, w, h,
+                       &image);
+    const Box *bev = &loop->spots.bev;
+    const Area place = {(int)bev->x, (int)bev->y, (int)bev->w, (int)bev->h};
+    if (!term_draw(loop->term, &loop->cells, &image, place, &err))
+        app_note_error(&loop->app, &err);
+    else if (loop->app.frame && loop->app.frame->picture)
+        pace_shown(&loop->pace, SCREEN_TERMINAL, open_screens(loop), loop->app.frame->request,
+                   loop->app.frame->live.job.time_s);
+}
+
+/* Reads a report of the mouse. A click is answered as a key is. Wheel and drag cause one drawing
+ * for all events that came. */
+static void read_mouse(Loop *loop) {
+    Event event;
+    MouseReport report = term_mouse(loop->term);
+    if (report.kind == MOUSE_HOVER) {
+        hover_terminal(loop, &report);
+        return;
+    }
+    end_tips(loop);
+    if (!term_pointer_follow(&loop->pointer, &report, &loop->spots, &loop->app.state,
+                             app_live(&loop->app), &event))
+        return;
+    app_step(&loop->app, &event);
+    if (event.kind == EVENT_WHEEL || event.kind == EVENT_DRAG || event.kind == EVENT_WIPE)
+        loop_serve(loop);
+    else
+        serve_key(loop, loop->typed_ms);
+}
+
+static void read_keys(Loop *loop) {
+    for (int32_t key; (key = term_key(loop->term, loop->typed_ms));)
+        if (key == TERM_REDRAW) {
+            term_redraw(loop->term);
+            loop->term_dirty = true;
+        } else if (key == TERM_MOUSE)
+            read_mouse(loop);
+        else
+            use_key(loop, key, loop->typed_ms);
+}
+
+/* ---- window ---------------------------------------------------------------------------------- */
+
+static void open_window(Loop *loop) {
+    Err err;
+    const char *font_missing;
+    if (loop->options->no_window || sdl_window_impossible())
+        return;
+    if (sdl_window_open(&loop->window, "bevscope", &err)) {
+        app_step(&loop->app, &(Event){.kind = EVENT_WINDOW, .on = true});
+        font_missing = pen_font_missing();
+        if (font_missing)
+            app_note(&loop->app, font_missing);
+    } else
+        app_note_error(&loop->app, &err);
+}
+
+static void close_window(Loop *loop) {
+    sdl_window_close(loop->window);
+    loop->window = NULL;
+    pace_closed(&loop->pace, SCREEN_WINDOW);
+    app_step(&loop->app, &(Event){.kind = EVENT_WINDOW, .on = false});
+    loop->quit = loop->quit || !loop->term;
+}
+
+static void read_window(Loop *loop) {
+    Event event;
+    int32_t key;
+    double typed_ms = loop->pumped_ms;
+    loop->pumped_ms = clock_ms();
+    while (loop->window) {
+        WindowInput input =
+            sdl_window_next(loop->window, &loop->app.state, app_live(&loop->app), &event, &key);
+        switch (input) {
+        case WINDOW_NOTHING:
+            return;
+        case WINDOW_EVENT:
+            app_step(&loop->app, &event);
+            if (event.kind == EVENT_COMMAND)
+                serve_key(loop, typed_ms);
+            else
+                serve_mouse(loop);
+            break;
+        case WINDOW_KEY:
+            use_key(loop, key, typed_ms);
+            break;
+        case WINDOW_REDRAW:
+            loop->window_dirty = true;
+            break;
+        case WINDOW_CLOSED:
+            close_window(loop);
+            break;
+        }
+    }
+}
+
+static bool key_waits(Loop *loop) {
+    struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
+    double now = clock_ms();
+    if ((loop->term && poll(&typed, 1, 0) > 0) ||
+        (loop->window && sdl_window_key_waits(loop->window)))
+        return true;
+    loop->polled_ms = loop->pumped_ms = now;
+    return false;
+}
+
+static bool stop_for_key(void *context) {
+    Loop *loop = context;
+    loop->gave_way = loop->gave_way || key_waits(loop);
+    return loop->gave_way;
+}
+
+/* Returns the rule that stops a drawing of the window when a key arrives. Two drawings are never
+ * stopped: one that answers a key, and one after a stopped drawing. Held keys must not stop the
+ * world. */
+static GiveUp give_up_drawing(Loop *loop) {
+    bool owed =
+        loop->app.frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->app.frame->request);
+    return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
+}
+
+/* Draws the window. Returns false where a key stopped the drawing. */
+static bool draw_window(Loop *loop) {
+    const GiveUp give_up = give_up_drawing(loop);
+    Err err;
+    loop->window_ms = clock_ms();
+    loop->gave_way = false;
+    const State drawn = app_drawn(&loop->app);
+    loop->window_dirty = !sdl_window_draw(loop->window, &drawn, app_live(&loop->app),
+                                          app_picture(&loop->app), &give_up, &err);
+    if (loop->gave_way)
+        return false;
+    if (loop->window_dirty) {
+        close_window(loop);
+        app_note_error(&loop->app, &err);
+    } else if (loop->app.frame && loop->app.frame->picture)
+        pace_shown(&loop->pace, SCREEN_WINDOW, open_screens(loop), loop->app.frame->request,
+                   loop->app.frame->live.job.time_s);
+    return true;
+}
+
+/* Draws the screens that need drawing, each at most once in a few milliseconds. */
+static void draw_screens(Loop *loop) {
+    double now = clock_ms();
+    bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
+    if (due && !draw_window(loop))
+        return;
+    bool wanted = loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS &&
+                  term_rest_ms(loop->term) <= 0;
+    if (wanted && !term_is_full(loop->term)) /* a slow terminal gets fewer drawings */
+        draw_terminal(loop);
+}
+
+/* Returns the milliseconds until a screen that needs drawing may be drawn; INFINITY: none does. */
+static double draw_in_ms(const Loop *loop) {
+    double wait = INFINITY, now = clock_ms();
+    if (loop->term && loop->term_dirty && !term_is_full(loop->term))
+        wait = fmax(loop->term_ms + DRAWING_MS - now, term_rest_ms(loop->term));
+    if (loop->window && loop->window_dirty)
+        wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
+    return wait;
+}
+
+/* ---- lines where there is no terminal: words on standard input are answered by the log -------- */
+
+enum { PLAIN_PATIENCE_MS = 20000 }; /* how long it waits for figures */
+enum { PLAIN_SILENCE_MS = 2000 };   /* how long it waits in silence */
+
+static void put_line(const char *text) {
+    text_put(text, stdout);
+    putchar('\n');
+}
+
+/* Prints the lines that the log got since the last call, the newest last. */
+static void print_line(Loop *loop) {
+    const Log *log = &loop->app.state.log;
+    const LogLine *line = &log->lines[0];
+    uint64_t missed = log->said - loop->printed_said;
+    if (!log->count || (!missed && !strcmp(loop->printed, line->text)))
+        return;
+    for (uint64_t i = missed < (uint64_t)log->count ? missed : (uint64_t)log->count; i > 1; i--)
+        put_line(log->lines[i - 1].text);
+    loop->printed_said = log->said;
+    memcpy(loop->printed, line->text, sizeof loop->printed);
+    put_line(loop->printed);
+    fflush(stdout);
+}
+
+/* Prints the newest line of the log when its figures are known. A line whose figures take long is
+ * printed twice: at once without them, then with them. */
+static void print_log(Loop *loop) {
+    uint64_t open = loop->app.state.log.lines[0].open;
+    bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
+    if (open && !late)
+        return;
+    loop->told = open;
+    print_line(loop);
+}
+
+/* Prints the answer to a word before the next word is read, even without its figures. */
+static void print_before_next(Loop *loop) {
+    print_line(loop);
+    loop->told = 0;
+    loop->said_ms = clock_ms();
+}
+
+/* Says what the program is, which words work, and on a terminal why there is no dashboard. */
+static void print_greeting(Loop *loop) {
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    const char *reason = terminal ? term_impossible() : NULL;
+    if (!loop->greeted && reason)
+        fprintf(stderr, "bevscope: %s\n", reason);
+    if (!loop->greeted)
+        fputs("bevscope: the live display as lines. Its words work on standard input, one a line; "
+              "help lists them, quit ends.\n",
+              stderr);
+    loop->greeted = true;
+}
+
+static void say_what_waits(Loop *loop) {
+    if (loop->waits || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
+        return;
+    loop->waits = true;
+    char *text = isatty(STDERR_FILENO) && !loop->printed[0]
+                     ? dashboard_plain(&loop->app.state, app_live(&loop->app))
+                     : NULL;
+    if (text) {
+        fputs("bevscope: ", stderr);
+        text_put(text, stderr);
+    }
+    free(text);
+}
+
+static void print_controls(void) {
+    puts("A word alone is a step on, with - a step back, or it takes an argument.");
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        char word[64];
+        if (i == 0 || keys[i].group != keys[i - 1].group)
+            printf("%s\n", key_groups[keys[i].group]);
+        snprintf(word, sizeof word, "%s%s", keys[i].word, argument_words[keys[i].argument]);
+        printf("  %-20s %s\n", word, keys[i].help);
+    }
+    puts("bits: the number that bits-value and bits-flip change, with its scale");
+    puts("glossary [WORD]: what the words on the lines mean");
+    puts("show PANEL: kernels, accuracy, memory ... as a table");
+}
+
+static void print_glossary(const char *word) {
+    const GlossaryRow *row = glossary_find(word);
+    if (row)
+        glossary_print(row, stdout);
+    else if (word[0])
+        printf("%s: not in the glossary; glossary alone shows all of it\n", word);
+    for (int i = 0; !word[0] && i < glossary_count; i++)
+        glossary_print(&glossary[i], stdout);
+}
+
+static void print_panel(const Loop *loop, const char *name) {
+    const Picture *picture = app_picture(&loop->app);
+    const LiveData *live = app_live(&loop->app);
+    LessonPanel point = PANEL_NONE;
+    for (int i = 1; i < PANEL_COUNT; i++)
+        point = !strcmp(lesson_panels[i], name) ? (LessonPanel)i : point;
+    char *text = live ? dashboard_panel_text(point, &loop->app.state, live, picture) : NULL;
+    if (text)
+        text_put(text, stdout);
+    else
+        printf("show: no panel is called \"%s\"; kernels, accuracy, memory, intervals, pipeline, "
+               "model and bev are\n",
+               name);
+    free(text);
+}
+
+/* Prints the text of a word that would open a screen of the terminal. Returns false for other
+ * words, and for on and off, which mean the window's screen. */
+static bool print_text_of(const Loop *loop, const char *line) {
+    char word[16] = "", argument[64] = "";
+    sscanf(line, "%15s %63[^\n]", word, argument);
+    if (!strcmp(argument, "on") || !strcmp(argument, "off"))
+        return false;
+    if (!strcmp(word, keys[ACTION_HELP].word))
+        print_controls();
+    else if (!strcmp(word, keys[ACTION_GLOSSARY].word))
+        print_glossary(argument);
+    else if (!strcmp(word, keys[ACTION_BITS].word))
+        print_panel(loop, word);
+    else if (!strcmp(word, "show"))
+        print_panel(loop, argument);
+    else
+        return false;
+    fflush(stdout);
+    return true;
+}
+
+/* Prints an open page of text when its figures are known, and closes the page. */
+static void print_page(Loop *loop) {
+    App *app = &loop->app;
+    Err unused;
+    if (!app->desk.open || !app->desk.page)
+        return;
+    if (!app_page_is_known(app) && clock_ms() - loop->said_ms < PLAIN_PATIENCE_MS)
+        return;
+    lesson_text_print(&app->state.lesson);
+    fflush(stdout);
+    app_close_lesson(app, &unused);
+}
+
+static void carry_out_line(Loop *loop) {
+    Err err;
+    loop->line[loop->line_length] = '\0';
+    loop->line_length = 0;
+    loop->line[strcspn(loop->line, "#\r")] = '\0';
+    print_before_next(loop);
+    if (loop->line[strspn(loop->line, " \t")] && !print_text_of(loop, loop->line) &&
+        !app_words(&loop->app, loop->line, &err))
+        app_note(&loop->app, err.what);
+    loop_serve(loop);
+}
+
+static void read_lines(Loop *loop) {
+    char block[256];
+    ssize_t n = read(STDIN_FILENO, block, sizeof block);
+    loop->input_ended = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+    for (ssize_t i = 0; i < n; i++)
+        if (block[i] == '\n')
+            carry_out_line(loop);
+        else if (loop->line_length + 1 < sizeof loop->line)
+            loop->line[loop->line_length++] = block[i];
+    if (loop->input_ended && loop->line_length)
+        carry_out_line(loop);
+}
+
+/* Whether all figures of the selection are known, or waiting for them has become pointless. */
+static bool figures_settled(const Loop *loop) {
+    const LiveData *live = app_live(&loop->app);
+    const LiveKernel *row = live_kernel(live, loop->app.state.job.config.kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[loop->app.state.job.config.dtype];
+    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
+        return true;
+    if (loop->app.desk.open && loop->app.desk.page)
+        return false;
+    return live->serial == loop->app.state.job.serial && row &&
+           row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
+           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale && accuracy->gate_a &&
+           accuracy->gate_c;
+}
+
+static void print_plain(const Loop *loop) {
+    char *text = dashboard_plain(&loop->app.state, app_live(&loop->app));
+    if (text)
+        text_put(text, stdout);
+    free(text);
+    fflush(stdout);
+}
+
+static void plain_step(Loop *loop) {
+    print_greeting(loop);
+    say_what_waits(loop);
+    print_log(loop);
+    print_page(loop);
+    if (loop->input_ended && !loop->window && figures_settled(loop)) {
+        print_line(loop);
+        loop->quit = true;
+    }
 }
 
 /* ---- time and signals ------------------------------------------------------------------------ */
@@ -176,7 +723,7 @@ static void obey_signals(Loop *loop) {
         term_resume(loop->term);
     if (loop->term && (signals.resized || signals.resumed || signals.suspend)) {
         term_resized(loop->term);
-        loop_fit_terminal(loop);
+        fit_terminal(loop);
     }
     if (signals.suspend || signals.resumed) {
         take_up_time(loop);
@@ -184,13 +731,12 @@ static void obey_signals(Loop *loop) {
     }
 }
 
-/* Returns how long to wait for input: until the next thing is due. */
 static struct timespec time_to_wait(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, world_tick_in_ms(loop, clock_ms()));
-    wait = fmin(wait, fmin(loop_draw_in_ms(loop), echo_in_ms(loop)));
+    wait = fmin(wait, fmin(draw_in_ms(loop), echo_in_ms(loop)));
     wait = fmin(wait, fmin(app_lesson_in_ms(&loop->app), app_tour_in_ms(&loop->app)));
-    wait = fmin(wait, loop_tips_in_ms(loop));
+    wait = fmin(wait, tips_in_ms(loop));
     wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
@@ -222,36 +768,38 @@ static void wait_for_something(Loop *loop) {
         return;
     }
     if (loop->term)
-        loop_read_keys(loop);
+        read_keys(loop);
     else if (waiting[2].revents)
-        loop_read_lines(loop);
+        read_lines(loop);
 }
 
 static void run_live(Loop *loop) {
+    char message[512]; /* a line from standard error */
     while (!loop->quit) {
         echo_key(loop);
         say_slow(loop);
-        loop_tips(loop);
-        loop_draw(loop);
+        show_tips(loop);
+        draw_screens(loop);
         wait_for_something(loop);
         obey_signals(loop);
         if (loop->quit)
             return;
-        loop_read_window(loop);
+        read_window(loop);
         loop_take_frame(loop);
-        loop_take_messages(loop);
+        if (loop->term && term_error_line(loop->term, message, sizeof message))
+            app_note(&loop->app, message);
         tick_world(loop);
         app_lesson_turn(&loop->app, app_lesson_in_ms(&loop->app) <= 0);
         app_tour_turn(&loop->app);
         loop_serve(loop);
         if (!loop->term)
-            loop_plain_step(loop);
+            plain_step(loop);
     }
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static void print_greeting(Loop *loop) {
+static void say_how_to_begin(Loop *loop) {
     if (!loop->options->no_terminal && !loop->options->app.tour)
         app_note(&loop->app,
                  "press : and type what you want to see; :tour is a talk of two minutes");
@@ -267,11 +815,12 @@ static bool open_all(Loop *loop, Err *err) {
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
     if (!app_open(&loop->app, &loop->options->app, &engine, err))
         return false;
-    serve_first(loop);
-    if (!plain && !loop_open_terminal(loop, err))
+    serve_mouse(loop);
+    loop->echoes = false;
+    if (!plain && !open_terminal(loop, err))
         return false;
-    print_greeting(loop);
-    loop_open_window(loop);
+    say_how_to_begin(loop);
+    open_window(loop);
     return true;
 }
 
@@ -287,26 +836,21 @@ static void say_on_stderr(const char *format, ...) {
               SAY_MS);
 }
 
-/* Reports how fast the display answered, as far as it was measured. */
 static void say_quit(const Pace *pace) {
-    char first[32], key[32], p99[32], text[400] = "", shown[sizeof text + 16];
-    int used = 0, size = sizeof text;
-    unit_text(UNIT_US, pace->first_us.value, first, sizeof first);
-    unit_text(UNIT_US, pace->key_us.value, key, sizeof key);
-    unit_text(UNIT_US, pace->key_p99_us.value, p99, sizeof p99);
+    char text[400] = "", shown[sizeof text + 16];
     if (pace->first_us.source)
-        used += snprintf(text, sizeof text, "; first picture after %s", first);
+        text_add(text, sizeof text, "; first picture after %s",
+                 text_of_unit(UNIT_US, pace->first_us.value).text);
     if (pace->fps.source)
-        used += snprintf(text + used, (size_t)(size - used), ", %.1f moments a second",
-                         pace->fps.value);
+        text_add(text, sizeof text, ", %.1f moments a second", pace->fps.value);
     if (pace->keys)
-        snprintf(text + used, (size_t)(size - used), ", key to picture %s, p99 %s (%lld keys)", key,
-                 p99, (long long)pace->keys);
+        text_add(text, sizeof text, ", key to picture %s, p99 %s (%lld keys)",
+                 text_of_unit(UNIT_US, pace->key_us.value).text,
+                 text_of_unit(UNIT_US, pace->key_p99_us.value).text, (long long)pace->keys);
     text_for_locale(text, shown, sizeof shown);
     say_on_stderr("bevscope: quit%s\n", shown);
 }
 
-/* Prints the last line of the program, which reports what happened. */
 static void say_goodbye(const Loop *loop, bool had_terminal) {
     const Pace pace = pace_figures(&loop->pace);
     if (loop->signal)
@@ -317,10 +861,9 @@ static void say_goodbye(const Loop *loop, bool had_terminal) {
 }
 
 bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
-    Loop *loop = calloc(1, sizeof *loop);
+    static Loop only; /* large; threads that are left may use it */
+    Loop *loop = &only;
     *end = (LoopEnd){.signal = 0};
-    if (!loop)
-        return err_set(err, ERR_FAILED, "live", "", "out of memory");
     loop->options = options;
     bool ok = rescue_install(err) && open_all(loop, err);
     bool had_terminal = loop->term != NULL;
@@ -331,7 +874,7 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
         ok = false;
     }
     if (ok && !loop->signal && !had_terminal)
-        loop_print_plain(loop);
+        print_plain(loop);
     term_close(loop->term); /* the user sees the end of the display at once */
     if (loop->picture_lost) /* the display may have ended before anybody read it */
         say_on_stderr("bevscope: %s\n", loop->lost);
@@ -341,9 +884,8 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     end->signal = loop->signal;
     end->threads_left = !app_close(&loop->app, ENGINE_END_MS);
     if (end->threads_left)
-        return ok; /* they use the loop */
+        return ok;
     cells_free(&loop->cells);
     rescue_remove();
-    free(loop);
     return ok;
 }

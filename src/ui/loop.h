@@ -22,5 +22,4 @@ typedef struct {
     bool threads_left; /* some still compute: the process can only be left with _exit() */
 } LoopEnd;
 
-/* Runs the display until the user quits. */
 bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err);

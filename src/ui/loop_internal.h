@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the live display share. Private to src/ui: loop*.c, pace.c, slow.c. */
+/* What the parts of the live display share. Private to loop.c and pace.c. */
 #pragma once
 
 #include "src/ui/loop.h"
@@ -51,8 +51,6 @@ void pace_closed(PaceMeter *meter, Screen screen);
 /* Returns the times of the latest keys and of the first picture, and moments a second. */
 Pace pace_figures(const PaceMeter *meter);
 
-/* ---- slow.c: a picture that takes long ------------------------------------------------------- */
-
 /* The keys that wait for a picture. All zero: no key waits. */
 typedef struct {
     uint64_t request; /* the frame of the newest waiting key; 0: none waits */
@@ -64,13 +62,10 @@ typedef struct {
     double shown_ms;                       /* the time of all stages of its pipeline; 0: none yet */
 } SlowMeter;
 
-/* Notes that a key asked for a picture of the scene. */
 void slow_asked(SlowMeter *meter, int scene, bool loads, uint64_t request, double now_ms);
 
-/* Notes that the picture of `request` came. */
 void slow_answered(SlowMeter *meter, uint64_t request, double now_ms);
 
-/* Notes the scene and the times of the frame on the screens. */
 void slow_shown(SlowMeter *meter, const LiveData *live);
 
 /* Writes "computing dense: map, 1.2 s of about 3"; "": nothing takes long. `doing`: the stage. */
@@ -117,48 +112,10 @@ typedef struct {
     bool greeted, waits;      /* the first line was printed; the wait for figures was explained */
 } Loop;
 
-/* ---- loop.c: what the App leaves to the screens --- ------------------------------------------ */
+/* ---- loop.c: what the App leaves to the screens ---------------------------------------------- */
 
-unsigned loop_screens(const Loop *loop); /* the open screens, a mask of 1u << Screen */
-
-/* Carries out the screens' part of the events and notes so far. */
-void loop_serve(Loop *loop);
-
-/* Does the same as loop_serve after a key or a click at `arrived_ms`, or after a move of the mouse.
- * Their frames may take long. Only keys are timed. */
-void loop_serve_key(Loop *loop, double arrived_ms);
-void loop_serve_mouse(Loop *loop);
+/* Carries out the screens' part of the events and notes so far. Returns their STEP_* bits. */
+unsigned loop_serve(Loop *loop);
 
 void loop_take_frame(Loop *loop);
-
-/* ---- loop_screens.c: terminal and window ----------------------------------------------------- */
-
-bool loop_open_terminal(Loop *loop, Err *err);
-void loop_fit_terminal(Loop *loop); /* to its size now */
-void loop_read_keys(Loop *loop);
-void loop_open_window(Loop *loop); /* the log says what went wrong */
-void loop_read_window(Loop *loop);
-
-/* loop_tips shows the tooltips that are due. loop_tips_in_ms returns the milliseconds until the
- * next one; INFINITY: none. */
-void loop_tips(Loop *loop);
-double loop_tips_in_ms(const Loop *loop);
-
-/* Draws the screens that need drawing, each at most once in a few milliseconds. */
-void loop_draw(Loop *loop);
-
-/* Returns the milliseconds until a screen that needs drawing may be drawn; INFINITY: none does. */
-double loop_draw_in_ms(const Loop *loop);
-
-/* ---- loop_plain.c: lines where there is no terminal ------------------------------------------ */
-
-void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as in scripts */
-void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */
-void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
-
-/* ---- loop_pictures.c: snapshots and recordings ----------------------------------------------- */
-
-void loop_snapshot(Loop *loop);
-void loop_recording(Loop *loop); /* recording was switched on or off */
-void loop_record_frame(Loop *loop);
-void loop_take_messages(Loop *loop); /* logs lines from standard error */
+void loop_record_frame(Loop *loop); /* writes the picture, while a recording runs */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/ui/script_internal.h"
+#include "src/ui/script.h"
 
 #include "src/base/data.h"
 #include "src/base/progress.h"
-#include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 
 #include <errno.h>
@@ -35,7 +34,6 @@ static bool write_text(const Script *script, const char *name, Err *err) {
     return ok;
 }
 
-/* Draws the screen and writes the next frame, as text and as PNG. */
 static bool write_frame(Script *script, Err *err) {
     const App *app = &script->app;
     char name[32];
@@ -86,7 +84,6 @@ static bool apply_event(Script *script, const Event *event, Err *err) {
     return script_serve(script, err);
 }
 
-/* Reports an error in the script's current line. Returns false. */
 static bool refuse_line(const Script *script, const char *what, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%.200s:%d", script->options->file, script->line);
@@ -210,7 +207,6 @@ bool script_use_line(Script *script, char *line, Err *err) {
     return use_control(script, line, err);
 }
 
-/* Returns the number of frames that a script will write. */
 static int count_frames(const char *text) {
     int frames = 0;
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -270,17 +266,14 @@ void script_close(Script *script) {
 }
 
 bool script_run(const ScriptOptions *options, Err *err) {
+    static Script script; /* large */
     char *text = NULL;
     size_t length;
-    Script *script = calloc(1, sizeof *script);
-    if (!script)
-        return err_set(err, ERR_FAILED, options->file, "", "out of memory");
     const char *path = strcmp(options->file, "-") ? options->file : "/dev/stdin";
     bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
-              make_folder(options->frames, err) && script_open(script, options, err) &&
-              play_script(script, text, err);
+              make_folder(options->frames, err) && script_open(&script, options, err) &&
+              play_script(&script, text, err);
     free(text);
-    script_close(script);
-    free(script);
+    script_close(&script);
     return ok;
 }

@@ -14,10 +14,9 @@
  * `snapshot` writes what a window would show, under the name that the log gives. */
 #pragma once
 
-#include "kernels/err.h"
 #include "src/app/app.h"
-
-#include <stdbool.h>
+#include "src/view/term/cells.h"
+#include "src/view/window/window_image.h"
 
 typedef struct {
     AppOptions app;
@@ -31,3 +30,41 @@ typedef struct {
 bool script_size(const char *text, int *columns, int *rows, Err *err);
 
 bool script_run(const ScriptOptions *options, Err *err);
+
+/* ---- lessons as text: nothing is measured; figures come from formulas, recordings, the model - */
+
+/* Prints the title and the rows of a pane, without its keys. */
+void lesson_text_print(const LessonPane *pane);
+
+/* Prints the lesson of `options`. Reads answers, controls and the words next, back, skip and quit
+ * from standard input, one a line. An empty line goes on. `options->file` is not read. */
+bool lesson_plain(const ScriptOptions *options, Err *err);
+
+/* Writes the lesson with its answers as Markdown to `path`, and its pictures beside that file. */
+bool lesson_export(const ScriptOptions *options, const char *path, Err *err);
+
+/* ---- what scripts and lessons as text share, and the test of lessons ------------------------- */
+
+typedef struct {
+    const ScriptOptions *options;
+    App app;
+    Cells cells;
+    int frames, line;
+    bool quit;
+} Script;
+
+/* Opens everything and renders the first frame. script_close must follow, also after an error. */
+bool script_open(Script *script, const ScriptOptions *options, Err *err);
+void script_close(Script *script);
+
+/* Carries out the effects of events and inputs so far. An error of theirs is returned. */
+bool script_serve(Script *script, Err *err);
+
+bool script_use_line(Script *script, char *line, Err *err);
+
+bool script_write_image(const Script *script, const char *name, Image *image, Err *err);
+
+bool script_lesson_input(Script *script, const LessonInput *input, Err *err);
+/* Gives `rest`, the text after `answer`, to the lesson's question. */
+bool script_answer(Script *script, const char *rest, Err *err);
+bool script_lesson_tick(Script *script, Err *err);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/ui/sdl_window.h"
 
-#include "src/ui/pointer.h"
-
 #include <SDL.h>
 #include <dlfcn.h>
 #include <math.h>
@@ -134,14 +132,12 @@ static bool open_window(SdlWindow *window, const char *title, Err *err) {
 }
 
 bool sdl_window_open(SdlWindow **out, const char *title, Err *err) {
+    static SdlWindow only;
+    SdlWindow *window = &only;
     *out = NULL;
     if (!start_sdl(err))
         return false;
-    SdlWindow *window = calloc(1, sizeof *window);
-    if (!window) {
-        sdl.QuitSubSystem(SDL_INIT_VIDEO);
-        return err_set(err, ERR_FAILED, "window", "", "out of memory");
-    }
+    *window = (SdlWindow){.window = NULL};
     if (!open_window(window, title, err)) {
         sdl_window_close(window);
         return false;
@@ -174,7 +170,6 @@ void sdl_window_close(SdlWindow *window) {
         sdl.DestroyRenderer(window->renderer);
     if (window->window)
         sdl.DestroyWindow(window->window);
-    free(window);
     sdl.QuitSubSystem(SDL_INIT_VIDEO);
 }
 
@@ -236,7 +231,6 @@ static void draw_over(SdlWindow *window, const State *state, const LiveData *liv
     cairo_destroy(cr);
 }
 
-/* Shows the picture, with outline and tooltip over it. */
 static void present_picture(SdlWindow *window, const State *state, const LiveData *live) {
     cairo_surface_t *shown = window->hover.over ? window->over : window->surface;
     if (!window->texture)
@@ -353,17 +347,6 @@ static int32_t special_key(const SDL_Keysym *symbol) {
     return 0;
 }
 
-/* Returns the first character of typed UTF-8 text. */
-static int32_t first_character(const char *text) {
-    const unsigned char *p = (const unsigned char *)text;
-    static const unsigned char masks[] = {0x7f, 0, 0x1f, 0x0f, 0x07};
-    int length = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    int32_t character = p[0] & masks[length == 1 ? 0 : length];
-    for (int i = 1; i < length; i++)
-        character = character << 6 | (p[i] & 0x3f);
-    return character;
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static MouseKind kind_of(const SDL_Event *event, const Pointer *pointer) {
@@ -426,8 +409,8 @@ static WindowInput translate(SdlWindow *window, const State *state, const LiveDa
         *key = special_key(&from->key.keysym);
         return *key ? WINDOW_KEY : WINDOW_NOTHING;
     case SDL_TEXTINPUT:
-        *key = first_character(from->text.text);
-        return sdl.GetModState() & KMOD_CTRL ? WINDOW_NOTHING : WINDOW_KEY;
+        *key = from->text.text[0]; /* only those of ASCII have a meaning; the others are negative */
+        return sdl.GetModState() & KMOD_CTRL || *key < ' ' ? WINDOW_NOTHING : WINDOW_KEY;
     case SDL_MOUSEMOTION:
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:

@@ -3,7 +3,7 @@
  * and keys into events. Only one window can be open. */
 #pragma once
 
-#include "src/ui/hover.h"
+#include "src/ui/pointer.h"
 #include "src/view/window/window_image.h"
 
 typedef struct SdlWindow SdlWindow;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal. ncurses knows its type and reads its keys; term_direct.c writes the cells that have
- * changed. Both write to a file descriptor of their own. When the program is to end while the
- * terminal does not read, rescue.c puts /dev/null there. The bytes that reset the terminal are
- * prepared once. rescue_restore writes them, whatever ends the display. */
 #define NCURSES_NOMACROS 1 /* its macros are everyday words */
-#include "src/ui/term.h"
+#include "src/ui/term_internal.h"
 
 #include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/base/rescue.h"
-#include "src/ui/term_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
 #include <poll.h>
@@ -18,9 +15,185 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <termcap.h>
 #include <termios.h>
 #include <unistd.h>
+
+/* ---- how cells are written ------------------------------------------------------------------- */
+
+/* The 256 colours of xterm: 16 that users redefine, a cube of 6 x 6 x 6, 24 greys. */
+enum { CUBE_FIRST = 16, CUBE_EDGE = 6, GREY_FIRST = 232, GREYS = 24 };
+
+static const uint8_t cube_levels[CUBE_EDGE] = {0, 95, 135, 175, 215, 255};
+
+/* Returns the highest step of the cube, except the last, that is not above a level. */
+static int step_below(uint8_t level) {
+    int step = 0;
+    while (step + 2 < CUBE_EDGE && level >= cube_levels[step + 1])
+        step++;
+    return step;
+}
+
+static int luma(Rgb color) {
+    return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
+}
+
+/* Returns a distance that keeps hues. By plain distance a muted colour is often nearest to a grey,
+ * and the picture would turn grey. So the difference to the grey of the same brightness counts
+ * more. */
+static int pale_distance(Rgb a, Rgb b) {
+    int bright = luma(a) - luma(b);
+    int red = a.r - b.r - bright, blue = a.b - b.b - bright;
+    return 2 * bright * bright + 2 * red * red + blue * blue;
+}
+
+/* Returns the best of the cube's eight corners around the colour and the grey of its brightness. */
+int palette_nearest(Rgb color) {
+    int level = (luma(color) - 4) / 10, grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
+    uint8_t shade = (uint8_t)(8 + 10 * grey);
+    int best = GREY_FIRST + grey, least = pale_distance(color, (Rgb){shade, shade, shade});
+    int r0 = step_below(color.r), g0 = step_below(color.g), b0 = step_below(color.b);
+    for (int corner = 0; corner < 8; corner++) {
+        int r = r0 + (corner & 1), g = g0 + (corner >> 1 & 1), b = b0 + (corner >> 2);
+        Rgb cube = {cube_levels[r], cube_levels[g], cube_levels[b]};
+        int far = pale_distance(color, cube);
+        if (far < least) {
+            least = far;
+            best = CUBE_FIRST + (r * CUBE_EDGE + g) * CUBE_EDGE + b;
+        }
+    }
+    return best;
+}
+
+static uint8_t away_from_grey(int level, int grey) {
+    int far = grey + 3 * (level - grey) / 2;
+    return (uint8_t)(far < 0 ? 0 : far > 255 ? 255 : far);
+}
+
+Rgb palette_vivid(Rgb color) {
+    int grey = luma(color);
+    return (Rgb){away_from_grey(color.r, grey), away_from_grey(color.g, grey),
+                 away_from_grey(color.b, grey)};
+}
+
+/* ---- cells as sequences of ECMA-48: ncurses cannot name 24 bits beside 256 numbers ----------- */
+
+/* Whether the terminal says that it knows 24-bit colours. */
+bool direct_wanted(void) {
+    const char *depth = getenv("COLORTERM");
+    return depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"));
+}
+
+/* Writes an ink or a paper. The theme sets its own paper, because few terminals tell whether theirs
+ * is light. */
+static void put_color(FILE *out, Ink ink, int colors, bool light, bool paper) {
+    const Rgb color = ink_color(ink, light, paper);
+    const int base = paper ? 48 : 38;
+    if (colors == TRUE_COLORS)
+        fprintf(out, ";%d;2;%d;%d;%d", base, color.r, color.g, color.b);
+    else if (colors)
+        fprintf(out, ";%d;5;%d", base,
+                palette_nearest(ink & INK_RGB ? palette_vivid(color) : color));
+}
+
+static void put_style(FILE *out, const CellStyle *style, int colors, bool light) {
+    const unsigned look = style->attributes;
+    fprintf(out, "\033[0%s%s%s", look & CELL_BOLD ? ";1" : "", look & CELL_UNDERLINE ? ";4" : "",
+            look & CELL_REVERSE ? ";7" : "");
+    put_color(out, style->ink, colors, light, false);
+    put_color(out, style->paper, colors, light, true);
+    fputc('m', out);
+}
+
+static bool cells_alike(const Cell *a, const Cell *b) {
+    return a->glyph == b->glyph && !memcmp(&a->style, &b->style, sizeof a->style);
+}
+
+/* Writes a cell. `before` is the cell that was written before it, at (x - 1, y) or elsewhere. */
+static void put_cell(FILE *out, const Cells *cells, int x, int y, int colors, const Cell *before,
+                     bool beside) {
+    const Cell *cell = cells_at(cells, x, y);
+    char glyph[3];
+    if (!beside)
+        fprintf(out, "\033[%d;%dH", y + 1, x + 1);
+    if (!before || memcmp(&before->style, &cell->style, sizeof cell->style) != 0)
+        put_style(out, &cell->style, colors, cells->light);
+    fwrite(glyph, 1, cells_utf8(cell->glyph, glyph), out);
+}
+
+bool direct_bytes(const Cells *cells, Cells *shown, bool everything, int colors, char **bytes,
+                  size_t *length, Err *err) {
+    MemoryStream memory;
+    const Cell *before = NULL;
+    if (!memory_stream_open(&memory, err))
+        return false;
+    for (int y = 0; y < cells->rows; y++)
+        for (int x = 0; x < cells->columns; x++) {
+            Cell *there = &shown->cells[(size_t)y * (size_t)cells->columns + (size_t)x];
+            const Cell *cell = cells_at(cells, x, y);
+            if (!everything && cells_alike(there, cell))
+                continue;
+            put_cell(memory.stream, cells, x, y, colors, before, x && before == cell - 1);
+            *there = *cell;
+            before = cell;
+        }
+    if (before)
+        fputs("\033[0m", memory.stream);
+    bool ok = memory_stream_close(&memory, "screen", err);
+    *bytes = ok ? memory.bytes : NULL;
+    *length = ok ? memory.length : 0;
+    return ok;
+}
+
+/* ---- standard error, while the terminal shows the display ------------------------------------ */
+
+/* Captures standard error in memory, because it would disturb the screen. The log shows its last
+ * line. All of it is written out when the shell has the terminal again. */
+typedef struct {
+    int memory; /* what stderr points to while captured; -1: not captured */
+    int errors; /* the real standard error */
+    off_t seen; /* bytes whose lines were returned */
+} Capture;
+
+enum { CAPTURE_MAX = 1 << 20 }; /* bytes; a library that writes without end must not fill memory */
+
+/* Begins the capture. A standard error that is no terminal disturbs no screen and is left alone. */
+static bool capture_begin(Capture *capture, Err *err) {
+    *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
+    if (!isatty(STDERR_FILENO))
+        return true;
+    fflush(stderr);
+    int errors = dup(STDERR_FILENO), memory = memfd_create("stderr", MFD_CLOEXEC);
+    if (errors < 0 || memory < 0 || dup2(memory, STDERR_FILENO) < 0) {
+        int reason = errno;
+        if (errors >= 0)
+            close(errors);
+        if (memory >= 0)
+            close(memory);
+        return err_set(err, ERR_FAILED, "standard error", "", "cannot be set aside: %s",
+                       strerror(reason));
+    }
+    fcntl(memory, F_SETFL, O_APPEND);
+    capture->errors = errors;
+    capture->memory = memory;
+    return true;
+}
+
+/* Restores standard error, and copies to it what was captured. */
+static void capture_end(Capture *capture) {
+    if (capture->memory < 0)
+        return;
+    fflush(stderr);
+    dup2(capture->errors, STDERR_FILENO);
+    rescue_copy(capture->memory, capture->errors);
+    close(capture->errors);
+    close(capture->memory);
+    *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
+}
+
+/* ---- the terminal ---------------------------------------------------------------------------- */
 
 /* Modes of xterm that ncurses does not set. Each mode of the mouse is set by itself, for terminals
  * that know only some: 1000 reports press and release, 1002 also moves while pressed, 1006 writes
@@ -38,11 +211,11 @@ struct Term {
     FILE *out; /* of ncurses */
     SCREEN *screen;
     TermKeys keys;
-    bool xterm;  /* understands the modes of xterm, */
-    bool mouse;  /* mouse reports are switched on, */
-    bool moves;  /* reports of moves, too */
-    int colors;  /* 0: none, or none wanted; TRUE_COLORS: of 24 bits */
-    Cells shown; /* what the screen shows; no cells: unknown */
+    bool xterm;       /* understands the modes of xterm, */
+    bool mouse;       /* mouse reports are switched on, */
+    bool moves;       /* reports of moves, too */
+    int colors;       /* FEW_COLORS, TRUE_COLORS; 0: none, or none wanted */
+    Cells shown;      /* what the screen shows; no cells: unknown */
     Pixels pixels;    /* how pictures are sent */
     Image image;      /* the picture on the screen; w 0: none */
     Area place;       /* where that picture stands */
@@ -93,14 +266,13 @@ static bool choose_colors(Term *term, TermColor color, Err *err) {
     const char *no_color = getenv("NO_COLOR");
     int colors = tigetnum("colors");
     if (color == TERM_COLOR_ALWAYS || (color == TERM_COLOR_AUTO && !(no_color && *no_color)))
-        term->colors = colors >= 8 && has("setaf") && has("setab") ? colors : 0;
+        term->colors = colors >= 8 && has("setaf") && has("setab") ? FEW_COLORS : 0;
     if (color == TERM_COLOR_ALWAYS && !term->colors)
         return err_set(err, ERR_USAGE, "--color", "leave it out or set TERM",
                        "this type of terminal has no colours");
     return true;
 }
 
-/* A buffer of bytes for the terminal. */
 typedef struct {
     char text[RESCUE_RESET_MAX];
     size_t length;
@@ -248,28 +420,25 @@ static void give_back_terminal(Term *term) {
 }
 
 bool term_open(Term **out, TermColor color, bool mouse, Pixels pixels, Err *err) {
+    static Term only;
+    Term *term = &only;
     const char *impossible = term_impossible();
     if (impossible)
         return err_set(err, ERR_FAILED, "terminal", "", "%s", impossible);
-    Term *term = calloc(1, sizeof *term);
-    if (!term)
-        return err_set(err, ERR_FAILED, "terminal", "", "out of memory");
-    bool ok = choose_colors(term, color, err);
-    if (ok && tcgetattr(STDIN_FILENO, &term->modes) < 0)
-        ok = err_set(err, ERR_FAILED, "terminal", "", "its modes cannot be read");
-    if (!ok || !capture_begin(&term->capture, err)) {
-        free(term);
+    *term = (Term){.pixels = PIXELS_OFF};
+    if (!choose_colors(term, color, err))
         return false;
-    }
+    if (tcgetattr(STDIN_FILENO, &term->modes) < 0)
+        return err_set(err, ERR_FAILED, "terminal", "", "its modes cannot be read");
+    if (!capture_begin(&term->capture, err))
+        return false;
     /* The Linux console has kmous, but neither an alternate screen nor these modes. */
     term->xterm = (has("XM") || has("kmous")) && has("smcup");
     term->mouse = mouse && term->xterm;
-    if (term->xterm && term->colors >= 256 && direct_wanted())
+    if (term->xterm && term->colors && direct_wanted())
         term->colors = TRUE_COLORS;
-    term->pixels = PIXELS_OFF;
     if (!start_ncurses(term)) {
         capture_end(&term->capture);
-        free(term);
         return err_set(err, ERR_FAILED, "terminal", "set TERM", "ncurses cannot start");
     }
     term_resized(term);
@@ -304,7 +473,6 @@ void term_close(Term *term) {
     fclose(term->out);
     cells_free(&term->shown);
     image_free(&term->image);
-    free(term);
 }
 
 void term_resume(Term *term) {
@@ -349,8 +517,8 @@ void term_resized(Term *term) {
 /* Begins with an empty screen, and sets *everything, where the old one does not fit `cells`. */
 static bool clear_if_unknown(Term *term, const Cells *cells, bool *everything, Err *err) {
     Cells *shown = &term->shown;
-    *everything = !shown->cells || shown->columns != cells->columns ||
-                  shown->rows != cells->rows || shown->light != cells->light;
+    *everything = !shown->cells || shown->columns != cells->columns || shown->rows != cells->rows ||
+                  shown->light != cells->light;
     if (!*everything)
         return true;
     cells_free(shown);
@@ -474,5 +642,26 @@ MouseReport term_mouse(const Term *term) {
 }
 
 bool term_error_line(Term *term, char *line, size_t size) {
-    return capture_line(&term->capture, line, size);
+    Capture *capture = &term->capture;
+    char block[1024];
+    struct stat about;
+    if (capture->memory < 0 || fstat(capture->memory, &about) < 0)
+        return false;
+    off_t length = about.st_size, from = length - (off_t)sizeof block + 1;
+    if (from < capture->seen)
+        from = capture->seen;
+    ssize_t n = pread(capture->memory, block, (size_t)(length - from), from);
+    if (n <= 0)
+        return false;
+    block[n] = '\0';
+    char *end = strrchr(block, '\n');
+    if (!end)
+        return false;
+    capture->seen = from + (end - block) + 1;
+    if (length > CAPTURE_MAX && ftruncate(capture->memory, 0) == 0)
+        capture->seen = 0;
+    *end = '\0';
+    char *start = strrchr(block, '\n');
+    snprintf(line, size, "%s", start ? start + 1 : block);
+    return true;
 }

@@ -4,10 +4,14 @@
 #pragma once
 
 #include "src/ui/pointer.h"
-#include "src/ui/term_pixels.h"
+#include "src/view/bev/picture.h"
 #include "src/view/term/cells.h"
 
 typedef struct Term Term;
+
+/* How the BEV is sent: as true pixels by kitty's graphics protocol, inline images of iTerm2 or
+ * sixel. AUTO: the terminal is asked. OFF, and until it answers: half blocks are drawn. */
+typedef enum { PIXELS_AUTO, PIXELS_KITTY, PIXELS_ITERM, PIXELS_SIXEL, PIXELS_OFF } Pixels;
 
 typedef enum { TERM_COLOR_AUTO, TERM_COLOR_ALWAYS, TERM_COLOR_NEVER } TermColor;
 
@@ -71,7 +75,6 @@ MouseReport term_mouse(const Term *term);
 /* Gives the terminal back, stops the process, and takes the terminal over again when continued. */
 void term_suspend(Term *term);
 
-/* Lets the next drawing repaint everything. */
 void term_redraw(Term *term);
 
 /* Takes the terminal over again after a SIGCONT without term_suspend. */
@@ -79,3 +82,9 @@ void term_resume(Term *term);
 
 /* Writes the last line on standard error since the last call. Returns false where there is none. */
 bool term_error_line(Term *term, char *line, size_t size);
+
+/* Draws the picture as the window does, for the place of `spots->bev` with cells of cell_w x cell_h
+ * pixels, and blanks its cells. Returns false where half blocks stay; nothing is to be freed then.
+ */
+bool pixels_compose(Cells *cells, const Spots *spots, const State *state, const LiveData *live,
+                    const Picture *picture, int cell_w, int cell_h, Image *image);

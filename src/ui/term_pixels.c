@@ -6,7 +6,7 @@
  *     sixel     ESC P q ... ESC \                bands of six rows, colour by colour
  *
  * Text erases pictures of sixel and iTerm2. Pictures of kitty lie above the text. */
-#include "src/ui/term_pixels.h"
+#include "src/ui/term_internal.h"
 
 #include "src/base/data.h"
 #include "src/view/window/window_image.h"
@@ -216,7 +216,7 @@ bool pixels_encode(Pixels kind, const Image *image, Area place, char **bytes, si
     uint8_t *png = NULL;
     size_t size = 0;
     bool whole = true;
-    if ((kind != PIXELS_SIXEL && !image_png_quick(image, &png, &size, err)) ||
+    if ((kind != PIXELS_SIXEL && !image_png(image, true, &png, &size, err)) ||
         !memory_stream_open(&stream, err)) {
         free(png);
         return false;

@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: MIT
-libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/ink.c %D%/draw/page.c %D%/draw/pen.c \
-	%D%/draw/text.c %D%/draw/ticks.c
+libdraw_a_SOURCES = %D%/draw/color.c %D%/draw/image.c %D%/draw/pen.c \
+	%D%/draw/ticks.c
 libbev_a_SOURCES = %D%/bev/bev_picture.c %D%/bev/decode.c %D%/bev/decode_rgb.c %D%/bev/dropped.c \
 	%D%/bev/gradient_strip.c %D%/bev/picture.c %D%/bev/raster.c \
 	%D%/bev/stats.c %D%/bev/strip.c
-libfigure_a_SOURCES = %D%/figure/blocks.c %D%/figure/figure.c %D%/figure/frame.c \
-	%D%/figure/loss.c %D%/figure/overlay.c %D%/figure/prepare.c %D%/figure/truth.c
-libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/charts_latency.c \
-	%D%/chart/charts_network.c %D%/chart/charts_timeline.c %D%/chart/plot.c %D%/chart/plot_bars.c \
-	%D%/chart/plot_lines.c
+libfigure_a_SOURCES = %D%/figure/figure.c
+libchart_a_SOURCES = %D%/chart/charts.c %D%/chart/plot.c
 libpanel_a_SOURCES = %D%/panel/accuracy.c %D%/panel/bits.c %D%/panel/camera.c %D%/panel/cell.c %D%/panel/findings.c \
 	%D%/panel/frame.c %D%/panel/gradients.c %D%/panel/headline.c %D%/panel/help.c %D%/panel/intervals.c %D%/panel/overlay.c \
 	%D%/panel/kernels.c %D%/panel/legend.c %D%/panel/lesson.c %D%/panel/memory.c %D%/panel/model.c %D%/panel/objects.c %D%/panel/operator.c %D%/panel/origin.c \
 	%D%/panel/palette.c %D%/panel/pen_sheet.c %D%/panel/pipeline.c %D%/panel/points.c %D%/panel/race.c %D%/panel/right.c %D%/panel/side.c %D%/panel/sheet.c %D%/panel/spots.c %D%/panel/stack.c %D%/panel/steps.c \
 	%D%/panel/steps_page.c %D%/panel/steps_registers.c %D%/panel/steps_strip.c %D%/panel/tip.c %D%/panel/why.c
-libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/cells.c \
-	%D%/term/cells_image.c %D%/term/cells_sheet.c %D%/term/chart_cells.c \
-	%D%/term/dashboard.c
+libterm_a_SOURCES = %D%/term/bev_cells.c %D%/term/cells.c %D%/term/cells_sheet.c %D%/term/dashboard.c
 libwindow_a_SOURCES = %D%/window/window_bev.c %D%/window/window_image.c \
 	%D%/window/window_shared.c %D%/window/window_side.c %D%/window/window_tip.c

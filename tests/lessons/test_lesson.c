@@ -231,7 +231,8 @@ TAP_SUITE(lesson) {
 /* The value of an expression with figures; `text` gets it as it is shown, or why there is none. */
 static bool value_of(const char *expression, Evaluation *evaluation, Value *value, char text[200]) {
     const NameTable none = {0};
-    OpPool pool = {0};
+    Op ops[EXPRESSION_OPS];
+    OpPool pool = {.ops = ops, .capacity = EXPRESSION_OPS};
     Expression parsed;
     bool ok = expression_parse(expression, &none, &pool, &parsed, text, 200);
     tap_need(ok, text);
@@ -240,7 +241,6 @@ static bool value_of(const char *expression, Evaluation *evaluation, Value *valu
         value_text(value, "", text, 200);
     else
         snprintf(text, 200, "%s", evaluation->why);
-    free(pool.ops);
     return ok;
 }
 

@@ -9,7 +9,7 @@
 #include "src/base/clock.h"
 #include "src/base/data.h"
 #include "src/learn/course.h"
-#include "src/ui/script_internal.h"
+#include "src/ui/script.h"
 #include "tests/support/folder.h"
 #include "tests/support/load.h"
 

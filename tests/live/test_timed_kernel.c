@@ -4,7 +4,6 @@
 #include "src/base/clock.h"
 #include "src/live/pairs.h"
 #include "src/live/timed_kernel.h"
-#include "src/state/live_text.h"
 #include "tests/support/golden.h"
 
 #include <math.h>

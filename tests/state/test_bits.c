@@ -2,7 +2,6 @@
 /* The page of bits: what it says of a code, against a second way to find it; controls and keys. */
 #include "kernels/codec.h"
 #include "src/base/units.h"
-#include "src/state/bits.h"
 #include "tests/state/state_fixture.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
  * lines become the right commands. The glossary: complete, within limits, found by every word. */
-#include "src/state/glossary.h"
 #include "src/state/state.h"
 #include "src/cachesim/predict.h"
 #include "kernels/bevpool.h"

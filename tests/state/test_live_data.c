@@ -2,7 +2,7 @@
 /* Figures of the live display: their units, what is unknown. */
 #include "src/base/units.h"
 #include "src/cachesim/gpus.h"
-#include "src/state/live_text.h"
+#include "src/state/live_data.h"
 #include "tests/support/tap.h"
 
 #include <math.h>

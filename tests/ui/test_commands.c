@@ -2,9 +2,8 @@
 /* The palette and undo on a whole App: what people type finds the row, a value is tried and taken
  * back, fifty changes are undone, and an answer comes in time. */
 #include "src/base/clock.h"
-#include "src/state/live_text.h"
 #include "src/state/palette.h"
-#include "src/ui/script_internal.h"
+#include "src/ui/script.h"
 #include "src/view/term/dashboard.h"
 #include "tests/support/golden.h"
 #include "tests/support/load.h"

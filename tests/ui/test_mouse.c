@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The mouse in the terminal: what was drawn is what a click finds, presses and releases become the
  * window's events, and nothing that a terminal may report leads out of the grid. */
-#include "src/ui/hover.h"
 #include "src/ui/pointer.h"
 #include "tests/support/screen.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures of true pixels in a terminal: who is asked, what is sent, what the bytes decode to. */
-#include "src/ui/term_pixels.h"
+#include "src/ui/term_internal.h"
 #include "tests/support/pty_check.h"
 #include "tests/support/stb_png.h"
 

@@ -2,7 +2,7 @@
 /* The terminal's answers, cut anywhere, with pauses and keys in between. */
 #include "tests/support/tap.h"
 
-#include "src/ui/term_answers.h"
+#include "src/ui/term_internal.h"
 
 enum { KEY = 0x103, ALL = 31 };
 
@@ -82,7 +82,7 @@ static void test_cuts(double gap_ms) {
 }
 
 static void test_keys(void) {
-    const int keys[] = {ANSWERS_ESCAPE, 'k', ANSWERS_ESCAPE, '[', 'k', ANSWERS_ESCAPE};
+    const int expected[] = {ANSWERS_ESCAPE, 'k', ANSWERS_ESCAPE, '[', 'k', ANSWERS_ESCAPE};
     begin(ALL);
     type("\033", 1);
     pause(300);
@@ -91,9 +91,9 @@ static void test_keys(void) {
     type("[", 1);
     type("k", 1);
     type("\033", 1);
-    tap_ok(is_found(keys, 5), "Escape and keys come in their order");
+    tap_ok(is_found(expected, 5), "Escape and keys come in their order");
     pause(ANSWERS_HOLD_MS);
-    tap_ok(is_found(keys, 6), "Escape alone comes after a moment");
+    tap_ok(is_found(expected, 6), "Escape alone comes after a moment");
     begin(ALL);
     type("\033[A\033q", 5);
     tap_ok(is_found((const int[]){'\033', '[', 'A', '\033', 'q'}, 5), "other sequences pass");

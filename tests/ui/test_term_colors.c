@@ -22,10 +22,10 @@ static bool same(Rgb a, Rgb b) {
 TAP_SUITE(term_colors_256) {
     int exact = 0, grey = 0, far = 0;
     for (int number = 16; number < 256; number++)
-        exact += same(shown(palette_nearest(shown(number), 256)), shown(number));
+        exact += same(shown(palette_nearest(shown(number))), shown(number));
     tap_ok(exact == 240, "the colours of the palette are their own nearest (%d of 240)", exact);
     for (int v = 0; v < 256; v++) {
-        Rgb near = shown(palette_nearest(rgb(v, v, v), 256));
+        Rgb near = shown(palette_nearest(rgb(v, v, v)));
         grey += near.r == near.g && near.g == near.b;
         far += abs(near.r - v) > 10;
     }
@@ -34,11 +34,11 @@ TAP_SUITE(term_colors_256) {
 
 TAP_SUITE(term_colors_pictures) {
     const Rgb olive = {104, 100, 62}, brick = {120, 84, 78}, dusk = {74, 80, 108};
-    Rgb near = shown(palette_nearest(palette_vivid(olive), 256));
+    Rgb near = shown(palette_nearest(palette_vivid(olive)));
     tap_ok(near.b < near.r && near.b < near.g, "pale olive is not grey");
-    near = shown(palette_nearest(palette_vivid(brick), 256));
+    near = shown(palette_nearest(palette_vivid(brick)));
     tap_ok(near.r > near.g && near.r > near.b, "pale brick is reddish");
-    near = shown(palette_nearest(palette_vivid(dusk), 256));
+    near = shown(palette_nearest(palette_vivid(dusk)));
     tap_ok(near.b > near.r, "pale blue is bluish");
     int kept = 0;
     for (int v = 0; v < 256; v++)
@@ -66,31 +66,4 @@ TAP_SUITE(term_colors_direct) {
     free(bytes);
     cells_free(&cells);
     cells_free(&shown_before);
-}
-
-TAP_SUITE(term_colors_few) {
-    bool inside = true;
-    for (int i = 0; i < 4096; i++) {
-        Rgb color = rgb(i % 16 * 17, i / 16 % 16 * 17, i / 256 * 17);
-        int of8 = palette_nearest(color, 8), of16 = palette_nearest(color, 16);
-        inside &= of8 >= 0 && of8 < 8 && of16 >= 0 && of16 < 16;
-    }
-    tap_ok(inside, "8 and 16 colours suffice where there are no more");
-    tap_ok(palette_nearest(rgb(20, 24, 30), 8) == 0 && palette_nearest(rgb(251, 251, 249), 8) == 7,
-           "the papers of both themes are black and white there");
-    int ink, paper;
-    palette_pair(&(CellStyle){.ink = INK_MUTED}, 8, false, &ink, &paper);
-    tap_ok(ink == 7 && paper == 0, "grey text is white on black there, and not yellow");
-}
-
-TAP_SUITE(term_colors_tensors) {
-    static const Ink tensors[] = {INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT};
-    for (int light = 0; light < 2; light++) {
-        unsigned seen = 0;
-        for (int i = 0; i < 4; i++)
-            seen |= 1u << palette_tensor(tensors[i], light);
-        tap_ok(__builtin_popcount(seen) == 4 && !(seen & (1u | 1u << 7)),
-               "eight colours tell the four tensors apart, %s", light ? "light" : "dark");
-    }
-    tap_ok(palette_tensor(INK_TEXT, false) < 0, "other inks are no tensor's");
 }

@@ -2,7 +2,7 @@
 /* Texts of a page that was laid out: which are there, which overlap, which leave their place. */
 #pragma once
 
-#include "src/view/draw/page.h"
+#include "src/view/draw/pen.h"
 #include "tests/support/tap.h"
 
 /* Pairs of texts that overlap by more than `slack`, each told by a note. */

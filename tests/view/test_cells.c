@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Cells of the terminal: texts, cuts, collisions, contrast of inks, a picture of a screen; the BEV
  * in them: its place, its edges, sparse cells, wipe and baseline. */
-#include "src/view/term/bev_cells.h"
 #include "tests/support/screen.h"
 #include "tests/view/view_check.h"
 

@@ -2,8 +2,7 @@
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another; and in the window, beside the BEV or in its place. */
 #include "src/view/chart/live_chart.h"
-#include "src/view/term/cells_sheet.h"
-#include "src/view/term/chart_cells.h"
+#include "src/view/term/dashboard.h"
 #include "src/view/window/window_image.h"
 #include "tests/support/live_fixture.h"
 #include "tests/support/script.h"
@@ -86,7 +85,7 @@ static bool in_cells(const ChartSpec *spec, bool plain) {
     cells.color = !plain;
     cells.ascii = plain;
     Sheet sheet = cells_sheet(&cells);
-    chart_cells_draw(&sheet, (Area){0, 0, 60, 12}, spec, "note");
+    sheet.back->chart(&sheet, (Area){0, 0, 60, 12}, spec, "note");
     char *text = cells_to_text(&cells);
     char begins[96]; /* ASCII has another sign for micro */
     snprintf(begins, sizeof begins, "%.*s", (int)strcspn(spec->title, "\u00b5"), spec->title);
@@ -244,7 +243,7 @@ static void test_left_out(void) {
     Cells cells;
     tap_need(spec && cells_init(&cells, 100, 7, &err), "five rows for eight bars");
     Sheet sheet = cells_sheet(&cells);
-    chart_cells_draw(&sheet, (Area){0, 0, 100, 7}, spec, "model");
+    sheet.back->chart(&sheet, (Area){0, 0, 100, 7}, spec, "model");
     char *text = cells_to_text(&cells), *left_out = text ? strstr(text, "left out:") : NULL;
     int named = 0;
     for (int i = 0; left_out && i < spec->bar_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Colour maps, themes and their contrast, linear light. */
-#include "src/view/draw/ink.h"
+#include "src/view/draw/color.h"
 #include "tests/support/tap.h"
 #include "tests/support/vision.h"
 #include "tests/view/view_check.h"

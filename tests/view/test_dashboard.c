@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard: golden screens, forms without colour and in ASCII, marks, no figure that is not
  * known; at every size nothing drawn twice, nothing cut, panels fold in their order. */
-#include "src/state/glossary.h"
 #include "tests/support/screen.h"
 
 static void test_golden(void) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The dashboard beside its kernels: a lesson, bits, the memory model, scenes, backward. */
-#include "src/state/live_text.h"
 #include "tests/support/screen.h"
 
 static void open_lesson(LessonPanel point) {

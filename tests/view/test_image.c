@@ -17,7 +17,7 @@ static void test_png(bool translucent) {
             image_set(&image, x, y, (Rgb){(uint8_t)(7 * x), (uint8_t)(13 * y), (uint8_t)(x * y)});
     if (translucent)
         image.rgba[3] = 40;
-    if (!tap_ok(image_png(&image, &png, &length, &err), "%s: encodes", kind))
+    if (!tap_ok(image_png(&image, false, &png, &length, &err), "%s: encodes", kind))
         return;
     int w = 0, h = 0, channels = 0;
     uint8_t *pixels = stbi_load_from_memory(png, (int)length, &w, &h, &channels, 4);

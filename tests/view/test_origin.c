@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every figure on a screen answers "where from". */
-#include "src/state/glossary.h"
 #include "src/view/panel/panel.h"
-#include "src/view/term/cells_sheet.h"
 #include "tests/support/screen.h"
 
 static bool answered(const Origin *origin) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every panel in cells, where nothing is drawn twice, and in pixels, where each text has a place.
  */
-#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
-#include "src/view/term/cells_sheet.h"
 #include "src/view/panel/pen_sheet.h"
 #include "tests/view/page_texts.h"
 #include "tests/support/screen.h"

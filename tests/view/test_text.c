@@ -2,7 +2,7 @@
 /* Texts of figures: ticks of an axis, units, cleaned and cut characters. */
 #include "kernels/clean.h"
 #include "src/base/units.h"
-#include "src/view/draw/text.h"
+#include "src/view/draw/color.h"
 #include "src/view/draw/ticks.h"
 #include "tests/support/tap.h"
 
@@ -46,10 +46,6 @@ TAP_SUITE(text_ticks) {
     ticked(ticks_log(1.5e-6, 6e-6, 12), label_is(0, "2×10⁻⁶"), "with its digit");
     ticks_multiplier(-7, text, sizeof text);
     is("×10⁻⁷", "the power of ten is printed");
-    ticks_short(0.09911, 0, text, sizeof text);
-    is("0.0991", "three digits");
-    ticks_short(-20, 0, text, sizeof text);
-    is("\u221220", "whole numbers keep their zeros (%s)", text);
     ticks_number(-0.001, 1, text, sizeof text);
     is("0.0", "no minus zero");
 }

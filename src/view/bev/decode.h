@@ -5,7 +5,7 @@
 
 #include "kernels/bevpool.h"
 #include "src/scene/features.h"
-#include "src/state/rgb.h"
+#include "src/state/state.h"
 #include "src/view/draw/color.h"
 #include "src/view/bev/stats.h"
 

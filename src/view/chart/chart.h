@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts. A chart is a ChartSpec: plain values: the content, not the drawing. Two back ends draw
- * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
+ * any spec: plot_*() here in pixels and SVG, src/view/term/cells_sheet.c in character cells.
  *
  * To add a chart of the memory model
  *   1. a row of CHARTS (src/cachesim/memory_model.h): its number and its words;
@@ -12,8 +12,7 @@
 #pragma once
 
 #include "src/cachesim/memory_model.h"
-#include "src/view/draw/ink.h"
-#include "src/view/draw/page.h"
+#include "src/view/draw/pen.h"
 
 /* ---- what a chart consists of --------------------------------------------------------------- */
 
@@ -24,7 +23,6 @@ typedef struct {
     const char *unit; /* short form for cells, beside the last label; NULL: none */
 } PlotAxis;
 
-/* A line through points, or the points alone. */
 typedef struct {
     const char *name;
     const double *x, *y; /* values that are not finite leave a gap */
@@ -38,7 +36,6 @@ typedef struct {
     const char *const *labels; /* (count) beside the points; NULL: none */
 } PlotSeries;
 
-/* Returns a plain line in that colour. */
 PlotSeries plot_series(const char *name, const double *x, const double *y, int count, int color);
 
 /* A vertical line through the whole chart with its label at the top. Marks ascend in x. */
@@ -89,7 +86,6 @@ typedef struct {
     FigureTheme theme;
 } ChartSpec;
 
-/* Sorts marks by x. */
 void chart_sort_marks(PlotMark *marks, int count);
 
 /* Copies the bar's text, cut before piece `pieces`. Commas separate pieces. */
@@ -104,12 +100,8 @@ Ink chart_part_ink(const ChartSpec *spec, const PlotBar *bar, int part);
 /* Returns the value of a line at x. NaN: the line does not reach x. */
 double chart_crossing(const ChartSpec *spec, const PlotSeries *series, double x);
 
-/* Whether a series is grey, because another one is to be looked at. */
-bool chart_is_muted(const ChartSpec *spec, const PlotSeries *series);
 /* Returns where a value lies on an axis: 0 at lo, 1 at hi. */
 double chart_along(const PlotAxis *axis, double value);
-/* Whether it lies between the axis' ends. */
-bool chart_on_axis(const PlotAxis *axis, double value);
 
 /* ---- charts of the memory model ------------------------------------------------------------- */
 

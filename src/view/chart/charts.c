@@ -2,33 +2,47 @@
 /* The charts of the memory model: one function a chart fills its spec; the table is at the end. */
 #include "src/view/chart/live_chart.h"
 
-#include "kernels/regime.h"
-#include "src/cachesim/findings.h"
-#include "src/view/chart/charts_internal.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+enum { MRC_SIZES = 73 }; /* the last ones of what_if_l2: from 0.5 MiB on */
+
+/* A spec with the room for its texts and values, so that one free() frees all. */
+typedef struct {
+    ChartSpec spec; /* first: chart_make() returns its address */
+    const ChartInput *input;
+    char title[TEXT], subtitle[TEXT + 144], note[4 * TEXT];
+    double x[MRC_SIZES], y[MODEL_KERNELS][MRC_SIZES];
+    double roof_x[ROOFS][3], roof_y[ROOFS][3];
+    PlotSeries series[ROOFS + MODEL_KERNELS];
+    PlotMark marks[MODEL_GPUS];
+    PlotBar bars[MAX_BARS];
+    PlotSpan spans[TIMELINE_WAYS][LANE_COUNT][TIMELINE_LAUNCHES];
+    char labels[MAX_BARS][TEXT];
+    const char *parts[ARRAYS];
+} ChartData;
+
 #define MIB 1048576.0
 
-void chart_describe(const ChartInput *input, char text[TEXT]) {
+/* "canonical, FP16, nearest, C = 80, 209,019 points" */
+static void chart_describe(const ChartInput *input, char text[TEXT]) {
     const MemoryModel *model = input->model;
-    char points[32];
-    unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
     snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", input->scene,
              bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-             (long long)model->channels, points);
+             (long long)model->channels, text_of_unit(UNIT_COUNT, (double)model->points).text);
 }
 
-void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
+/* Writes the GPU of charts of one GPU, and its changes. */
+static void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
     char changed[96];
     gpu_edit_text(&input->edit, changed, sizeof changed);
     snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
 }
 
-void chart_describe_on(ChartData *data) {
+static void chart_describe_on(ChartData *data) {
     char what[TEXT], on[128];
     chart_describe(data->input, what);
     chart_describe_gpu(data->input, on, sizeof on);
@@ -44,7 +58,7 @@ static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
     return gpu == input->gpu ? &input->edit : NULL;
 }
 
-Gpu chart_gpu(const ChartInput *input, int gpu) {
+static Gpu chart_gpu(const ChartInput *input, int gpu) {
     return model_gpu(input->model, gpu, edit_of(input, gpu));
 }
 
@@ -52,21 +66,27 @@ static double l2_bytes(const ChartInput *input, int gpu) {
     return chart_gpu(input, gpu).l2_bytes;
 }
 
-Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu) {
+static Prediction chart_prediction(const ChartInput *input, const PredictedKernel *kernel,
+                                   int gpu) {
     return model_predict(input->model, kernel, gpu, edit_of(input, gpu));
 }
 
-double chart_round_up(double value) {
+/* Returns the end of an axis: the value, rounded up in its first digit. */
+static double chart_round_up(double value) {
     double step = pow(10, floor(log10(value)));
     return ceil(value / step) * step;
 }
 
-const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel, int gpu) {
+/* Returns the model's row for the kernel on a GPU. NULL: there is none yet. */
+static const PredictedKernel *chart_predicted(const ChartInput *input, const BevKernel *kernel,
+                                              int gpu) {
     Gpu on = chart_gpu(input, gpu);
     return kernel ? model_of_kernel(input->model, kernel, &on) : NULL;
 }
 
-bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row, const BevKernel *kernel) {
+/* Whether `row` stands for the kernel on the chosen GPU. */
+static bool chart_is_kernel(const ChartInput *input, const PredictedKernel *row,
+                            const BevKernel *kernel) {
     const PredictedKernel *predicted = chart_predicted(input, kernel, input->gpu);
     return predicted && !strcmp(predicted->name, row->name);
 }
@@ -99,9 +119,9 @@ static int l2_marks(ChartData *data) {
     return count;
 }
 
-static void bytes_text(const ChartInput *input, const PredictedKernel *kernel, char text[32]) {
-    unit_text(UNIT_BYTES, prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)), text,
-              32);
+static UnitText moved_text(const ChartInput *input, const PredictedKernel *kernel) {
+    return text_of_unit(UNIT_BYTES,
+                        prediction_dram_bytes(chart_prediction(input, kernel, input->gpu)));
 }
 
 /* "V4 moves 5.38 MB to and from DRAM on RTX A6000, V2 12.4 MB" */
@@ -109,50 +129,30 @@ static void traffic_finding(const ChartInput *input, char title[TEXT]) {
     const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
     const PredictedKernel *baseline = chart_predicted(input, input->baseline, input->gpu);
     const char *gpu = input->model->gpus[input->gpu].title;
-    char bytes[32], before[32];
     if (!kernel)
         return;
-    bytes_text(input, kernel, bytes);
-    int used = input->room == ROOM_LOW
-                   ? snprintf(title, TEXT, "DRAM moves %s for %s", bytes, kernel->title)
-                   : snprintf(title, TEXT, "%s moves %s to and from DRAM on %s", kernel->title,
-                              bytes, gpu);
-    if (!baseline || baseline == kernel)
-        return;
-    bytes_text(input, baseline, before);
-    snprintf(title + used, TEXT - (size_t)used, ", %s %s", baseline->title, before);
+    const UnitText bytes = moved_text(input, kernel);
+    if (input->room == ROOM_LOW)
+        snprintf(title, TEXT, "DRAM moves %s for %s", bytes.text, kernel->title);
+    else
+        snprintf(title, TEXT, "%s moves %s to and from DRAM on %s", kernel->title, bytes.text, gpu);
+    if (baseline && baseline != kernel)
+        text_add(title, TEXT, ", %s %s", baseline->title, moved_text(input, baseline).text);
 }
 
-/* Computes the MB of a launch on the chosen GPU for each size of L2. Values below `least` are drawn
- * there. */
-static void traffic_line(ChartData *data, const PredictedKernel *kernel, double least, double *y) {
+/* Computes the MB of a launch on the chosen GPU for each size of L2. */
+static void traffic_line(ChartData *data, const PredictedKernel *kernel, double *y) {
     for (int i = 0; i < MRC_SIZES; i++) {
         GpuEdit edit = data->input->edit;
         edit.l2_mib = data->x[i];
         Prediction p = model_predict(data->input->model, kernel, data->input->gpu, &edit);
-        y[i] = fmax(1e-6 * prediction_dram_bytes(p), least);
+        y[i] = 1e-6 * prediction_dram_bytes(p);
     }
-}
-
-/* Returns the lower edge in MB: ten times less than any kernel moves with the smallest L2 of the
- * chart. */
-static double least_traffic(const ChartInput *input) {
-    double least = INFINITY;
-    for (int r = 0; r < input->model->kernel_count; r++) {
-        const PredictedKernel *kernel = &input->model->kernels[r];
-        GpuEdit edit = input->edit;
-        edit.l2_mib = model_l2_mib(MODEL_L2S - MRC_SIZES);
-        if (kernel->name && !kernel->kernel->wrong_on_purpose)
-            least =
-                fmin(least,
-                     prediction_dram_bytes(model_predict(input->model, kernel, input->gpu, &edit)));
-    }
-    return least > 0 && isfinite(least) ? pow(10, floor(log10(1e-6 * least)) - 1) : 0.1;
 }
 
 static void fill_mrc(ChartData *data) {
     const ChartInput *input = data->input;
-    double most = 1, least = least_traffic(input);
+    double most = 1, least = INFINITY;
     bool sampled = false;
     int count = 0;
     for (int i = 0; i < MRC_SIZES; i++)
@@ -161,12 +161,19 @@ static void fill_mrc(ChartData *data) {
         const PredictedKernel *predicted = &input->model->kernels[r];
         if (!predicted->name || predicted->kernel->wrong_on_purpose)
             continue;
-        traffic_line(data, predicted, least, data->y[r]);
-        for (int i = 0; i < MRC_SIZES; i++)
-            most = fmax(most, data->y[r][i]);
+        traffic_line(data, predicted, data->y[r]);
+        least = fmin(least, data->y[r][0]);
         sampled = sampled || predicted->sampled;
         add_series(data, count++, r, data->x, data->y[r], MRC_SIZES);
     }
+    /* The lower edge is ten times less than any kernel moves with the smallest L2; values below it
+     * are drawn there. */
+    least = least > 0 && isfinite(least) ? pow(10, floor(log10(least)) - 1) : 0.1;
+    for (int r = 0; r < input->model->kernel_count; r++)
+        for (int i = 0; i < MRC_SIZES; i++) {
+            data->y[r][i] = fmax(data->y[r][i], least);
+            most = fmax(most, data->y[r][i]);
+        }
     chart_describe_on(data);
     snprintf(
         data->note, sizeof data->note,
@@ -347,20 +354,16 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
         bar->parts[i] = 100 * touched[i] / l2;
         sum += touched[i];
     }
-    int used = snprintf(bar->text, sizeof bar->text, "%.0f %% %s", 100 * sum / l2,
-                        sum <= l2 ? "smaller" : "larger than the L2");
+    snprintf(bar->text, sizeof bar->text, "%.0f %% %s", 100 * sum / l2,
+             sum <= l2 ? "smaller" : "larger than the L2");
     if (bar->tick > WORKING_SET_MOST)
-        used += snprintf(bar->text + used, sizeof bar->text - (size_t)used, ", gathers %.0f %%",
-                         bar->tick);
-    char us[32];
-    if (!predicted)
-        return;
-    figure_text(UNIT_US, chart_prediction(input, predicted, gpu).latency_us, us, sizeof us);
-    snprintf(bar->text + used, sizeof bar->text - (size_t)used, ", %s takes %s", predicted->title,
-             us);
+        text_add(bar->text, sizeof bar->text, ", gathers %.0f %%", bar->tick);
+    if (predicted)
+        text_add(
+            bar->text, sizeof bar->text, ", %s takes %s", predicted->title,
+            text_of_figure(UNIT_US, chart_prediction(input, predicted, gpu).latency_us).text);
 }
 
-/* Sorts the GPUs, those with the least L2 first. */
 static void by_l2(const ChartInput *input, int order[MODEL_GPUS]) {
     for (int i = 0; i < input->model->gpu_count; i++) {
         int at = i;
@@ -375,13 +378,11 @@ static void fits_finding(const ChartInput *input, double bytes, char title[TEXT]
     int fits = 0;
     for (int gpu = 0; gpu < input->model->gpu_count; gpu++)
         fits += bytes <= l2_bytes(input, gpu);
-    char size[32];
-    unit_text(UNIT_BYTES, bytes, size, sizeof size);
     snprintf(title, TEXT,
              input->room == ROOM_LOW
                  ? "%s: as large as %d of %d L2s, or less"
                  : "The footprint of %s is no larger than the L2 of %d of %d GPUs",
-             size, fits, input->model->gpu_count);
+             text_of_unit(UNIT_BYTES, bytes).text, fits, input->model->gpu_count);
 }
 
 static void fill_working_set(ChartData *data) {
@@ -406,14 +407,12 @@ static void fill_working_set(ChartData *data) {
             most = fmax(most, chart_bar_end(spec, &data->bars[count++]));
         }
     for (int i = 0; i < ARRAYS; i++) {
-        char size[32];
-        unit_text(UNIT_BYTES, touched[i], size, sizeof size);
-        snprintf(data->labels[MODEL_GPUS + i], TEXT, "%s %s", arrays[i], size);
+        snprintf(data->labels[MODEL_GPUS + i], TEXT, "%s %s", arrays[i],
+                 text_of_unit(UNIT_BYTES, touched[i]).text);
         data->parts[i] = data->labels[MODEL_GPUS + i];
     }
-    char gather[32];
-    unit_text(UNIT_BYTES, gathered, gather, sizeof gather);
-    snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %s", gather);
+    snprintf(data->labels[MODEL_GPUS + ARRAYS], TEXT, "gather traffic %s",
+             text_of_unit(UNIT_BYTES, gathered).text);
     chart_describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
              "Working set: each array whole, once (1 MiB = 1.049 MB). Gather traffic: features and "
@@ -427,6 +426,372 @@ static void fill_working_set(ChartData *data) {
     spec->tick_name = data->labels[MODEL_GPUS + ARRAYS];
     spec->marks = full;
     spec->mark_count = 1;
+}
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+/* " (recorded 24.3 µs)" on the chart's GPU, as it is; "": nothing was. */
+static void recorded_text(const ChartInput *input, const PredictedKernel *kernel, char text[48]) {
+    double recorded_us = kernel->recorded_us[input->gpu];
+    text[0] = '\0';
+    if (recorded_us > 0 && isfinite(recorded_us))
+        snprintf(text, 48, " (recorded %.30s)", text_of_figure(UNIT_US, recorded_us).text);
+}
+
+/* Pieces of a bar's text that room decides about: the latency, its reason, and the rest. */
+static void reason_text(const ChartInput *input, const PredictedKernel *kernel, BevDtype dtype,
+                        PlotBar *bar) {
+    Prediction p = chart_prediction(input, kernel, input->gpu);
+    int64_t longest = input->model->formats[dtype].workload.longest;
+    char recorded[48], reason[80];
+    bar->parts[0] = p.latency_us;
+    recorded_text(input, kernel, recorded);
+    findings_reason(kernel, &p, longest, reason, sizeof reason);
+    if (strchr(reason, ':')) /* commas separate pieces */
+        *strchr(reason, ':') = ',';
+    snprintf(bar->text, sizeof bar->text, "%s%s, %s", text_of_figure(UNIT_US, p.latency_us).text,
+             recorded, limit_brief(reason));
+}
+
+/* "V4 is fastest in INT8, 9.12 us; FP16 takes 11.6 us" */
+static void formats_finding(const ChartInput *input, int fastest, double fastest_us, double own_us,
+                            char title[TEXT]) {
+    const char *own = bev_dtypes[input->model->dtype].title;
+    const char *kernel = chart_predicted(input, input->kernel, input->gpu)->title;
+    const UnitText least = text_of_figure(UNIT_US, fastest_us);
+    if (fastest == (int)input->model->dtype || input->room == ROOM_LOW)
+        snprintf(title, TEXT, "%s is fastest in %s, %s", kernel, bev_dtypes[fastest].title,
+                 least.text);
+    else
+        snprintf(title, TEXT, "%s is fastest in %s, %s; %s takes %s", kernel,
+                 bev_dtypes[fastest].title, least.text, own, text_of_figure(UNIT_US, own_us).text);
+}
+
+static void fill_dtype(ChartData *data) {
+    const ChartInput *input = data->input;
+    ChartSpec *spec = &data->spec;
+    Gpu gpu = chart_gpu(input, input->gpu);
+    double longest = 1, least = INFINITY, own_us = NAN;
+    int fastest = 0, missing = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        PlotBar *bar = &data->bars[dtype];
+        const PredictedKernel *kernel =
+            input->kernel ? model_in_format(input->model, (BevDtype)dtype, input->kernel, &gpu)
+                          : NULL;
+        *bar = (PlotBar){.label = bev_dtypes[dtype].title,
+                         .text = "follows",
+                         .strong = dtype == (int)input->model->dtype};
+        const bool possible = input->kernel && input->kernel->dtypes >> dtype & 1;
+        if (!possible)
+            snprintf(bar->text, sizeof bar->text, "not in this kernel");
+        missing += possible && !kernel;
+        if (!kernel)
+            continue;
+        reason_text(input, kernel, (BevDtype)dtype, bar);
+        if (isfinite(input->rel_l2[dtype]))
+            text_add(bar->text, sizeof bar->text, ", rel L2 %.1g", input->rel_l2[dtype]);
+        longest = fmax(longest, bar->parts[0]);
+        fastest = bar->parts[0] < least ? dtype : fastest;
+        least = fmin(least, bar->parts[0]);
+        own_us = bar->strong ? bar->parts[0] : own_us;
+    }
+    chart_describe_on(data);
+    snprintf(data->note, sizeof data->note,
+             "Model, L2 warm. In brackets, where known: recorded on such a GPU. Error: relative L2 "
+             "against FP64 over the FP32 originals, computed on the CPU; scales: %s.\n"
+             "Where dependent loads or the issue of instructions limit a kernel, decoding counts, "
+             "not the bytes: a smaller format can take longer.",
+             input->scales);
+    if (isfinite(own_us) && !missing) /* a title compares only what is all there */
+        formats_finding(input, fastest, least, own_us, data->title);
+    spec->x = (PlotAxis){"µs", false, 0, chart_round_up(longest), "µs"};
+    spec->part_count = 1;
+    spec->bar_count = BEV_DTYPE_COUNT;
+}
+
+/* ---- what limits each kernel ---------------------------------------------------------------- */
+
+typedef struct {
+    const PredictedKernel *kernel;
+    Prediction predicted;
+} Ranked;
+
+static int faster_first(const void *a, const void *b) {
+    double x = ((const Ranked *)a)->predicted.latency_us;
+    double y = ((const Ranked *)b)->predicted.latency_us;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the correct kernels by latency; returns how many there are. */
+static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
+    int count = 0;
+    for (int r = 0; r < input->model->kernel_count; r++) {
+        const PredictedKernel *kernel = &input->model->kernels[r];
+        if (kernel->name && !kernel->kernel->wrong_on_purpose)
+            ranked[count++] = (Ranked){kernel, chart_prediction(input, kernel, input->gpu)};
+    }
+    qsort(ranked, (size_t)count, sizeof *ranked, faster_first);
+    return count;
+}
+
+/* "V4 is 35 times as fast as V2 on RTX A6000, by the model" */
+static void terms_finding(const ChartInput *input, const Ranked *ranked, int count,
+                          char title[TEXT]) {
+    const PredictedKernel *kernel = chart_predicted(input, input->kernel, input->gpu);
+    const PredictedKernel *baseline = chart_predicted(input, input->baseline, input->gpu);
+    const char *gpu = input->model->gpus[input->gpu].title;
+    if (kernel && baseline && kernel != baseline) {
+        double times = chart_prediction(input, baseline, input->gpu).latency_us /
+                       chart_prediction(input, kernel, input->gpu).latency_us;
+        snprintf(title, TEXT, "%s is %.3g times as fast as %s", kernel->title, times,
+                 baseline->title);
+        if (input->room != ROOM_LOW)
+            text_add(title, TEXT, " on %s, by the model", gpu);
+        return;
+    }
+    snprintf(title, TEXT,
+             input->room == ROOM_LOW ? "%s is the fastest of %d"
+                                     : "%s is the fastest of %d kernels on %s, by the model: %s",
+             ranked[0].kernel->title, count, gpu,
+             text_of_figure(UNIT_US, ranked[0].predicted.latency_us).text);
+}
+
+static void fill_terms(ChartData *data) {
+    const ChartInput *input = data->input;
+    Ranked ranked[MODEL_KERNELS];
+    ChartSpec *spec = &data->spec;
+    int count = rank_kernels(input, ranked);
+    for (int i = 0; i < count; i++) {
+        const PredictedKernel *kernel = ranked[i].kernel;
+        data->bars[i] = (PlotBar){.label = kernel->title,
+                                  .strong = chart_is_kernel(input, kernel, input->kernel),
+                                  .baseline = chart_is_kernel(input, kernel, input->baseline)};
+        reason_text(input, kernel, input->model->dtype, &data->bars[i]);
+    }
+    chart_describe_on(data);
+    snprintf(data->note, sizeof data->note,
+             "Model, L2 warm, the fastest first. The reason is the longest of four times that "
+             "overlap: DRAM, L2, issue, dependent loads. A latency is the root of the sum of their "
+             "squares (of grad_v4 the sum), and the launch. In brackets, where known: recorded on "
+             "such a GPU.");
+    if (count)
+        terms_finding(input, ranked, count, data->title);
+    spec->x =
+        (PlotAxis){"µs", false, 0, count ? 1.02 * ranked[count - 1].predicted.latency_us : 1, "µs"};
+    spec->part_count = 1;
+    spec->bar_count = count;
+}
+
+/* ---- pooling within a network: Amdahl's law with published times ----------------------------- */
+
+/* Returns how many times as fast as the network's kernel the selection is, on the chosen GPU by the
+ * model. NaN: unknown, or the selection goes backward, which no deployed network does. */
+static double pooling_gain(const ChartInput *input, const Network *network) {
+    if (!input->kernel || input->kernel->direction != BEV_FORWARD)
+        return NAN;
+    const PredictedKernel *from =
+        chart_predicted(input, bev_kernel_find(network->kernel), input->gpu);
+    const PredictedKernel *to = chart_predicted(input, input->kernel, input->gpu);
+    if (!from || !to)
+        return NAN;
+    return chart_prediction(input, from, input->gpu).latency_us /
+           chart_prediction(input, to, input->gpu).latency_us;
+}
+
+/* Makes the bar of the network with its pooling `gain` times as fast. */
+static PlotBar network_bar(const Network *network, const char *label, double gain) {
+    PlotBar bar = {.label = label};
+    for (int part = 0; part < NETWORK_PARTS; part++)
+        bar.parts[part] = network->part_ms[part] / (part == NETWORK_POOLING ? gain : 1);
+    snprintf(bar.text, sizeof bar.text, "%.2f ms, %.2f times as fast",
+             network_ms(network) / network_speedup(network, gain), network_speedup(network, gain));
+    return bar;
+}
+
+/* Makes the bars of a network: as published, with the selection in V2's place, and if pooling took
+ * no time. */
+static int network_bars(ChartData *data, const Network *network, double gain, PlotBar *bars,
+                        char labels[2][TEXT]) {
+    int count = 0;
+    double pooling = network->part_ms[NETWORK_POOLING];
+    snprintf(labels[0], TEXT, "%s on %s (published)", network->title, network->gpu);
+    bars[count] = network_bar(network, "as published", 1);
+    bars[count].group = labels[0];
+    snprintf(bars[count++].text, BAR_TEXT, "%.2f ms, pooling %.2f", network_ms(network), pooling);
+    if (isfinite(gain)) {
+        snprintf(labels[1], TEXT, "with %s",
+                 chart_predicted(data->input, data->input->kernel, data->input->gpu)->title);
+        bars[count] = network_bar(network, labels[1], gain);
+        bars[count++].strong = true;
+    }
+    bars[count] = network_bar(network, "pooling free", INFINITY);
+    snprintf(bars[count++].text, BAR_TEXT, "%.2f ms, at most %.2f times",
+             network_ms(network) - pooling, network_speedup(network, INFINITY));
+    return count;
+}
+
+/* "Pooling is 1.2 % of BEVDet-R50: V4 makes that 1.01 times as fast" */
+static void network_finding(const ChartInput *input, const Network *network, double gain,
+                            char title[TEXT]) {
+    double share = 100 * network->part_ms[NETWORK_POOLING] / network_ms(network);
+    if (input->room == ROOM_LOW || !isfinite(gain))
+        snprintf(title, TEXT, "Pooling is %.1f %% of %s", share, network->title);
+    else
+        snprintf(title, TEXT, "Pooling is %.1f %% of %s: %s makes the whole %.2f times as fast",
+                 share, network->title, chart_predicted(input, input->kernel, input->gpu)->title,
+                 network_speedup(network, gain));
+}
+
+static void network_note(ChartData *data, const double *gains) {
+    const Networks *networks = &data->input->model->networks;
+    char *note = data->note, on[128];
+    const size_t size = sizeof data->note;
+    chart_describe_gpu(data->input, on, sizeof on);
+    for (int i = 0; i < networks->count; i++)
+        if (isfinite(gains[i]))
+            text_add(note, size,
+                     note[0] ? "; %s's by %.1f, %s over it"
+                             : "The published pooling is divided: %s's by %.1f, %s over the "
+                               "selection",
+                     networks->list[i].title, gains[i],
+                     bev_kernel_find(networks->list[i].kernel)->title);
+    if (note[0])
+        text_add(note, size, " (model of %s). Softmax and transpositions are within other stages.",
+                 on);
+    for (int i = 0; i < networks->count; i++)
+        text_add(note, size, "%s%s: %s.", note[0] ? "\n" : "", networks->list[i].title,
+                 networks->list[i].source);
+}
+
+static void fill_network(ChartData *data) {
+    /* Pooling is what the chart is about. */
+    static const Ink inks[PLOT_COLORS] = {INK_RULE, INK_MUTED, INK_ACCENT, INK_RULE, INK_MUTED};
+    const Networks *networks = &data->input->model->networks;
+    ChartSpec *spec = &data->spec;
+    double gains[NETWORKS], longest = 1, budget = 0;
+    int count = 0;
+    for (int i = 0; i < networks->count; i++) {
+        const Network *network = &networks->list[i];
+        gains[i] = pooling_gain(data->input, network);
+        count += network_bars(data, network, gains[i], &data->bars[count], &data->labels[2 * i]);
+        longest = fmax(longest, network_ms(network));
+        budget = fmax(budget, network->budget_ms);
+    }
+    chart_describe(data->input, data->subtitle);
+    network_note(data, gains);
+    if (networks->count)
+        network_finding(data->input, &networks->list[0], gains[0], data->title);
+    snprintf(data->labels[2 * NETWORKS], TEXT, "ms of a frame's budget of %g", budget);
+    spec->x = (PlotAxis){data->labels[2 * NETWORKS], false, 0,
+                         fmax(chart_round_up(longest), budget), "ms"};
+    spec->part_names = network_parts;
+    spec->part_inks = inks;
+    spec->part_count = NETWORK_PARTS;
+    spec->bar_count = count;
+}
+
+/* ---- launches over time: a lane for the host's calls, for copies and for kernels ------------- */
+
+static PlotBar lane_bar(ChartData *data, const TimelineRun *run, int way, int lane) {
+    PlotSpan *spans = data->spans[way][lane];
+    for (int i = 0; i < run->count[lane]; i++)
+        spans[i] = (PlotSpan){lane, run->spans[lane][i].begin_us, run->spans[lane][i].end_us};
+    return (PlotBar){
+        .label = timeline_lanes[lane].title, .spans = spans, .span_count = run->count[lane]};
+}
+
+/* Makes the bars of one way's lanes, below each other. Where rows are few, they are the kernels
+ * alone. */
+static int way_bars(ChartData *data, const Timeline *t, int way, int count) {
+    const TimelineRun *run = &t->runs[way];
+    bool low = data->input->room == ROOM_LOW;
+    int first = count;
+    for (int lane = low ? LANE_KERNEL : 0; lane < LANE_COUNT; lane++) {
+        if (!run->count[lane])
+            continue;
+        PlotBar *bar = &data->bars[count++];
+        *bar = lane_bar(data, run, way, lane);
+        const UnitText calls = text_of_figure(UNIT_US, run->calls_us);
+        if (lane == LANE_HOST)
+            snprintf(bar->text, BAR_TEXT, "%s, calls returned", calls.text);
+        else if (lane == LANE_KERNEL)
+            snprintf(bar->text, BAR_TEXT, "%s in all, %s a launch%s%s",
+                     text_of_figure(UNIT_US, run->end_us).text,
+                     text_of_figure(UNIT_US, run->end_us / t->launches).text,
+                     low ? ", calls " : "", low ? calls.text : "");
+    }
+    if (low && count > first)
+        data->bars[first].label = timeline_ways[way].word;
+    else if (count > first)
+        data->bars[first].group = timeline_ways[way].title;
+    return count;
+}
+
+static const TimelineRun *run_of(const Timeline *t, TimelineWay way) {
+    return t->runs[way].end_us > 0 ? &t->runs[way] : NULL;
+}
+
+/* "8 launches: 105 us if each is waited for, 46.5 us in a graph" */
+static void timeline_finding(const Timeline *t, char title[TEXT]) {
+    const TimelineRun *waited = run_of(t, TIMELINE_WAITED), *graph = run_of(t, TIMELINE_GRAPH);
+    if (waited && graph)
+        snprintf(title, TEXT, "%d launches: %s if each is waited for, %s in a graph", t->launches,
+                 text_of_figure(UNIT_US, waited->end_us).text,
+                 text_of_figure(UNIT_US, graph->end_us).text);
+}
+
+static void timeline_note(ChartData *data, const Timeline *t) {
+    const TimelineRun *row = run_of(t, TIMELINE_ROW);
+    snprintf(data->note, sizeof data->note, "recorded: %s.", t->label);
+    if (row)
+        text_add(
+            data->note, sizeof data->note,
+            " Without a synchronise a clock says %.1f µs for the %d launches in a row, with one "
+            "%.1f.",
+            row->calls_us, t->launches, row->end_us);
+    text_add(
+        data->note, sizeof data->note,
+        "\nEnds are measured. A launch begins when the one before it ends, or %.1f µs (in a graph "
+        "from end to end) before its end; beside copies begins are measured, too. Host and "
+        "GPU have clocks of their own, some µs apart.",
+        t->kernel_us);
+}
+
+static void fill_timeline(ChartData *data) {
+    static const char *const parts[] = {"host: a call", "copy to the GPU", "kernel"};
+    const ChartInput *input = data->input;
+    const BevKernel *kernel = input->kernel ? model_row(input->kernel) : NULL;
+    const Timeline *t =
+        timeline_find(&input->model->timelines, input->scene, kernel ? kernel->name : NULL);
+    ChartSpec *spec = &data->spec;
+    double longest = 1;
+    int count = 0;
+    spec->x = (PlotAxis){"µs since the run began", false, 0, 1, "µs"};
+    spec->part_names = parts;
+    spec->part_count = LANE_COUNT;
+    if (!t) {
+        data->bars[count] = (PlotBar){.label = "n/a"};
+        snprintf(data->bars[count++].text, BAR_TEXT, "not recorded");
+        snprintf(data->note, sizeof data->note,
+                 "Not recorded: no file in samples/recorded has time lines. On a GPU, nsys profile "
+                 "shows those of bevscope bench --once.");
+    }
+    for (int way = 0; t && way < TIMELINE_WAYS; way++) {
+        if (!run_of(t, (TimelineWay)way))
+            continue;
+        count = way_bars(data, t, way, count);
+        longest = fmax(longest, t->runs[way].end_us);
+    }
+    if (t) {
+        const BevKernel *row = bev_kernel_find(t->kernel);
+        snprintf(data->subtitle, sizeof data->subtitle, "%s, %s, %s, %s", t->scene,
+                 row ? row->title : t->kernel, t->dtype, t->align);
+        timeline_note(data, t);
+        if (input->room != ROOM_LOW)
+            timeline_finding(t, data->title);
+    }
+    spec->x.hi = chart_round_up(longest);
+    spec->bar_count = count;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

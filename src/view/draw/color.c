@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/draw/color.h"
 
+#include "assets/colormaps.inc"
 #include "src/base/srgb.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-#include "assets/colormaps.inc"
 
 Rgb rgb_hex(uint32_t hex) {
     return (Rgb){(uint8_t)(hex >> 16), (uint8_t)(hex >> 8), (uint8_t)hex};
@@ -57,13 +56,10 @@ Rgb rgb_lifted(Rgb color) {
 /* ---- colour maps ---------------------------------------------------------------------------- */
 
 const Colormap colormaps[] = {
-    {"viridis", "even steps from dark blue to yellow; safe for colour-blind readers",
-     viridis_rgb},
-    {"cividis", "blue to yellow, looks the same with and without colour blindness",
-     cividis_rgb},
+    {"viridis", "even steps from dark blue to yellow; safe for colour-blind readers", viridis_rgb},
+    {"cividis", "blue to yellow, looks the same with and without colour blindness", cividis_rgb},
     {"turbo", "rainbow with high contrast; steps are not even in lightness", turbo_rgb},
-    {"signed", "light blue, dark at zero, light orange: for errors and differences",
-     signed_rgb},
+    {"signed", "light blue, dark at zero, light orange: for errors and differences", signed_rgb},
 };
 const int colormap_count = sizeof colormaps / sizeof *colormaps;
 
@@ -108,3 +104,69 @@ const PanelTheme panel_themes[2] = {
     {{250, 250, 248}, {26, 29, 33}, {255, 255, 255}, {255, 0, 255}, {200, 20, 150}, {60, 48, 36}},
 };
 /* clang-format on */
+
+/* ---- inks ------------------------------------------------------------------------------------ */
+
+CellStyle cell_style(Ink ink) {
+    return (CellStyle){.ink = ink};
+}
+
+CellStyle cell_bold(Ink ink) {
+    return (CellStyle){.ink = ink, .attributes = CELL_BOLD};
+}
+
+/* Inks of different meaning were searched to differ for deutan and protan readers as well, at a
+ * contrast of 4.5 to the paper; test_color checks them. */
+static const uint32_t ink_colors[INK_COUNT][2] = {
+    /*                 dark      light */
+    [INK_DEFAULT] = {0xe4e8ee, 0x1b2027},  [INK_TEXT] = {0xe4e8ee, 0x1b2027},
+    [INK_MUTED] = {0x8d98a5, 0x5a6472},    [INK_RULE] = {0x4a5361, 0xb4bcc6},
+    [INK_TITLE] = {0xffffff, 0x000000},    [INK_GOOD] = {0x4fd09b, 0x146b42},
+    [INK_WARN] = {0xf1b048, 0x9a692f},     [INK_BAD] = {0xff7b72, 0xa42c2b},
+    [INK_SELECTED] = {0x28384f, 0xd9e7f8}, [INK_ACCENT] = {0xffd866, 0x806000},
+    [INK_BASELINE] = {0xb8a5ff, 0x6a1fd0}, [INK_FEATURES] = {0x53addb, 0x0068a8},
+    [INK_DEPTH] = {0xe69f01, 0x7c3b00},    [INK_INDEX] = {0x1bbb95, 0x04735a},
+    [INK_OUTPUT] = {0xe297c4, 0x831b56},   [INK_KEY] = {0x39485e, 0xcfd9e6},
+};
+static const uint32_t papers[2] = {0x14181e, 0xfbfbf9};
+
+Rgb ink_color(Ink ink, bool light, bool paper) {
+    if (ink & INK_RGB)
+        return rgb_hex(ink & 0xffffff);
+    if (ink == INK_DEFAULT && paper)
+        return rgb_hex(papers[light]);
+    return rgb_hex(ink_colors[ink < INK_COUNT ? ink : INK_TEXT][light]);
+}
+
+Ink ink_rgb(Rgb color) {
+    return INK_RGB | (Ink)color.r << 16 | (Ink)color.g << 8 | color.b;
+}
+
+/* ---- glyphs ---------------------------------------------------------------------------------- */
+
+bool text_drop_last(char *text) {
+    size_t length = strlen(text);
+    if (!length)
+        return false;
+    do
+        length--;
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80);
+    text[length] = '\0';
+    return length > 0;
+}
+
+size_t cells_utf8(uint32_t glyph, char out[3]) {
+    if (glyph < 0x80) {
+        out[0] = (char)glyph;
+        return 1;
+    }
+    if (glyph < 0x800) {
+        out[0] = (char)(0xc0 | glyph >> 6);
+        out[1] = (char)(0x80 | (glyph & 0x3f));
+        return 2;
+    }
+    out[0] = (char)(0xe0 | glyph >> 12);
+    out[1] = (char)(0x80 | (glyph >> 6 & 0x3f));
+    out[2] = (char)(0x80 | (glyph & 0x3f));
+    return 3;
+}

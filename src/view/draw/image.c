@@ -4,73 +4,25 @@
 #include "src/base/data.h"
 
 #include <assert.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-/* stb's encoder asserts that it has memory, which would end the program. This file gives it memory:
- * where there is none, the encoder's blocks are freed, and png_encode fails. */
-
-typedef struct PngBlock {
-    struct PngBlock *next, **link; /* link: the pointer to this block */
-} PngBlock;
-
-static _Thread_local PngBlock *png_blocks; /* all blocks of the encoder */
-static _Thread_local jmp_buf png_no_memory;
-
-static void *png_note(PngBlock *block) {
-    if (!block)
-        longjmp(png_no_memory, 1);
-    block->next = png_blocks;
-    block->link = &png_blocks;
-    if (block->next)
-        block->next->link = &block->next;
-    png_blocks = block;
-    return block + 1;
-}
-
-static void png_forget(PngBlock *block) {
-    *block->link = block->next;
-    if (block->next)
-        block->next->link = block->link;
-}
-
-static void *png_malloc(size_t size) {
-    return png_note(malloc(sizeof(PngBlock) + size));
-}
-
-/* Frees a block of memory that libpng holds, and strikes it from the list. */
-static void png_free(void *memory) {
-    if (!memory)
-        return;
-    PngBlock *block = (PngBlock *)memory - 1;
-    png_forget(block);
-    free(block);
-}
-
 enum { PNG_LEVEL = 6, PNG_QUICK = 1 };
-static _Thread_local int png_level = PNG_LEVEL;
+static unsigned char *png_packed; /* what the encoder has no memory to write out */
 
-/* Compresses with zlib in place of stb's own compressor: zlib gives up long searches, which flat
- * pictures make many of. NULL: no memory. */
+/* Compresses with zlib in place of stb's own compressor, which asserts that it has memory. zlib
+ * gives up long searches, which flat pictures make many of. NULL: no memory. */
 static unsigned char *png_deflate(unsigned char *data, int size, int *length, int level) {
-    (void)level; /* stb's, of another scale */
     uLongf room = compressBound((uLong)size);
-    unsigned char *packed = png_malloc(room);
-    bool done = compress2(packed, &room, data, (uLong)size, png_level) == Z_OK;
+    png_packed = malloc(room);
+    bool done = png_packed && compress2(png_packed, &room, data, (uLong)size, level) == Z_OK;
     *length = (int)room;
-    if (done)
-        return packed;
-    png_free(packed);
-    return NULL;
+    return done ? png_packed : NULL;
 }
 
-#define STBIW_ZLIB_COMPRESS         png_deflate
-#define STBIW_MALLOC(size)          png_malloc(size)
-#define STBIW_REALLOC(memory, size) NULL /* its own compressor's */
-#define STBIW_FREE(memory)          png_free(memory)
+#define STBIW_ZLIB_COMPRESS png_deflate
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
 #pragma GCC diagnostic push
@@ -159,25 +111,26 @@ static uint8_t *rgb_copy(const Image *image) {
 }
 
 /* Writes the file to the stream; false: out of memory. */
-static bool png_encode(FILE *stream, const Image *image, int channels, const uint8_t *pixels) {
-    png_blocks = NULL;
-    if (setjmp(png_no_memory)) {
-        while (png_blocks)
-            png_free(png_blocks + 1);
-        return false;
-    }
+static bool png_encode(FILE *stream, const Image *image, int channels, const uint8_t *pixels,
+                       int level) {
+    png_packed = NULL;
+    stbi_write_png_compression_level = level;
     stbi_write_force_png_filter = 0; /* flat areas: no filter is the smallest, and the quickest */
-    return stbi_write_png_to_func(append, stream, image->w, image->h, channels, pixels,
-                                  channels * image->w) != 0;
+    bool done = stbi_write_png_to_func(append, stream, image->w, image->h, channels, pixels,
+                                       channels * image->w);
+    if (!done)
+        free(png_packed);
+    return done;
 }
 
 /* Encodes to memory: stb's own file writer ignores write errors. */
-bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
+bool image_png(const Image *image, bool quick, uint8_t **bytes, size_t *length, Err *err) {
     bool no_alpha = opaque(image), done = false;
     uint8_t *rgb = no_alpha ? rgb_copy(image) : NULL;
     MemoryStream file = {0};
     if ((!no_alpha || rgb) && memory_stream_open(&file, NULL)) {
-        done = png_encode(file.stream, image, no_alpha ? 3 : 4, no_alpha ? rgb : image->rgba);
+        done = png_encode(file.stream, image, no_alpha ? 3 : 4, no_alpha ? rgb : image->rgba,
+                          quick ? PNG_QUICK : PNG_LEVEL);
         done = memory_stream_close(&file, "PNG", NULL) && done;
     }
     free(rgb);
@@ -190,18 +143,10 @@ bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
                    "no memory to encode %d x %d pixels", image->w, image->h);
 }
 
-bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
-    png_level = PNG_QUICK;
-    bool ok = image_png(image, bytes, length, err);
-    png_level = PNG_LEVEL;
-    return ok;
-}
-
 bool image_write(const Image *image, const char *path, bool quick, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
-    bool ok = (quick ? image_png_quick : image_png)(image, &bytes, &length, err) &&
-              data_write(path, bytes, length, err);
+    bool ok = image_png(image, quick, &bytes, &length, err) && data_write(path, bytes, length, err);
     free(bytes);
     return ok;
 }

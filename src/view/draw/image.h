@@ -30,11 +30,9 @@ bool image_copy(const Image *source, Image *copy, Err *err);
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);
 
 /* Encodes PNG in malloc'd memory, without an alpha channel when every pixel is opaque. Same pixels,
- * same bytes. */
-bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err);
+ * same bytes. `quick`: in a third of the time, with more bytes, for a picture that is shown at
+ * once. */
+bool image_png(const Image *image, bool quick, uint8_t **bytes, size_t *length, Err *err);
 
-/* Encodes PNG in a third of the time, with more bytes: for a picture that is shown at once. */
-bool image_png_quick(const Image *image, uint8_t **bytes, size_t *length, Err *err);
-
-/* Writes the picture as a PNG file, `quick` as image_png_quick does. */
+/* Writes the picture as a PNG file. */
 bool image_write(const Image *image, const char *path, bool quick, Err *err);

@@ -2,8 +2,10 @@
 #include "src/view/draw/pen.h"
 
 #include "kernels/clean.h"
-#include "src/view/draw/text.h"
+#include "src/base/data.h"
 
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,4 +357,203 @@ void figure_layout_free(FigureLayout *layout) {
         return;
     free(layout->texts);
     *layout = (FigureLayout){0};
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static double scale_of(const PageSpec *page) {
+    return page->scale > 0 ? page->scale : 1;
+}
+
+static bool draw_on(cairo_t *cr, const PageSpec *page, double scale, FigureLayout *layout,
+                    bool texts_apart, Err *err) {
+    Pen pen;
+    cairo_scale(cr, scale, scale);
+    pen_init(&pen, cr, &themes[page->theme], layout);
+    pen.texts_apart = texts_apart;
+    pen_fill(&pen, (Box){0, 0, page->w, page->h}, pen.theme->page, 1);
+    page->draw(&pen, page->context);
+    if (pen.failed && err)
+        *err = pen.err;
+    return !pen.failed && pen_status(cairo_status(cr), "picture", err);
+}
+
+/* Paints the whole surface. The page may end within the last row or column of pixels, which would
+ * stay half black. */
+static void paint_whole(cairo_t *cr, Rgb color) {
+    cairo_set_source_rgb(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0);
+    cairo_paint(cr);
+}
+
+bool page_image(const PageSpec *page, Image *image, Err *err) {
+    double scale = scale_of(page);
+    cairo_t *cr = pen_begin(image, lround(page->w * scale), lround(page->h * scale), err);
+    if (cr)
+        paint_whole(cr, themes[page->theme].page);
+    return cr && pen_finish(cr, draw_on(cr, page, scale, NULL, false, err), image);
+}
+
+/* ---- SVG and PDF ---------------------------------------------------------------------------- */
+
+static cairo_status_t append(void *stream, const unsigned char *data, unsigned length) {
+    return fwrite(data, 1, length, stream) == length ? CAIRO_STATUS_SUCCESS
+                                                     : CAIRO_STATUS_NO_MEMORY;
+}
+
+static cairo_surface_t *svg_surface(const PageSpec *page, double scale, FILE *stream) {
+    cairo_surface_t *surface =
+        cairo_svg_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
+    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+    return surface;
+}
+
+/* PDF 1.4 has the title outside of packed objects. cairo embeds the letters that are used. */
+static cairo_surface_t *pdf_surface(const PageSpec *page, double scale, FILE *stream) {
+    cairo_surface_t *surface =
+        cairo_pdf_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
+    cairo_pdf_surface_restrict_to_version(surface, CAIRO_PDF_VERSION_1_4);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE,
+                                   page->title ? page->title : "");
+    /* The same page gives the same bytes. */
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
+    return surface;
+}
+
+/* Draws the page into memory as an SVG, whose texts are noted and not drawn, or as a PDF, whose
+ * unit is a point. Returns false with nothing to free. */
+static bool draw_file(const PageSpec *page, FigureLayout *texts, MemoryStream *file, Err *err) {
+    const char *what = texts ? "SVG" : "PDF";
+    double scale = (texts ? 1 : 0.75) * scale_of(page);
+    if (!memory_stream_open(file, err))
+        return false;
+    cairo_surface_t *surface = (texts ? svg_surface : pdf_surface)(page, scale, file->stream);
+    cairo_t *cr = cairo_create(surface);
+    bool drawn = draw_on(cr, page, scale, texts, texts != NULL, err);
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    drawn = drawn && pen_status(cairo_surface_status(surface), what, err);
+    cairo_surface_destroy(surface);
+    bool whole = memory_stream_close(file, what, drawn ? err : NULL);
+    if (!drawn)
+        free(file->bytes);
+    return drawn && whole;
+}
+
+/* ---- texts of an SVG: cairo would write letters as outlines, so they are written here -------- */
+
+/* Writes any text into SVG, cleaned and escaped. */
+static void put_escaped(FILE *out, const char *text) {
+    static const char special[] = "<>&\"";
+    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    while (*text) {
+        bool shown;
+        size_t length = clean_character(text, &shown);
+        const char *at = strchr(special, *text);
+        if (at)
+            fputs(entities[at - special], out);
+        else
+            fwrite(shown ? text : "?", 1, shown ? length : 1, out);
+        text += length;
+    }
+}
+
+static void put_text(const FigureText *text, FILE *out) {
+    static const char *const anchors[] = {"start", "middle", "end"};
+    static const int degrees[] = {0, -90, 90};
+    const TextStyle *style = &text->style;
+    const Rgb color = style->color, rim = style->rim;
+    fprintf(out, "<text transform=\"translate(%.1f %.1f)", text->at_x, text->at_y);
+    if (style->turn)
+        fprintf(out, " rotate(%d)", degrees[style->turn]);
+    fprintf(out, "\" font-size=\"%g\" fill=\"#%02x%02x%02x\" text-anchor=\"%s\"", style->size,
+            color.r, color.g, color.b, anchors[style->align]);
+    if (style->bold)
+        fputs(" font-weight=\"bold\"", out);
+    if (style->outlined)
+        fprintf(out,
+                " stroke=\"#%02x%02x%02x\" stroke-width=\"3\" stroke-opacity=\"0.8\" "
+                "stroke-linejoin=\"round\" paint-order=\"stroke\"",
+                rim.r, rim.g, rim.b);
+    fprintf(out, " textLength=\"%.1f\">", text->w > text->h || !style->turn ? text->w : text->h);
+    put_escaped(out, text->text);
+    fputs("</text>\n", out);
+}
+
+/* Writes the texts with their lengths, which a viewer without this font keeps. */
+static void put_texts(const FigureLayout *layout, double scale, FILE *out) {
+    fprintf(out, "<g transform=\"scale(%g)\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n",
+            scale);
+    for (size_t i = 0; i < layout->count; i++)
+        if (layout->texts[i].text[0])
+            put_text(&layout->texts[i], out);
+    fputs("</g>\n", out);
+}
+
+/* Writes the document that cairo drew, with title and texts. */
+static void put_document(const char *svg, const PageSpec *page, const FigureLayout *layout,
+                         FILE *out) {
+    static const char end[] = "</svg>";
+    const char *body = strchr(strstr(svg, "<svg"), '>') + 1, *last = strstr(body, end);
+    fprintf(out, "%.*s\n<title>", (int)(body - svg), svg);
+    put_escaped(out, page->title ? page->title : "");
+    fputs("</title>", out);
+    fwrite(body, 1, (size_t)(last - body), out);
+    put_texts(layout, scale_of(page), out);
+    fprintf(out, "%s\n", end);
+}
+
+static bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
+    MemoryStream svg, out;
+    FigureLayout texts = {.w = page->w, .h = page->h};
+    bool drawn = draw_file(page, &texts, &svg, err);
+    if (drawn && texts.failed)
+        err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu texts", texts.count);
+    else if (drawn && memory_stream_open(&out, err)) {
+        put_document(svg.bytes, page, &texts, out.stream);
+        if (memory_stream_close(&out, "SVG", err)) {
+            *bytes = (uint8_t *)out.bytes;
+            *length = out.length;
+        }
+    }
+    if (drawn)
+        free(svg.bytes);
+    figure_layout_free(&texts);
+    return *bytes != NULL;
+}
+
+static bool page_pdf(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
+    MemoryStream pdf;
+    bool drawn = draw_file(page, NULL, &pdf, err);
+    *bytes = drawn ? (uint8_t *)pdf.bytes : NULL;
+    *length = drawn ? pdf.length : 0;
+    return drawn;
+}
+
+static bool page_png(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
+    Image image = {0};
+    bool ok = page_image(page, &image, err) && image_png(&image, false, bytes, length, err);
+    image_free(&image);
+    return ok;
+}
+
+bool page_file(const PageSpec *page, PictureFormat format, uint8_t **bytes, size_t *length,
+               Err *err) {
+    *bytes = NULL;
+    *length = 0;
+    return (format == PICTURE_SVG   ? page_svg
+            : format == PICTURE_PDF ? page_pdf
+                                    : page_png)(page, bytes, length, err);
+}
+
+bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {
+    *layout = (FigureLayout){.w = page->w, .h = page->h};
+    Image pixel;
+    cairo_t *cr = pen_begin(&pixel, 1, 1, err);
+    bool drawn = cr && pen_finish(cr, draw_on(cr, page, 1, layout, false, err), &pixel);
+    image_free(&pixel);
+    if (drawn && layout->failed)
+        drawn = err_set(err, ERR_FAILED, "layout", "", "no memory for %zu texts", layout->count);
+    if (!drawn)
+        figure_layout_free(layout);
+    return drawn;
 }

@@ -24,21 +24,6 @@ void ticks_number(double value, int decimals, char *text, size_t size) {
     snprintf(text, size, "%s%s", value < 0 && !zero ? "\u2212" : "", digits);
 }
 
-void ticks_short(double value, int exponent, char *text, size_t size) {
-    double scaled = value / pow(10, exponent);
-    int before = scaled != 0 ? (int)floor(log10(fabs(scaled)) + 1e-9) : 0;
-    int decimals = before >= 2 ? 0 : before < -12 ? 12 : 2 - before;
-    ticks_number(scaled, decimals, text, size);
-    if (!strchr(text, '.'))
-        return;
-    for (size_t end = strlen(text); text[end - 1] == '0' || text[end - 1] == '.'; end--) {
-        bool point = text[end - 1] == '.';
-        text[end - 1] = '\0';
-        if (point)
-            break;
-    }
-}
-
 void ticks_multiplier(int exponent, char *text, size_t size) {
     static const char *const superscripts[10] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     char digits[16];
@@ -51,7 +36,9 @@ void ticks_multiplier(int exponent, char *text, size_t size) {
         strcat(text, superscripts[*d - '0']);
 }
 
-int ticks_exponent(double largest) {
+/* Returns the power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday
+ * sizes. */
+static int exponent_of(double largest) {
     if (!(largest > 0))
         return 0;
     int power = (int)floor(log10(largest) + 1e-9);
@@ -72,7 +59,7 @@ static int decimals_for(double step) {
 }
 
 Ticks ticks_linear(double lo, double hi, int target) {
-    Ticks ticks = {.exponent = ticks_exponent(fmax(fabs(lo), fabs(hi)))};
+    Ticks ticks = {.exponent = exponent_of(fmax(fabs(lo), fabs(hi)))};
     double step = ticks_step(hi - lo, target);
     if (!(step > 0)) {
         add(&ticks, lo, 0);

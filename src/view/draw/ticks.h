@@ -14,10 +14,6 @@ typedef struct {
     char label[TICKS_MAX][TICK_LABEL]; /* with a true minus sign */
 } Ticks;
 
-/* Returns the power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday
- * sizes. */
-int ticks_exponent(double largest);
-
 /* Returns 1, 2 or 5 times a power of ten, so that about `target` steps cover `span`. */
 double ticks_step(double span, int target);
 
@@ -33,10 +29,6 @@ Ticks ticks_of(bool logarithmic, double lo, double hi, int target);
 
 /* Writes "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
 void ticks_number(double value, int decimals, char *text, size_t size);
-
-/* Writes three significant digits without trailing zeros, in units of 10^exponent: for a range's
- * ends. */
-void ticks_short(double value, int exponent, char *text, size_t size);
 
 /* Writes "×10⁻⁷", or "" for exponent 0. */
 void ticks_multiplier(int exponent, char *text, size_t size);

@@ -1,12 +1,858 @@
 /* SPDX-License-Identifier: MIT */
-/* Arranges and draws the figure's page. */
-#include "src/state/live_text.h"
-#include "src/view/draw/page.h"
-#include "src/view/figure/figure_internal.h"
+/* Prepares, arranges and draws the figure's page: panels, their overlays and axes, and blocks. */
+#include "src/view/figure/figure.h"
+
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/bev/strip.h"
+#include "src/view/draw/ticks.h"
+#include "src/view/panel/pen_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
+enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
+
+Figure figure_of(const FigureSpec *spec) {
+    const LiveFrame *frame = &spec->live->frame;
+    const Slice slice = live_slice(frame, spec->state->job.slice);
+    int nx = (int)slice.nx, ny = (int)slice.ny;
+    Grid grid = {.x_max_m = nx, .y_max_m = ny, .nx = nx, .ny = ny};
+    if (frame->rig)
+        grid = slice_grid(&slice, &frame->rig->grid);
+    return (Figure){.spec = spec,
+                    .frame = frame,
+                    .theme = &themes[spec->state->light ? THEME_LIGHT : THEME_DARK],
+                    .over = &panel_themes[spec->picture && spec->picture->bev.light],
+                    .slice = slice,
+                    .grid = grid,
+                    .stretch = slice_stretch(&slice, &grid)};
+}
+
+/* Returns the units for each metre, so that the panel fits. Every cell is a whole number of units
+ * in both directions, where that costs little size. The figure's scale does not matter here. */
+static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
+                           double max) {
+    double longest = fmax(w_m, h_m), fallback = target / longest;
+    for (int k = (int)floor(max / longest * cell_w_m); k >= 1; k--) {
+        double units = k / cell_w_m, other = units * cell_h_m;
+        if (units * longest < 0.7 * target)
+            break;
+        if (units * longest <= max && fabs(other - round(other)) < 1e-6 * other)
+            return units;
+    }
+    return fallback;
+}
+
+static void size_panels(Figure *figure) {
+    const Grid *grid = &figure->grid;
+    bool compare = figure->panel_count > 1;
+    double h_m = grid->x_max_m - grid->x_min_m, w_m = grid->y_max_m - grid->y_min_m;
+    double units =
+        choose_scale(w_m, h_m, w_m / grid->ny, h_m / grid->nx,
+                     compare ? COMPARE_TARGET : PANEL_TARGET, compare ? COMPARE_MAX : PANEL_MAX);
+    figure->panel_w = fmax(round(units * w_m), 1);
+    figure->panel_h = fmax(round(units * h_m * figure->stretch), 1);
+    bool above = figure->frame->rig && figure->slice.slice != SLICE_SIDE;
+    figure->ring_step_m = above ? panel_ring_step(figure) : 0;
+}
+
+static Figure figure_prepare(const FigureSpec *spec) {
+    Figure figure = figure_of(spec);
+    figure.panel_count = spec->difference ? MAX_PANELS : 1;
+    for (int i = 0; i < figure.panel_count; i++)
+        figure.panels[i].bev = &spec->picture->bev;
+    if (spec->difference) {
+        figure.panels[0].letter = "A";
+        figure.panels[1].letter = "B";
+        figure.panels[1].baseline = true;
+        figure.panels[2] = (FigurePanel){.bev = spec->difference, .letter = "A \u2212 B"};
+    }
+    size_panels(&figure);
+    return figure;
+}
+
+void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
+                 double *py) {
+    const Grid *grid = &figure->grid;
+    *px = panel->box.x + (grid->y_max_m - y_m) / (grid->y_max_m - grid->y_min_m) * panel->box.w;
+    *py = panel->box.y + (grid->x_max_m - x_m) / (grid->x_max_m - grid->x_min_m) * panel->box.h;
+}
+
+/* 0 without a rig. */
+static double panel_px_per_m(const Figure *figure) {
+    const Grid *grid = &figure->grid;
+    return figure->frame->rig ? figure->panel_w / (grid->y_max_m - grid->y_min_m) : 0;
+}
+
+enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
+
+/* Yields the distances from the ego vehicle to the nearest and the farthest cell. */
+static void panel_distances(const Grid *grid, double *nearest, double *farthest) {
+    double dx = fmax(fmax(grid->x_min_m, -grid->x_max_m), 0);
+    double dy = fmax(fmax(grid->y_min_m, -grid->y_max_m), 0);
+    *nearest = hypot(dx, dy);
+    *farthest = hypot(fmax(fabs(grid->x_min_m), fabs(grid->x_max_m)),
+                      fmax(fabs(grid->y_min_m), fabs(grid->y_max_m)));
+}
+
+double panel_ring_step(const Figure *figure) {
+    double scale = panel_px_per_m(figure), nearest, farthest;
+    if (!(scale > 0))
+        return 0;
+    double step = ticks_step(MIN_RING_PX / scale, 1);
+    panel_distances(&figure->grid, &nearest, &farthest);
+    return step < farthest && (farthest - nearest) / step < MAX_RINGS ? step : 0;
+}
+
+/* ---- over the cells: lines, thin and translucent, so that the cells stay readable ------------ */
+
+static const Rgb lidar_color = {0xff, 0x8f, 0xa3};
+
+static void move_pen_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,
+                        double y_m, bool line) {
+    double px, py;
+    panel_point(figure, panel, x_m, y_m, &px, &py);
+    (line ? cairo_line_to : cairo_move_to)(pen->cr, px, py);
+}
+
+/* Draws the outline, and a line from the centre to the middle of the front. */
+static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, const TrueBox *box) {
+    double corners[4][2];
+    const double *center = box->center_m;
+    photos_box_corners(box, corners);
+    for (int i = 0; i < 4; i++)
+        move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
+    cairo_close_path(pen->cr);
+    move_pen_to(pen, figure, panel, center[0], center[1], false);
+    move_pen_to(pen, figure, panel, (corners[0][0] + corners[3][0]) / 2,
+                (corners[0][1] + corners[3][1]) / 2, true);
+    pen_stroke(pen, figure->over->line, 0.75, 1);
+}
+
+/* Draws the dots as squares of whole pixels, which are fast in cairo. */
+static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
+                       const Photos *photos) {
+    const double side = 1.2;
+    pen_color(pen, lidar_color, 0.6);
+    for (int64_t i = 0; i < photos->sweep_count; i++) {
+        const float *p = photos->sweep_m + 3 * i;
+        double px, py;
+        panel_point(figure, panel, p[0], p[1], &px, &py);
+        if (px < panel->box.x || px >= panel->box.x + panel->box.w || py < panel->box.y ||
+            py >= panel->box.y + panel->box.h)
+            continue;
+        cairo_rectangle(pen->cr, px - side / 2, py - side / 2, side, side);
+        cairo_fill(pen->cr);
+    }
+}
+
+static void draw_truth(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const Photos *photos = figure->frame->photos;
+    if (!photos)
+        return;
+    if (figure->spec->state->truth & TRUTH_LIDAR)
+        draw_sweep(pen, figure, panel, photos);
+    cairo_save(pen->cr);
+    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
+    for (int64_t i = 0; figure->spec->state->truth & TRUTH_BOXES && i < photos->box_count; i++)
+        draw_box(pen, figure, panel, &photos->boxes[i]);
+    cairo_restore(pen->cr);
+}
+
+/* ---- rings, fields of view, outlines, the car ------------------------------------------------ */
+
+/* The size of the default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
+static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
+
+static bool lies_inside(Box outer, Box inner, double margin) {
+    return inner.x >= outer.x + margin && inner.y >= outer.y + margin &&
+           inner.x + inner.w <= outer.x + outer.w - margin &&
+           inner.y + inner.h <= outer.y + outer.h - margin;
+}
+
+/* Labels a ring at the first direction, between usual cameras, where the label fits the panel. */
+static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel, double radius_m,
+                       int decimals) {
+    static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
+    char number[24], text[32];
+    ticks_number(radius_m, decimals, number, sizeof number);
+    snprintf(text, sizeof text, "%s m", number);
+    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
+    for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
+        double angle = bearings_deg[i] * M_PI / 180, px, py;
+        panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
+        py += 0.35 * SIZE_SMALL;
+        if (lies_inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
+            pen_text(pen, px, py, 80, &style, text);
+            return;
+        }
+    }
+}
+
+static void draw_rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
+    double step = figure->ring_step_m, nearest, farthest, px, py;
+    if (!(step > 0))
+        return;
+    panel_distances(&figure->grid, &nearest, &farthest);
+    int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
+    panel_point(figure, panel, 0, 0, &px, &py);
+    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
+        if (labels) {
+            ring_label(pen, figure, panel, i * step, decimals);
+            continue;
+        }
+        cairo_new_sub_path(pen->cr);
+        cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
+        pen_stroke(pen, figure->over->line, 0.28, 1);
+    }
+}
+
+/* Finds where the middle row of an image column starts and points on the ground plane. `direction`
+ * is a unit vector. False: the column looks straight up or down. */
+static bool ground_ray(const Figure *figure, int camera, double u_px, double from_m[2],
+                       double direction[2]) {
+    const Rig *rig = figure->frame->rig;
+    double origin[3], ray[3];
+    camera_ray(&rig->cameras[camera], u_px, rig->frustum.input_h / 2.0, origin, ray);
+    double length = hypot(ray[0], ray[1]);
+    if (!(length > 1e-6))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        from_m[i] = origin[i];
+        direction[i] = ray[i] / length;
+    }
+    return true;
+}
+
+static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const Rig *rig = figure->frame->rig;
+    double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
+    double edges[2] = {0, rig->frustum.input_w - 1};
+    for (int c = 0; c < rig->camera_count; c++)
+        for (int e = 0; e < 2; e++) {
+            double at[2], direction[2], x0, y0, x1, y1;
+            if (!ground_ray(figure, c, edges[e], at, direction))
+                continue;
+            panel_point(figure, panel, at[0], at[1], &x0, &y0);
+            panel_point(figure, panel, at[0] + reach_m * direction[0],
+                        at[1] + reach_m * direction[1], &x1, &y1);
+            pen_line(pen, x0, y0, x1, y1, figure->over->line, 0.22, 1);
+        }
+}
+
+/* Returns how far one can go from `at` by `step` until lo or hi: a multiple of the step. */
+static double reach(double at, double step, double lo, double hi) {
+    return step > 0 ? (hi - at) / step : step < 0 ? (lo - at) / step : INFINITY;
+}
+
+/* Writes each camera's name where the middle of its field of view leaves the panel. Few names on a
+ * large picture have room beside each other and between the numbers of the rings. */
+static void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    enum { NAMES = 8, LEAST = 300 };
+    const Rig *rig = figure->frame->rig;
+    const Box box = panel->box;
+    if (!rig || rig->camera_count > NAMES || box.w < LEAST || box.h < LEAST)
+        return;
+    const double edge = 1.2 * SIZE_SMALL; /* within it, and within the numbers of the rings */
+    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
+    style.bold = true;
+    for (int c = 0; figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
+        double at[2], direction[2], x, y, to_x, to_y;
+        if (!ground_ray(figure, c, (rig->frustum.input_w - 1) / 2.0, at, direction))
+            continue;
+        double half = pen_text_width(pen, &style, rig->cameras[c].name) / 2 + 4;
+        panel_point(figure, panel, at[0], at[1], &x, &y);
+        panel_point(figure, panel, at[0] + direction[0], at[1] + direction[1], &to_x, &to_y);
+        double far = fmin(reach(x, to_x - x, box.x + half, box.x + box.w - half),
+                          reach(y, to_y - y, box.y + edge, box.y + box.h - edge));
+        if (far > 0 && isfinite(far) && 2 * half < box.w)
+            pen_text(pen, x + far * (to_x - x), y + far * (to_y - y) + 0.35 * SIZE_SMALL, 2 * half,
+                     &style, rig->cameras[c].name);
+    }
+}
+
+/* Draws each outline with its own stroke and plain corners: one path of all takes twice as long.
+ * Buildings are dimmer than what stands on the street. */
+static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const World *world = figure->frame->world;
+    cairo_save(pen->cr);
+    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
+    for (int solid = 0; solid < world->solid_count; solid++) {
+        double corners[WORLD_CORNERS][2];
+        int count = world_footprint(world, solid, figure->frame->time_s, corners);
+        for (int i = 0; i < count; i++)
+            move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
+        cairo_close_path(pen->cr);
+        bool building = world->solids[solid].class == CLASS_BUILDING;
+        pen_stroke(pen, figure->over->line, building ? 0.3 : 0.75, 1);
+    }
+    cairo_restore(pen->cr);
+}
+
+static void rounded_path(cairo_t *cr, double x0, double y0, double x1, double y1, double radius) {
+    cairo_new_sub_path(cr);
+    cairo_arc(cr, x1 - radius, y0 + radius, radius, -M_PI / 2, 0);
+    cairo_arc(cr, x1 - radius, y1 - radius, radius, 0, M_PI / 2);
+    cairo_arc(cr, x0 + radius, y1 - radius, radius, M_PI / 2, M_PI);
+    cairo_arc(cr, x0 + radius, y0 + radius, radius, M_PI, 3 * M_PI / 2);
+    cairo_close_path(cr);
+}
+
+/* Draws body and windscreen to scale. On a grid of a few metres only their outlines are drawn,
+ * because the vehicle would hide the cells. */
+static void draw_ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    enum { SOLID_BELOW_PX = 60 };
+    double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
+    panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
+    panel_point(figure, panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
+    panel_point(figure, panel, 2.3, 0, &ignored, &screen_y0);
+    panel_point(figure, panel, 1.7, 0, &ignored, &screen_y1);
+    double inset = 0.12 * (x1 - x0);
+    Box screen = {x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0};
+    bool solid = x1 - x0 < SOLID_BELOW_PX;
+    rounded_path(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
+    if (solid) {
+        pen_color(pen, figure->over->halo, 0.55);
+        cairo_fill_preserve(pen->cr);
+    }
+    pen_stroke(pen, figure->over->line, 1, 1.5);
+    if (solid)
+        pen_fill(pen, screen, figure->over->line, 0.9);
+    else
+        pen_frame(pen, screen, figure->over->line, 1, 1.5);
+}
+
+static void draw_front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    double px, py;
+    panel_point(figure, panel, ego_front_m, 0, &px, &py);
+    double tip = py - 26, head = 9, half = 5;
+    pen_line(pen, px, py - 3, px, tip + head, figure->over->halo, 0.7, 5);
+    pen_line(pen, px, py - 3, px, tip + head, figure->over->line, 1, 2);
+    cairo_move_to(pen->cr, px, tip);
+    cairo_line_to(pen->cr, px - half, tip + head);
+    cairo_line_to(pen->cr, px + half, tip + head);
+    cairo_close_path(pen->cr);
+    pen_color(pen, figure->over->halo, 0.7);
+    cairo_set_line_width(pen->cr, 3);
+    cairo_stroke_preserve(pen->cr);
+    pen_color(pen, figure->over->line, 1);
+    cairo_fill(pen->cr);
+}
+
+/* Draws the solids in the grid as seen from the side: boxes from foot to top. */
+static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const World *world = figure->frame->world;
+    const Grid *whole = &figure->frame->rig->grid;
+    for (int solid = 0; solid < world->solid_count; solid++) {
+        double corners[WORLD_CORNERS][2], lo = INFINITY, hi = -INFINITY, middle[2], x0, y0, x1, y1;
+        int count = world_footprint(world, solid, figure->frame->time_s, corners);
+        world_solid_center(world, solid, figure->frame->time_s, middle);
+        for (int i = 0; i < count; i++) {
+            lo = fmin(lo, corners[i][0]);
+            hi = fmax(hi, corners[i][0]);
+        }
+        if (middle[1] < whole->y_min_m || middle[1] > whole->y_max_m)
+            continue;
+        double foot = world->solids[solid].z_m, top = foot + world->solids[solid].size_m[2];
+        panel_point(figure, panel, top, hi, &x0, &y0);
+        panel_point(figure, panel, foot, lo, &x1, &y1);
+        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, figure->over->line, 0.6, 1);
+    }
+}
+
+void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    if (pen->measuring || !figure->frame->rig)
+        return;
+    pen_clip(pen, panel->box);
+    if (figure->slice.slice == SLICE_SIDE) {
+        if (figure->frame->world && figure->spec->outlines)
+            draw_side_outlines(pen, figure, panel);
+        cairo_restore(pen->cr);
+        return;
+    }
+    draw_fields_of_view(pen, figure, panel);
+    if (figure->frame->world && figure->spec->outlines)
+        draw_outlines(pen, figure, panel);
+    draw_truth(pen, figure, panel);
+    draw_rings(pen, figure, panel, false);
+    draw_ego_body(pen, figure, panel);
+    draw_front_arrow(pen, figure, panel);
+    draw_rings(pen, figure, panel, true);
+    cairo_restore(pen->cr);
+}
+
+/* ---- backward: the cells of the loss, and the chosen feature pixel --------------------------- */
+
+static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t place) {
+    const Grid whole = figure_of(figure->spec).grid;
+    double step_x = (whole.x_max_m - whole.x_min_m) / whole.nx;
+    double step_y = (whole.y_max_m - whole.y_min_m) / whole.ny, x0, y0, x1, y1;
+    double x_m = whole.x_min_m + (double)(place % figure->slice.nx) * step_x;
+    double y_m = whole.y_min_m + (double)(place / figure->slice.nx) * step_y;
+    panel_point(figure, panel, x_m + step_x, y_m + step_y, &x0, &y0);
+    panel_point(figure, panel, x_m, y_m, &x1, &y1);
+    return (Box){x0, y0, x1 - x0, y1 - y0};
+}
+
+static void draw_ring(Pen *pen, const Figure *figure, double x, double y, double radius) {
+    for (int rim = 1; rim >= 0; rim--) {
+        cairo_new_sub_path(pen->cr);
+        cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
+        pen_stroke(pen, rim ? figure->over->halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
+    }
+}
+
+/* Fills the cells with that colour, each larger by a margin. Returns the box around all cells. */
+static Box fill_cells(Pen *pen, const Figure *figure, const FigurePanel *panel, double margin,
+                      Rgb color, double alpha) {
+    const uint8_t *inside = figure->frame->gradients.loss->inside;
+    double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
+    for (int64_t cell = 0; cell < figure->frame->nx * figure->frame->ny; cell++) {
+        int64_t place = inside[cell] ? slice_place(&figure->slice, cell) : -1;
+        if (place < 0)
+            continue;
+        Box box = cell_box(figure, panel, place);
+        box = (Box){box.x - margin, box.y - margin, box.w + 2 * margin, box.h + 2 * margin};
+        pen_fill(pen, box, color, alpha);
+        left = fmin(left, box.x);
+        right = fmax(right, box.x + box.w);
+        top = fmin(top, box.y);
+        bottom = fmax(bottom, box.y + box.h);
+    }
+    return (Box){left, top, right - left, bottom - top};
+}
+
+void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool strong) {
+    enum { FINDER = 40, RIM = 2 };
+    const GridLoss *loss = figure->frame->gradients.loss;
+    if (!loss || !loss->inside || pen->measuring)
+        return;
+    pen_clip(pen, panel->box);
+    if (strong)
+        fill_cells(pen, figure, panel, RIM, figure->over->halo, 1);
+    Box all = fill_cells(pen, figure, panel, 0, gradient_light, strong ? 1 : 0.55);
+    if (strong && all.w > 0 && all.w < FINDER && all.h < FINDER)
+        draw_ring(pen, figure, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
+    cairo_restore(pen->cr);
+}
+
+/* Draws a frame around a feature pixel of the camera whose view is at `box`. */
+static void pixel_draw(Pen *pen, const LiveFrame *frame, int64_t pixel, Box box) {
+    const Frustum frustum = frame_frustum(frame);
+    int64_t plane = frame->shape.feat_h * frame->shape.feat_w;
+    double w = box.w / frustum.feat_w, h = box.h / frustum.feat_h;
+    double u = frustum_u_px(&frustum, (int)(pixel % frustum.feat_w)) + 0.5;
+    double v = frustum_v_px(&frustum, (int)(pixel % plane / frustum.feat_w)) + 0.5;
+    Box mark = {box.x + u / frustum.input_w * box.w - w / 2,
+                box.y + v / frustum.input_h * box.h - h / 2, w, h};
+    if (pen->measuring)
+        return;
+    pen_clip(pen, box);
+    pen_frame(pen, mark, (Rgb){0, 0, 0}, 1, 4);
+    pen_frame(pen, mark, (Rgb){255, 255, 255}, 1, 2);
+    cairo_restore(pen->cr);
+}
+
+/* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
+
+enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
+enum { TITLE_H = 110 }; /* a panel as high as this has a title at its side */
+
+static double axes_left(bool labelled) {
+    return TICK + (labelled ? LABEL_GAP + LABEL_SPACE + TITLE_SPACE : 0);
+}
+
+static double axes_bottom(void) {
+    return TICK + LABEL_GAP + SIZE_SMALL + 6 + SIZE_SMALL + 6;
+}
+
+static int tick_target(double pixels) {
+    int target = (int)(pixels / PX_PER_TICK);
+    return target < 1 ? 1 : target > 12 ? 12 : target;
+}
+
+static void ticks_x(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
+    const Grid *grid = &figure->grid;
+    double left = panel->box.x, right = panel->box.x + panel->box.w;
+    Ticks ticks = ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(panel->box.h));
+    TextStyle style = aligned(style_muted(pen), ALIGN_RIGHT);
+    for (int i = 0; i < ticks.count; i++) {
+        double px, py;
+        panel_point(figure, panel, ticks.at[i], 0, &px, &py);
+        pen_line(pen, left - TICK, py, left, py, pen->theme->muted, 1, 1);
+        pen_line(pen, right, py, right + TICK, py, pen->theme->muted, 1, 1);
+        if (labelled)
+            pen_text(pen, left - TICK - LABEL_GAP, py + 0.35 * SIZE_SMALL, LABEL_SPACE, &style,
+                     ticks.label[i]);
+    }
+}
+
+static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const Grid *grid = &figure->grid;
+    double top = panel->box.y, bottom = panel->box.y + panel->box.h;
+    Ticks ticks = ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(panel->box.w));
+    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
+    for (int i = 0; i < ticks.count; i++) {
+        double px, py;
+        panel_point(figure, panel, 0, ticks.at[i], &px, &py);
+        pen_line(pen, px, top - TICK, px, top, pen->theme->muted, 1, 1);
+        pen_line(pen, px, bottom, px, bottom + TICK, pen->theme->muted, 1, 1);
+        pen_text(pen, px, bottom + TICK + LABEL_GAP + 0.8 * SIZE_SMALL, PX_PER_TICK, &style,
+                 ticks.label[i]);
+    }
+}
+
+/* Whether x is known to go forward. A LiDAR stands above its cameras, and its x may go anywhere. */
+static bool is_ego_frame(const Rig *rig) {
+    bool above = true;
+    for (int i = 0; i < rig->camera_count; i++)
+        above = above && rig->cameras[i].position_m[2] >= 0;
+    return above;
+}
+
+/* The names of the axes: in cells, in metres, and in metres of the car's own frame. */
+static const char *const axis_x[] = {"x (cells)", "x (m)", "x forward (m)"};
+static const char *const axis_y[] = {"y (cells)", "y (m)", "y left (m)"};
+
+void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
+    const Rig *rig = figure->frame->rig;
+    const bool side = figure->slice.slice == SLICE_SIDE;
+    const int metres = rig ? 1 + is_ego_frame(rig) : 0;
+    char up[48], to_left[48], to_top[48];
+    snprintf(to_left, sizeof to_left, "\u2190 %s", side ? axis_x[metres] : axis_y[metres]);
+    snprintf(to_top, sizeof to_top, "%s \u2192", axis_x[metres]);
+    snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
+             figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
+    ticks_x(pen, figure, panel, labelled);
+    ticks_y(pen, figure, panel);
+    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
+    style.color = pen->theme->text;
+    double bottom = panel->box.y + panel->box.h + axes_bottom() - 0.3 * SIZE_SMALL;
+    pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
+             to_left);
+    if (!labelled || panel->box.h < TITLE_H)
+        return;
+    style.turn = TURN_UP;
+    pen_text(pen, panel->box.x - axes_left(true) + SIZE_SMALL, panel->box.y + panel->box.h / 2,
+             panel->box.h, &style, side ? up : to_top);
+}
+
+/* ---- title and subtitle --------------------------------------------------------------------- */
+
+static void describe_figure(const Figure *figure, char *text, size_t size) {
+    const FigureSpec *spec = figure->spec;
+    const char *view = views[spec->picture->bev.view].title;
+    char channel[32] = "", slice[64], a[128], b[128];
+    slice_describe(&figure->slice, figure->frame->rig ? &figure->frame->rig->grid : NULL, slice,
+                   sizeof slice);
+    live_side_label(spec->live, false, a, sizeof a);
+    live_side_label(spec->live, true, b, sizeof b);
+    if (spec->picture->bev.view == VIEW_CHANNEL)
+        snprintf(channel, sizeof channel, " %lld", (long long)spec->picture->channel);
+    if (spec->difference)
+        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, a, b);
+    else
+        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s", view,
+                 channel, slice, slice[0] ? ", " : "", a);
+}
+
+/* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling
+ * takes, where no other machine's CPU recorded it. */
+static void result_text(const Figure *figure, char *text, size_t size) {
+    const LiveData *live = figure->spec->live;
+    const LiveFrame *frame = figure->frame;
+    const KernelConfig *config = &live->job.config;
+    const LiveKernel *row = live_kernel(live, config->kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    const bool elsewhere = config->kernel->where == BEV_CPU && row && row->recorded_on[0];
+    char label[128], result[160];
+    kernel_config_label(config, label, sizeof label);
+    const UnitText points = text_of_unit(UNIT_COUNT, (double)live->intervals.stats.points);
+    if (figure->spec->difference)
+        comparison_text(figure->spec->state, live, result, sizeof result);
+    else if (frame->gradients.grad_feat) {
+        snprintf(text, size, "%lld of %lld pixels feed the loss",
+                 (long long)gradient_count(&frame->shape, frame->gradients.grad_feat),
+                 (long long)(frame->shape.cameras * frame->shape.feat_h * frame->shape.feat_w));
+        return;
+    } else if (row && row->median_us.source && !elsewhere)
+        snprintf(result, sizeof result, "%s points in %s%s, %s", points.text,
+                 text_of_figure(UNIT_US, row->median_us.value).text,
+                 config->kernel->where == BEV_CPU ? " on a CPU" : "",
+                 source_names[row->median_us.source]);
+    else
+        snprintf(result, sizeof result, "%s points", points.text);
+    snprintf(text, size, "%s: %s", label, result);
+    if (!figure->spec->difference && accuracy->source && isfinite(accuracy->max_abs))
+        text_add(text, size, ", largest error %s",
+                 text_of_unit(UNIT_ERROR, accuracy->max_abs).text);
+}
+
+/* Blocks are `w` wide and drawn below `top`. They return their height. */
+static double header_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const FigureSpec *spec = figure->spec;
+    TextStyle title = {.size = SIZE_TITLE, .bold = true, .color = pen->theme->text};
+    TextStyle subtitle = {.size = SIZE_HEADING, .color = pen->theme->muted};
+    char result[384], what[384], text[640];
+    result_text(figure, result, sizeof result);
+    describe_figure(figure, what, sizeof what);
+    snprintf(text, sizeof text, "%s%s%s", spec->title ? "" : spec->scene, spec->title ? "" : ": ",
+             spec->subtitle ? spec->subtitle : what);
+    pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title ? spec->title : result);
+    double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
+    pen_text(pen, x, second, w, &subtitle, text);
+    return second + 6 - top;
+}
+
+/* ---- camera views, in the order of the rig -------------------------------------------------- */
+
+enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
+
+/* Returns the number of columns: the most in which pictures are large enough to recognise a car. */
+static int picture_columns(int64_t cameras, double w) {
+    for (int64_t rows = 1; rows < cameras; rows++) {
+        int64_t columns = (cameras + rows - 1) / rows;
+        if ((w - PICTURE_GAP * (double)(columns - 1)) / (double)columns >= MIN_PICTURE_W)
+            return (int)columns;
+    }
+    return 1;
+}
+
+static void draw_camera(Pen *pen, const Figure *figure, int camera, Box box) {
+    const Rig *rig = figure->frame->rig;
+    char number[32];
+    snprintf(number, sizeof number, "camera %d", camera);
+    bool named = rig && camera < rig->camera_count;
+    TextStyle style = style_muted(pen);
+    pen_text(pen, box.x, box.y + box.h + 5 + 0.8 * SIZE_SMALL, box.w, &style,
+             named ? rig->cameras[camera].name : number);
+    pen_picture(pen, box, &figure->spec->picture->cameras[camera]);
+}
+
+enum { KEY_H = 16, KEY_W = 160 };
+
+static Rgb key_color(const Colormap *map, double t) {
+    return map ? colormap_at(map, t) : gradient_lit((Rgb){128, 128, 128}, (float)(t * t));
+}
+
+/* Draws a bar of colours and its meaning. Without a map these are the colours of gradients. */
+static double key_row(Pen *pen, const Colormap *map, const char *text, double x, double top,
+                      double w) {
+    enum { BAR_H = 10 };
+    TextStyle style = style_muted(pen);
+    for (int i = 0; i < KEY_W && !pen->measuring; i++)
+        pen_fill(pen, (Box){x + i, top, 1, BAR_H}, key_color(map, i / (KEY_W - 1.0)), 1);
+    pen_text(pen, x + KEY_W + 10, top + BAR_H, w - KEY_W - 10, &style, text);
+    return KEY_H;
+}
+
+static double strip_key(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const Picture *picture = figure->spec->picture;
+    const Strip strip = picture->strip;
+    char text[96];
+    double y = top;
+    if (figure->frame->gradients.grad_feat)
+        y += key_row(pen, NULL, "norm of grad_feat, 0 to the largest", x, y, w);
+    else if (strip != STRIP_IMAGE) {
+        snprintf(text, sizeof text,
+                 strip == STRIP_DROPPED ? "depth outside the grid, dropped: none to all of it"
+                 : strip == STRIP_DEPTH ? "mean of the depth distribution, 0 to %.4g m"
+                                        : "norm of the features, 0 to %.3g",
+                 picture->camera_range.hi);
+        y += key_row(pen, strip_colormap(strip), text, x, y, w);
+    }
+    if (picture->lidar) {
+        snprintf(text, sizeof text, "LiDAR points by depth, 0 to %.4g m",
+                 strip_lidar_range(figure->frame->rig).hi);
+        y += key_row(pen, strip_colormap(STRIP_DEPTH), text, x, y, w);
+    }
+    return y - top;
+}
+
+static double strip_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const int cameras = figure->spec->picture->camera_count;
+    const Frustum frustum = frame_frustum(figure->frame);
+    int64_t plane = figure->frame->shape.feat_h * figure->frame->shape.feat_w;
+    int64_t pixel = frame_gradient_pixel(figure->frame, figure->spec->state->pixel);
+    if (!cameras)
+        return 0;
+    int columns = picture_columns(cameras, w);
+    int rows = (cameras + columns - 1) / columns;
+    double aspect = (double)frustum.input_w / frustum.input_h;
+    double picture_w = floor((w - PICTURE_GAP * (columns - 1)) / columns);
+    picture_w = fmax(fmin(picture_w, round(MAX_PICTURE_H * aspect)), 1);
+    double picture_h = fmax(round(picture_w / aspect), 1);
+    double row_h = picture_h + NAME_SPACE + PICTURE_GAP / 2.0;
+    for (int camera = 0; camera < cameras; camera++) {
+        Box box = {x + camera % columns * (picture_w + PICTURE_GAP),
+                   top + (double)(camera / columns) * row_h, picture_w, picture_h};
+        draw_camera(pen, figure, camera, box);
+        if (pixel >= 0 && pixel / plane == camera)
+            pixel_draw(pen, figure->frame, pixel, box);
+    }
+    return rows * row_h + strip_key(pen, figure, x, top + rows * row_h, w);
+}
+
+/* ---- the run: kernel, device, latency, grid -------------------------------------------------- */
+
+enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 160 };
+
+/* clang-format off */
+typedef enum {
+    RUN_KERNEL, RUN_SCALES, RUN_DEVICE, RUN_LATENCY, RUN_RECORDED, RUN_GRID, RUN_CHANNELS, RUN_COUNT
+} RunRow;
+/* clang-format on */
+static const char *const run_labels[RUN_COUNT] = {"Kernel",   "Scales", "Device",  "Latency",
+                                                  "Recorded", "Grid",   "Channels"};
+
+static void grid_text(const Figure *figure, char *value) {
+    const Rig *rig = figure->frame->rig;
+    const Slice *slice = &figure->slice;
+    const Grid *grid = rig ? &rig->grid : &figure->grid;
+    double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    double dz = slice->slices > 1 ? (grid->z_max_m - grid->z_min_m) / (double)slice->slices : dx;
+    if (slice->slices > 1)
+        snprintf(value, VALUE_MAX, "%lld \u00d7 %lld \u00d7 %lld cells", (long long)slice->cells_x,
+                 (long long)slice->rows, (long long)slice->slices);
+    else
+        snprintf(value, VALUE_MAX, "%d \u00d7 %d cells", grid->nx, grid->ny);
+    if (rig)
+        text_add(value, VALUE_MAX,
+                 dx == dy && fabs(dx - dz) < 1e-9 ? " of %.4g m"
+                 : slice->slices > 1              ? " of %.4g \u00d7 %.4g \u00d7 %.4g m"
+                                                  : " of %.4g \u00d7 %.4g m",
+                 dx, dy, dz);
+}
+
+static void latency_text(const LiveData *live, const LiveKernel *row, char *value) {
+    char origin[64];
+    if (!row || !row->median_us.source) {
+        snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
+        return;
+    }
+    latency_origin(row, origin, sizeof origin);
+    snprintf(value, VALUE_MAX, "%s (%s)", text_of_figure(UNIT_US, row->median_us.value).text,
+             origin);
+}
+
+/* Writes name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
+static void recorded_text(const char *label, char *value) {
+    const char *date = strrchr(label, ',');
+    char machine[64];
+    machine_text(label, machine, sizeof machine);
+    snprintf(value, VALUE_MAX, "%s%s", machine, date ? date : "");
+}
+
+static void device_text(const LiveDevice *device, BevWhere where, char *value) {
+    if (where == BEV_CPU && device->threads)
+        snprintf(value, VALUE_MAX, "CPU, %d threads", device->threads);
+    else
+        snprintf(value, VALUE_MAX, "%s", device->name[0] ? device->name : "n/a");
+}
+
+/* Writes the value of a row for the selection or the baseline. "": the row is left out. */
+static void run_text(const Figure *figure, RunRow which, bool baseline, char *value) {
+    const LiveData *live = figure->spec->live;
+    const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
+    const LiveKernel *row = baseline ? &live->baseline : live_kernel(live, config->kernel);
+    const ScaleRanges *scales = figure->frame->features->scales;
+    value[0] = '\0';
+    if (which == RUN_KERNEL)
+        kernel_config_label(config, value, VALUE_MAX);
+    else if (which == RUN_SCALES && scales)
+        snprintf(value, VALUE_MAX, "%s", ranges_label(scales, config->dtype));
+    else if (which == RUN_DEVICE)
+        device_text(&live->device, config->kernel->where, value);
+    else if (which == RUN_LATENCY)
+        latency_text(live, row, value);
+    else if (which == RUN_RECORDED && row && row->recorded_on[0])
+        recorded_text(row->recorded_on, value);
+    else if (which == RUN_GRID)
+        grid_text(figure, value);
+    else if (which == RUN_CHANNELS)
+        snprintf(value, VALUE_MAX, "%lld", (long long)figure->frame->channels);
+}
+
+static double run_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    int sides = figure->spec->difference ? 2 : 1;
+    double column_w = (w - LABEL_W) / sides, y = top;
+    TextStyle head = style_heading(pen), label = style_body(pen), style = style_body(pen);
+    label.color = pen->theme->muted;
+    pen_text(pen, x, y + SIZE_HEADING, LABEL_W, &head, "Run");
+    for (int side = 0; sides > 1 && side < sides; side++)
+        pen_text(pen, x + LABEL_W + side * column_w, y + SIZE_HEADING, column_w, &head,
+                 figure->panels[side].letter);
+    y += HEADING_ROW;
+    for (RunRow row = 0; row < RUN_COUNT; row++) {
+        double baseline = y + ROW / 2.0 + 0.36 * SIZE_BODY;
+        bool shared = row >= RUN_GRID, some = false;
+        for (int side = 0; side < (shared ? 1 : sides); side++) {
+            char value[VALUE_MAX];
+            run_text(figure, row, side, value);
+            some = some || value[0];
+            pen_text(pen, x + LABEL_W + side * column_w, baseline,
+                     shared ? w - LABEL_W : column_w - 12, &style, value);
+        }
+        if (some) {
+            pen_text(pen, x, baseline, LABEL_W - 8, &label, run_labels[row]);
+            y += ROW;
+        }
+    }
+    return y - top;
+}
+
+/* ---- lines over the picture ------------------------------------------------------------------ */
+
+static double lines_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const LiveFrame *frame = figure->frame;
+    const Photos *photos = frame->photos;
+    const unsigned truth = figure->spec->state->truth;
+    const double step = figure->ring_step_m;
+    bool side = figure->slice.slice == SLICE_SIDE;
+    bool outlines = frame->world && figure->spec->outlines;
+    char text[512] = "", rings[48] = "";
+    TextStyle head = style_heading(pen), style = style_muted(pen);
+    if (!frame->rig || (side && !outlines))
+        return 0;
+    if (step > 0)
+        snprintf(rings, sizeof rings, "rings every %g m; ", step);
+    if (!side)
+        snprintf(text, sizeof text,
+                 "%sedges of the cameras\u2019 fields of view; ego vehicle to scale", rings);
+    if (outlines)
+        text_add(text, sizeof text, "%soutlines of the true solids", side ? "" : "; ");
+    if (!side && photos && photos->box_count && truth & TRUTH_BOXES)
+        text_add(text, sizeof text, "; true boxes, a line to their front");
+    if (!side && photos && photos->sweep_count && truth & TRUTH_LIDAR)
+        text_add(text, sizeof text, "; dots: LiDAR, %lld points", (long long)photos->sweep_count);
+    pen_text(pen, x, top + SIZE_HEADING, w, &head, "Lines");
+    return HEADING_ROW + pen_paragraph(pen, x, top + HEADING_ROW, w, &style, text);
+}
+
+/* ---- panels of the display ------------------------------------------------------------------- */
+
+/* Draws a panel of the display, if it is visible. `bev`: of that picture. */
+static double panel_block(Pen *pen, const Figure *figure, const Panel *panel, const BevPicture *bev,
+                          double x, double top, double w) {
+    enum { PANEL_ROW = 20, PANEL_H = 2000 };
+    const Picture picture = {.channel = figure->spec->picture->channel, .bev = *bev};
+    const PanelData data = {.state = figure->spec->state,
+                            .live = figure->spec->live,
+                            .picture = &picture,
+                            .still = true};
+    if (panel != &legend_panel && !panel->shown(&data))
+        return 0;
+    Sheet sheet = pen_sheet(pen, (Box){x, top, w, PANEL_H}, PANEL_ROW, NULL);
+    int rows = panel_want(&sheet, panel, &data, sheet.columns);
+    if (!pen->measuring)
+        panel_draw(&sheet, (Area){0, 0, sheet.columns, rows}, panel, &data);
+    return rows * PANEL_ROW;
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
 
 enum { SIDE_W = 400, SIDE_TABLE_W = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
@@ -21,59 +867,54 @@ typedef struct {
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-static double height_with_gap(double height) {
-    return height > 0 ? height + BLOCK_GAP : 0;
-}
+/* The blocks: panels of the display, or functions; in which of three columns they stand
+ * below the pictures. Beside the picture they are one column. */
+static const struct {
+    const Panel *panel;
+    double (*draw)(Pen *pen, const Figure *figure, double x, double top, double w);
+    int column;
+    bool of_table; /* drawn where the figure shows tables */
+} blocks[] = {
+    {&legend_panel, NULL, 0, false},    {&gradients_panel, NULL, 2, false},
+    {NULL, lines_block, 0, false},      {NULL, run_block, 1, false},
+    {&intervals_panel, NULL, 1, false}, {&kernels_panel, NULL, 2, true},
+    {&accuracy_panel, NULL, 2, true},
+};
 
-/* Draws the run, and how its points spread over the cells. */
-static double run_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
-    double y = top + height_with_gap(run_block(pen, figure, x, top, w));
-    return y +
-           height_with_gap(
-               panel_block(pen, figure, &intervals_panel, figure->panels[0].bev, x, y, w)) -
-           top;
-}
-
-static double table_blocks(Pen *pen, const Figure *figure, double x, double top, double w) {
-    const BevPicture *bev = figure->panels[0].bev;
-    if (!figure->spec->table)
-        return 0;
-    double y = top + height_with_gap(panel_block(pen, figure, &kernels_panel, bev, x, top, w));
-    return y + height_with_gap(panel_block(pen, figure, &accuracy_panel, bev, x, y, w)) - top;
-}
-
-static double side_blocks(Pen *pen, const Figure *figure, const Places *page) {
-    const BevPicture *bev = figure->panels[0].bev;
-    double x = page->side_x, w = page->side_w, y = page->side_top;
-    y += height_with_gap(panel_block(pen, figure, &legend_panel, bev, x, y, w));
-    y += height_with_gap(panel_block(pen, figure, &gradients_panel, bev, x, y, w));
-    y += height_with_gap(lines_block(pen, figure, x, y, w));
-    y += run_blocks(pen, figure, x, y, w);
-    return y + table_blocks(pen, figure, x, y, w) - BLOCK_GAP;
-}
-
-/* Draws three columns of blocks. With three panels each column stands below its panel. */
-static double below_blocks(Pen *pen, const Figure *figure, const Places *page) {
-    bool compare = figure->panel_count > 1;
-    double left = figure->panels[0].box.x, right = page->w - MARGIN, bottoms[3], xs[3];
-    double w = (right - left - 2 * GUTTER) / 3;
-    for (int i = 0; i < 3; i++) {
-        xs[i] = compare ? figure->panels[i].box.x : left + i * (w + GUTTER);
-        bottoms[i] = page->side_top;
+/* Draws the blocks of a column (-1: all) below each other. Returns the y below them. A comparison
+ * has a second legend, of its last picture. */
+static double draw_column(Pen *pen, const Figure *figure, int column, double x, double top,
+                          double w) {
+    bool second = column == 2 && figure->panel_count > 1;
+    const BevPicture *bev = figure->panels[second ? 2 : 0].bev;
+    double y = top;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        bool here = column < 0 || blocks[i].column == column || (second && i == 0);
+        if (!here || (blocks[i].of_table && !figure->spec->table))
+            continue;
+        double h = blocks[i].draw ? blocks[i].draw(pen, figure, x, y, w)
+                                  : panel_block(pen, figure, blocks[i].panel, bev, x, y, w);
+        y += h > 0 ? h + BLOCK_GAP : 0;
     }
-    w = compare ? fmax(figure->panel_w, xs[1] - xs[0] - COMPARE_GAP) : w;
-    const BevPicture *bev = figure->panels[0].bev;
-    bottoms[0] +=
-        height_with_gap(panel_block(pen, figure, &legend_panel, bev, xs[0], bottoms[0], w));
-    bottoms[0] += height_with_gap(lines_block(pen, figure, xs[0], bottoms[0], w));
-    bottoms[1] += run_blocks(pen, figure, xs[1], bottoms[1], w);
+    return y - BLOCK_GAP;
+}
+
+/* Draws the blocks beside the picture or below the pictures. With three pictures each column stands
+ * below its own. Returns the y below them. */
+static double draw_blocks(Pen *pen, const Figure *figure, const Places *page) {
+    const FigurePanel *panels = figure->panels;
+    bool compare = figure->panel_count > 1;
+    double left = panels[0].box.x, bottom = 0;
+    double step = (page->w - MARGIN - left + GUTTER) / 3, w = step - GUTTER;
+    if (!page->blocks_below)
+        return draw_column(pen, figure, -1, page->side_x, page->side_top, page->side_w);
     if (compare)
-        bottoms[2] += height_with_gap(
-            panel_block(pen, figure, &legend_panel, figure->panels[2].bev, xs[2], bottoms[2], w));
-    bottoms[2] +=
-        height_with_gap(panel_block(pen, figure, &gradients_panel, bev, xs[2], bottoms[2], w));
-    bottoms[2] += table_blocks(pen, figure, xs[2], bottoms[2], w);
-    return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
+        w = fmax(figure->panel_w, panels[1].box.x - left - COMPARE_GAP);
+    for (int i = 0; i < 3; i++)
+        bottom =
+            fmax(bottom, draw_column(pen, figure, i, compare ? panels[i].box.x : left + i * step,
+                                     page->side_top, w));
+    return bottom;
 }
 
 static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel) {
@@ -114,16 +955,15 @@ static void arrange_page(Pen *pen, Figure *figure, Places *page) {
     page->side_w = page->w - MARGIN - page->side_x;
 
     double w = page->w - 2 * MARGIN;
-    page->strip_top = MARGIN + height_with_gap(header_block(pen, figure, MARGIN, MARGIN, w));
-    double strip_h = height_with_gap(strip_block(pen, figure, MARGIN, page->strip_top, w));
-    page->panels_top = page->strip_top + strip_h + TICK_SPACE + (compare ? PANEL_TITLE : 0);
+    page->strip_top = MARGIN + BLOCK_GAP + header_block(pen, figure, MARGIN, MARGIN, w);
+    double strip_h = strip_block(pen, figure, MARGIN, page->strip_top, w);
+    page->panels_top = page->strip_top + strip_h + (strip_h > 0 ? BLOCK_GAP : 0) + TICK_SPACE +
+                       (compare ? PANEL_TITLE : 0);
     page->panels_top = ceil(page->panels_top);
     place_panels(figure, page->panels_top);
     double bottom = page->panels_top + figure->panel_h + axes_bottom();
     page->side_top = page->blocks_below ? bottom + BLOCK_GAP : page->panels_top;
-    double blocks =
-        page->blocks_below ? below_blocks(pen, figure, page) : side_blocks(pen, figure, page);
-    page->h = ceil(fmax(bottom, blocks) + MARGIN);
+    page->h = ceil(fmax(bottom, draw_blocks(pen, figure, page)) + MARGIN);
 }
 
 static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
@@ -133,8 +973,7 @@ static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
     for (int i = 0; i < figure->panel_count; i++) {
         const FigurePanel *panel = &figure->panels[i];
         panel_title(pen, figure, panel);
-        pen_picture(pen, panel->box,
-                    panel->baseline ? &panel->bev->baseline : &panel->bev->image);
+        pen_picture(pen, panel->box, panel->baseline ? &panel->bev->baseline : &panel->bev->image);
         loss_draw(pen, figure, panel, true);
         overlay_draw(pen, figure, panel);
         if (figure->panel_count == 1)
@@ -142,10 +981,7 @@ static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         axes_draw(pen, figure, panel, i == 0);
     }
-    if (page->blocks_below)
-        below_blocks(pen, figure, page);
-    else
-        side_blocks(pen, figure, page);
+    draw_blocks(pen, figure, page);
 }
 
 typedef struct {

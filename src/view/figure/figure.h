@@ -3,9 +3,7 @@
  * legend, and panels of the display. Pure: the same input gives the same bytes. */
 #pragma once
 
-#include "src/state/live_data.h"
-#include "src/view/bev/picture.h"
-#include "src/view/draw/page.h"
+#include "src/view/panel/panel.h"
 
 /* The contents of the page, all borrowed: the state, its frame and their pictures. */
 typedef struct {
@@ -28,3 +26,53 @@ bool figure_file(const FigureSpec *spec, PictureFormat format, uint8_t **bytes, 
 
 /* Lists where the texts stand. Free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
+
+/* ---- the parts of a figure; the window draws its BEV with them ----------------------------------- */
+
+enum { MAX_PANELS = 3 };
+
+/* One BEV picture. `box` is its place on the page. `letter` names it where there are several. */
+typedef struct {
+    const BevPicture *bev;
+    bool baseline; /* the panel shows side B of a comparison */
+    Box box;
+    const char *letter; /* "A", "B", "A − B"; NULL: the only panel */
+} FigurePanel;
+
+typedef struct {
+    const FigureSpec *spec;
+    const LiveFrame *frame; /* frame of spec->live */
+    const Theme *theme;
+    const PanelTheme *over; /* of the lines over the picture */
+    Slice slice;
+    Grid grid; /* grid of the rig in metres; without a rig, in cells */
+    double panel_w, panel_h;
+    double ring_step_m; /* 0: no rings */
+    int stretch;        /* how many times larger heights are drawn (slice.h) */
+    int panel_count;
+    FigurePanel panels[MAX_PANELS];
+} Figure;
+
+/* Makes the data that all parts share: slice, theme, and the grid in metres or cells. */
+Figure figure_of(const FigureSpec *spec);
+
+/* Computes the page position of ego coordinates (or cells). */
+void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
+                 double *py);
+
+/* Returns the distance between range rings; 0: no rings. */
+double panel_ring_step(const Figure *figure);
+
+/* ---- parts: with pen->measuring they only measure ------------------------------------------- */
+
+/* Draws axes with ticks on all four sides of a panel. */
+void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled);
+
+/* Draws boxes and LiDAR of the moment, rings, fields of view, outlines and the ego vehicle. */
+void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
+
+/* ---- backward: these draw nothing for a frame without a loss on single cells ----------------- */
+
+/* Draws the cells of the loss; the picture stays visible through them. `strong`: draws only the
+ * cells, and a ring around few cells, so that they are easy to find. */
+void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool strong);

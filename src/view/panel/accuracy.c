@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The error of each number format, and whether the selected kernel passes the gates in it. */
-#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

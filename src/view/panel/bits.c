@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One number of the selected format, bit by bit: its parts, its value, its neighbours, its scale.
  */
-#include "src/state/bits.h"
 
 #include "kernels/codec.h"
 #include "src/view/panel/panel.h"

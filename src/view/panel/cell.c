@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The probed cell and the points in it. */
-#include "src/state/live_text.h"
 #include "src/view/bev/dropped.h"
 #include "src/view/panel/panel.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What to do next: the findings of the memory model about the selection, the largest gain first. */
 #include "src/state/keys.h"
-#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>

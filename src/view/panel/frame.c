@@ -2,7 +2,6 @@
 /* The parts of the screen that never fold away: the header (selection and machine), the log, the
  * key bar. */
 #include "kernels/injected_bugs.h"
-#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One sentence with one number: how the selection compares with its baseline. */
-#include "src/state/live_text.h"
-#include "src/state/story.h"
 #include "src/view/panel/panel.h"
 
 #include "kernels/injected_bugs.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The help: the table of keys, or the glossary. Both scroll by entries. */
-#include "src/state/glossary.h"
 #include "src/view/panel/panel.h"
 
 #include <stdio.h>

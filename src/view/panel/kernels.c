@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* One row a kernel: its latency, against the baseline and against the machine's ceiling. */
-#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

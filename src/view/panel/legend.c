@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The meaning of the picture's colours: classes, a colour bar, or components; and a note. */
-#include "src/state/live_text.h"
 #include "src/view/draw/ticks.h"
 #include "src/view/panel/panel.h"
 

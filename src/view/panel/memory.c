@@ -3,8 +3,6 @@
 #include "src/view/panel/panel.h"
 
 #include "src/cachesim/findings.h"
-#include "src/state/live_text.h"
-#include "src/state/story.h"
 
 #include <math.h>
 #include <stdio.h>

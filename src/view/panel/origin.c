@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/panel/origin.h"
 
-#include "src/state/live_text.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
  *      tests/run/test_device.sh;
  *   4. its place on a page of side.c: at most STACK_PANELS in a stack;
  *   5. where lessons and `show` shall name it: LessonPanel and lesson_panels
- *      (src/state/lesson_pane.h), samples/lessons/README.md, print_panel() (src/ui/loop_plain.c).
+ *      (src/state/state.h), samples/lessons/README.md, print_panel() (src/ui/loop.c).
  * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of stack.c with
  * both back ends, if it is shown with the data of tests/support/live_fixture.h. */
 #pragma once

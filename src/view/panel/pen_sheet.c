@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/panel/pen_sheet.h"
 
-#include "src/view/draw/text.h"
 
 #include <math.h>
 

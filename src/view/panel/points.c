@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The points of a cell: a curve of the interval lengths, and the longest one. */
-#include "src/state/live_text.h"
+#include "src/state/live_data.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Is it right? The largest error of each format on one logarithmic axis, beside the published
  * limit. */
-#include "src/state/live_text.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "src/state/keys.h"
 #include "src/view/chart/chart.h"
 #include "src/view/draw/image.h"
-#include "src/view/draw/ink.h"
+#include "src/view/draw/color.h"
 #include "src/view/panel/spots.h"
 
 /* A part of a stacked bar; the texture stands for the ink on screens without colour. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tooltips: what a spot or a figure is, what a click does there, and where the figure comes from.
  */
-#include "src/state/glossary.h"
 #include "src/view/panel/spots.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Why is a kernel fast? The article's kernels on one scale of time, and what each waits for. */
-#include "src/state/live_text.h"
-#include "src/state/story.h"
 #include "src/view/panel/panel.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
-#include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
-#include "src/view/term/bev_cells.h"
+#include "src/view/term/dashboard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +40,6 @@ typedef struct {
     double r, g, b, weight;
 } Sum;
 
-/* Whether a pixel has content. */
 static bool is_full(Rgb color) {
     return memcmp(&color, &panel_theme.background, sizeof color) != 0;
 }
@@ -110,8 +108,7 @@ static Rgb pixel_at(const BevPicture *picture, const State *state, double x, dou
 
 static void put_half_block(Cells *cells, int x, int y, Rgb upper, Rgb lower, bool is_signed) {
     if (cells->color)
-        cells_put(cells, x, y, 0x2580,
-                  (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
+        cells_put(cells, x, y, 0x2580, (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
     else
         cells_put(cells, x, y, shade_of(rgb_mix(upper, lower, 0.5), is_signed),
                   cell_style(INK_DEFAULT));
@@ -150,7 +147,6 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
-/* Draws a sign on a cell of the grid, where the slice shows it. */
 static void mark_cell(Cells *cells, Area used, const Part *part, const State *state, int64_t cell,
                       Ink ink) {
     Slice slice = state_slice(state);
@@ -160,7 +156,6 @@ static void mark_cell(Cells *cells, Area used, const Part *part, const State *st
                   (double)(place / slice.nx) + 0.5, state, '*', ink);
 }
 
-/* Draws the cells of the step that is shown. */
 static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
     const State *state = data->state;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
@@ -247,7 +242,7 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     const char *fills = ", empty cells interpolated";
     if (raster_fills(&picture->field, picture->filled) &&
         cells_width(text) + cells_width(fills) <= w)
-        strncat(text, fills, size - strlen(text) - 1);
+        text_add(text, size, "%s", fills);
 }
 
 /* Writes the values of the cell under the cursor. Without a cell: what differs in a comparison, or
@@ -321,7 +316,6 @@ static void draw_edge(Cells *cells, Area used, const Part *part, const State *st
                   INK_RGB | 0xb0b8c0);
 }
 
-/* Converts a point in metres into cell coordinates. */
 static void cell_of(const Grid *grid, double x_m, double y_m, double cell[2]) {
     cell[0] = (x_m - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx;
     cell[1] = (y_m - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny;
@@ -349,7 +343,6 @@ static void draw_truth(Cells *cells, Area used, const Part *part, const PanelDat
     }
 }
 
-/* Notes the places of cells for the mouse. */
 static void note_place(Spots *spots, const PanelData *data, Area used, const Part *part) {
     const State *state = data->state;
     if (!spots)

@@ -3,10 +3,7 @@
  * file is made from it. Every glyph is one column wide. */
 #pragma once
 
-#include "kernels/err.h"
 #include "src/view/draw/image.h"
-#include "src/view/draw/ink.h"
-#include "src/view/draw/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

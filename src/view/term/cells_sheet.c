@@ -1,9 +1,320 @@
 /* SPDX-License-Identifier: MIT */
-#include "src/view/term/cells_sheet.h"
-
-#include "src/view/term/chart_cells.h"
+/* Charts and the sheet in character cells. */
+#include "src/view/term/dashboard.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_LINES = 10 };
+
+/* Textures of the parts for screens without colour. */
+static const uint32_t textures[PLOT_COLORS] = {0x2588, 0x2593, 0x2592, 0x2591, 0x2588};
+
+/* Spaces within texts count as drawn. */
+static bool is_blank(const Cells *cells, Area row) {
+    for (int x = row.x; x < row.x + row.w; x++)
+        if (cells->drawn[(size_t)row.y * (size_t)cells->columns + (size_t)x])
+            return false;
+    return true;
+}
+
+/* ---- lines: those of the chart in pixels, a dot of Braille each; texts are characters ---------
+ */
+
+enum { DOT = 4, UNIT_W = BRAILLE_W * DOT, UNIT_H = BRAILLE_H * DOT }; /* of a character, in units */
+
+/* Puts a text into the row that it is in, where nothing stands. */
+static void put_text(Cells *cells, Area area, const FigureText *text) {
+    int w = cells_width(text->text), column = (int)floor(text->x / UNIT_W);
+    if (text->style.align == ALIGN_RIGHT)
+        column = (int)ceil((text->x + text->w) / UNIT_W) - w;
+    else if (text->style.align == ALIGN_CENTER)
+        column = (int)lround((text->x + text->w / 2) / UNIT_W - w / 2.0);
+    column = column + w > area.w ? area.w - w : column;
+    Area row = {area.x + column, area.y + (int)((text->y + text->h / 2) / UNIT_H), w, 1};
+    CellStyle style = cell_style(ink_rgb(text->style.color));
+    style.attributes = text->style.bold ? CELL_BOLD : 0;
+    if (column >= 0 && row.y < area.y + area.h && is_blank(cells, row))
+        cells_text(cells, row.x, row.y, w, style, text->text);
+}
+
+/* Puts the pixels that differ from the page as dots, where nothing stands. A cell has one ink: that
+ * of its last dot. */
+static void put_dots(Cells *cells, Area area, const Image *image, Rgb page) {
+    for (int y = 0; y < area.h; y++)
+        for (int x = 0; x < area.w; x++) {
+            uint32_t glyph = BRAILLE;
+            Ink ink = INK_TEXT;
+            for (int dot = 0; dot < BRAILLE_W * BRAILLE_H; dot++) {
+                int column = dot % BRAILLE_W, row = dot / BRAILLE_W;
+                Rgb color = image_get(image, x * BRAILLE_W + column, y * BRAILLE_H + row);
+                if (!memcmp(&color, &page, sizeof page))
+                    continue;
+                glyph |= braille_bits[row][column];
+                ink = ink_rgb(color);
+            }
+            if (glyph != BRAILLE && is_blank(cells, (Area){area.x + x, area.y + y, 1, 1}))
+                cells_put(cells, area.x + x, area.y + y, glyph, cell_style(ink));
+        }
+}
+
+/* Lists the series that are drawn. Without colour lines look alike: then the strong line of many
+ * stands alone. */
+static int list_series(const Cells *cells, const ChartSpec *spec, PlotSeries *list) {
+    bool strong = false;
+    int count = 0;
+    for (int i = 0; i < spec->series_count; i++)
+        strong |= spec->series[i].strong;
+    for (int i = 0; i < spec->series_count; i++) {
+        const PlotSeries *one = &spec->series[i];
+        if (cells->color || one->dots || !one->peer || one->strong || !strong)
+            list[count++] = *one;
+    }
+    return count;
+}
+
+static void draw_lines(Sheet *sheet, Area area, const ChartSpec *spec) {
+    Cells *cells = sheet->surface;
+    ChartSpec shown = *spec;
+    PlotSeries *list = malloc((size_t)spec->series_count * sizeof *list);
+    FigureLayout layout = {.w = area.w * UNIT_W, .h = area.h * UNIT_H};
+    Image image = {.w = 0};
+    Err ignored; /* without memory the place stays empty */
+    Pen pen;
+    cairo_t *cr = list && area.w > 0 && area.h > 0
+                      ? pen_begin(&image, area.w * BRAILLE_W, area.h * BRAILLE_H, &ignored)
+                      : NULL;
+    if (cr) {
+        shown.series = list;
+        shown.series_count = list_series(cells, spec, list);
+        cairo_scale(cr, 1.0 / DOT, 1.0 / DOT);
+        cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+        pen_init(&pen, cr, &themes[spec->theme], &layout);
+        pen.texts_apart = true;
+        pen.least_width = DOT;
+        pen_fill(&pen, (Box){0, 0, layout.w, layout.h}, pen.theme->page, 1);
+        plot_cells(&pen, (Box){0, 0, layout.w, layout.h}, &shown);
+        pen_finish(cr, true, &image);
+        for (size_t i = 0; i < layout.count; i++)
+            if (layout.texts[i].text[0])
+                put_text(cells, area, &layout.texts[i]);
+        put_dots(cells, area, &image, themes[spec->theme].page);
+    }
+    image_free(&image);
+    figure_layout_free(&layout);
+    free(list);
+}
+
+/* ---- legend --------------------------------------------------------------------------------- */
+
+/* Draws an entry of the legend, from the left; without room it is left out. Returns where the next
+ * one goes. */
+static int legend_entry(Cells *cells, Area row, int x, uint32_t glyph, CellStyle style,
+                        const char *name) {
+    int w = cells_width(name);
+    if (x + 2 + w > row.x + row.w)
+        return x;
+    cells_put(cells, x, row.y, glyph, style);
+    cells_text(cells, x + 2, row.y, w, cell_style(INK_TEXT), name);
+    return x + 2 + w + 2;
+}
+
+/* ---- bars ----------------------------------------------------------------------------------- */
+
+enum { MOST_BARS = 64, TICK = 0x25af };
+
+typedef struct {
+    int label_w, bar_w;
+    int pieces; /* the pieces of the bars' texts that have room */
+} BarColumns;
+
+/* Divides the columns: labels, bars and texts. The last pieces of the texts yield to the bars. */
+static BarColumns bar_columns(const ChartSpec *spec, int w) {
+    const double least_bars = 0.3;
+    BarColumns columns = {.pieces = ALL_PIECES};
+    for (int i = 0; i < spec->bar_count; i++) {
+        int label_w = cells_width(spec->bars[i].label) + 1;
+        columns.label_w = label_w > columns.label_w ? label_w : columns.label_w;
+    }
+    for (;; columns.pieces--) {
+        int end_w = 0;
+        for (int i = 0; i < spec->bar_count; i++) {
+            char text[BAR_TEXT];
+            chart_bar_text(&spec->bars[i], columns.pieces, text);
+            int text_w = cells_width(text) + 1;
+            end_w = text_w > end_w ? text_w : end_w;
+        }
+        columns.bar_w = w - columns.label_w - end_w;
+        if (columns.pieces == 1 || columns.bar_w >= least_bars * w)
+            return columns;
+    }
+}
+
+/* Spans by columns: how much of a column they cover, in four shades. */
+static void draw_spans(Cells *cells, Area row, const ChartSpec *spec, const PlotBar *bar) {
+    static const uint32_t shades[] = {0x2591, 0x2592, 0x2593, 0x2588};
+    for (int column = 0; column < row.w; column++) {
+        double left = (double)column / row.w, right = (double)(column + 1) / row.w, covered = 0;
+        int part = 0;
+        for (int i = 0; i < bar->span_count; i++) {
+            double from = fmax(chart_along(&spec->x, bar->spans[i].from), left);
+            double to = fmin(chart_along(&spec->x, bar->spans[i].to), right);
+            if (to > from)
+                covered += to - from, part = bar->spans[i].part;
+        }
+        int shade = (int)ceil(covered * row.w * 4 - 0.01) - 1;
+        if (covered > 0)
+            cells_put(cells, row.x + column, row.y,
+                      shades[shade < 0   ? 0
+                             : shade > 3 ? 3
+                                         : shade],
+                      cell_style(chart_part_ink(spec, bar, part)));
+    }
+}
+
+static void draw_bar_row(Sheet *sheet, Area row, const ChartSpec *spec, const PlotBar *bar,
+                         const BarColumns *columns) {
+    Cells *cells = sheet->surface;
+    Segment segments[PLOT_PARTS];
+    double sum = 0, at = 0, limit = NAN;
+    for (int part = 0; part < spec->part_count; part++) {
+        sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
+        double end = sum > 0 ? fmax(chart_along(&spec->x, sum), 0) : 0;
+        segments[part] =
+            (Segment){end - at, chart_part_ink(spec, bar, part), textures[part % PLOT_COLORS]};
+        at = end;
+    }
+    for (int i = 0; i < spec->mark_count; i++)
+        if (spec->marks[i].strong)
+            limit = chart_along(&spec->x, spec->marks[i].x);
+    CellStyle style = bar->strong     ? cell_bold(INK_ACCENT)
+                      : bar->baseline ? cell_style(INK_BASELINE)
+                      : bar->faint    ? cell_style(INK_MUTED)
+                                      : cell_style(INK_TEXT);
+    char text[BAR_TEXT];
+    chart_bar_text(bar, columns->pieces, text);
+    cells_text(cells, row.x, row.y, columns->label_w - 1, style, bar->label);
+    int bar_w = columns->bar_w > 0 ? columns->bar_w : 0, end = row.x + columns->label_w;
+    if (bar->span_count) {
+        draw_spans(cells, (Area){end, row.y, bar_w, 1}, spec, bar);
+        end += bar_w + 1;
+    } else if (sum > 0) { /* else the text says why there is none */
+        sheet_stack(sheet, end, row.y, bar_w, segments, spec->part_count, 1, limit);
+        int tick = end + (int)(chart_along(&spec->x, bar->tick) * bar_w);
+        if (bar->tick > 0 && tick < end + bar_w && is_blank(cells, (Area){tick, row.y, 1, 1}))
+            cells_put(cells, tick, row.y, TICK, cell_style(INK_TITLE));
+        end += bar_w + 1;
+    }
+    cells_text(cells, end, row.y, row.x + row.w - end, style, text);
+}
+
+static bool has_part_names(const ChartSpec *spec) {
+    return spec->part_count > 1 && !(spec->bar_count && spec->bars[0].spans);
+}
+
+static int bar_rows(const PlotBar *bar) {
+    return 1 + (bar->group != NULL);
+}
+
+static int all_bar_rows(const ChartSpec *spec) {
+    int rows = 0;
+    for (int i = 0; i < spec->bar_count; i++)
+        rows += bar_rows(&spec->bars[i]);
+    return rows;
+}
+
+/* Draws the names of parts, of ticks and of strong marks. Bars of one part and lanes need none. */
+static void bars_legend(Cells *cells, Area row, const ChartSpec *spec) {
+    int x = row.x;
+    for (int part = 0; part < spec->part_count && has_part_names(spec); part++)
+        x = legend_entry(cells, row, x, cells->color ? 0x25a0 : textures[part % PLOT_COLORS],
+                         cell_style(chart_part_ink(spec, NULL, part)), spec->part_names[part]);
+    if (spec->tick_name)
+        x = legend_entry(cells, row, x, TICK, cell_style(INK_TITLE), spec->tick_name);
+    for (int i = 0; i < spec->mark_count; i++)
+        if (spec->marks[i].strong)
+            x = legend_entry(cells, row, x, 0x2502, cell_style(INK_MUTED), spec->marks[i].label);
+}
+
+/* "left out: V2 401 µs, ATOMIC 439 µs, 2 more": what has no row. */
+static void draw_left_out(Cells *cells, Area row, const ChartSpec *spec, const bool *drawn) {
+    enum { MORE_W = 10 };
+    char text[512] = "left out:", name[2 * BAR_TEXT], end[BAR_TEXT];
+    const char *before = " ";
+    int more = 0;
+    for (int i = 0; i < spec->bar_count; i++) {
+        const char *label = spec->bars[i].label;
+        chart_bar_text(&spec->bars[i], 1, end);
+        snprintf(name, sizeof name, "%.40s%.*s %.40s", before, (int)strcspn(label, ","), label,
+                 end);
+        if (drawn[i])
+            continue;
+        if (more || cells_width(text) + cells_width(name) + MORE_W > row.w) {
+            more++;
+            continue;
+        }
+        text_add(text, sizeof text, "%s", name);
+        before = ", ";
+    }
+    if (more)
+        text_add(text, sizeof text, "%s%d more", before, more);
+    cells_text(cells, row.x, row.y, row.w, cell_style(INK_MUTED), text);
+}
+
+/* Chooses the bars that have a row: the strong one, if it needs no heading, and the others from the
+ * first on. A row is kept for the names of the rest. */
+static bool choose_bars(const ChartSpec *spec, int rows, bool drawn[MOST_BARS]) {
+    int needed = 0;
+    if (all_bar_rows(spec) <= rows) {
+        for (int i = 0; i < spec->bar_count; i++)
+            drawn[i] = true;
+        return true;
+    }
+    bool grouped = spec->bars[0].group != NULL;
+    for (int strong = 1; strong >= 0; strong--)
+        for (int i = 0; i < spec->bar_count; i++)
+            if ((spec->bars[i].strong && !grouped) == strong &&
+                needed + bar_rows(&spec->bars[i]) <= rows - 1) {
+                drawn[i] = true;
+                needed += bar_rows(&spec->bars[i]);
+            }
+    return false;
+}
+
+static void draw_bars(Sheet *sheet, Area area, const ChartSpec *spec) {
+    Cells *cells = sheet->surface;
+    BarColumns columns = bar_columns(spec, area.w);
+    bool drawn[MOST_BARS] = {false}, legend = has_part_names(spec) || spec->tick_name;
+    int y = area.y;
+    bool all = choose_bars(spec, area.h - legend, drawn);
+    for (int i = 0; i < spec->bar_count; i++) {
+        const PlotBar *bar = &spec->bars[i];
+        if (!drawn[i])
+            continue;
+        if (bar->group)
+            cells_text(cells, area.x, y++, area.w, cell_bold(INK_TEXT), bar->group);
+        draw_bar_row(sheet, (Area){area.x, y++, area.w, 1}, spec, bar, &columns);
+    }
+    if (!all)
+        draw_left_out(cells, (Area){area.x, y++, area.w, 1}, spec, drawn);
+    if (y < area.y + area.h)
+        bars_legend(cells, (Area){area.x, y, area.w, 1}, spec);
+}
+
+/* Returns the rows that the chart would like to have, title included. */
+static int chart_want(const ChartSpec *spec) {
+    return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES);
+}
+
+/* Draws the title with `note` at its end, and the chart. A row names the bars that have no room. */
+static void chart(Sheet *sheet, Area area, const ChartSpec *spec, const char *note) {
+    area = sheet_title(sheet, area, spec->title, note);
+    (spec->part_count ? draw_bars : draw_lines)(sheet, area, spec);
+}
+
+/* ---- the sheet ------------------------------------------------------------------------------- */
 
 static Cells *cells_of(Sheet *sheet) {
     return sheet->surface;
@@ -186,7 +497,7 @@ static void picture(Sheet *sheet, Area area, const Image *image) {
 }
 
 static const SheetBackEnd in_cells = {
-    width, text, sign, paper, title, stack, bars, frame, box, chart_cells_want, chart_cells_draw,
+    width, text, sign, paper, title, stack, bars, frame, box, chart_want, chart,
     picture};
 
 Sheet cells_sheet(Cells *cells) {

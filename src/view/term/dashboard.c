@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/view/term/dashboard.h"
 
-#include "src/state/live_text.h"
 #include "kernels/clean.h"
-#include "src/view/term/bev_cells.h"
-#include "src/view/term/cells_sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +29,6 @@ static bool shares_screen(const PanelData *data, int columns) {
            (columns >= TWO_STEPS_W || !steps_are_two(data));
 }
 
-/* Frames what a lesson points at. */
 static void frame_pointed(Sheet *sheet, Area area, LessonPanel panel, const PanelData *data) {
     if (data->state->lesson.open && data->state->lesson.point == panel)
         sheet_frame(sheet, area);
@@ -109,7 +105,6 @@ static Page lesson_page(const State *state, int columns) {
     return narrow ? PAGE_BEV : PAGE_BOTH;
 }
 
-/* Draws the lesson in a column of its own on the left. */
 static void lesson_beside(Sheet *sheet, Area area, const PanelData *data) {
     int w = area.w * LESSON_SHARE / 100;
     w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
@@ -245,36 +240,34 @@ char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData
     return text;
 }
 
+/* Adds ", NAME VALUE (SOURCE)", or the reason where the figure is unknown. */
+static void add_figure(char *text, size_t size, const char *name, Unit unit, const Reading *figure,
+                       const char *unknown) {
+    text_add(text, size, "%s %s (%s)", name,
+             text_of_unit(unit, figure->source ? figure->value : NAN).text,
+             figure->source ? source_names[figure->source] : unknown);
+}
+
 char *dashboard_plain(const State *state, const LiveData *live) {
-    char *text = NULL, scene[256], label[96], footprint[32], latency[32], error[32], fps[16],
-         pace[96] = "";
-    Headline headline = live_headline(live);
-    const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
-                  *max = &headline.max_abs;
-    clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
-    kernel_config_label(&state->job.config, label, sizeof label);
-    unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
-    unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
-    unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
+    char scene[256], label[96], text[2048];
+    const Headline headline = live_headline(live);
     const LiveKernel *row = live_kernel(live, state->job.config.kernel);
     const BevDtype dtype = state->job.config.dtype;
-    const char *latency_note =
-        us->source ? source_names[us->source] : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
-    const char *error_note = max->source ? source_names[max->source]
-                                         : unknown_reason(UNKNOWN_ACCURACY, live, row, dtype);
-    snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
-    if (state->pace.keys) {
-        char key[32], p99[32];
-        unit_text(UNIT_US, state->pace.key_us.value, key, sizeof key);
-        unit_text(UNIT_US, state->pace.key_p99_us.value, p99, sizeof p99);
-        snprintf(pace, sizeof pace, ", key to picture %s, p99 %s", key, p99);
-    }
-    if (asprintf(&text,
-                 "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
-                 "%s frames/s%s%s%s\n",
-                 scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
-                 latency_note, error, error_note, fps, pace, live->error_text[0] ? ": " : "",
-                 live->error_text) < 0)
-        return NULL;
-    return text;
+    clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
+    kernel_config_label(&state->job.config, label, sizeof label);
+    snprintf(text, sizeof text, "%s: %s, t %.2f s", scene, label, live->job.time_s);
+    add_figure(text, sizeof text, ": footprint", UNIT_BYTES, &headline.footprint_bytes,
+               source_names[SOURCE_UNKNOWN]);
+    add_figure(text, sizeof text, ", latency", UNIT_US, &headline.latency_us,
+               unknown_reason(UNKNOWN_LATENCY, live, row, dtype));
+    add_figure(text, sizeof text, ", max error", UNIT_ERROR, &headline.max_abs,
+               unknown_reason(UNKNOWN_ACCURACY, live, row, dtype));
+    text_add(text, sizeof text, live->fps.source ? ", %.0f frames/s" : ", n/a frames/s",
+             live->fps.value);
+    if (state->pace.keys)
+        text_add(text, sizeof text, ", key to picture %s, p99 %s",
+                 text_of_unit(UNIT_US, state->pace.key_us.value).text,
+                 text_of_unit(UNIT_US, state->pace.key_p99_us.value).text);
+    text_add(text, sizeof text, "%s%s\n", live->error_text[0] ? ": " : "", live->error_text);
+    return strdup(text);
 }

@@ -3,8 +3,7 @@
  * Panels without room are left out, the least important ones first (src/view/panel/panels.inc). */
 #pragma once
 
-#include "src/view/bev/picture.h"
-#include "src/view/panel/spots.h"
+#include "src/view/panel/panel.h"
 #include "src/view/term/cells.h"
 
 /* Draws a whole screen at the size of `cells`; their ascii, color and light choose the look.
@@ -22,3 +21,13 @@ char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData
 /* Returns the selection's figures as one plain line, for output that is not a screen. malloc'd;
  * NULL: no memory. */
 char *dashboard_plain(const State *state, const LiveData *live);
+
+/* ---- the back end of panels for cells, also without colour and in ASCII -------------------------- */
+
+Sheet cells_sheet(Cells *cells);
+
+extern const Panel bev_panel;
+
+/* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
+ * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
+Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws the window's BEV with its axes, wipe, probed cell and rays. */
-#include "src/state/live_text.h"
 #include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_internal.h"
 

@@ -2,7 +2,7 @@
 /* The parts of the window's picture and their shared data. Internal to the window_*.c files. */
 #pragma once
 
-#include "src/view/figure/figure_internal.h"
+#include "src/view/figure/figure.h"
 #include "src/view/panel/panel.h"
 #include "src/view/window/window_image.h"
 
