@@ -15,11 +15,18 @@
 
 /* Prints the version, and what this build can do. */
 static void print_version(void) {
-    bool cuda = false;
+    bool cuda = false, window = false, dashboard = false;
 #ifdef HAVE_CUDA
     cuda = true;
 #endif
-    printf("%s\nCUDA kernels: %s\nLicence: MIT\n", PACKAGE_STRING, cuda ? "yes" : "no");
+#ifdef HAVE_SDL
+    window = true;
+#endif
+#ifdef HAVE_NCURSES
+    dashboard = true;
+#endif
+    printf("%s\nCUDA kernels: %s\nWindow: %s\nDashboard: %s\nLicence: MIT\n", PACKAGE_STRING,
+           cuda ? "yes" : "no", window ? "yes" : "no", dashboard ? "yes" : "no");
 }
 
 static int print_error(const Err *err) {

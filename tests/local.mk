@@ -84,13 +84,18 @@ hard_tests = tests/check_base tests/check_cachesim tests/check_kernels \
 	tests/check_lessons tests/check_lib tests/check_live tests/check_ui tests/check_view tests/checkbev $(call here,tests/hard/test_*.sh)
 helper_programs = tests/device_line
 
+if HAVE_NCURSES
 tests_check_lessons_SOURCES += %D%/lessons/test_learn_pty.c
 tests_check_ui_SOURCES += %D%/ui/test_ends_pty.c %D%/ui/test_first_second.c %D%/ui/test_mouse_pty.c %D%/ui/test_term_colors.c \
 	%D%/ui/test_pixels_pty.c %D%/ui/test_progress_pty.c %D%/ui/test_tables_pty.c \
-	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c %D%/ui/test_window.c
+	%D%/ui/test_term_keys.c %D%/ui/test_term_pty.c
+endif
+if HAVE_SDL
+tests_check_ui_SOURCES += %D%/ui/test_window.c
 tests_check_ui_LDADD = $(LDADD) $(SDL_LIBS) $(X11_LIBS)
 if HAVE_X11
 tests_check_ui_SOURCES += %D%/ui/test_window_pty.c %D%/ui/xserver.c
+endif
 endif
 
 # The third ring, tests/gpu.sh, runs these on a GPU; `make check` runs them as well.

@@ -1,3 +1,9 @@
 # SPDX-License-Identifier: MIT
-libui_a_SOURCES = %D%/lesson_text.c %D%/loop.c %D%/pace.c %D%/pointer.c %D%/script.c \
-	%D%/sdl_window.c %D%/term.c %D%/term_keys.c %D%/term_pixels.c
+libui_a_SOURCES = %D%/lesson_text.c %D%/loop.c %D%/no_screens.c %D%/pace.c %D%/pointer.c %D%/script.c \
+	%D%/term_pixels.c
+if HAVE_NCURSES
+libui_a_SOURCES += %D%/term.c %D%/term_keys.c
+endif
+if HAVE_SDL
+libui_a_SOURCES += %D%/sdl_window.c
+endif

@@ -5,6 +5,7 @@
 . "${SRCDIR:-.}/tests/support/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || tap_skip_all "no python3"
+"$BEVSCOPE" --version | grep -q '^Dashboard: yes' || tap_skip_all "no dashboard in this build"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
