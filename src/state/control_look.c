@@ -98,7 +98,7 @@ unsigned control_pin(State *state, const Command *command) {
 /* Asks for the fullest cell. The App knows the cell, and turns the command into a click on it once
  * there is a map. */
 unsigned control_fullest(State *state, const Command *command) {
-    return SAY(state, command->action, "fullest: no cell has points");
+    return SAY(state, command->action, "fullest: pins the cell with most points, once there is a map");
 }
 
 unsigned control_race(State *state, const Command *command) {
