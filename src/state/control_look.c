@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Controls of the group "Look closer": cursor, pinned cell, zoom, pan, slice, and steps of warps. */
+/* Controls of the group "Look closer": cursor, pinned cell, zoom, pan, slice, steps of warps. */
 #include "src/state/control.h"
 
 #include <stdio.h>
@@ -98,7 +98,7 @@ unsigned control_pin(State *state, const Command *command) {
 /* Asks for the fullest cell. The App knows the cell, and turns the command into a click on it once
  * there is a map. */
 unsigned control_fullest(State *state, const Command *command) {
-    return SAY(state, command->action, "fullest: pins the cell with most points, once there is a map");
+    return SAY(state, command->action, "fullest: pins the cell with most points, once it is known");
 }
 
 unsigned control_race(State *state, const Command *command) {

@@ -165,7 +165,7 @@ typedef struct {
 } KeyText;
 KeyText key_of(Action action);
 
-/* ---- the glossary: words on the screens, in help and manual -------------------------------------- */
+/* ---- the glossary: words on the screens, in help and manual ---------------------------------- */
 
 enum { GLOSSARY_WORD_MAX = 18, GLOSSARY_TEXT_MAX = 200 };
 

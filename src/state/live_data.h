@@ -304,7 +304,7 @@ void live_forget_accuracy(LiveData *live);
 /* Returns the figures that EVENT_FRAME carries. */
 Headline live_headline(const LiveData *live);
 
-/* ---- texts and bars that terminal and window derive from it -------------------------------------- */
+/* ---- texts and bars that terminal and window derive from it ---------------------------------- */
 
 /* The kernels of the selection's backend in the order of the table, and the scale of the bars that
  * compare them. */
@@ -406,7 +406,7 @@ bool live_longest_empty(const LiveData *live);
 /* Whether the probed cell has points, all with probability 0. */
 bool live_probe_empty(const LiveProbe *probe);
 
-/* ---- the story: what the default screen says of the kernels -------------------------------------- */
+/* ---- the story: what the default screen says of the kernels ---------------------------------- */
 
 enum { STORY_BARS = 5 }; /* four kernels, or the backward kernels of one backend */
 

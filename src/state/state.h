@@ -44,7 +44,7 @@ typedef struct {
     int gpu;            /* row of gpus[]: this machine's, else the one that models begin with */
 } StateMenu;
 
-/* ---- what a lesson shows: rows of text, each with its role --------------------------------------- */
+/* ---- what a lesson shows: rows of text, each with its role ----------------------------------- */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -434,7 +434,7 @@ int menu_find(const Menu *menu, const char *name);
 /* Returns the name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
 
-/* ---- one code of a number format, for the page of bits ------------------------------------------- */
+/* ---- one code of a number format, for the page of bits --------------------------------------- */
 
 /* Returns the title of a format: "FP8 E4M3", "INT8". */
 ShortText bits_title(BevDtype element);

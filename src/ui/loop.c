@@ -472,7 +472,7 @@ static double draw_in_ms(const Loop *loop) {
     return wait;
 }
 
-/* ---- lines where there is no terminal: words on standard input are answered by the log -------- */
+/* ---- lines where there is no terminal: words on standard input are answered by the log ------- */
 
 enum { PLAIN_PATIENCE_MS = 20000 }; /* how long it waits for figures */
 enum { PLAIN_SILENCE_MS = 2000 };   /* how long it waits in silence */

@@ -27,7 +27,7 @@ bool figure_file(const FigureSpec *spec, PictureFormat format, uint8_t **bytes, 
 /* Lists where the texts stand. Free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
 
-/* ---- the parts of a figure; the window draws its BEV with them ----------------------------------- */
+/* ---- the parts of a figure; the window draws its BEV with them ------------------------------- */
 
 enum { MAX_PANELS = 3 };
 

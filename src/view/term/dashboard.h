@@ -22,7 +22,7 @@ char *dashboard_panel_text(LessonPanel point, const State *state, const LiveData
  * NULL: no memory. */
 char *dashboard_plain(const State *state, const LiveData *live);
 
-/* ---- the back end of panels for cells, also without colour and in ASCII -------------------------- */
+/* ---- the back end of panels for cells, also without colour and in ASCII ---------------------- */
 
 Sheet cells_sheet(Cells *cells);
 
