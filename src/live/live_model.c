@@ -344,16 +344,18 @@ bool live_model_prune(LiveModel *live_model, const float *depth, const TraceWatc
     Err ignored; /* without memory nothing is advised */
     if (!now || !now->model || now->model->pruned.tried)
         return false;
+    bool ended_early = false;
     if (prune_is_off(&live_model->map->prune) &&
         scatter_prune(whole, &now->key.shape, depth, &prune, &map, &pruned, &ignored) &&
         map.points > 0 && map.points < whole->points) {
         found.share = 1 - (double)map.points / (double)whole->points;
         bool ok = fill_pruned(now, &map, watch, &found, &ignored);
-        scatter_free(&map);
-        if (!ok && watch && watch->go_on && !watch->go_on(watch->context))
-            return false; /* ended early */
+        ended_early = !ok && watch && watch->go_on && !watch->go_on(watch->context);
         found.count = ok ? found.count : 0;
     }
+    scatter_free(&map);
+    if (ended_early)
+        return false;
     MemoryModel *next = renew_model(now);
     if (next)
         next->pruned = found;
