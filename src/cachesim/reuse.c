@@ -144,8 +144,8 @@ static bool number_lines(Reuse *reuse) {
 }
 
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
-    Reuse *reuse = malloc(sizeof *reuse);
-    bool ok = reuse != NULL;
+    Reuse *reuse = calloc(1, sizeof *reuse);
+    bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
     if (ok) {
         *reuse = (Reuse){.sectors = sectors, .lines = sectors / LINE_SECTORS + 1, .one_in = one_in};
         reuse->first_kind = malloc((size_t)sectors + 1);
