@@ -137,7 +137,7 @@ static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
     ref_drop(before);
     if (!inputs->map->pruned_by || inputs->map->pruned_by == sharp)
         return true;
-    BuiltMap *map = inputs_map(&inputs->map, &(MapMaker){NULL}, job, sharp, NULL, err);
+    BuiltMap *map = inputs_map(&inputs->map, &(MapMaker){.gpu = NULL}, job, sharp, NULL, err);
     ref_drop(map); /* inputs->map holds it, too */
     return map;
 }

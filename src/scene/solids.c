@@ -184,11 +184,11 @@ static const struct {
     const float *color;
     const float *(*of_spot)(const Spot *spot);
 } paints[PAINT_LEAVES + 1] = {
-    [PAINT_SKIN] = {skin},          [PAINT_TROUSERS] = {denim},
-    [PAINT_RUBBER] = {rubber},      [PAINT_SHADED] = {rim},
-    [PAINT_BODY] = {0, body_color}, [PAINT_CABIN] = {0, cabin_color},
-    [PAINT_CAB] = {0, cab_color},   [PAINT_CARGO] = {0, cargo_color},
-    [PAINT_BUS] = {0, bus_color},
+    [PAINT_SKIN] = {.color = skin},         [PAINT_TROUSERS] = {.color = denim},
+    [PAINT_RUBBER] = {.color = rubber},     [PAINT_SHADED] = {.color = rim},
+    [PAINT_BODY] = {.of_spot = body_color}, [PAINT_CABIN] = {.of_spot = cabin_color},
+    [PAINT_CAB] = {.of_spot = cab_color},   [PAINT_CARGO] = {.of_spot = cargo_color},
+    [PAINT_BUS] = {.of_spot = bus_color},
 };
 
 /* Whether a spot on a plain box is a window. Buildings have rows of windows, cars a band. */

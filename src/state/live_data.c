@@ -791,7 +791,9 @@ void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char
     live_moment_text(scene, other ? moments->time_s : accuracy->time_s, moment, sizeof moment);
     if (moments->judged > 1)
         snprintf(of, sizeof of, ", worst of %d moments", moments->judged);
-    snprintf(text, size, scene_moves(scene) ? " at %s%s" : "", moment, of);
+    text[0] = '\0';
+    if (scene_moves(scene))
+        snprintf(text, size, " at %s%s", moment, of);
 }
 
 bool live_longest_empty(const LiveData *live) {
