@@ -298,8 +298,7 @@ static TaskEnd make_race(Engine *engine) {
     const MemoryModel *model = engine->now.model;
     if (!model || model->dtype != config->dtype || model->align != config->align)
         return TASK_NONE;
-    LiveRace *race =
-        live_race_new(&engine->now.state, &engine->shown, &engine->now.live);
+    LiveRace *race = live_race_new(&engine->now.state, &engine->shown, &engine->now.live);
     bool same = !race || live_race_same(race, engine->now.race);
     if (same || !slot_is_empty(engine)) {
         ref_drop(race);
@@ -403,9 +402,8 @@ static TaskEnd check_moments(Engine *engine) {
     double moment_s = shown->moments.judged * loop_s / LIVE_MOMENTS;
     if (moment_s == shown->time_s && shown->moments.judged < LIVE_MOMENTS)
         moment_s = ++shown->moments.judged * loop_s / LIVE_MOMENTS;
-    return shown->moments.judged < LIVE_MOMENTS
-               ? check_format(engine, dtype, GATE_B, &moment_s)
-               : TASK_NONE;
+    return shown->moments.judged < LIVE_MOMENTS ? check_format(engine, dtype, GATE_B, &moment_s)
+                                                : TASK_NONE;
 }
 
 /* The moments are judged beside the simulation, which no timing is taken beside either. */
@@ -416,14 +414,19 @@ static TaskEnd simulate_kernels(Engine *engine) {
     return end;
 }
 
+/* Takes what the backgrounds have finished, and judges the selection beside all other tasks. */
+static void take_results(Engine *engine) {
+    take_result(engine, engine->background);
+    take_result(engine, engine->judging);
+    check_selection(engine);
+}
+
 void engine_feed(Engine *engine) {
     if (!engine->options.background || !engine->has_frame || engine->given_up ||
         !engine->now.state.playing)
         return;
     engine->idle = false;
-    take_result(engine, engine->background);
-    take_result(engine, engine->judging);
-    check_selection(engine);
+    take_results(engine);
     estimate_kernels(engine);
 }
 
@@ -456,9 +459,7 @@ bool engine_idle_work(Engine *engine) {
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);
     look_at_load(engine);
-    take_result(engine, engine->background);
-    take_result(engine, engine->judging);
-    check_selection(engine); /* beside the other tasks */
+    take_results(engine);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         TaskEnd end = tasks[i](engine);
         if (end != TASK_NONE)

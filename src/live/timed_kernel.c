@@ -121,8 +121,8 @@ void timed_kernel_done(TimedKernel *timed) {
     }
 }
 
-/* Beside pictures and other programs the clock counts their time as well. The time in which the
- * launch's threads had a core is nearer to the truth. */
+/* While rendering, or beside other programs, the clock counts their time as well. The time in which
+ * the launch's threads had a core is nearer to the truth. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy) {
     if (disturbed && timed->count && !timed->disturbed)

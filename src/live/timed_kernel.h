@@ -47,7 +47,7 @@ bool timed_kernel_waited(const TimedKernel *timed); /* whether most did */
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes);
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes);
 
-/* Adds a launch of the background thread. Launches beside pictures (`disturbed`) give way to
+/* Adds a launch of the background thread. Launches while rendering (`disturbed`) give way to
  * undisturbed ones. machine_busy: other programs had cores. */
 void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed,
                              bool machine_busy);

@@ -282,7 +282,7 @@ int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
 
 /* Returns the median of a row; unknown where `row` is NULL. A median is doubtful where it is
- * unsettled or was taken beside pictures. A recorded one is doubtful until the kernel is timed
+ * unsettled or was taken while rendering. A recorded one is doubtful until the kernel is timed
  * here. */
 Reading live_latency(const LiveData *live, const LiveKernel *row);
 
@@ -337,7 +337,7 @@ void machine_text(const char *label, char *text, size_t size);
  * recorded". */
 void speedup_origin(const LiveData *live, char *text, size_t size);
 
-/* Returns the one-character mark of a median: "r" recorded, "~" stale, "b" timed beside pictures,
+/* Returns the one-character mark of a median: "r" recorded, "~" stale, "b" timed while rendering,
  * "?" unsettled, "s" single launches. "" marks a warm series, the protocol of `bench`. */
 const char *ladder_mark(const LiveKernel *row);
 

@@ -58,6 +58,12 @@ static void test_coalescing(const BevProblem *problem) {
     tap_ok(written(&large) == 2 * cells, "V3 writes each output once");
     tap_ok(large.read[TRACE_FEAT].bytes == last.read[TRACE_FEAT].bytes,
            "both gather the same feature bytes");
+    /* 25 cells of ten threads a block, three blocks on each multiprocessor at once. */
+    double blocks = (double)(problem->shape.nx * problem->shape.ny) / 25;
+    tap_ok((double)large.waves >= blocks / (3 * TRACE_MULTIPROCESSORS) &&
+               large.rounds > large.longest && last.rounds >= last.longest,
+           "blocks follow each other: %lld, %lld steps of them", (long long)large.waves,
+           (long long)large.rounds);
 }
 
 /* Sectors that the multiprocessors read from L2 at canonical, FP16, nearest, counted on an H200
@@ -67,8 +73,10 @@ static void test_counted(const BevProblem *problem) {
         const char *kernel;
         double sectors;
     } counted[] = {
-        {"race", 6555583}, {"block_atomic", 3556097}, {"v2_chw", 7063653}, {"v2_bevdet", 1120071},
-        {"v2_do", 867218}, {"v3_small_l2", 1056351},  {"v3_large_l2", 1022873}, {"v4", 227596},
+        {"race", 6555583},        {"block_atomic", 3556097},
+        {"v2_chw", 7063653},      {"v2_bevdet", 1120071},
+        {"v2_do", 867218},        {"v3_small_l2", 1056351},
+        {"v3_large_l2", 1022873}, {"v4", 227596},
     };
     double sums = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels) / 8;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
