@@ -73,10 +73,8 @@ static void test_counted(const BevProblem *problem) {
         const char *kernel;
         double sectors;
     } counted[] = {
-        {"race", 6555583},        {"block_atomic", 3556097},
-        {"v2_chw", 7063653},      {"v2_bevdet", 1120071},
-        {"v2_do", 867218},        {"v3_small_l2", 1056351},
-        {"v3_large_l2", 1022873}, {"v4", 227596},
+        {"race", 6555583}, {"block_atomic", 3556097}, {"v2_chw", 7063653}, {"v2_bevdet", 1120071},
+        {"v2_do", 867218}, {"v3_small_l2", 1056351},  {"v3_large_l2", 1022873}, {"v4", 227596},
     };
     double sums = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels) / 8;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
