@@ -96,7 +96,7 @@ static bool close_pages(App *app) {
 
 void app_undo(App *app, int steps) {
     Undo *undo = &app->undo;
-    char value[64], line[160];
+    char line[160];
     Err err;
     bool closed = steps > UNDO_STEPS && close_pages(app);
     if (!undo->count) {
@@ -116,10 +116,10 @@ void app_undo(App *app, int steps) {
         memmove(log->lines, log->lines + 1, sizeof *log->lines * (LOG_LINES - 1));
         log->count--;
     }
-    state_value(&app->state, action, value, sizeof value);
+    const ShortText value = state_value(&app->state, action);
     snprintf(line, sizeof line, "undo: %s%s%s again%s",
-             value[0] ? keys[action].word : "the picture", value[0] ? " " : "", value,
-             undo->count ? "" : "; that was the first change");
+             value.text[0] ? keys[action].word : "the picture", value.text[0] ? " " : "",
+             value.text, undo->count ? "" : "; that was the first change");
     app_note(app, line);
     app_request(app);
 }
@@ -460,7 +460,7 @@ static void note_notes(App *app, const EngineFrame *frame) {
 static void note_figures(App *app, const Headline *now, bool loaded) {
     const LiveData *live = &app->frame->live;
     const Headline *before = &app->state.shown;
-    char was[24], is[24], line[240];
+    char line[240];
     const bool same_map = app->loads > 1 && live->intervals.known &&
                           !memcmp(&app->map, &live->intervals.stats, sizeof app->map);
     if (loaded && same_map)
@@ -468,12 +468,10 @@ static void note_figures(App *app, const Headline *now, bool loaded) {
     if (!app->state.lesson.open && before->estimate && !now->estimate &&
         now->latency_us.source == SOURCE_MODEL &&
         kernel_config_equal(&app->config, &live->job.config)) {
-        unit_text(UNIT_US, before->latency_us.value, was, sizeof was);
-        unit_text(UNIT_US, now->latency_us.value, is, sizeof is);
-        char label[96];
-        kernel_config_label(&app->config, label, sizeof label);
         snprintf(line, sizeof line, "the model of %s is complete: latency %s, first estimate %s",
-                 label, is, was);
+                 kernel_config_label(&app->config).text,
+                 text_of_unit(UNIT_US, now->latency_us.value).text,
+                 text_of_unit(UNIT_US, before->latency_us.value).text);
         app_note(app, line);
     }
     app->config = live->job.config;

@@ -49,10 +49,9 @@ static void add_unknown(const App *app, PaneText *body) {
 
 static void show_workflow(const App *app, LessonPane *pane) {
     Finding steps[FINDINGS_MAX];
-    char label[80];
     int count = workflow_steps(app, steps);
-    kernel_config_label(&app->state.job.config, label, sizeof label);
-    snprintf(pane->title, sizeof pane->title, "Four steps: %.60s", label);
+    snprintf(pane->title, sizeof pane->title, "Four steps: %.60s",
+             kernel_config_label(&app->state.job.config).text);
     if (!count)
         add_unknown(app, &pane->body);
     for (int i = 0; i < count; i++) {
@@ -119,9 +118,9 @@ static void show_question(App *app) {
     const LessonDesk *desk = &app->desk;
     LessonPane *pane = &app->state.lesson;
     const Job *job = &app->state.job;
-    char label[80], text[240];
-    kernel_config_label(&job->config, label, sizeof label);
-    snprintf(text, sizeof text, "Scene %s, %s.", app->state.menu.scenes.names[job->scene], label);
+    char text[240];
+    snprintf(text, sizeof text, "Scene %s, %s.", app->state.menu.scenes.names[job->scene],
+             kernel_config_label(&job->config).text);
     body.count = body.used = 0;
     if (lesson_run_wants(&desk->run) == LESSON_WANTS_INPUT)
         pane_add(&body, PANE_TERM, false, text);

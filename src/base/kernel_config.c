@@ -116,9 +116,12 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b) {
     return a->kernel == b->kernel && a->dtype == b->dtype && a->align == b->align;
 }
 
-void kernel_config_label(const KernelConfig *config, char *text, size_t size) {
-    snprintf(text, size, "%s %s %s%s", config->kernel->title, bev_dtypes[config->dtype].title,
-             bev_aligns[config->align].name, kernel_way(config->kernel));
+ShortText kernel_config_label(const KernelConfig *config) {
+    ShortText label;
+    snprintf(label.text, sizeof label.text, "%s %s %s%s", config->kernel->title,
+             bev_dtypes[config->dtype].title, bev_aligns[config->align].name,
+             kernel_way(config->kernel));
+    return label;
 }
 
 void kernel_config_range(const KernelConfig *config, const char *scene, char *text, size_t size) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/bevpool.h"
+#include "src/base/units.h"
 
 typedef struct {
     const BevKernel *kernel;
@@ -19,7 +20,7 @@ KernelSet kernel_bit(const BevKernel *kernel);
 bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 
 /* Writes the name that titles show: "V3 FP16 nearest", "V4 FP16 nearest backward". */
-void kernel_config_label(const KernelConfig *config, char *text, size_t size);
+ShortText kernel_config_label(const KernelConfig *config);
 
 /* Writes the name of the launch's NVTX range: "v4.canonical.fp16.nearest". Blanks become "_", and
  * so do signs with a meaning in a shell or in Nsight Compute's filters. */

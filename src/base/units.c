@@ -203,12 +203,6 @@ bool text_wrap(const char *text, size_t length, int column, int indent, int widt
     return ok && putc('\n', out) != EOF;
 }
 
-void figure_text(Unit unit, double value, char *text, size_t size) {
-    char ascii[48];
-    unit_text(unit, value, ascii, sizeof ascii);
-    text_micro(ascii, text, size);
-}
-
 UnitText text_of_unit(Unit unit, double value) {
     UnitText made;
     unit_text(unit, value, made.text, sizeof made.text);
@@ -217,12 +211,12 @@ UnitText text_of_unit(Unit unit, double value) {
 
 UnitText text_of_figure(Unit unit, double value) {
     UnitText made;
-    figure_text(unit, value, made.text, sizeof made.text);
+    text_micro(text_of_unit(unit, value).text, made.text, sizeof made.text);
     return made;
 }
 
-void reading_text(Unit unit, const Reading *reading, char *text, size_t size) {
-    figure_text(unit, reading->source == SOURCE_UNKNOWN ? NAN : reading->value, text, size);
+UnitText reading_text(Unit unit, const Reading *reading) {
+    return text_of_figure(unit, reading->source == SOURCE_UNKNOWN ? NAN : reading->value);
 }
 
 const char *reading_mark(const Reading *reading) {

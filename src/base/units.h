@@ -50,16 +50,19 @@ static inline Reading reading(double value, FigureSource source) {
     return (Reading){.value = value, .source = source};
 }
 
-/* Write a value as unit_text does, but with "µs" instead of "us", for screens that show UTF-8. */
-void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
-void figure_text(Unit unit, double value, char *text, size_t size);
-
-/* The same by value: text_of_unit(UNIT_US, 7.1).text is "7.1 us", text_of_figure has "µs". */
+/* The same by value: text_of_unit(UNIT_US, 7.1).text is "7.1 us". text_of_figure and reading_text
+ * have "µs", for screens that show UTF-8. */
 typedef struct {
     char text[48];
 } UnitText;
 UnitText text_of_unit(Unit unit, double value);
 UnitText text_of_figure(Unit unit, double value);
+UnitText reading_text(Unit unit, const Reading *reading);
+
+/* A text by value. */
+typedef struct {
+    char text[160];
+} ShortText;
 
 /* Copies an ASCII text and writes the unit "us" behind a number as "µs". All screens that show
  * UTF-8 use this function. Other words stay. `copy` needs one byte more for each unit; otherwise

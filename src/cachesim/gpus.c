@@ -91,16 +91,15 @@ bool gpu_edit_any(const GpuEdit *edit) {
     return edit->l2_mib > 0 || edit->dram_gb_s > 0 || edit->sms > 0 || edit->clock_ghz > 0;
 }
 
-void gpu_edit_text(const GpuEdit *edit, char *text, size_t size) {
+ShortText gpu_edit_text(const GpuEdit *edit) {
     const double values[] = {edit->l2_mib, edit->dram_gb_s, edit->sms, edit->clock_ghz};
     static const char *const after[] = {"MiB of L2", "GB/s", "SMs", "GHz"};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        size_t length = strlen(text);
+    ShortText made = {""};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i] > 0)
-            snprintf(text + length, size - length, "%s%.4g %s", length ? ", " : " with ", values[i],
-                     after[i]);
-    }
+            text_add(made.text, sizeof made.text, "%s%.4g %s", made.text[0] ? ", " : " with ",
+                     values[i], after[i]);
+    return made;
 }
 
 static bool same_or_unknown(double a, double b) {

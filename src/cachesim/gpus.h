@@ -8,6 +8,7 @@
  * A GPU of your own needs no code: describe it in a file for --gpu-file (below). */
 #pragma once
 
+#include "src/base/units.h"
 #include "kernels/err.h"
 #include "kernels/regime.h"
 
@@ -60,7 +61,7 @@ Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit);
 bool gpu_edit_any(const GpuEdit *edit);
 
 /* Writes the changes as " with 24 MiB of L2, 300 GB/s", or "" if there are none. */
-void gpu_edit_text(const GpuEdit *edit, char *text, size_t size);
+ShortText gpu_edit_text(const GpuEdit *edit);
 
 /* Whether two rows describe the same GPU with the same figures. Latencies that were recorded or
  * published for one then hold for the other. */

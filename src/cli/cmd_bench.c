@@ -78,11 +78,9 @@ static void add_row(const BenchRow *row, void *context) {
     records_row(&bench->records);
     bench->rows += ran;
     if (ran && !row->timing.settled && row->timing.busy_us > 0) {
-        char busy[32];
         size_t used = strlen(bench->by_cpu_time);
-        unit_text(UNIT_US, row->timing.busy_us, busy, sizeof busy);
         snprintf(bench->by_cpu_time + used, sizeof bench->by_cpu_time - used, ", %s about %s",
-                 row->config.kernel->title, busy);
+                 row->config.kernel->title, text_of_unit(UNIT_US, row->timing.busy_us).text);
     }
     bench->unsettled +=
         ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));

@@ -302,13 +302,13 @@ static const char *sampling_said(const SceneModel *model) {
 
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
-    char scene[320], points[32], footprint[32], gathered[32];
+    char scene[320], footprint[32], gathered[32];
     clean_text(model->label, scene, sizeof scene);
-    unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     scene_model_bytes(model, footprint, gathered);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %s, gather traffic %s\n", scene,
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
-            (long long)problem->shape.channels, points, footprint, gathered);
+            (long long)problem->shape.channels,
+            text_of_unit(UNIT_COUNT, (double)problem->map.points).text, footprint, gathered);
     for (int g = 0; g < regime->chosen.count; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];

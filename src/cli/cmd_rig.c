@@ -165,10 +165,8 @@ static void print_rig(const SceneModel *model, FILE *out) {
     const Scene *scene = model->workload.scene;
     const BevProblem *problem = &model->problem.view;
     const Grid *grid = &scene->rig.grid;
-    char points[32], intervals[32], footprint[32], gathered[32];
+    char footprint[32], gathered[32];
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
-    unit_text(UNIT_COUNT, (double)stats.points, points, sizeof points);
-    unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
     scene_model_bytes(model, footprint, gathered);
     fprintf(
         out,
@@ -177,8 +175,9 @@ static void print_rig(const SceneModel *model, FILE *out) {
         scene->title, scene->rig.camera_count, (long long)problem->shape.feat_w,
         (long long)problem->shape.feat_h, (long long)problem->shape.depth_bins, grid->nx, grid->ny,
         (grid->x_max_m - grid->x_min_m) / grid->nx, (long long)problem->shape.channels,
-        bev_dtypes[problem->dtype].title, points, intervals, (long long)stats.longest, footprint,
-        gathered);
+        bev_dtypes[problem->dtype].title, text_of_unit(UNIT_COUNT, (double)stats.points).text,
+        text_of_unit(UNIT_COUNT, (double)problem->map.intervals).text, (long long)stats.longest,
+        footprint, gathered);
 }
 
 static void add_gpu(Report *report, const SceneModel *model, int place) {

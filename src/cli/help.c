@@ -61,11 +61,9 @@ static const char *const examples[COMMAND_COUNT] = {
 static void print_keys(FILE *out) {
     fputs("\nKeys, each also a word of palette and scripts (all of them: bevscope --man):\n", out);
     for (int i = 0; i < ACTION_COUNT; i++) {
-        char label[64];
-        if (!keys[i].direct)
-            continue;
-        keys_label(&keys[i], label, sizeof label);
-        fprintf(out, "  %-16s %-10s %s\n", label, keys[i].word, keys[i].help);
+        if (keys[i].direct)
+            fprintf(out, "  %-16s %-10s %s\n", keys_label(&keys[i]).text, keys[i].word,
+                    keys[i].help);
     }
 }
 
@@ -151,12 +149,10 @@ static void man_controls(FILE *out) {
           "\\fB\\-\\-no\\-mouse\\fR leaves the mouse to the terminal.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {
-        char label[64];
-        keys_label(&keys[i], label, sizeof label);
         if (i == 0 || keys[i].group != keys[i - 1].group)
             fprintf(out, ".SS \"%s\"\n", key_groups[keys[i].group]);
         fputs(".TP\n\\fB", out);
-        print_roff(out, label);
+        print_roff(out, keys_label(&keys[i]).text);
         fputs("\\fR \\(em ", out);
         roff_line(out, keys[i].word);
         roff_line(out, keys[i].help);

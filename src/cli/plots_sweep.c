@@ -110,7 +110,6 @@ static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
     const BevKernel *strong = NULL, *baseline = NULL;
     const double *us = NULL, *before_us = NULL;
     double least = INFINITY, most = 0;
-    char from[32], to[32];
     for (int r = 0; r < sweep->kernel_count; r++) {
         const BevKernel *kernel = sweep->kernels[r];
         if (kernel->is_default)
@@ -122,13 +121,13 @@ static void sweep_finding(Over over, const Sweep *sweep, char title[TEXT]) {
         least = fmin(least, before_us[i] / us[i]);
         most = fmax(most, before_us[i] / us[i]);
     }
-    unit_text(UNIT_COUNT, sweep->x[0], from, sizeof from);
-    unit_text(UNIT_COUNT, sweep->x[sweep->count - 1], to, sizeof to);
+    const UnitText from = text_of_unit(UNIT_COUNT, sweep->x[0]);
+    const UnitText to = text_of_unit(UNIT_COUNT, sweep->x[sweep->count - 1]);
     if (strong && baseline)
         snprintf(title, TEXT, "%s is %.3g to %.3g times as fast as %s from %s to %s %s",
-                 strong->title, least, most, baseline->title, from, to, axes[over]);
+                 strong->title, least, most, baseline->title, from.text, to.text, axes[over]);
     else
-        snprintf(title, TEXT, "Latency from %s to %s %s", from, to, axes[over]);
+        snprintf(title, TEXT, "Latency from %s to %s %s", from.text, to.text, axes[over]);
 }
 
 static bool draw_sweep(const PlotRequest *request, Over over, const Sweep *sweep, Err *err) {

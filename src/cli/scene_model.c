@@ -103,15 +103,14 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
     const GpuEdit all = {options->l2_mb, options->dram_gb_s, (double)options->sms,
                          options->clock_ghz};
     GpuEdit named = all;
-    char text[96];
     named.l2_mib = 0;
-    gpu_edit_text(&named, text, sizeof text);
     for (int i = 0; i < chosen->count; i++) {
         Gpu *gpu = &chosen->gpus[i];
         *gpu = gpu_edited(gpu, &all);
         if (!gpu_edit_any(&named))
             continue;
-        snprintf(chosen->titles[i], sizeof chosen->titles[i], "%s%s", gpu->title, text);
+        snprintf(chosen->titles[i], sizeof chosen->titles[i], "%s%s", gpu->title,
+                 gpu_edit_text(&named).text);
         gpu->title = chosen->titles[i];
     }
     recorded_load_samples(&chosen->recorded, NULL);

@@ -149,9 +149,8 @@ static bool take_number(State *state, Command *command) {
 
 /* Logs the control's new value, and marks the job as changed where the row asks for it. */
 static unsigned tell_value(State *state, const KeyRow *row, const char *idea) {
-    char value[96];
-    state_value(state, row->action, value, sizeof value);
-    SAY(state, row->action, "%s %s%s%s", row->word, value, idea ? ": " : "", idea ? idea : "");
+    SAY(state, row->action, "%s %s%s%s", row->word, state_value(state, row->action).text,
+        idea ? ": " : "", idea ? idea : "");
     if (row->asks & STEP_RUN)
         return control_told(state, row->asks & (STEP_RUN_VALUES & ~STEP_RUN));
     return STEP_REDRAW | row->asks;

@@ -54,10 +54,8 @@ unsigned control_baseline(State *state, const Command *command) {
     state->job.baseline =
         state->job.baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
     state->job.baseline_rig = state->job.rig;
-    char label[64];
-    kernel_config_label(&state->job.baseline, label, sizeof label);
     SAY(state, command->action, "baseline %s: %s", state->job.baseline_pinned ? "pinned" : "let go",
-        label);
+        kernel_config_label(&state->job.baseline).text);
     return control_changed(state);
 }
 
@@ -70,10 +68,10 @@ unsigned control_compare(State *state, const Command *command) {
                    key_of(ACTION_DIRECTION).name);
     state->compare = (Compare)mode;
     state->job.pool_baseline = mode != COMPARE_OFF;
-    char label[64];
-    kernel_config_label(&state->job.baseline, label, sizeof label);
+    const ShortText baseline = kernel_config_label(&state->job.baseline);
+    const char *label = baseline.text;
     if (state->job.other)
-        snprintf(label, sizeof label, "%s", menu_name(&state->menu.scenes, state->job.other - 1));
+        label = menu_name(&state->menu.scenes, state->job.other - 1);
     if (mode && !state->job.other && !job_rigs_differ(&state->job) &&
         kernel_config_equal(&state->job.baseline, &state->job.config))
         SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",

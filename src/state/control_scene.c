@@ -261,7 +261,6 @@ unsigned control_see(State *state, const Command *command) {
  * of them. */
 unsigned control_calibration(State *state, const Command *command) {
     const char *word = keys[command->action].word;
-    char value[32];
     Err err;
     int fault = 0;
     while (strcmp(fault_infos[fault].word, word))
@@ -272,9 +271,9 @@ unsigned control_calibration(State *state, const Command *command) {
     for (int i = 0; i < state->scene.camera_count; i++)
         if (command->all || i == state->camera)
             state->job.camera_errors[i].each[fault] = command->number + 0.0;
-    state_value(state, command->action, value, sizeof value);
     SAY(state, command->action, "%s of %s off by %s%s", fault_infos[fault].name,
-        command->all ? "all cameras" : state_camera_name(state), value,
+        command->all ? "all cameras" : state_camera_name(state),
+        state_value(state, command->action).text,
         delay && command->number > 0 ? ": what moves leaves ghosts" : "");
     return delay ? control_changed(state) : control_told(state, false); /* no figure is of it */
 }

@@ -226,12 +226,11 @@ unsigned control_channels(State *state, const Command *command) {
 }
 
 static unsigned say_gpu(State *state, Action action) {
-    char edits[96];
-    gpu_edit_text(&state->edit, edits, sizeof edits);
-    if (!edits[0])
+    const ShortText edits = gpu_edit_text(&state->edit);
+    if (!edits.text[0])
         return SAY(state, action, "GPU of the three questions: %s, L2 of %.0f MiB",
                    gpus[state->gpu].title, gpus[state->gpu].l2_bytes / (1 << 20));
-    return SAY(state, action, "what if: %s%s (model only)", gpus[state->gpu].title, edits);
+    return SAY(state, action, "what if: %s%s (model only)", gpus[state->gpu].title, edits.text);
 }
 
 /* Selects another GPU of the table. All changes of figures are dropped. */

@@ -368,36 +368,37 @@ static const struct {
 
 KeyText key_of(Action action) {
     KeyText text;
-    if (keys[action].direct)
-        keys_name(keys[action].keys[0], text.name, sizeof text.name);
-    else
-        snprintf(text.name, sizeof text.name, ":%s", keys[action].word);
+    snprintf(text.name, sizeof text.name, ":%s", keys[action].word);
+    return keys[action].direct ? keys_name(keys[action].keys[0]) : text;
+}
+
+KeyText keys_name(int32_t key) {
+    KeyText text;
+    snprintf(text.name, sizeof text.name, "%c", key < 0x80 ? (char)key : '?');
+    if (key >= KEYCODE_F1 && key <= KEYCODE_F12)
+        snprintf(text.name, sizeof text.name, "F%d", (int)(key - KEYCODE_F1) + 1);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (special[i].key == key)
+            snprintf(text.name, sizeof text.name, "%s", special[i].name);
     return text;
 }
 
-void keys_name(int32_t key, char *text, size_t size) {
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (special[i].key == key) {
-            snprintf(text, size, "%s", special[i].name);
-            return;
-        }
-    if (key >= KEYCODE_F1 && key <= KEYCODE_F12)
-        snprintf(text, size, "F%d", (int)(key - KEYCODE_F1) + 1);
-    else
-        snprintf(text, size, "%c", key < 0x80 ? (char)key : '?');
-}
-
-static void append_key(int32_t key, char *text, size_t size) {
-    char name[16];
-    size_t length = strlen(text);
-    bool shifted = length && key >= KEYCODE_SHIFT_UP && key <= KEYCODE_SHIFT_RIGHT;
-    keys_name(key, name, sizeof name);
-    /* The pair "S-Up" and "S-Down" is written as "S-Up/Down". */
-    text_add(text, size, "%s%s",
-             shifted  ? "/"
-             : length ? " "
-                      : "",
-             shifted ? name + 2 : name);
+/* The first key, the key of a step back, the other keys: "k K F2". */
+ShortText keys_label(const KeyRow *row) {
+    const int32_t all[] = {row->keys[0], row->back, row->keys[1], row->keys[2]};
+    ShortText label = {""};
+    for (int i = 0; i <= KEYS_PER_ROW; i++) {
+        const KeyText key = keys_name(all[i]);
+        /* The pair "S-Up" and "S-Down" is written as "S-Up/Down". */
+        bool pair = i == 1 && all[i] >= KEYCODE_SHIFT_UP && all[i] <= KEYCODE_SHIFT_RIGHT;
+        if (all[i] > 0)
+            text_add(label.text, sizeof label.text, "%s%s",
+                     pair            ? "/"
+                     : label.text[0] ? " "
+                                     : "",
+                     key.name + (pair ? strlen("S-") : 0));
+    }
+    return label;
 }
 
 /* ---- the key bar ----------------------------------------------------------------------------- */
@@ -411,31 +412,30 @@ typedef enum {
 
 static const struct {
     Open open;
-    const char *key, *label;
-    Action action;
+    KeyHint hint;
 } hint_rows[] = {
-    {OPEN_PALETTE, "Up Down", "row", ACTION_COUNT},
-    {OPEN_PALETTE, "Left Right", "try", ACTION_COUNT},
-    {OPEN_PALETTE, "Enter", "run", ACTION_COUNT},
-    {OPEN_PALETTE, "Tab", "complete", ACTION_COUNT},
-    {OPEN_PALETTE, "Esc", "as before", ACTION_COUNT},
-    {OPEN_HELP, "PgUp PgDn", "scroll", ACTION_COUNT},
-    {OPEN_HELP, "Esc", "close", ACTION_ESCAPE},
-    {OPEN_BITS, "Arrows", "bit, next", ACTION_BITS_VALUE}, /* or, */
-    {OPEN_BITS, "Left Right", "bit", ACTION_BITS_AT},      /* where Up and Down are taken */
-    {OPEN_BITS, "Space", "flip", ACTION_BITS_FLIP},
-    {OPEN_BITS, "Esc", "close", ACTION_ESCAPE},
-    {OPEN_LESSON, "Enter", "go on", ACTION_NEXT},
-    {OPEN_LESSON, "Backspace", "back", ACTION_BACK},
-    {OPEN_LESSON, "PgUp PgDn", "scroll", ACTION_COUNT},
-    {OPEN_LESSON, "Esc", "leave", ACTION_ESCAPE},
-    {OPEN_STEPS, "Left Right", "step", ACTION_STEPS_AT},
-    {OPEN_STEPS, "Space", "run", ACTION_STEPS_SPEED},
-    {OPEN_STEPS, "Home End", "first, last", ACTION_COUNT},
-    {OPEN_STEPS, "Esc", "panels", ACTION_ESCAPE},
-    {OPEN_RACE, "Space", "pause", ACTION_PLAY},
-    {OPEN_RACE, "U", "GPU", ACTION_GPU},
-    {OPEN_RACE, "Esc", "panels", ACTION_ESCAPE},
+    {OPEN_PALETTE, {{"Up Down"}, "row", ACTION_COUNT}},
+    {OPEN_PALETTE, {{"Left Right"}, "try", ACTION_COUNT}},
+    {OPEN_PALETTE, {{"Enter"}, "run", ACTION_COUNT}},
+    {OPEN_PALETTE, {{"Tab"}, "complete", ACTION_COUNT}},
+    {OPEN_PALETTE, {{"Esc"}, "as before", ACTION_COUNT}},
+    {OPEN_HELP, {{"PgUp PgDn"}, "scroll", ACTION_COUNT}},
+    {OPEN_HELP, {{"Esc"}, "close", ACTION_ESCAPE}},
+    {OPEN_BITS, {{"Arrows"}, "bit, next", ACTION_BITS_VALUE}}, /* or, */
+    {OPEN_BITS, {{"Left Right"}, "bit", ACTION_BITS_AT}},      /* where Up and Down are taken */
+    {OPEN_BITS, {{"Space"}, "flip", ACTION_BITS_FLIP}},
+    {OPEN_BITS, {{"Esc"}, "close", ACTION_ESCAPE}},
+    {OPEN_LESSON, {{"Enter"}, "go on", ACTION_NEXT}},
+    {OPEN_LESSON, {{"Backspace"}, "back", ACTION_BACK}},
+    {OPEN_LESSON, {{"PgUp PgDn"}, "scroll", ACTION_COUNT}},
+    {OPEN_LESSON, {{"Esc"}, "leave", ACTION_ESCAPE}},
+    {OPEN_STEPS, {{"Left Right"}, "step", ACTION_STEPS_AT}},
+    {OPEN_STEPS, {{"Space"}, "run", ACTION_STEPS_SPEED}},
+    {OPEN_STEPS, {{"Home End"}, "first, last", ACTION_COUNT}},
+    {OPEN_STEPS, {{"Esc"}, "panels", ACTION_ESCAPE}},
+    {OPEN_RACE, {{"Space"}, "pause", ACTION_PLAY}},
+    {OPEN_RACE, {{"U"}, "GPU", ACTION_GPU}},
+    {OPEN_RACE, {{"Esc"}, "panels", ACTION_ESCAPE}},
 };
 
 static Open open_now(const State *state) {
@@ -453,11 +453,6 @@ static bool bits_keys(const State *state, Open open) {
     return open == OPEN_BITS || (open == OPEN_LESSON && state->bits.open);
 }
 
-/* Whether Up and Down choose an answer, because a lesson asks for a choice. */
-static bool choice_keys(const State *state, Open open) {
-    return open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
-}
-
 static const KeyRow *next_by_rank(const KeyRow *row) {
     const KeyRow *best = NULL;
     for (int i = 0; i < ACTION_COUNT; i++)
@@ -467,33 +462,33 @@ static const KeyRow *next_by_rank(const KeyRow *row) {
 }
 
 static KeyHint hint_of(Action action) {
-    KeyHint hint = {.label = keys[action].label, .action = action};
-    keys_name(keys[action].keys[0], hint.key, sizeof hint.key);
-    return hint;
+    return (KeyHint){keys_name(keys[action].keys[0]), keys[action].label, action};
 }
 
 /* Whether the key has a hint already. The page of bits comes before the lesson. */
 static bool is_hinted(const KeyHint *hints, int count, const char *key) {
     for (int i = 0; i < count; i++)
-        if (!strcmp(hints[i].key, key))
+        if (!strcmp(hints[i].key.name, key))
             return true;
     return false;
 }
 
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]) {
     Open open = open_now(state);
+    bool choice = open == OPEN_LESSON && state->lesson.asks == ASKS_CHOICE;
     int count = 0;
     for (size_t i = 0; i < sizeof hint_rows / sizeof *hint_rows; i++) {
-        Action left_out = choice_keys(state, open) ? ACTION_BITS_VALUE : ACTION_BITS_AT;
+        KeyHint hint = hint_rows[i].hint;
+        /* Where a lesson asks for a choice, Up and Down choose an answer. */
+        Action left_out = choice ? ACTION_BITS_VALUE : ACTION_BITS_AT;
         bool of_bits = hint_rows[i].open == OPEN_BITS && bits_keys(state, open);
-        if (of_bits && hint_rows[i].action == left_out)
+        if (of_bits && hint.action == left_out)
             continue;
-        if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint_rows[i].key))
+        if ((!of_bits && hint_rows[i].open != open) || is_hinted(hints, count, hint.key.name))
             continue;
-        bool answers = hint_rows[i].action == ACTION_NEXT && state->lesson.asks != ASKS_NOTHING;
-        hints[count] = (KeyHint){.label = answers ? "answer" : hint_rows[i].label,
-                                 .action = hint_rows[i].action};
-        snprintf(hints[count++].key, sizeof hints->key, "%s", hint_rows[i].key);
+        if (hint.action == ACTION_NEXT && state->lesson.asks != ASKS_NOTHING)
+            hint.label = "answer";
+        hints[count++] = hint;
     }
     for (const KeyRow *row = next_by_rank(NULL); row; row = next_by_rank(row))
         if ((open == OPEN_NOTHING || open >= OPEN_LESSON) && row->direct &&
@@ -539,24 +534,10 @@ bool keys_here(const State *state, int32_t key, Command *command) {
     return keys_find(key, command);
 }
 
-/* Writes all keys of a row: the first key, the key of a step back, the other keys: "k K F2". */
-void keys_label(const KeyRow *row, char *text, size_t size) {
-    text[0] = '\0';
-    if (row->keys[0])
-        append_key(row->keys[0], text, size);
-    if (row->back > 0)
-        append_key(row->back, text, size);
-    for (int i = 1; i < KEYS_PER_ROW && row->keys[i]; i++)
-        append_key(row->keys[i], text, size);
-}
-
 /* Finds the key by trying the names of all ASCII characters, then of the keys with own codes. */
 int32_t keys_named(const char *name) {
-    for (int32_t key = 1; key <= KEYCODE_F12; key = key == 0x7f ? KEYCODE_UP : key + 1) {
-        char text[16];
-        keys_name(key, text, sizeof text);
-        if (!strcmp(text, name))
+    for (int32_t key = 1; key <= KEYCODE_F12; key = key == 0x7f ? KEYCODE_UP : key + 1)
+        if (!strcmp(keys_name(key).name, name))
             return key;
-    }
     return 0;
 }

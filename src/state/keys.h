@@ -4,6 +4,8 @@
  * the manual page read these rows. Code that names a key on the screen calls key_of(). */
 #pragma once
 
+#include "src/base/units.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,10 +66,6 @@ typedef struct {
 } Command;
 
 typedef struct State State; /* state.h */
-
-typedef struct {
-    char text[96];
-} ShortText;
 
 /* Carries out the command on the state. Returns STEP_* bits (state.h). */
 typedef unsigned ControlHandler(State *state, const Command *command);
@@ -141,29 +139,30 @@ int32_t keys_named(const char *name);
  * `key` and `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
+typedef struct {
+    char name[16];
+} KeyText;
+
+/* Returns the name of one key: "k", "S-Left". (ncurses has a function key_name.) */
+KeyText keys_name(int32_t key);
+
+/* Returns the name of a control in texts: its key, "?", where the help lists that key; else its
+ * word in the palette, ":steps". */
+KeyText key_of(Action action);
+
+/* Returns all keys of a row as people read them: "k K F2", "Space". */
+ShortText keys_label(const KeyRow *row);
+
 /* A hint of the key bar. The hints are the keys of the open part (palette, help, lesson, bits,
  * steps), else the keys of the picture by rank. The last two hints are palette and help. */
 typedef struct {
-    char key[16];
+    KeyText key;
     const char *label;
     Action action; /* of a click; ACTION_COUNT: none */
 } KeyHint;
 
 enum { KEY_HINTS = 32 };
 int keys_hints(const State *state, KeyHint hints[KEY_HINTS]);
-
-/* Writes all keys of a row as people read them: "k K F2", "Space". */
-void keys_label(const KeyRow *row, char *text, size_t size);
-
-/* Writes the name of one key: "k", "S-Left". (ncurses has a function key_name.) */
-void keys_name(int32_t key, char *text, size_t size);
-
-/* The name of a control in texts: its key, "?", where the help lists that key; else its word in the
- * palette, ":steps". */
-typedef struct {
-    char name[16];
-} KeyText;
-KeyText key_of(Action action);
 
 /* ---- the glossary: words on the screens, in help and manual ---------------------------------- */
 

@@ -66,25 +66,22 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
 /* Writes the label of a side. A stand-in pools in place of a kernel that cannot run, and the label
  * of that side ends with its name: "(by V2)". If the stand-in is the selection's own kernel, that
  * side is the baseline. */
-void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
+ShortText live_side_label(const LiveData *live, bool baseline) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;
-    char label[96] = "n/a";
-    if (live->frame.other_name[0]) {
-        snprintf(text, size, "%s", baseline ? live->frame.other_name : live->frame.scene_name);
-        return;
+    ShortText label = {"n/a"};
+    if (live->frame.other_name[0])
+        snprintf(label.text, sizeof label.text, "%s",
+                 baseline ? live->frame.other_name : live->frame.scene_name);
+    else if (job_rigs_differ(&live->job) &&
+             kernel_config_equal(&live->job.config, &live->job.baseline))
+        snprintf(label.text, sizeof label.text, baseline ? "rig as pinned" : "rig now");
+    else if (config->kernel) {
+        label = kernel_config_label(config);
+        if (by && by != config->kernel && baseline == (by == live->job.config.kernel))
+            text_add(label.text, sizeof label.text, " (by %s)", by->title);
     }
-    if (job_rigs_differ(&live->job) &&
-        kernel_config_equal(&live->job.config, &live->job.baseline)) {
-        snprintf(text, size, baseline ? "rig as pinned" : "rig now");
-        return;
-    }
-    if (config->kernel)
-        kernel_config_label(config, label, sizeof label);
-    if (by && by != config->kernel && baseline == (by == live->job.config.kernel))
-        snprintf(text, size, "%s (by %s)", label, by->title);
-    else
-        snprintf(text, size, "%s", label);
+    return label;
 }
 
 /* Appends ", NAME 1.60UNIT" or ", NAME n/a" to the text. */
@@ -255,40 +252,42 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
     return row && row->being_timed ? "being timed" : what_it_waits_for(live);
 }
 
-void machine_text(const char *label, char *text, size_t size) {
+ShortText machine_text(const char *label) {
     static const char *const noise[] = {"(R)", "(TM)", " Processor", " CPU"};
-    snprintf(text, size, "%.*s", (int)strcspn(label, ","), label);
+    ShortText machine;
+    snprintf(machine.text, sizeof machine.text, "%.*s", (int)strcspn(label, ","), label);
     for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
-        for (char *at; (at = strstr(text, noise[i]));)
+        for (char *at; (at = strstr(machine.text, noise[i]));)
             memmove(at, at + strlen(noise[i]), strlen(at + strlen(noise[i])) + 1);
+    return machine;
 }
 
 void speedup_origin(const LiveData *live, char *text, size_t size) {
     const LiveSpeedup *speedup = &live->speedup;
-    char machine[64];
     if (speedup->ratio.source == SOURCE_MEASURED && speedup->most > 0)
         snprintf(text, size, "%.2f to %.2f in %d pairs", speedup->least, speedup->most,
                  speedup->pairs);
     else if (speedup->ratio.source == SOURCE_MEASURED)
         snprintf(text, size, "of the medians");
     else if (speedup->ratio.source == SOURCE_RECORDED) {
-        machine_text(speedup->recorded_on, machine, sizeof machine);
-        snprintf(text, size, "recorded on %s", machine);
+        snprintf(text, size, "recorded on %s", machine_text(speedup->recorded_on).text);
     } else if (live->timed && speedup->ratio.source != SOURCE_COMPUTED)
         snprintf(text, size, "%d pairs %s", speedup->pairs, speedup->scatter ? "scatter" : "timed");
     else
         snprintf(text, size, "%s", speedup->ratio.source ? "" : "not recorded");
 }
 
-void latency_origin(const LiveKernel *row, char *text, size_t size) {
+ShortText latency_origin(const LiveKernel *row) {
+    ShortText origin;
     FigureSource source = row->median_us.source;
     const char *how = source != SOURCE_MEASURED ? ""
                       : row->beside_pictures    ? " while rendering: noisy"
                       : row->unsettled          ? ", unsettled"
                       : row->single             ? ", single launches"
                                                 : "";
-    snprintf(text, size, "%s%s%s", source_names[source], how,
+    snprintf(origin.text, sizeof origin.text, "%s%s%s", source_names[source], how,
              row->median_us.stale ? ", stale" : "");
+    return origin;
 }
 
 /* Returns the mark of a median. Only one has room: the strongest warning. */
@@ -373,16 +372,20 @@ Prediction prediction_of(const State *state, const LiveData *live,
     return model_predict(live->model, predicted, state->gpu, &state->edit);
 }
 
-void prediction_gpu(const State *state, char *text, size_t size) {
-    char changed[96];
-    gpu_edit_text(&state->edit, changed, sizeof changed);
-    snprintf(text, size, "%s%s", gpus[state->gpu].title, changed);
+ShortText prediction_gpu(const State *state) {
+    ShortText gpu;
+    snprintf(gpu.text, sizeof gpu.text, "%.60s%.90s", gpus[state->gpu].title,
+             gpu_edit_text(&state->edit).text);
+    return gpu;
 }
 
-void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {
-    const char *format = isfinite(predicted->sectors_per_request) ? "%.1f sectors a request"
-                                                                  : "n/a sectors a request";
-    snprintf(text, size, format, predicted->sectors_per_request);
+ShortText prediction_sectors(const PredictedKernel *predicted) {
+    ShortText text;
+    snprintf(text.text, sizeof text.text,
+             isfinite(predicted->sectors_per_request) ? "%.1f sectors a request"
+                                                      : "n/a sectors a request",
+             predicted->sectors_per_request);
+    return text;
 }
 
 /* Fills in the steps of the workflow, for forward kernels. Returns how many. */
@@ -470,12 +473,14 @@ int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS
     return kept;
 }
 
-void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size) {
+ShortText live_moment_text(const SceneFacts *scene, double time_s) {
+    ShortText moment;
     if (scene->moment_s > 0)
-        snprintf(text, size, "moment %ld of %d", 1 + lround(time_s / scene->moment_s),
-                 scene->moments);
+        snprintf(moment.text, sizeof moment.text, "moment %ld of %d",
+                 1 + lround(time_s / scene->moment_s), scene->moments);
     else
-        snprintf(text, size, "t %.2f s", time_s);
+        snprintf(moment.text, sizeof moment.text, "t %.2f s", time_s);
+    return moment;
 }
 
 bool live_probe_empty(const LiveProbe *probe) {
@@ -677,7 +682,7 @@ static const BevKernel *row_of(const BevKernel *kernel) {
 
 /* Writes the machine, and the first and the last date of the recordings: "NVIDIA H200,
  * 2026-11-21 to 2026-11-29". */
-static void recorded_text(const Story *story, const LiveData *live, char *text, size_t size) {
+static ShortText recorded_text(const Story *story, const LiveData *live) {
     const char *first = NULL, *last = NULL;
     for (int i = 0; i < story->count; i++) {
         const LiveKernel *row = timed_row(live, story->bars[i].kernel);
@@ -685,24 +690,25 @@ static void recorded_text(const Story *story, const LiveData *live, char *text, 
         first = on && (!first || strcmp(on, first) < 0) ? on : first;
         last = on && (!last || strcmp(on, last) > 0) ? on : last;
     }
-    machine_text(first ? first : "", text, size);
+    ShortText machine = machine_text(first ? first : "");
     const char *from = first ? strrchr(first, ' ') : NULL, *to = last ? strrchr(last, ' ') : NULL;
     if (from)
-        text_add(text, size, ",%s", from);
+        text_add(machine.text, sizeof machine.text, ",%s", from);
     if (to && strcmp(from, to))
-        text_add(text, size, " to%s", to);
+        text_add(machine.text, sizeof machine.text, " to%s", to);
+    return machine;
 }
 
 /* Writes where the times are from: the machine, and another configuration until its own is
  * known. */
 static void tell_from(Story *story, const State *state, const LiveData *live) {
-    char on[128], config[80] = "";
+    char config[80] = "";
     const char *estimate = "";
-    prediction_gpu(state, on, sizeof on);
+    ShortText on = prediction_gpu(state);
     if (story->source == SOURCE_MEASURED)
-        snprintf(on, sizeof on, "%s", live->device.name);
+        snprintf(on.text, sizeof on.text, "%s", live->device.name);
     else if (story->source == SOURCE_RECORDED)
-        recorded_text(story, live, on, sizeof on);
+        on = recorded_text(story, live);
     if (story->source == SOURCE_MODEL) {
         const KernelConfig *now = &state->job.config;
         const MemoryModel *model = live->model;
@@ -729,7 +735,7 @@ static void tell_from(Story *story, const State *state, const LiveData *live) {
              : !model_follows(&live->job.config) ? "no model of these kernels"
              : live->timed                       ? "times follow"
                                                  : "not recorded",
-             story->source ? on : "", config);
+             story->source ? on.text : "", config);
     snprintf(story->from, sizeof story->from, "%s%s", story->of, estimate);
 }
 
@@ -787,13 +793,13 @@ void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char
                      size_t size) {
     const LiveMoments *moments = &accuracy->moments;
     const bool other = moments->judged && moments->max_abs > accuracy->max_abs;
-    char moment[48], of[32] = "";
-    live_moment_text(scene, other ? moments->time_s : accuracy->time_s, moment, sizeof moment);
+    char of[32] = "";
     if (moments->judged > 1)
         snprintf(of, sizeof of, ", worst of %d moments", moments->judged);
     text[0] = '\0';
     if (scene_moves(scene))
-        snprintf(text, size, " at %s%s", moment, of);
+        snprintf(text, size, " at %s%s",
+                 live_moment_text(scene, other ? moments->time_s : accuracy->time_s).text, of);
 }
 
 bool live_longest_empty(const LiveData *live) {

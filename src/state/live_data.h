@@ -261,14 +261,14 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
 /* Writes the label of one side of a comparison. Where only the rigs differ: "rig as pinned" or
  * "rig now". Else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where a stand-in pooled the
  * picture. */
-void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
+ShortText live_side_label(const LiveData *live, bool baseline);
 
 /* Returns the mark of a format that was judged on other values than the picture shows: "~" if it
  * was judged before the newest change, "*" if at another moment of the world, else "". */
 const char *live_accuracy_mark(const LiveData *live, BevDtype dtype);
 
 /* Writes the moment: "t 3.20 s", or "moment 2 of 40" for a clip. */
-void live_moment_text(const SceneFacts *scene, double time_s, char *text, size_t size);
+ShortText live_moment_text(const SceneFacts *scene, double time_s);
 
 /* Writes "DRAM 0.12 MB, L2 1.60 M sectors, ..."; returns false for counters of another job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
@@ -319,7 +319,7 @@ Ladder ladder_of(const State *state, const LiveData *live);
 
 /* Writes the source of the row's median and how it was timed: "measured", "measured, single
  * launches", "measured while rendering: noisy", "measured, unsettled", "recorded, stale", "n/a". */
-void latency_origin(const LiveKernel *row, char *text, size_t size);
+ShortText latency_origin(const LiveKernel *row);
 
 typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
 
@@ -331,7 +331,7 @@ const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKern
 
 /* Writes the machine of a recording's label "Intel(R) Xeon(R) Processor, 2 threads, ...": "Intel
  * Xeon". */
-void machine_text(const char *label, char *text, size_t size);
+ShortText machine_text(const char *label);
 
 /* Writes where the speed-up is from: "4.20 to 4.90 in 7 pairs", "recorded on NVIDIA H200", "not
  * recorded". */
@@ -373,10 +373,10 @@ Prediction prediction_of(const State *state, const LiveData *live,
                          const PredictedKernel *predicted);
 
 /* Writes the predicted GPU: "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
-void prediction_gpu(const State *state, char *text, size_t size);
+ShortText prediction_gpu(const State *state);
 
 /* Writes "3.8 sectors a request"; "n/a sectors a request" where no request was made. */
-void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size);
+ShortText prediction_sectors(const PredictedKernel *predicted);
 
 /* Lists what limits the selection on the chosen GPU and L2, by the model. Returns how many; 0:
  * unknown. */

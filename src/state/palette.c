@@ -277,9 +277,8 @@ bool palette_usable(const State *state, const Command *command, char *reason, si
     bool silent = after.log.said == state->log.said;
     if (bits & ~(unsigned)STEP_REDRAW || silent)
         return true;
-    char now[64];
-    state_value(state, command->action, now, sizeof now);
-    if (!command->step && now[0] && strcasestr(after.log.lines[0].said, now) &&
+    const ShortText now = state_value(state, command->action);
+    if (!command->step && now.text[0] && strcasestr(after.log.lines[0].said, now.text) &&
         !strstr(after.log.lines[0].said, "still") && !strstr(after.log.lines[0].said, "no "))
         return true; /* it stands there already */
     snprintf(reason, size, "%s", after.log.lines[0].said);

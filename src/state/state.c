@@ -115,8 +115,10 @@ bool state_shows_errors(const State *state) {
     return state->view == state->menu.error_view && state->compare != COMPARE_DIFFERENCE;
 }
 
-void state_value(const State *state, Action action, char *text, size_t size) {
-    keys[action].value(state, text, size);
+ShortText state_value(const State *state, Action action) {
+    ShortText value;
+    keys[action].value(state, value.text, sizeof value.text);
+    return value;
 }
 
 /* Makes a file name of a scene, which may be a path. Only safe characters stay. */

@@ -417,7 +417,7 @@ BitsPage state_bits(const State *state);
 bool state_shows_errors(const State *state);
 
 /* Writes the control's value: "FP16", "on", "0.5 deg"; "" for controls without a value. */
-void state_value(const State *state, Action action, char *text, size_t size);
+ShortText state_value(const State *state, Action action);
 
 /* Returns the size of the window's text and lines, as a multiple of the usual size. */
 double state_text_scale(const State *state);

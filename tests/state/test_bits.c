@@ -107,15 +107,15 @@ STATE_SUITE(bits_keys) {
               means('d', ACTION_DTYPE, 1),
           "on the page of bits they choose bits and numbers, and Space flips");
     keys_hints(&state, hints);
-    tap_ok(!strcmp(hints[0].key, "Arrows") && !strcmp(hints[1].key, "Space"),
+    tap_ok(!strcmp(hints[0].key.name, "Arrows") && !strcmp(hints[1].key.name, "Space"),
            "the key bar tells so");
     state.lesson.open = true;
     state.lesson.asks = ASKS_CHOICE;
     int count = keys_hints(&state, hints), escapes = 0;
     for (int i = 0; i < count; i++)
-        escapes += !strcmp(hints[i].key, "Esc");
-    tap_ok(means(' ', ACTION_BITS_FLIP, 1) && !strcmp(hints[0].key, "Left Right") && escapes == 1 &&
-               count <= KEY_HINTS,
+        escapes += !strcmp(hints[i].key.name, "Esc");
+    tap_ok(means(' ', ACTION_BITS_FLIP, 1) && !strcmp(hints[0].key.name, "Left Right") &&
+               escapes == 1 && count <= KEY_HINTS,
            "in a lesson, too, where Up and Down choose an answer");
     after("escape", !state.bits.open && state.lesson.open && means(' ', ACTION_PLAY, 1),
           "Esc leaves the page of bits first");

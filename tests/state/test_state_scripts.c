@@ -79,15 +79,15 @@ static const char *opened(void) {
 static void play(const char *line, FILE *text) {
     static const char *const bits[] = {"redraw",     "run",  "quit",   "snapshot", "record",
                                        "fullscreen", "look", "lesson", "undo",     "change"};
-    static char before[ACTION_COUNT][80];
-    char now[80], why[200];
+    static ShortText before[ACTION_COUNT];
+    char why[200];
     Command command;
     const int logged = state.log.count;
     const int64_t probed = state_probe_cell(&state);
     const int row = state.help_first;
     const char *over = opened();
     for (int i = 0; i < ACTION_COUNT; i++)
-        state_value(&state, (Action)i, before[i], sizeof before[i]);
+        before[i] = state_value(&state, (Action)i);
     char newest[sizeof state.log.lines[0].text];
     snprintf(newest, sizeof newest, "%s", said());
     unsigned asked = send(line);
@@ -99,9 +99,9 @@ static void play(const char *line, FILE *text) {
             fprintf(text, " %s", bits[i]);
     fprintf(text, asked ? "\n" : " nothing\n");
     for (int i = 0; i < ACTION_COUNT; i++) {
-        state_value(&state, (Action)i, now, sizeof now);
-        if (strcmp(before[i], now) != 0)
-            fprintf(text, "    %s: %s, was %s\n", keys[i].word, now, before[i]);
+        const ShortText now = state_value(&state, (Action)i);
+        if (strcmp(before[i].text, now.text) != 0)
+            fprintf(text, "    %s: %s, was %s\n", keys[i].word, now.text, before[i].text);
     }
     if (state_probe_cell(&state) != probed)
         fprintf(text, "    probed cell: %d, was %d\n", (int)state_probe_cell(&state), (int)probed);

@@ -62,45 +62,45 @@ static void begin(void) {
 
 /* An argument of the row that is not what the control stands at. False: the row makes none. */
 static bool make_argument(const KeyRow *row, char *argument, size_t size) {
-    char value[64];
+    const ShortText value = state_value(&state, row->action);
     ValueName values[VALUES_MAX];
-    state_value(&state, row->action, value, sizeof value);
     int count = row->list ? row->list(&state, values) : 0;
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
         if (row->action == absent[i])
             return false;
     if (row->argument == ARGUMENT_SWITCH)
         snprintf(argument, size, "%s",
-                 strcmp(value, "on") && strcmp(value, "playing") ? "on" : "off");
+                 strcmp(value.text, "on") && strcmp(value.text, "playing") ? "on" : "off");
     else if (row->argument == ARGUMENT_NUMBER)
         snprintf(argument, size, "%g", isfinite(row->hi) ? row->lo + (row->hi - row->lo) / 4 : 3);
     else if (count > 1)
-        snprintf(
-            argument, size, "%s",
-            values[!strcasecmp(values[0].title, value) || !strcasecmp(values[0].name, value)].name);
+        snprintf(argument, size, "%s",
+                 values[!strcasecmp(values[0].title, value.text) ||
+                        !strcasecmp(values[0].name, value.text)]
+                     .name);
     return row->argument == ARGUMENT_SWITCH || row->argument == ARGUMENT_NUMBER || count > 1;
 }
 
 TAP_SUITE(state_words) {
-    static char before[ACTION_COUNT][64];
-    char now[64], argument[64];
+    static ShortText before[ACTION_COUNT];
+    char argument[64];
     int sent = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
         begin();
-        state_value(&state, (Action)i, now, sizeof now);
-        if (!now[0] || !make_argument(&keys[i], argument, sizeof argument))
+        if (!state_value(&state, (Action)i).text[0] ||
+            !make_argument(&keys[i], argument, sizeof argument))
             continue;
         for (int other = 0; other < ACTION_COUNT; other++)
-            state_value(&state, (Action)other, before[other], sizeof before[other]);
+            before[other] = state_value(&state, (Action)other);
         unsigned bits = use("%s %s", keys[i].word, argument);
         sent++;
         for (int other = 0; other < ACTION_COUNT; other++) {
-            state_value(&state, (Action)other, now, sizeof now);
-            bool same = !strcmp(before[other], now);
+            const ShortText now = state_value(&state, (Action)other);
+            bool same = !strcmp(before[other].text, now.text);
             if (other == i ? same || (keys[i].group < GROUP_LESSON && !(bits & STEP_CHANGE))
                            : !same && !follows(keys[i].word, keys[other].word))
                 tap_ok(false, "%s %s: %s is %s, was %s; %s", keys[i].word, argument,
-                       keys[other].word, now, before[other], said());
+                       keys[other].word, now.text, before[other].text, said());
         }
     }
     tap_ok(sent > 60, "%d words change their own value, and nothing else", sent);

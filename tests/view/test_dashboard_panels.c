@@ -134,12 +134,13 @@ static void test_model(void) {
         }
     begin_simulated(200, 60);
     draw_after("chart mrc; gpu h200; l2 16");
-    char us[32], line[96];
+    char line[160];
     Prediction p =
         model_predict(live.model, prediction_kernel(&state, &live), state.gpu, &state.edit);
-    figure_text(UNIT_US, p.latency_us, us, sizeof us);
-    snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
-    tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0, "another GPU, and another L2 of it");
+    const UnitText us = text_of_figure(UNIT_US, p.latency_us);
+    snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us.text);
+    tap_ok(shows(line) && strcmp(us.text, "22.0 \u00b5s") != 0,
+           "another GPU, and another L2 of it");
     draw_after("chart none; l2 16");
     tap_ok(shows("what-if L2") && shows("model of H200 with 16 MiB"), "its bar and its times");
     draw_after("all on");

@@ -24,7 +24,8 @@ static bool last_is(const char *label) {
 static char text[64]; /* made last */
 
 #define is(want_, ...)      tap_ok(!strcmp(text, want_), __VA_ARGS__)
-#define figure_is(us_, ...) (figure_text(UNIT_US, us_, text, sizeof text), is(__VA_ARGS__))
+#define figure_is(us_, ...)                                                                        \
+    (snprintf(text, sizeof text, "%s", text_of_figure(UNIT_US, us_).text), is(__VA_ARGS__))
 #define shell(from_, to_)                                                                          \
     tap_ok(clean_for_shell(from_, text, sizeof text) && !strcmp(text, to_), "to a shell %s", text)
 #define cleaned(from_, ...) (clean_text(from_, text, sizeof text), is(__VA_ARGS__))

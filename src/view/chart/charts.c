@@ -37,9 +37,8 @@ static void chart_describe(const ChartInput *input, char text[TEXT]) {
 
 /* Writes the GPU of charts of one GPU, and its changes. */
 static void chart_describe_gpu(const ChartInput *input, char *text, size_t size) {
-    char changed[96];
-    gpu_edit_text(&input->edit, changed, sizeof changed);
-    snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
+    snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title,
+             gpu_edit_text(&input->edit).text);
 }
 
 static void chart_describe_on(ChartData *data) {

@@ -544,18 +544,18 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
 static void describe_figure(const Figure *figure, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     const char *view = views[spec->picture->bev.view].title;
-    char channel[32] = "", slice[64], a[128], b[128];
+    char channel[32] = "", slice[64];
     slice_describe(&figure->slice, figure->frame->rig ? &figure->frame->rig->grid : NULL, slice,
                    sizeof slice);
-    live_side_label(spec->live, false, a, sizeof a);
-    live_side_label(spec->live, true, b, sizeof b);
+    const ShortText a = live_side_label(spec->live, false);
     if (spec->picture->bev.view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->picture->channel);
     if (spec->difference)
-        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, a, b);
+        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, a.text,
+                 live_side_label(spec->live, true).text);
     else
         snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s", view,
-                 channel, slice, slice[0] ? ", " : "", a);
+                 channel, slice, slice[0] ? ", " : "", a.text);
 }
 
 /* Writes the result, as the title: what differs, which pixels feed a loss, or how long pooling
@@ -567,8 +567,7 @@ static void result_text(const Figure *figure, char *text, size_t size) {
     const LiveKernel *row = live_kernel(live, config->kernel);
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
     const bool elsewhere = config->kernel->where == BEV_CPU && row && row->recorded_on[0];
-    char label[128], result[160];
-    kernel_config_label(config, label, sizeof label);
+    char result[160];
     const UnitText points = text_of_unit(UNIT_COUNT, (double)live->intervals.stats.points);
     if (figure->spec->difference)
         comparison_text(figure->spec->state, live, result, sizeof result);
@@ -584,7 +583,7 @@ static void result_text(const Figure *figure, char *text, size_t size) {
                  source_names[row->median_us.source]);
     else
         snprintf(result, sizeof result, "%s points", points.text);
-    snprintf(text, size, "%s: %s", label, result);
+    snprintf(text, size, "%s: %s", kernel_config_label(config).text, result);
     if (!figure->spec->difference && accuracy->source && isfinite(accuracy->max_abs))
         text_add(text, size, ", largest error %s",
                  text_of_unit(UNIT_ERROR, accuracy->max_abs).text);
@@ -728,22 +727,18 @@ static void grid_text(const Figure *figure, char *value) {
 }
 
 static void latency_text(const LiveData *live, const LiveKernel *row, char *value) {
-    char origin[64];
     if (!row || !row->median_us.source) {
         snprintf(value, VALUE_MAX, "n/a: %s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
         return;
     }
-    latency_origin(row, origin, sizeof origin);
     snprintf(value, VALUE_MAX, "%s (%s)", text_of_figure(UNIT_US, row->median_us.value).text,
-             origin);
+             latency_origin(row).text);
 }
 
 /* Writes name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
 static void recorded_text(const char *label, char *value) {
     const char *date = strrchr(label, ',');
-    char machine[64];
-    machine_text(label, machine, sizeof machine);
-    snprintf(value, VALUE_MAX, "%s%s", machine, date ? date : "");
+    snprintf(value, VALUE_MAX, "%s%s", machine_text(label).text, date ? date : "");
 }
 
 static void device_text(const LiveDevice *device, BevWhere where, char *value) {
@@ -761,7 +756,7 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
     const ScaleRanges *scales = figure->frame->features->scales;
     value[0] = '\0';
     if (which == RUN_KERNEL)
-        kernel_config_label(config, value, VALUE_MAX);
+        snprintf(value, VALUE_MAX, "%s", kernel_config_label(config).text);
     else if (which == RUN_SCALES && scales)
         snprintf(value, VALUE_MAX, "%s", ranges_label(scales, config->dtype));
     else if (which == RUN_DEVICE)
@@ -919,13 +914,13 @@ static double draw_blocks(Pen *pen, const Figure *figure, const Places *page) {
 
 static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     TextStyle style = style_heading(pen);
-    char label[128], text[192];
+    ShortText label = live_side_label(figure->spec->live, panel->baseline);
+    char text[192];
     if (!panel->letter)
         return;
-    live_side_label(figure->spec->live, panel->baseline, label, sizeof label);
     if (panel->bev->difference)
-        comparison_text(figure->spec->state, figure->spec->live, label, sizeof label);
-    snprintf(text, sizeof text, "%s   %s", panel->letter, label);
+        comparison_text(figure->spec->state, figure->spec->live, label.text, sizeof label.text);
+    snprintf(text, sizeof text, "%s   %s", panel->letter, label.text);
     pen_text(pen, panel->box.x, panel->box.y - TICK_SPACE - 8, fmax(panel->box.w, 100), &style,
              text);
 }

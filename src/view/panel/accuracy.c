@@ -53,9 +53,7 @@ static void tolerance_cell(Table *table, LiveVerdict verdict) {
 }
 
 static void error_cell(Table *table, int column, double value) {
-    char text[32];
-    unit_text(UNIT_ERROR, value, text, sizeof text);
-    table_cell(table, column, isnan(value) ? "" : text);
+    table_cell(table, column, isnan(value) ? "" : text_of_unit(UNIT_ERROR, value).text);
 }
 
 static void draw_figures(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
@@ -124,7 +122,6 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
 static void marks_text(const PanelData *data, char *text, size_t size) {
     double least = INFINITY, most = -INFINITY;
     bool stale = false;
-    char from[48], to[48];
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
         char mark =
             reason_of(data, (BevDtype)i) ? 0 : live_accuracy_mark(data->live, (BevDtype)i)[0];
@@ -136,10 +133,9 @@ static void marks_text(const PanelData *data, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "%s", stale ? ", ~ stale" : "");
     if (isinf(least))
         return;
-    live_moment_text(&data->state->scene, least, from, sizeof from);
-    live_moment_text(&data->state->scene, most, to, sizeof to);
-    snprintf(text + used, size - used, ", * of %s%s%s", from, least < most ? " to " : "",
-             least < most ? to : "");
+    snprintf(text + used, size - used, ", * of %s%s%s",
+             live_moment_text(&data->state->scene, least).text, least < most ? " to " : "",
+             least < most ? live_moment_text(&data->state->scene, most).text : "");
 }
 
 void accuracy_draw(Sheet *sheet, Area area, const PanelData *data) {

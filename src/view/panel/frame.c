@@ -113,10 +113,8 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED), .origin = ORIGIN_PIPELINE}};
-    char time[32];
-    live_moment_text(&state->scene, time_of_picture(data), time, sizeof time);
     snprintf(right[0].text, sizeof right[0].text, "%s %s", state->playing ? "\u25b6" : "\u2016",
-             time);
+             live_moment_text(&state->scene, time_of_picture(data)).text);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
     if (live->fps.source)
         snprintf(right[2].text, sizeof right[2].text, "%.0f fps", live->fps.value);
@@ -273,15 +271,15 @@ void log_draw(Sheet *sheet, Area area, const PanelData *data) {
 enum { HINT_GAP = 2 };
 
 static int hint_width(const Sheet *sheet, const KeyHint *hint) {
-    return sheet_width(sheet, hint->key) + sheet_width(sheet, hint->label) + 3;
+    return sheet_width(sheet, hint->key.name) + sheet_width(sheet, hint->label) + 3;
 }
 
 static void hint_draw(Sheet *sheet, int x, int y, const KeyHint *hint) {
     unsigned attributes = CELL_BOLD | (sheet->color ? 0 : CELL_REVERSE);
-    int key_w = sheet_width(sheet, hint->key), label_w = sheet_width(sheet, hint->label);
+    int key_w = sheet_width(sheet, hint->key.name), label_w = sheet_width(sheet, hint->label);
     sheet_paper(sheet, (Area){x, y, key_w + 2, 1}, INK_KEY);
     sheet_text(sheet, x + 1, y, key_w, (CellStyle){.ink = INK_TITLE, .attributes = attributes},
-               hint->key);
+               hint->key.name);
     sheet_text(sheet, x + key_w + 3, y, label_w, cell_style(INK_MUTED), hint->label);
     if (hint->action < ACTION_COUNT)
         sheet_spot(sheet, (Area){x, y, key_w + label_w + 3, 1}, hint->action, 1, "");

@@ -138,18 +138,18 @@ static void say_sums(const Story *story, const PanelData *data, char *text, size
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
     const double largest = live_largest_error(accuracy);
-    char error[24], at[96];
-    unit_text(UNIT_ERROR, largest, error, sizeof error);
+    char at[96];
+    const UnitText error = text_of_unit(UNIT_ERROR, largest);
     live_error_when(&data->state->scene, accuracy, at, sizeof at);
     if (!accuracy->source || accuracy->stale || story->other_config)
         snprintf(text, size, "the largest error of %s follows", story->selection.kernel->title);
     else if (!isfinite(largest))
         snprintf(text, size, "its sums were not judged");
     else if (gates_fail(accuracy))
-        snprintf(text, size, "its sums are wrong: error %s%s, a gate fails", error, at);
+        snprintf(text, size, "its sums are wrong: error %s%s, a gate fails", error.text, at);
     else
         snprintf(text, size, "%s errs by %s%s, NVIDIA's tolerance 0.01", bev_dtypes[dtype].title,
-                 error, at);
+                 error.text, at);
 }
 
 /* Writes the source of the large number, then this machine's own ratio. `pairs`: the number is this
@@ -158,16 +158,17 @@ static void say_source(const Story *story, const PanelData *data, bool pairs, ch
                        size_t size) {
     const LiveSpeedup *here = &data->live->speedup;
     const bool known = here->ratio.source && here->ratio.source != SOURCE_COMPUTED;
-    char machine[96] = "this CPU", ratio[16], more[160] = "", from[200];
+    ShortText machine = {"this CPU"};
+    char ratio[16], more[160] = "", from[200];
     if (here->ratio.source == SOURCE_RECORDED)
-        machine_text(here->recorded_on, machine, sizeof machine);
+        machine = machine_text(here->recorded_on);
     else if (data->state->job.config.kernel->where == BEV_CUDA)
-        snprintf(machine, sizeof machine, "%s", data->live->device.name);
+        snprintf(machine.text, sizeof machine.text, "%s", data->live->device.name);
     ratio_text(here->ratio.value, ratio, sizeof ratio);
-    snprintf(from, sizeof from, "%s on %s", source_names[here->ratio.source], machine);
+    snprintf(from, sizeof from, "%s on %s", source_names[here->ratio.source], machine.text);
     if (known && !pairs && !here->ratio.doubtful && story->on_gpu &&
         data->state->job.config.kernel->where == BEV_CPU)
-        snprintf(more, sizeof more, ", %s: %s %s", machine, ratio,
+        snprintf(more, sizeof more, ", %s: %s %s", machine.text, ratio,
                  source_names[here->ratio.source]);
     bool waits = waits_for_cpu(story, data) || (pairs && data->live->machine_busy);
     if (waits && here->ratio.source != SOURCE_MEASURED)

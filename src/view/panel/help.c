@@ -9,15 +9,13 @@ enum { KEYS_W = 13, WORD_W = 12, VALUE_W = 12, TEXT_W = HELP_TEXT_W };
 
 /* A narrow row has no value. */
 static void draw_control(Sheet *sheet, Area row, const State *state, const KeyRow *control) {
-    char text[64];
     int x = row.x + KEYS_W, value_w = row.w < KEYS_W + WORD_W + VALUE_W + TEXT_W ? 0 : VALUE_W;
-    keys_label(control, text, sizeof text);
-    sheet_text(sheet, row.x, row.y, KEYS_W - 1, cell_bold(INK_ACCENT), text);
+    sheet_text(sheet, row.x, row.y, KEYS_W - 1, cell_bold(INK_ACCENT), keys_label(control).text);
     sheet_text(sheet, x, row.y, WORD_W - 1, cell_style(INK_TEXT), control->word);
     x += WORD_W;
-    state_value(state, control->action, text, sizeof text);
     if (value_w)
-        sheet_text(sheet, x, row.y, value_w, cell_bold(INK_TITLE), text);
+        sheet_text(sheet, x, row.y, value_w, cell_bold(INK_TITLE),
+                   state_value(state, control->action).text);
     x += value_w + 1;
     sheet_text(sheet, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), control->help);
 }

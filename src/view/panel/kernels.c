@@ -42,10 +42,7 @@ static Ink row_ink(const PanelData *data, const LiveKernel *row) {
 
 /* Fills a cell with a reading. It stays blank where the figure is unknown. */
 static void cell_reading(Table *table, int column, Unit unit, const Reading *reading) {
-    char text[32] = "";
-    if (reading->source)
-        reading_text(unit, reading, text, sizeof text);
-    table_cell(table, column, text);
+    table_cell(table, column, reading->source ? reading_text(unit, reading).text : "");
 }
 
 /* Fills a cell with a number, whose unit stands above the column. */

@@ -156,7 +156,7 @@ static Stays stays_of(const PanelData *data, const Prediction *there) {
  * of the output's 6.40 MB go to DRAM, 0 B come from it". False: the model does not know it yet. */
 static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
-    char reads[32], writes[32], whole[32], of[64] = "", on[128], moved[128], text[400];
+    char reads[32], writes[32], whole[32], of[64] = "", moved[128], text[400];
     if (!predicted)
         return false;
     const Prediction there = prediction_of(data->state, data->live, predicted);
@@ -172,8 +172,8 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
              reads);
     if (prediction_dram_bytes(there) < 1)
         snprintf(moved, sizeof moved, "%snothing goes to DRAM or comes from it", about);
-    prediction_gpu(data->state, on, sizeof on);
-    snprintf(text, sizeof text, "%s on %s: %s", predicted->title, on, moved);
+    snprintf(text, sizeof text, "%s on %s: %s", predicted->title, prediction_gpu(data->state).text,
+             moved);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "%s: %s", predicted->title, moved);
     if (sheet_width(sheet, text) - (int)strlen(strchr(moved, ',') ? strchr(moved, ',') : "") >
@@ -187,14 +187,13 @@ static bool draw_moved(Sheet *sheet, Area area, const PanelData *data) {
 /* Draws how many requests hit the predicted GPU's L2. */
 static void draw_requests(Sheet *sheet, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[400], on[128], sectors[48];
+    char line[400];
     if (!predicted)
         return;
-    prediction_gpu(data->state, on, sizeof on);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
-    prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, %s", on,
-             100 * prediction_of(data->state, data->live, predicted).hit_rate, sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, %s", prediction_gpu(data->state).text,
+             100 * prediction_of(data->state, data->live, predicted).hit_rate,
+             prediction_sectors(predicted).text);
     sheet_figures(sheet, area, INK_MUTED, line);
 }
 
@@ -338,7 +337,7 @@ static void draw_cache(Sheet *sheet, Area row, const PanelData *data, const Cach
 static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *segments) {
     const bool backward = segments[TENSORS - 1].value > 0;
     const int count = backward ? TENSORS : TENSORS - 1;
-    char text[64], bytes[24];
+    char text[64];
     int x = row.x, end = row.x + row.w;
     for (int i = 0; i < count; i++) {
         const char *name = backward && tensors[i].ink == INK_OUTPUT ? "grad_out" : tensors[i].name;
@@ -351,10 +350,10 @@ static void draw_legend(Sheet *sheet, Area row, double gathered, const Segment *
         sheet_key(sheet, x, row.y, segments[TENSORS].ink, segments[TENSORS].texture);
         x += 4 + sheet_text(sheet, x + 2, row.y, end - x - 2, cell_style(INK_MUTED), "unused");
     }
-    unit_text(UNIT_BYTES, gathered, bytes, sizeof bytes);
-    snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes);
+    const UnitText bytes = text_of_unit(UNIT_BYTES, gathered);
+    snprintf(text, sizeof text, "%s gather traffic %s, | L2 full", "\u25cb", bytes.text);
     if (sheet_width(sheet, text) > end - x)
-        snprintf(text, sizeof text, "%s gather %s, | L2 full", "\u25cb", bytes);
+        snprintf(text, sizeof text, "%s gather %s, | L2 full", "\u25cb", bytes.text);
     if (sheet_width(sheet, text) > end - x)
         snprintf(text, sizeof text, "| L2 full");
     if (sheet_width(sheet, text) <= end - x)

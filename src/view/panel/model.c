@@ -20,10 +20,10 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
     for (int term = 0; term < TERM_COUNT; term++) {
         bool limits = term == (int)p.limiter;
         CellStyle style = limits ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
-        char number[24], text[48];
-        figure_text(UNIT_US, p.term_us[term], number, sizeof number);
+        char text[48];
         bool brief = term == TERM_DEPENDENT_LOADS && row.w < FULL_NAMES_W;
-        snprintf(text, sizeof text, "%s %s", brief ? "loads" : term_names[term], number);
+        snprintf(text, sizeof text, "%s %s", brief ? "loads" : term_names[term],
+                 text_of_figure(UNIT_US, p.term_us[term]).text);
         if (sheet_width(sheet, text) > row.x + row.w - x)
             return;
         sheet_text(sheet, x, row.y, row.x + row.w - x, style, text);
@@ -37,37 +37,34 @@ static void draw_terms(Sheet *sheet, Area row, const PanelData *data) {
 /* Writes the latency and its limit: "V3 large-L2 on RTX A6000: 41.2 us, latency-bound". */
 static void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(state, live);
-    char on[128], us[32], reason[80];
-    prediction_gpu(state, on, sizeof on);
+    char reason[80];
+    const ShortText on = prediction_gpu(state);
     if (!predicted && !model_follows(&live->job.config)) {
         snprintf(text, size, "%s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
         return;
     }
     if (!predicted) {
-        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
+        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on.text,
                  unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
         return;
     }
     Prediction p = prediction_of(state, live, predicted);
-    figure_text(UNIT_US, p.latency_us, us, sizeof us);
     findings_reason(predicted, &p, 0, reason, sizeof reason);
-    snprintf(text, size, "%s on %s: %s, %.*s", predicted->title, on, us, (int)strcspn(reason, ":"),
-             reason);
+    snprintf(text, size, "%s on %s: %s, %.*s", predicted->title, on.text,
+             text_of_figure(UNIT_US, p.latency_us).text, (int)strcspn(reason, ":"), reason);
 }
 
 /* Writes the predicted traffic: "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
 static void prediction_memory(const State *state, const LiveData *live, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(state, live);
-    char bytes[32], sectors[48];
     if (!predicted) {
         snprintf(text, size, "%s", model_follows(&live->job.config) ? "L2 hits n/a" : "");
         return;
     }
     Prediction p = prediction_of(state, live, predicted);
-    unit_text(UNIT_BYTES, prediction_dram_bytes(p), bytes, sizeof bytes);
-    prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate, bytes,
-             sectors);
+    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate,
+             text_of_unit(UNIT_BYTES, prediction_dram_bytes(p)).text,
+             prediction_sectors(predicted).text);
 }
 
 static void draw_words(Sheet *sheet, Area area, const PanelData *data) {

@@ -14,7 +14,8 @@ typedef struct {
     const char *scene;
     char inputs[160]; /* "V4 FP16 nearest on canonical" */
     char here[160];   /* "here (NVIDIA H200), 2026-11-26" */
-    char base[64], gpu[128], time[16];
+    char base[64], time[16];
+    ShortText gpu;
     KeyText play;
     char source[448], detail[320]; /* "": the topic has none */
 } Answer;
@@ -28,34 +29,30 @@ static void fill_answer(Answer *answer) {
     const BevKernel *baseline = answer->state->job.baseline.kernel;
     const char *date = answer->live->date;
     KernelConfig config = job->kernel ? *job : *now;
-    char label[96];
     config.kernel = answer->kernel;
     answer->row = live_known_kernel(answer->live, answer->kernel);
     answer->scene = menu_name(&answer->state->menu.scenes, answer->state->job.scene);
-    kernel_config_label(&config, label, sizeof label);
-    WRITE(answer, inputs, "%s on %s", label, answer->scene);
+    WRITE(answer, inputs, "%s on %s", kernel_config_label(&config).text, answer->scene);
     WRITE(answer, here, "here (%s)%s%s", device->name[0] ? device->name : "this machine",
           date[0] ? ", " : "", date);
     WRITE(answer, base, "%s (row %s)", baseline->title, baseline->name);
     WRITE(answer, time, "%.2f", answer->live->frame.time_s);
     answer->play = key_of(ACTION_PLAY);
-    prediction_gpu(answer->state, answer->gpu, sizeof answer->gpu);
+    answer->gpu = prediction_gpu(answer->state);
 }
 
 /* ---- figures of a kernel -------------------------------------------------------------------- */
 
 /* Writes the source of a figure of the kernel's row, or why it is unknown. */
 static bool timed(Answer *answer, const LiveKernel *row, const Reading *figure) {
-    char origin[48];
     if (!row || !figure->source) {
         WRITE(answer, detail, "%s", unknown_reason(UNKNOWN_LATENCY, answer->live, row, BEV_FP32));
         return false;
     }
-    latency_origin(row, origin, sizeof origin);
     if (figure->source == SOURCE_RECORDED)
         WRITE(answer, source, "recorded: %s, file %s", row->recorded_on, row->recorded_file);
     else
-        WRITE(answer, source, "%s %s", origin, answer->here);
+        WRITE(answer, source, "%s %s", latency_origin(row).text, answer->here);
     return true;
 }
 
@@ -103,22 +100,21 @@ static bool error(Answer *answer) {
     const BevDtype dtype = answer->origin->dtype;
     const LiveAccuracy *accuracy = &answer->live->accuracy[dtype];
     bool scaled = strcmp(bev_dtypes[dtype].scaling, "none") != 0;
-    char moment[48] = "", largest[32];
+    ShortText moment = {""};
     if (!accuracy->source) {
         WRITE(answer, detail, "%s",
               unknown_reason(UNKNOWN_ACCURACY, answer->live, answer->row, dtype));
         return false;
     }
     if (scene_moves(&state->scene))
-        live_moment_text(&state->scene, accuracy->time_s, moment, sizeof moment);
-    unit_text(UNIT_ERROR, accuracy->largest, largest, sizeof largest);
+        moment = live_moment_text(&state->scene, accuracy->time_s);
     WRITE(answer, source, "%s %s%s. %s of %s in %s on %s%s%s", source_names[accuracy->source],
           answer->here, accuracy->stale ? ", before the last change" : "",
           accuracy->output ? accuracy->output : "The grid", answer->kernel->title,
-          bev_dtypes[dtype].title, answer->scene, moment[0] ? ", " : "", moment);
-    WRITE(answer, detail, "Its largest value: %s. Gate B: rel L2 up to %g%s%s", largest,
-          accuracy->rel_l2_limit, scaled ? "; scales: " : "",
-          scaled ? scales_name(state, answer->live->job.scales) : "");
+          bev_dtypes[dtype].title, answer->scene, moment.text[0] ? ", " : "", moment.text);
+    WRITE(answer, detail, "Its largest value: %s. Gate B: rel L2 up to %g%s%s",
+          text_of_unit(UNIT_ERROR, accuracy->largest).text, accuracy->rel_l2_limit,
+          scaled ? "; scales: " : "", scaled ? scales_name(state, answer->live->job.scales) : "");
     return true;
 }
 
@@ -154,12 +150,11 @@ static bool timeline(Answer *answer) {
 
 static bool counters(Answer *answer) {
     const LiveCounters *counted = &answer->live->counters;
-    char label[96];
     if (!counted->source)
         return false;
-    kernel_config_label(&counted->config, label, sizeof label);
     WRITE(answer, source, "%s %s", source_names[counted->source], answer->here);
-    WRITE(answer, detail, "%s%s", label, counted->stale ? ", before the last change" : "");
+    WRITE(answer, detail, "%s%s", kernel_config_label(&counted->config).text,
+          counted->stale ? ", before the last change" : "");
     return true;
 }
 
@@ -192,7 +187,7 @@ static const char *filled(const Answer *a, const char *name, size_t length) {
                  {"kernel", a->kernel->title},
                  {"row", a->kernel->name},
                  {"base", a->base},
-                 {"gpu", a->gpu},
+                 {"gpu", a->gpu.text},
                  {"time", a->time},
                  {"play", a->play.name},
                  {"scales", scales_name(a->state, a->live->job.scales)},

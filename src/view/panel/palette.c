@@ -37,9 +37,9 @@ static void group_text(Action first, char *text, size_t size) {
 /* The texts of a palette row, by column. */
 typedef struct {
     const PaletteRow *row;
-    char value[64]; /* a control's value; the title of a row that is a value */
-    char help[256]; /* the purpose, or the reason why it cannot be used */
-    char key[16];
+    ShortText value; /* a control's value; the title of a row that is a value */
+    char help[256];  /* the purpose, or the reason why it cannot be used */
+    KeyText key;
     bool usable;
 } Line;
 
@@ -54,11 +54,11 @@ static Line line_of(const PanelData *data, const PaletteRow *row) {
     snprintf(line.help, sizeof line.help, "%s", row->help);
     line.usable = palette_usable(data->state, &row->command, line.help, sizeof line.help);
     if (row->kind == PALETTE_CONTROL)
-        state_value(data->state, row->command.action, line.value, sizeof line.value);
+        line.value = state_value(data->state, row->command.action);
     else
-        snprintf(line.value, sizeof line.value, "%s", row->title);
+        snprintf(line.value.text, sizeof line.value.text, "%s", row->title);
     if (row->kind == PALETTE_CONTROL && control->keys[0])
-        keys_name(control->keys[0], line.key, sizeof line.key);
+        line.key = keys_name(control->keys[0]);
     return line;
 }
 
@@ -79,8 +79,8 @@ static Widths widths_of(const Sheet *sheet, const Line *lines, int count, int w)
     bool keys_shown = false;
     for (int i = 0; i < count; i++) {
         widths.name = wider_text(sheet, widths.name, lines[i].row->name);
-        widths.value = wider_text(sheet, widths.value, lines[i].value);
-        keys_shown |= lines[i].key[0] != '\0';
+        widths.value = wider_text(sheet, widths.value, lines[i].value.text);
+        keys_shown |= lines[i].key.name[0] != '\0';
     }
     widths.name = widths.name < w * 3 / 5 ? widths.name : w * 3 / 5;
     widths.value = widths.value < VALUE_MOST ? widths.value : VALUE_MOST;
@@ -101,11 +101,12 @@ static void draw_row(Sheet *sheet, Area area, const Line *line, Widths widths, b
     sheet_text(sheet, x, area.y, widths.name - 1, name, line->row->name);
     x += widths.name;
     sheet_text(sheet, x, area.y, widths.value - 1,
-               chosen && tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE), line->value);
+               chosen && tries ? cell_bold(INK_WARN) : cell_style(INK_TITLE), line->value.text);
     x += widths.value;
     if (widths.help > 8)
         sheet_text(sheet, x, area.y, widths.help - 1, cell_style(INK_MUTED), line->help);
-    sheet_right(sheet, area.x + area.w - KEY_W, area.y, KEY_W, cell_style(INK_ACCENT), line->key);
+    sheet_right(sheet, area.x + area.w - KEY_W, area.y, KEY_W, cell_style(INK_ACCENT),
+                line->key.name);
     add_spot(sheet, area, line->row);
 }
 
@@ -130,7 +131,7 @@ static void draw_foot(Sheet *sheet, Area area, const PanelData *data, const Line
     int used = sheet_line(sheet, area, cell_style(INK_MUTED), text);
     if (tries)
         sheet_text(sheet, area.x + used + 1, area.y, area.w - used - 1, cell_bold(INK_WARN),
-                   line->value);
+                   line->value.text);
 }
 
 /* Writes "2 of 12". Where there is no row: the reason, or that no row has what was typed. */

@@ -38,9 +38,8 @@ static const Stage legend_order[STAGE_COUNT] = {
 /* Writes a stage's name and time. A map that was made for this frame has its ratio to the pooling.
  */
 static void entry_text(const LiveData *live, Stage stage, char *text, size_t size) {
-    char time[32];
-    reading_text(UNIT_US, &live->stages_us[stage], time, sizeof time);
-    snprintf(text, size, "%s %s%s", stage_names[stage], time,
+    snprintf(text, size, "%s %s%s", stage_names[stage],
+             reading_text(UNIT_US, &live->stages_us[stage]).text,
              reading_mark(&live->stages_us[stage]));
     const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
     size_t used = strlen(text);
@@ -78,7 +77,7 @@ static void put_entry(Legend *legend, Stage stage, const char *text) {
 static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
     Legend legend = {sheet, area, area.x, 1};
     const Pace *pace = &data->state->pace;
-    char text[96], key[32], p99[32];
+    char text[96];
     for (int i = 0; i < STAGE_COUNT; i++) {
         if (!data->live->stages_us[legend_order[i]].source)
             continue;
@@ -86,9 +85,9 @@ static int draw_legend(Sheet *sheet, Area area, const PanelData *data) {
         put_entry(&legend, legend_order[i], text);
     }
     if (pace->keys) {
-        reading_text(UNIT_US, &pace->key_us, key, sizeof key);
-        reading_text(UNIT_US, &pace->key_p99_us, p99, sizeof p99);
-        snprintf(text, sizeof text, "key to picture %s, p99 %s", key, p99);
+        snprintf(text, sizeof text, "key to picture %s, p99 %s",
+                 reading_text(UNIT_US, &pace->key_us).text,
+                 reading_text(UNIT_US, &pace->key_p99_us).text);
         put_entry(&legend, STAGE_COUNT, text);
     }
     return legend.rows;
@@ -105,14 +104,14 @@ void pipeline_draw(Sheet *sheet, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     bool some_stale = false;
-    char note[64], time[32];
+    char note[64];
     collect_segments(data->live, segments, &total);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         some_stale |= data->live->stages_us[stage].stale;
-    figure_text(UNIT_US, total, time, sizeof time);
     const BevKernel *stand_in = data->live->stand_in;
-    snprintf(note, sizeof note, "%s a frame%s%s%s", time, some_stale ? " without ~" : "",
-             stand_in ? ", pooled by " : "", stand_in ? stand_in->title : "");
+    snprintf(note, sizeof note, "%s a frame%s%s%s", text_of_figure(UNIT_US, total).text,
+             some_stale ? " without ~" : "", stand_in ? ", pooled by " : "",
+             stand_in ? stand_in->title : "");
     area = sheet_title(sheet, area, "Pipeline, features to pixels", note);
     sheet_stack(sheet, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
     draw_legend(sheet, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);

@@ -12,14 +12,14 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     const MapIntervals *intervals = &data->live->intervals;
     const ScatterStats *stats = &intervals->stats;
     const char *of = intervals->of_pixels ? "pixel" : "cell";
-    char title[48], note[96] = "", text[96], count[24];
+    char title[48], note[96] = "", text[96];
     double heights[LENGTH_BUCKETS];
     int last = 0, buckets = area.w / BUCKET_W < LENGTH_BUCKETS ? area.w / BUCKET_W : LENGTH_BUCKETS;
     int64_t most = 1;
-    unit_text(UNIT_COUNT, (double)stats->intervals, count, sizeof count);
     snprintf(title, sizeof title, "Points of a %s", of);
     if (intervals->known)
-        snprintf(note, sizeof note, "%s %ss, median %d", count, of, stats->median);
+        snprintf(note, sizeof note, "%s %ss, median %d",
+                 text_of_unit(UNIT_COUNT, (double)stats->intervals).text, of, stats->median);
     area = sheet_title(sheet, area, title, note);
     if (!intervals->known)
         return;

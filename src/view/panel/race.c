@@ -33,8 +33,8 @@ static double race_us(const Race *race, double seconds) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void us_text(double us, char text[24]) {
-    figure_text(UNIT_US, us, text, 24);
+static UnitText us_text(double us) {
+    return text_of_figure(UNIT_US, us);
 }
 
 /* Returns the fastest kernel. */
@@ -160,9 +160,8 @@ static Ink lane_ink(const Race *race, const Schedule *lane) {
 /* Writes "V4 is done after 5.0 us: V3 has written 18 %, V2+DO 6 %, V2 2 %" */
 static void finding_text(const Race *race, char *text, size_t size) {
     const Schedule *best = winner_of(race);
-    char us[24];
-    us_text(best->latency_us, us);
-    int used = snprintf(text, size, "%s is done after %s:", best->rung->title, us);
+    int used = snprintf(text, size, "%s is done after %s:", best->rung->title,
+                        us_text(best->latency_us).text);
     const char *between = " ";
     for (int i = race->count - 1; i >= 0 && used < (int)size; i--) {
         const Schedule *lane = &race->lanes[i];
@@ -192,19 +191,18 @@ static void lane_draw(Sheet *sheet, Area area, const RaceView *view, const Sched
  * each bar what takes the time. */
 static void bars_draw(Sheet *sheet, Area area, const Race *race, double us) {
     enum { NAME_W = 16, TIME_W = 10 };
-    char end[24];
     int each = (int)fmin(area.h / race->count, 3), w = area.w - NAME_W - TIME_W;
     for (int i = 0; i < race->count; i++) {
         const Schedule *lane = &race->lanes[i];
         int y = area.y + i * each;
         bool done = us >= lane->latency_us;
-        us_text(lane->latency_us, end);
         sheet_text(sheet, area.x, y, NAME_W - 1, cell_bold(lane_ink(race, lane)),
                    lane->rung->title);
         sheet_bar(sheet, area.x + NAME_W, y, w, fmin(us, lane->latency_us), race_end_us(race),
                   lane_ink(race, lane));
         sheet_right(sheet, area.x + NAME_W + w, y, TIME_W,
-                    done ? cell_bold(INK_TEXT) : cell_style(INK_MUTED), end);
+                    done ? cell_bold(INK_TEXT) : cell_style(INK_MUTED),
+                    us_text(lane->latency_us).text);
         if (each > 1)
             sheet_text(sheet, area.x + NAME_W, y + 1, area.w - NAME_W, cell_style(INK_MUTED),
                        lane->reason);
@@ -260,16 +258,15 @@ void race_moments_draw(Sheet *sheet, Area area, const RaceView *view) {
     sheet_line(sheet, area, cell_style(INK_MUTED), note);
     area = area_below(area, 2);
     int w = (area.w - NAME_W) / race->count, h = (area.h - 1) / race->count;
-    for (int m = 0; m < race->count; m++) {
-        us_text(moments[m], text);
-        sheet_text(sheet, area.x + NAME_W + m * w, area.y, w - 1, cell_bold(INK_TEXT), text);
-    }
+    for (int m = 0; m < race->count; m++)
+        sheet_text(sheet, area.x + NAME_W + m * w, area.y, w - 1, cell_bold(INK_TEXT),
+                   us_text(moments[m]).text);
     for (int i = 0; i < race->count; i++) {
         const Schedule *lane = &race->lanes[i];
         Area row = {area.x, area.y + 1 + i * h, NAME_W - 2, h - 1};
         sheet_text(sheet, row.x, row.y, row.w, cell_bold(lane_ink(race, lane)), lane->rung->title);
-        us_text(lane->latency_us, text);
-        sheet_text(sheet, row.x, row.y + 1, row.w, cell_style(INK_TEXT), text);
+        sheet_text(sheet, row.x, row.y + 1, row.w, cell_style(INK_TEXT),
+                   us_text(lane->latency_us).text);
         sheet_paragraph(sheet, area_below(row, 2), INK_MUTED, lane->reason);
         for (int m = 0; m < race->count; m++)
             grid_draw(sheet, (Area){area.x + NAME_W + m * w, row.y, w - 1, h - 1}, view, lane,
@@ -338,22 +335,19 @@ static void strip_draw(Sheet *sheet, Area area, const Schedule *lane, double sca
 
 /* Draws the axis: 0 at the left, the end at the right. */
 static void axis_draw(Sheet *sheet, Area row, double end_us) {
-    char text[24];
-    for (int i = 0; i < 2; i++) {
-        us_text(end_us * i / 2, text);
-        sheet_text(sheet, row.x + row.w * i / 2, row.y, row.w / 4, cell_style(INK_MUTED), text);
-    }
-    us_text(end_us, text);
-    sheet_right(sheet, row.x + row.w / 2, row.y, row.w - row.w / 2, cell_style(INK_MUTED), text);
+    for (int i = 0; i < 2; i++)
+        sheet_text(sheet, row.x + row.w * i / 2, row.y, row.w / 4, cell_style(INK_MUTED),
+                   us_text(end_us * i / 2).text);
+    sheet_right(sheet, row.x + row.w / 2, row.y, row.w - row.w / 2, cell_style(INK_MUTED),
+                us_text(end_us).text);
 }
 
 static void lane_strip(Sheet *sheet, Area area, const Schedule *lane, double scale_us,
                        bool marked) {
-    char text[160], half[24], end[24];
-    us_text(schedule_ended_us(lane, 0.5), half);
-    us_text(lane->latency_us, end);
-    snprintf(text, sizeof text, "%s: half end by %s, the last of %d at %s", lane->rung->title, half,
-             lane->multiprocessors, end);
+    char text[160];
+    snprintf(text, sizeof text, "%s: half end by %s, the last of %d at %s", lane->rung->title,
+             us_text(schedule_ended_us(lane, 0.5)).text, lane->multiprocessors,
+             us_text(lane->latency_us).text);
     sheet_line(sheet, area, cell_bold(marked ? INK_TEXT : INK_ACCENT), text);
     strip_draw(sheet, area_below(area, 1), lane, scale_us, marked ? INK_MUTED : INK_ACCENT, marked);
 }
@@ -400,7 +394,7 @@ static RaceView view_of(const PanelData *data, char *where, size_t size) {
 
 /* Draws what each kernel has written when the fastest is done, two grids beside each other. */
 void race_draw(Sheet *sheet, Area area, const PanelData *data) {
-    char text[200], us[24];
+    char text[200];
     const RaceView view = view_of(data, text, sizeof text);
     const Race *race = view.race;
     if (!race || !race->count) {
@@ -408,8 +402,8 @@ void race_draw(Sheet *sheet, Area area, const PanelData *data) {
         return;
     }
     const Schedule *best = winner_of(race);
-    us_text(best->latency_us, us);
-    snprintf(text, sizeof text, "Written when %s is done, after %s", best->rung->title, us);
+    snprintf(text, sizeof text, "Written when %s is done, after %s", best->rung->title,
+             us_text(best->latency_us).text);
     area = sheet_title(sheet, area, text, ":race");
     int w = (area.w - GAP) / 2, h = area.h / ((race->count + 1) / 2);
     for (int i = 0; i < race->count; i++)

@@ -73,8 +73,8 @@ static void verdict_text(const PanelData *data, BevDtype dtype, bool brief, char
     const double error = live_largest_error(accuracy);
     const bool pass = error <= LIMIT;
     const char *name = bev_dtypes[dtype].title;
-    char number[24], when[48] = "";
-    unit_text(UNIT_ERROR, error, number, sizeof number);
+    char when[48] = "";
+    const UnitText number = text_of_unit(UNIT_ERROR, error);
     live_error_when(&data->state->scene, accuracy, when, sizeof when);
     const bool format_fails = accuracy->gate_b == LIVE_FAIL || accuracy->moments.fails;
     const char *fails = !accuracy->source || accuracy->stale ? "being judged"
@@ -86,14 +86,14 @@ static void verdict_text(const PanelData *data, BevDtype dtype, bool brief, char
     if (fails)
         snprintf(text, size, "%.*s", brief ? (int)strcspn(fails, ":") : 40, fails);
     else if (brief)
-        snprintf(text, size, "%s: %s, %s 1e-2", name, number, pass ? "within" : "above");
+        snprintf(text, size, "%s: %s, %s 1e-2", name, number.text, pass ? "within" : "above");
     else
         snprintf(text, size, "%s%s, %s 1e-2, %s%s, rel L2 %.2g",
                  !accuracy->gate_a   ? "gate B passes, A and C run"
                  : !accuracy->gate_c ? "gates A, B pass, C runs: right for "
                                      : "gates pass: right for ",
-                 accuracy->gate_a ? name : "", pass ? "within" : "too coarse for", number, when,
-                 fmax(accuracy->rel_l2, accuracy->moments.rel_l2));
+                 accuracy->gate_a ? name : "", pass ? "within" : "too coarse for", number.text,
+                 when, fmax(accuracy->rel_l2, accuracy->moments.rel_l2));
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -102,14 +102,15 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     const char *title = "Is it right?";
     int free_from[LABEL_ROWS] = {area.x, area.x, area.x};
     bool on_limit[LABEL_ROWS] = {false}, sentence = area.h >= LABEL_ROWS + 3;
-    char note[200], verdict[160], moment[32] = "";
+    char note[200], verdict[160];
     sheet->origin.dtype = config->dtype;
     verdict_text(data, config->dtype, !sentence, verdict, sizeof verdict);
+    ShortText moment = {""};
     if (selected->source && scene_moves(&data->state->scene))
-        live_moment_text(&data->state->scene, selected->time_s, moment, sizeof moment);
+        moment = live_moment_text(&data->state->scene, selected->time_s);
     snprintf(note, sizeof note, "%s on this %s: largest error against FP64%s%s",
              config->kernel->title, config->kernel->where == BEV_CPU ? "CPU" : "GPU",
-             moment[0] ? ", " : "", moment);
+             moment.text[0] ? ", " : "", moment.text);
     if (!sentence)
         snprintf(note, sizeof note, "%s", verdict);
     if (sentence && sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)

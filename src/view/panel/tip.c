@@ -33,19 +33,19 @@ static const GlossaryRow *word_of(const KeyRow *control, const Command *command,
 /* "dtype: FP16 (key d)", and what a click does. */
 static void tell_control(const KeyRow *control, const Command *command, const State *state,
                          Tip *tip) {
-    char value[64], name[40] = "";
-    state_value(state, control->action, value, sizeof value);
+    char name[40] = "";
+    const ShortText value = state_value(state, control->action);
     if (control->direct)
         snprintf(name, sizeof name, " (key %s)", key_of(control->action).name);
-    snprintf(tip->title, sizeof tip->title, "%s%s%s%s", control->word, value[0] ? ": " : "", value,
-             name);
+    snprintf(tip->title, sizeof tip->title, "%s%s%s%s", control->word, value.text[0] ? ": " : "",
+             value.text, name);
     if (command->action == ACTION_COMMANDS && control->action != ACTION_COMMANDS)
         snprintf(tip->help, sizeof tip->help, "click: its values; wheel: the next one");
     else if (command->argument[0])
         snprintf(tip->help, sizeof tip->help, "click: %s %.48s", control->word, command->argument);
     else
         snprintf(tip->help, sizeof tip->help, "%s", control->help);
-    const GlossaryRow *row = word_of(control, command, value);
+    const GlossaryRow *row = word_of(control, command, value.text);
     if (row)
         explain(row, tip->meaning);
 }

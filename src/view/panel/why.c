@@ -122,9 +122,9 @@ static void draw_bar(Sheet *sheet, Area row, const Story *story, const StoryBar 
     draw_reason(sheet, row.y, at, bar, cell_style(selected ? INK_TEXT : INK_MUTED));
     if (isnan(bar->us))
         return;
-    char number[24], us[20];
-    figure_text(UNIT_US, bar->us, us, sizeof us);
-    snprintf(number, sizeof number, "%s%s", bar->estimate ? "~" : "", us);
+    char number[52];
+    snprintf(number, sizeof number, "%s%s", bar->estimate ? "~" : "",
+             text_of_figure(UNIT_US, bar->us).text);
     int length = (int)ceil(at->bar_w * bar->us / at->scale_us), x = at->bar_x + length + 1;
     int tick = published_tick(at, bar);
     if (tick >= x && tick <= x + sheet_width(sheet, number))
@@ -148,23 +148,21 @@ static bool is_bar(const Story *story, const BevKernel *kernel) {
 /* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more: REF, RACE, ATOMIC (all)": the selection first,
  * if it is one of them. */
 static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    char text[256] = "", number[24], names[160] = "";
+    char text[256] = "", names[160] = "";
     const BevKernel *selected = data->state->job.config.kernel;
     int others = 0;
-    if (!is_bar(story, selected) && isfinite(story->selection.us)) {
-        figure_text(UNIT_US, story->selection.us, number, sizeof number);
-        snprintf(text, sizeof text, "%s %s, %s", selected->title, number, story->selection.why);
-    } else if (!is_bar(story, selected))
+    if (!is_bar(story, selected) && isfinite(story->selection.us))
+        snprintf(text, sizeof text, "%s %s, %s", selected->title,
+                 text_of_figure(UNIT_US, story->selection.us).text, story->selection.why);
+    else if (!is_bar(story, selected))
         snprintf(text, sizeof text, "%s: not simulated", selected->title);
     for (int i = 0; i < data->live->kernel_count; i++) {
         const BevKernel *kernel = data->live->kernels[i].kernel;
         if (is_bar(story, kernel) || kernel == selected || kernel->where != selected->where)
             continue;
         const double us = story_us(story, data->state, data->live, kernel);
-        figure_text(UNIT_US, us, number, sizeof number);
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s%s%s",
-                 others ? ", " : "", kernel->title, isfinite(us) ? " " : "",
-                 isfinite(us) ? number : "");
+        text_add(names, sizeof names, "%s%s%s%s", others ? ", " : "", kernel->title,
+                 isfinite(us) ? " " : "", isfinite(us) ? text_of_figure(UNIT_US, us).text : "");
         others++;
     }
     int x = row.x + MARK_W, w = row.w - MARK_W;
@@ -196,7 +194,7 @@ static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const 
         unit_text(UNIT_COUNT, bar->published_us, number, sizeof number);
         if (bar->published_us < 1e3)
             snprintf(number, sizeof number, "%#.3g", bar->published_us);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s",
+        text_add(text, sizeof text, "%s %s %s",
                  text[0] ? "," : "published, its map:", bar->kernel->title, number);
         form = bar->other_form ? " (small-L2 form)" : form;
     }
@@ -212,7 +210,7 @@ static bool draw_published(Sheet *sheet, Area row, const PanelData *data, const 
 
 /* Draws this CPU's own times on a line of their own: they are not those of the bars. */
 static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
-    char text[256] = "", number[24];
+    char text[256] = "";
     bool noisy = false;
     for (int i = 0; i < story->count; i++) {
         const BevKernel *here = story->bars[i].here;
@@ -220,9 +218,8 @@ static void draw_cpu(Sheet *sheet, Area row, const PanelData *data, const Story 
         if (!timed || here->where != BEV_CPU || timed->median_us.stale ||
             timed->median_us.source != SOURCE_MEASURED)
             continue;
-        figure_text(UNIT_US, timed->median_us.value, number, sizeof number);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s %s %s", text[0] ? "," : "",
-                 here->title, number);
+                 here->title, text_of_figure(UNIT_US, timed->median_us.value).text);
         noisy |= ladder_mark(timed)[0] != '\0';
     }
     char line[320];

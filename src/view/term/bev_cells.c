@@ -361,19 +361,19 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
     sheet_figure(sheet, area);
-    char title[176], text[300] = "", baseline[128], config[128];
+    char title[176], text[300] = "";
     Slice slice = state_slice(state);
     slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
     snprintf(title, sizeof title, "%s, %s%s%s", state->scene.has_operator ? "Cells" : "BEV",
              difference ? "difference" : state->menu.views.names[state->view], text[0] ? ", " : "",
              text);
     text[0] = '\0';
-    live_side_label(data->live, true, baseline, sizeof baseline);
-    live_side_label(data->live, false, config, sizeof config);
+    const ShortText baseline = live_side_label(data->live, true);
+    const ShortText config = live_side_label(data->live, false);
     if (difference)
-        snprintf(text, sizeof text, "against %s", baseline);
+        snprintf(text, sizeof text, "against %s", baseline.text);
     else if (state->compare == COMPARE_WIPE)
-        snprintf(text, sizeof text, "%s | %s", baseline, config);
+        snprintf(text, sizeof text, "%s | %s", baseline.text, config.text);
     else if (state_shows_errors(state) && data->live->stand_in &&
              data->live->job.config.kernel->direction == BEV_FORWARD)
         snprintf(text, sizeof text, "of %s: %s is slow or untimed", data->live->stand_in->title,

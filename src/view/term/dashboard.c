@@ -138,11 +138,11 @@ static int log_height(int rows) {
 
 /* Draws a screen that is too small for more than one fact. */
 static void tiny_draw(Sheet *sheet, const PanelData *data) {
-    char text[96];
+    const ShortText label = kernel_config_label(&data->state->job.config);
+    const char *text = label.text;
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
-    kernel_config_label(&data->state->job.config, text, sizeof text);
     if (sheet_width(sheet, text) > sheet->columns)
-        snprintf(text, sizeof text, "%s", data->state->job.config.kernel->title);
+        text = data->state->job.config.kernel->title;
     if (sheet_width(sheet, text) <= sheet->columns)
         sheet_text(sheet, 0, 0, sheet->columns, cell_bold(INK_ACCENT), text);
 }
@@ -249,13 +249,13 @@ static void add_figure(char *text, size_t size, const char *name, Unit unit, con
 }
 
 char *dashboard_plain(const State *state, const LiveData *live) {
-    char scene[256], label[96], text[2048];
+    char scene[256], text[2048];
     const Headline headline = live_headline(live);
     const LiveKernel *row = live_kernel(live, state->job.config.kernel);
     const BevDtype dtype = state->job.config.dtype;
     clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
-    kernel_config_label(&state->job.config, label, sizeof label);
-    snprintf(text, sizeof text, "%s: %s, t %.2f s", scene, label, live->job.time_s);
+    snprintf(text, sizeof text, "%s: %s, t %.2f s", scene,
+             kernel_config_label(&state->job.config).text, live->job.time_s);
     add_figure(text, sizeof text, ": footprint", UNIT_BYTES, &headline.footprint_bytes,
                source_names[SOURCE_UNKNOWN]);
     add_figure(text, sizeof text, ", latency", UNIT_US, &headline.latency_us,

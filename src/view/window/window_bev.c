@@ -24,13 +24,12 @@ static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
 static void wipe_label(const WindowView *view, double x, double room, TextAlign align,
                        bool baseline) {
     enum { LEAST_ROOM = 60 };
-    char text[128];
     if (room < LEAST_ROOM)
         return;
-    live_side_label(view->live, baseline, text, sizeof text);
     TextStyle style = style_over(&panel_theme, SIZE_BODY, align);
     style.bold = true;
-    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
+    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style,
+             live_side_label(view->live, baseline).text);
 }
 
 static void draw_wipe(const WindowView *view) {
