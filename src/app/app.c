@@ -383,8 +383,8 @@ void app_word(AppOptions *options, const char *control, const char *value) {
 /* Words that need facts of the scene wait for these facts. The other words are used at once, so
  * that the first picture has them. A script has its first picture before any word. */
 static bool waits_for_scene(Action action) {
-    return keys[action].group == GROUP_CAMERAS || action == ACTION_TEMPERATURE ||
-           action == ACTION_CHANNELS || action == ACTION_SLICE;
+    ControlNeed needs = keys[action].needs;
+    return needs == NEED_CAMERAS || needs == NEED_WORLD || action == ACTION_SLICE;
 }
 
 static bool use_words(App *app, bool waiting, Err *err) {

@@ -70,10 +70,12 @@ static bool is_ready(const App *app) {
 
 /* Whether a line may be used now. Pages of schedules open when the schedules are there. */
 static bool may_begin(const App *app, const char *line) {
-    bool opens = !strncmp(line, "race", 4) || !strncmp(line, "straggler", 9);
+    Command command;
+    char why[96];
     if (!strncmp(line, "say", 3))
         return is_ready(app) && clock_ms() >= app->tour.said_ms;
-    return !opens || app->frame->live.race;
+    return !keys_parse(line, &command, why, sizeof why) ||
+           keys[command.action].needs != NEED_SCHEDULES || app->frame->live.race;
 }
 
 /* Carries out a line of the script. */

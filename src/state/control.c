@@ -207,40 +207,45 @@ unsigned control_choose(State *state, const Command *command) {
 
 /* ---- using a control ------------------------------------------------------------------------- */
 
+static const char *no_cameras(const SceneFacts *scene) {
+    return scene->has_rig && scene->camera_count > 0 ? NULL
+           : scene->nx == 0                          ? "this scene is not loaded yet"
+           : scene->has_operator ? "this scene is an operator: it has no cameras"
+                                 : "this scene came without its cameras";
+}
+
 /* Returns why the control does nothing here; NULL: it has what it needs. A scene that is not loaded
  * yet may have it. */
-static const char *lacks(const State *state, Action action) {
+static const char *lacks(const State *state, const KeyRow *row) {
     const SceneFacts *scene = &state->scene;
     const bool loaded = scene->nx > 0;
-    if ((action >= ACTION_CAMERA && action < ACTION_REPAIR) || action == ACTION_ROUNDING)
-        return scene->has_rig && scene->camera_count > 0 ? NULL
-               : !loaded                                 ? "this scene is not loaded yet"
-               : scene->has_operator ? "this scene is an operator: it has no cameras"
-                                     : "this scene came without its cameras";
-    if (action >= ACTION_STEPS_AT && action <= ACTION_STEPS_PAIR)
-        return state->job.steps ? NULL : "no steps are shown; the word steps shows them";
-    if (action >= ACTION_NEXT && action <= ACTION_SKIP)
-        return state->lesson.open ? NULL : "no lesson is open; the word lesson opens one";
-    if (action == ACTION_TEMPERATURE)
-        return scene->has_world ? NULL : "this scene's depth is given, not rendered";
-    if (action == ACTION_CHANNELS)
-        return scene->has_world ? NULL : "the scene's tensors have their own";
-    if (action == ACTION_SKEW)
+    switch (row->needs) {
+    case NEED_CAMERAS:
+        return no_cameras(scene);
+    case NEED_WORLD:
+        return scene->has_world ? NULL : "this scene's depth and features are given";
+    case NEED_OPERATOR:
         return scene->has_operator || !loaded ? NULL : "only operator scenes, as embedding_bag";
-    if (action == ACTION_TRUTH)
+    case NEED_TRUTH:
         return scene->has_truth || !loaded ? NULL : "this scene has neither boxes nor LiDAR";
-    if (action == ACTION_LIDAR)
+    case NEED_LIDAR:
         return scene->has_lidar || !loaded ? NULL : "this scene has no LiDAR";
-    if (action == ACTION_FULLSCREEN)
+    case NEED_STEPS:
+        return state->job.steps ? NULL : "no steps are shown; the word steps shows them";
+    case NEED_LESSON:
+        return state->lesson.open ? NULL : "no lesson is open; the word lesson opens one";
+    case NEED_WINDOW:
         return state->has_window ? NULL : "no window is open";
-    if (action == ACTION_COUNTERS)
+    case NEED_CUDA:
         return state_where(state) == BEV_CUDA ? NULL : "only a GPU has them";
-    return NULL;
+    default:
+        return NULL;
+    }
 }
 
 unsigned control_use(State *state, const Command *given) {
     const KeyRow *row = &keys[given->action];
-    const char *lacking = lacks(state, row->action);
+    const char *lacking = lacks(state, row);
     Command taken = *given, *command = &taken;
     if (lacking)
         return SAY(state, row->action, "%s: %s", row->word, lacking);

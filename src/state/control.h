@@ -19,6 +19,9 @@ enum { MAX_KERNELS = 64 };
 #define TOGGLES(...)                                                     control_toggle
 #define CHOOSES(...)                                                     control_choose
 #define SETS(...)                                                        control_set
+#define WHAT_IF(...)                                                     control_gpu_figure
+#define FAULT(...)                                                       control_calibration
+#define NEEDS(condition)
 #define CONTROL(id, word, argument, keys, back, group, help, also, acts) ControlHandler acts;
 #include "src/state/controls.inc"
 #undef CONTROL
@@ -28,6 +31,9 @@ enum { MAX_KERNELS = 64 };
 #undef TOGGLES
 #undef CHOOSES
 #undef SETS
+#undef WHAT_IF
+#undef FAULT
+#undef NEEDS
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";

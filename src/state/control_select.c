@@ -248,11 +248,9 @@ double state_gpu_ghz(const State *state) {
 
 /* Changes one figure of the GPU. The value 0 restores the GPU's own. */
 unsigned control_gpu_figure(State *state, const Command *command) {
-    double *const figures[] = {&state->edit.l2_mib, &state->edit.dram_gb_s, &state->edit.sms,
-                               &state->edit.clock_ghz};
-    bool whole = command->action == ACTION_SMS;
-    unsigned changed = SET(*figures[command->action - ACTION_L2],
-                           whole ? ceil(command->number) : command->number);
+    double *figure = (double *)((char *)state + keys[command->action].field);
+    bool whole = figure == &state->edit.sms;
+    unsigned changed = SET(*figure, whole ? ceil(command->number) : command->number);
     return say_gpu(state, command->action) | changed;
 }
 

@@ -168,6 +168,9 @@ const char *const argument_words[] = {
 #define NO_VALUE "%s", ""
 #define NO_LIST             NULL
 #define ON_OFF(flag)        "%s", on_off(flag)
+#define FAULT(format, fault)                                                                       \
+    NEEDS(CAMERAS)                                                                                 \
+    SLIDES(control_calibration, format, state->job.camera_errors[state->camera].fault)
 
 /* Writes the name of the value at this place of the control's list. Returns the place. */
 static double write_choice(const State *state, Action action, int place, char *text, size_t size) {
@@ -184,6 +187,8 @@ static double write_choice(const State *state, Action action, int place, char *t
 #define PICKS(handler, is)           double now = write_choice(state, action, (int)is, text, size);
 #define CHOOSES(field, bits)         PICKS(, state->field)
 #define TOGGLES(field, bits, on, off) BY(, ON_OFF(state->field))
+#define WHAT_IF(figure, format, is)  SLIDES(, format, is)
+#define NEEDS(condition)
 #define CONTROL(id, word, argument, keys_, back, group, help, also, acts)                          \
     static double value_##id(const State *state, char *text, size_t size) {                        \
         const Action action = ACTION_##id;                                                         \
@@ -198,6 +203,8 @@ static double write_choice(const State *state, Action action, int place, char *t
 #undef PICKS
 #undef CHOOSES
 #undef TOGGLES
+#undef WHAT_IF
+#undef NEEDS
 
 /* The second reading of the rows fills the table of controls. */
 #define ARGUMENT_NAME(values)            ARGUMENT_NAME, values
@@ -220,6 +227,8 @@ static double write_choice(const State *state, Action action, int place, char *t
 #define CHOOSES(field_, bits)            PICKS(control_choose), CHANGES(field_, bits)
 #define TOGGLES(field_, bits, on, off)                                                             \
     .handler = control_toggle, CHANGES(field_, bits), .says = {off, on}
+#define WHAT_IF(figure, format, now)     .handler = control_gpu_figure, CHANGES(edit.figure, 0)
+#define NEEDS(condition)                 .needs = NEED_##condition,
 #define CONTROL(id, word_, argument_, keys_, back_, group_, help_, also_, acts)                    \
     {.action = ACTION_##id,                                                                        \
      .word = word_,                                                                                \

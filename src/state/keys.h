@@ -42,6 +42,21 @@ enum {
 };
 /* clang-format on */
 
+/* What a control needs before it does anything. Without it the control says why. */
+typedef enum {
+    NEED_NOTHING,
+    NEED_CAMERAS,   /* a rig */
+    NEED_WORLD,     /* depth and features that are rendered, not those of a file */
+    NEED_OPERATOR,  /* an operator scene */
+    NEED_TRUTH,     /* boxes or LiDAR */
+    NEED_LIDAR,
+    NEED_STEPS,     /* the page of steps */
+    NEED_LESSON,    /* an open lesson */
+    NEED_WINDOW,
+    NEED_CUDA,      /* a GPU of this machine */
+    NEED_SCHEDULES  /* of the frame; the page says so, and the tour waits for them */
+} ControlNeed;
+
 enum { KEYS_PER_ROW = 3 };
 
 /* The kinds of argument that a word of a script may take. */
@@ -99,10 +114,11 @@ typedef struct {
     int32_t keys[KEYS_PER_ROW]; /* one step forward; 0 ends them */
     int32_t back;               /* one step back; 0: none; NO_KEY: as a word */
     KeyGroup group;
+    ControlNeed needs;
     const char *help;
     const char *also; /* other words for it */
     ControlHandler *handler;
-    size_t field;        /* of State: what TOGGLES, CHOOSES and SETS change, */
+    size_t field;        /* of State: what TOGGLES, CHOOSES, SETS and WHAT_IF change, */
     unsigned asks;       /* the STEP_* bits, */
     const char *says[2]; /* and what the log says of a switch */
     ControlValue *value;
