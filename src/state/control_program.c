@@ -141,10 +141,8 @@ unsigned control_quit(State *state, const Command *command) {
 
 /* ---- lessons: the rows they show, and their controls ----------------------------------------- */
 
-const char *const lesson_panels[PANEL_COUNT] = {
-    "",      "headline", "kernels", "memory", "intervals", "accuracy", "pipeline",
-    "model", "bev",      "strip",   "steps",  "bits",      "log",
-};
+#define WORD_OF(id, word) word,
+const char *const lesson_panels[PANEL_COUNT] = {LESSON_PANELS(WORD_OF)};
 
 void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text) {
     if (pane->count == PANE_ROWS || pane->used + 1 >= PANE_BYTES)

@@ -90,24 +90,17 @@ void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text);
 const char *pane_row(const PaneText *pane, int row);
 void pane_append(PaneText *pane, const PaneText *more);
 
-/* The panels of the dashboard that a lesson can point at. */
-typedef enum {
-    PANEL_NONE,
-    PANEL_HEADLINE,
-    PANEL_KERNELS,
-    PANEL_MEMORY,
-    PANEL_INTERVALS,
-    PANEL_ACCURACY,
-    PANEL_PIPELINE,
-    PANEL_MODEL,
-    PANEL_BEV,
-    PANEL_STRIP,
-    PANEL_STEPS,
-    PANEL_BITS,
-    PANEL_LOG,
-    PANEL_COUNT
-} LessonPanel;
-extern const char *const lesson_panels[PANEL_COUNT]; /* "", "headline", "kernels", ... */
+/* The panels of the dashboard that a lesson can point at: PANEL_ID, and its word after `point at`
+ * and `show`. */
+#define LESSON_PANELS(ROW)                                                                         \
+    ROW(NONE, "") ROW(HEADLINE, "headline") ROW(KERNELS, "kernels") ROW(MEMORY, "memory")          \
+    ROW(INTERVALS, "intervals") ROW(ACCURACY, "accuracy") ROW(PIPELINE, "pipeline")                \
+    ROW(MODEL, "model") ROW(BEV, "bev") ROW(STRIP, "strip") ROW(STEPS, "steps")                    \
+    ROW(BITS, "bits") ROW(LOG, "log")
+#define ID(id, word) PANEL_##id,
+typedef enum { LESSON_PANELS(ID) PANEL_COUNT } LessonPanel;
+#undef ID
+extern const char *const lesson_panels[PANEL_COUNT]; /* the words */
 
 /* The kind of answer that a question asks for. The meaning of keys depends on it. */
 typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;

@@ -566,20 +566,25 @@ static void print_glossary(const char *word) {
         glossary_print(&glossary[i], stdout);
 }
 
+/* Prints a panel as text. For an unknown name it prints the names of all panels that have a text. */
 static void print_panel(const Loop *loop, const char *name) {
-    const Picture *picture = app_picture(&loop->app);
     const LiveData *live = app_live(&loop->app);
-    LessonPanel point = PANEL_NONE;
-    for (int i = 1; i < PANEL_COUNT; i++)
-        point = !strcmp(lesson_panels[i], name) ? (LessonPanel)i : point;
-    char *text = live ? dashboard_panel_text(point, &loop->app.state, live, picture) : NULL;
-    if (text)
-        text_put(text, stdout);
+    char names[256] = "", *found = NULL;
+    for (int i = 1; live && !found && i < PANEL_COUNT; i++) {
+        char *text = dashboard_panel_text((LessonPanel)i, &loop->app.state, live,
+                                          app_picture(&loop->app));
+        if (text)
+            text_add(names, sizeof names, " %s", lesson_panels[i]);
+        if (text && !strcmp(lesson_panels[i], name))
+            found = text;
+        else
+            free(text);
+    }
+    if (found)
+        text_put(found, stdout);
     else
-        printf("show: no panel is called \"%s\"; kernels, accuracy, memory, intervals, pipeline, "
-               "model and bev are\n",
-               name);
-    free(text);
+        printf("show: no panel is called \"%s\"; there are:%s\n", name, names);
+    free(found);
 }
 
 /* Prints the text of a word that would open a screen of the terminal. Returns false for other

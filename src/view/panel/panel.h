@@ -11,8 +11,8 @@
  *      (NAN, else a field reads as a measured 0) and NVML in src/run/cuda/driver.c, its tests in
  *      tests/run/test_device.sh;
  *   4. its place on a page of side.c: at most STACK_PANELS in a stack;
- *   5. where lessons and `show` shall name it: LessonPanel and lesson_panels
- *      (src/state/state.h), samples/lessons/README.md, print_panel() (src/ui/loop.c).
+ *   5. where lessons and `show` shall name it: a row of LESSON_PANELS (src/state/state.h), which
+ *      the column `point` then names.
  * `make goldens` draws the screens anew. tests/view/test_panels.c draws each row of stack.c with
  * both back ends, if it is shown with the data of tests/support/live_fixture.h. */
 #pragma once
@@ -34,15 +34,17 @@ typedef bool PanelShown(const PanelData *data);
 typedef void PanelDraw(Sheet *sheet, Area area, const PanelData *data);
 
 typedef struct {
-    LessonPanel point; /* what lessons call it */
     OriginTopic origin; /* origin of its figures, unless the code names another */
     const char *menu;   /* what the palette shows after a click on its head; NULL: nothing */
+    LessonPanel point;  /* what lessons call it */
     int fold;           /* the lowest is left out first when there is no room */
-    int grow;          /* the lowest is first to get more rows than `height` */
-    int height;        /* rows, at least; */
-    int usual;         /* rows where there is room; 0: the rows that it draws then */
-    PanelWant *want;   /* asks for other rows than `usual`; NULL: none */
-    PanelShown *shown; /* NULL: always */
+    int grow;           /* the lowest is first to get more rows than `height` */
+    int height;         /* rows, at least; */
+    int brief;          /* the same of a question that shrinks to its answer; 0: it does not */
+    int taller;         /* rows more than `height` in the window, whose digits are large */
+    int usual;          /* rows where there is room; 0: the rows that it draws then */
+    PanelWant *want;    /* asks for other rows than `usual`; NULL: none */
+    PanelShown *shown;  /* NULL: always */
     PanelDraw *draw;
 } Panel;
 

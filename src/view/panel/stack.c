@@ -29,14 +29,14 @@ static bool has_legend(const PanelData *data) {
     return bev && bev->ready && (bev->difference || bev->view != VIEW_COLOR);
 }
 
-#define PANEL(name, origin, menu, point, fold, grow, height, usual, want, shown)                   \
+#define PANEL(name, origin, menu, point, fold, grow, height, brief, taller, usual, want, shown)    \
     static bool is_##name##_shown(const PanelData *data) {                                         \
         (void)data;                                                                                \
         return shown;                                                                              \
     }                                                                                              \
     const Panel name##_panel = {                                                                   \
-        PANEL_##point, ORIGIN_##origin,   menu,       fold, grow, height, usual,                   \
-        want,          is_##name##_shown, name##_draw};
+        ORIGIN_##origin, menu, PANEL_##point,     fold,       grow, height, brief, taller,         \
+        usual,           want, is_##name##_shown, name##_draw};
 #include "src/view/panel/panels.inc"
 #undef PANEL
 
@@ -78,11 +78,9 @@ enum { QUESTION = 6 }; /* the fold of a question, or a higher one */
 
 /* The rows of a panel, at least. */
 static int least_rows(const Stack *stack, const Panel *panel) {
-    enum { BRIEF_RESIDENT = 3, BRIEF_RIGHT = 2 };
-    return stack->brief && panel == &resident_panel ? BRIEF_RESIDENT
-           : stack->brief && panel == &right_panel  ? BRIEF_RIGHT
-           : panel == &headline_panel ? panel->height + (stack->pixels && !stack->brief)
-                                      : panel->height;
+    if (stack->brief && panel->brief)
+        return panel->brief;
+    return panel->height + (stack->pixels ? panel->taller : 0);
 }
 
 static void stack_remove(Stack *stack, int at) {
