@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Prints the version, and what this build can do. */
@@ -44,7 +46,7 @@ static int print_list(void) {
         return print_error(&err);
     bool whole = help_list(list.stream, &broken);
     report_screen_columns = output_screen_columns();
-    if (!output_close(&list, true, NULL, &err))
+    if (!output_close(&list, NULL, &err))
         return print_error(&err);
     return whole ? 0 : print_error(&broken);
 }
@@ -99,9 +101,21 @@ static int check_output(int status) {
     return ERR_FAILED;
 }
 
+/* Takes memory for JSON. Without memory the program ends, so that no table lacks a cell. */
+static void *json_memory(size_t bytes) {
+    void *memory = malloc(bytes);
+    Err err;
+    if (!memory) {
+        err_no_memory(&err, "JSON", "choose fewer scenes or moments");
+        exit(print_error(&err));
+    }
+    return memory;
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], try_runner_word))
         return try_runner(argc, argv);
+    json_set_alloc_funcs(json_memory, free);
     hold_standard_files();
     signal(SIGXFSZ, outlive_file_limit);
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */

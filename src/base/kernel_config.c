@@ -2,6 +2,7 @@
 #include "src/base/kernel_config.h"
 
 #include "kernels/clean.h"
+#include "src/base/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,10 +85,8 @@ static int first_of(unsigned mask, int preferred, int count) {
 
 static void append_change(char *said, size_t size, const char *who, const char *lacks,
                           const char *takes) {
-    if (!said)
-        return;
-    size_t length = strlen(said);
-    snprintf(said + length, size - length, "; %s has no %s: %s", who, lacks, takes);
+    if (said)
+        text_add(said, size, "; %s has no %s: %s", who, lacks, takes);
 }
 
 void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size) {

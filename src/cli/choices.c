@@ -153,8 +153,7 @@ KernelSet choices_kernels(const char *text, KernelSet fallback) {
     return list_bits(CHOICE_KERNEL, text, fallback);
 }
 
-void choices_list(ChoiceSet set, char *text, int size) {
-    int n = 0;
-    for (int i = 0; sets[set].listed && choices_name(set, i) && n < size; i++)
-        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : ": ", choices_name(set, i));
+void choices_list(ChoiceSet set, char *text, size_t size) {
+    for (int i = 0; sets[set].listed && choices_name(set, i); i++)
+        text_add(text, size, "%s%s", i ? ", " : ": ", choices_name(set, i));
 }

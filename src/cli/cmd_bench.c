@@ -77,11 +77,9 @@ static void add_row(const BenchRow *row, void *context) {
     add_columns(bench, &bench->records.row, row);
     records_row(&bench->records);
     bench->rows += ran;
-    if (ran && !row->timing.settled && row->timing.busy_us > 0) {
-        size_t used = strlen(bench->by_cpu_time);
-        snprintf(bench->by_cpu_time + used, sizeof bench->by_cpu_time - used, ", %s about %s",
+    if (ran && !row->timing.settled && row->timing.busy_us > 0)
+        text_add(bench->by_cpu_time, sizeof bench->by_cpu_time, ", %s about %s",
                  row->config.kernel->title, text_of_unit(UNIT_US, row->timing.busy_us).text);
-    }
     bench->unsettled +=
         ran && !(row->timing.settled && (!is_compared(row) || row->baseline.settled));
     if (bench->progress) {
@@ -138,16 +136,13 @@ static json_t *this_machine(void) {
     json_t *block = output_machine(&machine);
 #ifdef HAVE_CUDA
     Limits limits;
-    if (block && machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL) &&
-        json_object_set_new(block, "limits", limits_json(&limits)) != 0) {
-        json_decref(block);
-        block = NULL;
-    }
+    if (machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL))
+        json_object_set_new(block, "limits", limits_json(&limits));
 #endif
     return block;
 }
 
-/* Prints the rows and judges them. `machine` NULL: no memory. */
+/* Prints the rows and judges them. */
 static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *err) {
     Records *records = &bench->records;
     if (bench->against)
@@ -159,8 +154,7 @@ static bool print_rows(Bench *bench, json_t *machine, const char *timing, Err *e
         report_head(&records->row, "moments", NULL);
         report_head(&records->row, "mean_us", NULL);
     }
-    return (!records->lost || err_no_memory(err, "bench", "")) &&
-           records_print(
+    return records_print(
                records, &(OutputTable){.report = &records->row}, 1,
                json_pack("{ss so ss}", "command", "bench", "machine", machine, "timing", timing),
                err) &&
@@ -190,9 +184,8 @@ static bool measure_rows(Bench *bench, Err *err) {
     bench->backward = plan.directions >> BEV_BACKWARD & 1;
     json_t *machine = this_machine();
     bool ok = records_open(records, &plan, err);
-    ok = ok &&
-         json_object_set_new(records->head, "timing", json_string(timing_word(options))) == 0 &&
-         against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
+    json_object_set_new(records->head, "timing", json_string(timing_word(options)));
+    ok = ok && against_check(bench->against, machine, plan.where, plan.timing.single, err) &&
          bench_run(&plan, options->once ? add_once : add_row, bench, err) &&
          records_end(records, err);
     if (bench->progress)

@@ -357,11 +357,9 @@ static bool print_calibration(const Options *options, const TensorHistograms *hi
 }
 
 static void name_scenes(const Options *options, char *text, size_t size) {
-    size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < options->argument_count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
-                                 options->arguments[i]);
+    for (int i = 0; i < options->argument_count; i++)
+        text_add(text, size, "%s%s", i ? ", " : "", options->arguments[i]);
     clean_text(text, text, size);
 }
 

@@ -81,11 +81,11 @@ static void add_origin(Report *report, const Scene *scene) {
         operator_describe(&scene->operator_spec, rule, sizeof rule);
     snprintf(images, sizeof images, "%lld of %lld x %lld", (long long)photos->cameras,
              (long long)photos->w, (long long)photos->h);
-    int used = snprintf(agree, sizeof agree, "%lld of %lld points", (long long)agreement->same,
-                        (long long)agreement->points);
+    snprintf(agree, sizeof agree, "%lld of %lld points", (long long)agreement->same,
+             (long long)agreement->points);
     if (agreement->edges)
-        snprintf(agree + used, sizeof agree - (size_t)used,
-                 ", %lld by FP32 rounding at a cell's edge", (long long)agreement->edges);
+        text_add(agree, sizeof agree, ", %lld by FP32 rounding at a cell's edge",
+                 (long long)agreement->edges);
     add_text(report, "operator", NULL, scene->has_operator ? rule : NULL);
     add_text(report, "photographs", NULL, photos->cameras ? images : NULL);
     report->unknown = !photos->box_count;
@@ -265,12 +265,10 @@ static bool describe_machine(const Options *options, Err *err) {
     Report report = {.names_to = "kernel"};
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
-        char names[64];
-        int used = 0;
+        char names[64] = "";
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
             if (kernel->dtypes >> dtype & 1)
-                used += snprintf(names + used, sizeof names - (size_t)used, "%s%s", used ? "," : "",
-                                 bev_dtypes[dtype].name);
+                text_add(names, sizeof names, "%s%s", names[0] ? "," : "", bev_dtypes[dtype].name);
         report_row(&report);
         add_text(&report, "kernel", "kernel", kernel->name);
         add_text(&report, "title", "title", kernel->title);

@@ -111,10 +111,8 @@ bool records_take_files(Records *records, RecordFile *files, int count, Err *err
         return false;
     records->scene_count = (int)json_integer_value(json_object_get(files[0].head, "scenes"));
     for (RecordFile *next; (next = next_file(files, count));) {
-        if (!records_alike(files[0].head, next->record, NULL, next->path, err))
-            return false;
-        records_take(records, next->record);
-        if (!record_file_next(next, err))
+        if (!records_alike(files[0].head, next->record, NULL, next->path, err) ||
+            !records_take(records, next->record, err) || !record_file_next(next, err))
             return false;
     }
     for (int i = 0; i < count; i++)

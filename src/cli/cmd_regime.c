@@ -238,12 +238,11 @@ static bool read_counters(Regime *regime, Err *err) {
     return true;
 }
 
-/* Prints the counters. False, as of the other printers: a table ran out of memory. */
-static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out) {
+static void print_counters(const Regime *regime, ReportPrinter *print, FILE *out) {
     const Report *counted = &regime->counted;
     const char *last = "";
     if (!regime->options->counters)
-        return true;
+        return;
     fputs("\nHardware counters of one launch and its clear, L2 warm, beside the model; off: model "
           "- counted\n",
           out);
@@ -258,7 +257,6 @@ static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out
         print(counted, out);
         print_verdict(counted, out);
     }
-    return !counted->out_of_memory;
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -322,7 +320,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
 }
 
 /* Prints several tables for people, because one table would be too wide. */
-static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
+static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
     for (int i = 0; i < regime->model_count; i++) {
         regime_add(&traffic, REGIME_TRAFFIC, &regime->models[i], regime->chosen.count);
@@ -367,8 +365,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         "L2, issue and dependent loads, and then the "
         "launch with its clear and encoding.\n",
         out);
-    bool whole = !traffic.out_of_memory && !predictions.out_of_memory;
-    whole = print_counters(regime, print, out) && whole;
+    print_counters(regime, print, out);
     report_free(&traffic);
     report_free(&predictions);
     fprintf(out,
@@ -380,7 +377,6 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
                   "with --kernel all of a kernel and their evidence");
     for (int i = 0; i < regime->model_count; i++)
         findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
-    return whole;
 }
 
 static bool print_regime(const Regime *regime, Err *err) {
@@ -389,8 +385,8 @@ static bool print_regime(const Regime *regime, Err *err) {
         MemoryStream output;
         if (!memory_stream_open(&output, err))
             return false;
-        bool whole = print_tables(regime, print, output.stream);
-        return output_close(&output, whole, regime->options->output, err);
+        print_tables(regime, print, output.stream);
+        return output_close(&output, regime->options->output, err);
     }
     Report report = {0}, findings = {0};
     for (int i = 0; i < regime->model_count; i++) {

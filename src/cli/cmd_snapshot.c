@@ -284,18 +284,16 @@ static void name_cells(const GridLoss *loss, const Scene *scene, char *text, siz
         snprintf(text, size, "%lld cells", (long long)loss->count);
         return;
     }
-    int used = snprintf(text, size, "cell %s", cell_place(&scene->shape, loss->cell, ",").text);
+    snprintf(text, size, "cell %s", cell_place(&scene->shape, loss->cell, ",").text);
     if (scene->has_rig) {
         double center[2];
         grid_center(&scene->rig.grid, loss->cell, center);
-        used += snprintf(text + used, size - (size_t)used, ", %.1f m away",
-                         hypot(center[0], center[1]));
+        text_add(text, size, ", %.1f m away", hypot(center[0], center[1]));
     }
     const char *which =
         loss->kind == LOSS_BOX ? "the cells of its object" : "all cells of its class";
     if (loss->kind != LOSS_CELL)
-        snprintf(text + used, size - (size_t)used, ", and %s (%s): %lld", which, class,
-                 (long long)loss->count);
+        text_add(text, size, ", and %s (%s): %lld", which, class, (long long)loss->count);
 }
 
 static void describe_backward(Snapshot *snapshot, const GridLoss *loss, const BevKernel *forward,

@@ -401,10 +401,8 @@ static bool print_meaning(const char *word) {
 
 bool cmd_glossary(const Options *options, Err *err) {
     char words[128] = ""; /* a term of several words, which arrive as separate arguments */
-    for (int i = 0; options->argument_count > 1 && i < options->argument_count; i++) {
-        size_t used = strlen(words);
-        snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", options->arguments[i]);
-    }
+    for (int i = 0; options->argument_count > 1 && i < options->argument_count; i++)
+        text_add(words, sizeof words, "%s%s", i ? " " : "", options->arguments[i]);
     if (words[0] && glossary_find(words))
         return print_meaning(words);
     for (int i = 0; i < options->argument_count; i++) {

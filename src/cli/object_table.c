@@ -130,28 +130,26 @@ static void add_object(const ObjectTable *table, int64_t i, Report *report) {
     add_metres(report, "behind_m", "depth behind m", now->behind_m);
 }
 
-static int64_t *order_by_range(const ObjectError *errors, int64_t count) {
-    int64_t *order = malloc((size_t)count * sizeof *order);
-    for (int64_t i = 0; order && i < count; i++) {
+/* Sorts the numbers of the objects by range. `order` has PHOTOS_MAX_BOXES numbers. */
+static void order_by_range(const ObjectError *errors, int64_t count, int64_t *order) {
+    for (int64_t i = 0; i < count; i++) {
         int64_t at = i;
         for (; at > 0 && errors[order[at - 1]].range_m > errors[i].range_m; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
-    return order;
 }
 
 void object_table_add(const ObjectTable *table, const char *scene, BevDtype dtype, BevAlign align,
                       Report *rows, Report *bands) {
     ObjectBand now[OBJECT_BANDS], before[OBJECT_BANDS];
     char text[32];
-    int64_t *order = order_by_range(table->errors, table->objects.count);
-    rows->out_of_memory = rows->out_of_memory || !order;
-    for (int64_t i = 0; order && i < table->objects.count; i++) {
+    static int64_t order[PHOTOS_MAX_BOXES];
+    order_by_range(table->errors, table->objects.count, order);
+    for (int64_t i = 0; i < table->objects.count; i++) {
         add_head(rows, table, scene, dtype, align);
         add_object(table, order[i], rows);
     }
-    free(order);
     objects_bands(table->errors, table->objects.count, now);
     objects_bands(table->baseline, table->objects.count, before);
     for (int band = 0; band < OBJECT_BANDS; band++) {

@@ -2,6 +2,7 @@
 #include "src/cli/options.h"
 
 #include "src/base/nearest.h"
+#include "src/base/units.h"
 #include "src/scene/scene.h"
 #include "src/state/keys.h"
 
@@ -313,21 +314,19 @@ bool options_describe(CommandId command, int i, OptionHelp *help) {
         if (!applies_to(row, command) || i-- > 0)
             continue;
         *help = (OptionHelp){row->name, row->letter, row->argument, row->choices, ""};
-        int n = snprintf(help->help, sizeof help->help, "%s", row->help);
-        if (row->choices != CHOICE_NONE)
-            choices_list(row->choices, help->help + n, (int)sizeof help->help - n);
+        snprintf(help->help, sizeof help->help, "%s", row->help);
+        choices_list(row->choices, help->help, sizeof help->help);
         return true;
     }
     return false;
 }
 
 void options_given(const Options *options, char *text, size_t size) {
-    size_t used = 0;
     text[0] = '\0';
     for (int row = 0; row < ROW_COUNT; row++)
-        if (options->given[row] && !rows[row].apart && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s--%s %s", used ? " " : "",
-                                     row_at(row)->name, options->given[row]);
+        if (options->given[row] && !rows[row].apart)
+            text_add(text, size, "%s--%s %s", text[0] ? " " : "", row_at(row)->name,
+                     options->given[row]);
 }
 
 int options_control(const Options *options, int i, const char **value) {

@@ -153,6 +153,5 @@ unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 /* Returns the kernels of a checked list; `fallback` for NULL. A title means all its rows. */
 KernelSet choices_kernels(const char *text, KernelSet fallback);
 
-/* Writes ": one, two, three" to a help text. Writes nothing for sets that the option's text
- * lists. */
-void choices_list(ChoiceSet set, char *text, int size);
+/* Adds ": one, two, three" to a help text. Adds nothing for sets that the option's text lists. */
+void choices_list(ChoiceSet set, char *text, size_t size);

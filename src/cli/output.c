@@ -42,14 +42,12 @@ static bool print_result(const MemoryStream *output) {
     return fflush(stdout) == 0 && ok;
 }
 
-bool output_close(MemoryStream *output, bool whole, const char *path, Err *err) {
+bool output_close(MemoryStream *output, const char *path, Err *err) {
     if (!memory_stream_close(output, path ? path : "standard output", err))
         return false;
-    bool ok = whole || err_no_memory(err, "output", "");
-    if (ok && path)
-        ok = data_write(path, output->bytes, output->length, err);
-    else if (ok && !print_result(output))
-        ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+    bool ok = path ? data_write(path, output->bytes, output->length, err)
+                   : print_result(output) ||
+                         err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
     free(output->bytes);
     return ok;
 }
@@ -72,40 +70,36 @@ ReportPrinter *output_printer(const Options *options) {
     return print == report_csv ? NULL : print;
 }
 
-/* Prints `root` with the rows as text, and what every result has, as far as it lacks that. False:
- * out of memory. */
-static bool print_json(const Options *options, const Report *report, json_t *root, FILE *out) {
+/* Prints `root` with the rows as text, and what every result has, as far as it lacks that. */
+static void print_json(const Options *options, const Report *report, json_t *root, FILE *out) {
     json_t *head = output_head(commands[options->command].name);
-    bool whole = root && head && json_object_update_missing(root, head) == 0;
+    json_object_update_missing(root, head);
     json_decref(head);
-    return whole && json_object_set_new(root, "results", report_json(report)) == 0 &&
-           json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0 &&
-           fputc('\n', out) != EOF;
+    json_object_set_new(root, "results", report_json(report));
+    json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+    fputc('\n', out);
 }
 
 bool output_tables(const Options *options, const OutputTable *tables, int count, json_t *root,
                    Err *err) {
     ReportPrinter *print = format_printer(options);
     const bool people = print && print != report_csv;
-    MemoryStream output = {0};
-    bool whole = memory_stream_open(&output, NULL);
-    for (int i = 0; whole && i < count; i++) {
+    MemoryStream output;
+    bool ok = memory_stream_open(&output, err);
+    for (int i = 0; ok && i < count; i++) {
         const Report *report = tables[i].report;
         const bool shown = !i || (people && (!report || report->row_count));
-        whole =
-            (!report || !report->out_of_memory) &&
-            (!tables[i].key || json_object_set_new(root, tables[i].key, report_json(report)) == 0);
+        if (tables[i].key)
+            json_object_set_new(root, tables[i].key, report_json(report));
         if (shown && people && tables[i].above)
             fputs(tables[i].above, output.stream);
         if (shown && print && report)
             (people && tables[i].print ? tables[i].print : print)(report, output.stream);
     }
-    if (whole && !print)
-        whole = print_json(options, tables->report, root, output.stream);
+    if (ok && !print)
+        print_json(options, tables->report, root, output.stream);
     json_decref(root);
-    if (output.stream)
-        return output_close(&output, whole, options->output, err);
-    return err_no_memory(err, "output", "");
+    return ok && output_close(&output, options->output, err);
 }
 
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {

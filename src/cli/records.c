@@ -16,10 +16,6 @@
 
 enum { SCENES_MAX_BYTES = 16 << 20 };
 
-static bool refuse_memory(Err *err) {
-    return err_no_memory(err, "results", "choose fewer moments");
-}
-
 static bool is_format(const Records *records, const char *name) {
     return !strcmp(records->options->format, name);
 }
@@ -61,7 +57,7 @@ static bool print_junit(Records *records, Err *err) {
                 cases->bytes);
     free(cases->bytes);
     *cases = (MemoryStream){0};
-    return ok && output_close(&whole, true, records->options->output, err);
+    return ok && output_close(&whole, records->options->output, err);
 }
 
 /* ---- taking records -------------------------------------------------------------------------- */
@@ -91,9 +87,8 @@ static Selection *find_selection(Records *records, const json_t *row) {
     Selection *more = realloc(records->selections, (size_t)(count + 1) * sizeof *more);
     if (!more)
         return NULL;
+    json_object_set_new(records->index, key, json_integer(count));
     records->selections = more;
-    if (json_object_set_new(records->index, key, json_integer(count)) != 0)
-        return NULL;
     more[records->selection_count++] = (Selection){.row = NULL};
     return &more[count];
 }
@@ -108,15 +103,15 @@ static bool is_worse(const Records *records, const json_t *row, const json_t *sh
                            : figure > best || isnan(best) > isnan(figure);
 }
 
-static bool take_row(Records *records, json_t *row) {
+static bool take_row(Records *records, json_t *row, Err *err) {
     RowVerdict verdict = records->judge(records->context, row);
     Selection *selection = find_selection(records, row);
     records->skipped += verdict == ROW_SKIPPED;
     records->passed += verdict == ROW_PASSED;
     records->failed += verdict == ROW_FAILED;
-    if (!selection ||
-        json_object_set_new(row, "moments_failed", json_integer(verdict == ROW_FAILED)) != 0)
-        return false;
+    if (!selection)
+        return err_no_memory(err, "results", "choose fewer scenes");
+    json_object_set_new(row, "moments_failed", json_integer(verdict == ROW_FAILED));
     int64_t moments = row_count(row, "moments");
     selection->moments += moments;
     selection->failed += verdict == ROW_FAILED;
@@ -128,10 +123,12 @@ static bool take_row(Records *records, json_t *row) {
     }
     if (row_count(row, "left_out") && !selection->moments_left_out++)
         selection->left_out = json_incref(row);
-    return !records->all || !lists_scenes(records) || json_array_append(records->all, row) == 0;
+    if (records->all && lists_scenes(records))
+        json_array_append(records->all, row);
+    return true;
 }
 
-void records_take(Records *records, json_t *record) {
+bool records_take(Records *records, json_t *record, Err *err) {
     size_t i, line;
     json_t *row, *why;
     const char *error = row_text(record, "error");
@@ -143,7 +140,8 @@ void records_take(Records *records, json_t *record) {
         print_case(out, record, error);
     json_array_foreach(json_object_get(record, "results"), i, row) {
         int failed = records->failed;
-        records->lost |= !take_row(records, row);
+        if (!take_row(records, row, err))
+            return false;
         if (!out || records->failed == failed)
             continue;
         fputs("  <failure message=\"", out);
@@ -159,6 +157,7 @@ void records_take(Records *records, json_t *record) {
     if (out)
         fputs(" </testcase>\n", out);
     records->failing += records->failed > before;
+    return true;
 }
 
 void records_rows(Records *records) {
@@ -193,13 +192,10 @@ bool records_judge(const Records *records, Err *err) {
 /* ---- the records of a plan ------------------------------------------------------------------- */
 
 json_t *records_row(Records *records) {
-    json_t *row = json_incref(report_at(&records->row, 0));
-    records->lost |= records->row.out_of_memory;
+    json_t *row = report_at(&records->row, 0);
+    json_array_append(records->rows, row);
     report_clear(&records->row);
-    if (json_array_append_new(records->rows, row) == 0)
-        return row;
-    records->lost = true;
-    return NULL;
+    return row;
 }
 
 static void moment_key(char key[48], int64_t scene, int64_t moment) {
@@ -219,9 +215,7 @@ static bool wants_moment(void *context, int scene, int moment) {
 static bool write_line(Records *records, const json_t *record, Err *err) {
     const char *path = records->options->output;
     char *text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    size_t length = text ? strlen(text) : 0;
-    if (!text)
-        return refuse_memory(err);
+    size_t length = strlen(text);
     text[length] = '\n'; /* in the place of the NUL */
     bool ok = data_write_all(records->fd, text, length + 1) ||
               err_set(err, ERR_FAILED, path ? path : "standard output", "", "cannot be written: %s",
@@ -241,16 +235,13 @@ static bool end_moment(void *context, int scene, int moment, const Err *failed, 
     json_t *record = json_copy(records->head);
     json_t *what = json_pack("{si so si}", "scene_number", scene, "scene", fields_text(name),
                              "moment", moment);
-    bool ok = record && what && json_object_update(record, what) == 0;
+    json_object_update(record, what);
     if (failed)
         err_line(failed, line, sizeof line);
-    ok = ok && json_object_set_new(record, failed ? "error" : "results",
-                                   failed ? fields_text(line) : json_copy(records->rows)) == 0;
-    if (ok)
-        records_take(records, record);
-    else
-        refuse_memory(err);
-    ok = ok && (records->fd < 0 || write_line(records, record, err));
+    json_object_set_new(record, failed ? "error" : "results",
+                        failed ? fields_text(line) : json_copy(records->rows));
+    bool ok =
+        records_take(records, record, err) && (records->fd < 0 || write_line(records, record, err));
     if (failed)
         fprintf(stderr, "bevscope: %s\n", line);
     json_array_clear(records->rows);
@@ -261,9 +252,8 @@ static bool end_moment(void *context, int scene, int moment, const Err *failed, 
 
 bool records_end(Records *records, Err *err) {
     json_t *end = json_copy(records->head);
-    bool ok = records->fd < 0 || records->ended ||
-              (json_object_set_new(end, "moments", json_integer(records->moments)) == 0 &&
-               write_line(records, end, err));
+    json_object_set_new(end, "moments", json_integer(records->moments));
+    bool ok = records->fd < 0 || records->ended || write_line(records, end, err);
     json_decref(end);
     return ok;
 }
@@ -308,13 +298,10 @@ static bool resume_records(Records *records, Err *err) {
     while (ok && file.record) {
         char key[48];
         const json_t *record = file.record;
-        ok = records_alike(records->head, record, "shard", path, err);
         moment_key(key, row_count(record, "scene_number"), row_count(record, "moment"));
-        if (ok) {
-            records->lost |= json_object_set_new(records->done, key, json_true()) != 0;
-            records_take(records, file.record);
-        }
-        ok = ok && record_file_next(&file, err);
+        json_object_set_new(records->done, key, json_true());
+        ok = records_alike(records->head, record, "shard", path, err) &&
+             records_take(records, file.record, err) && record_file_next(&file, err);
     }
     records->ended = file.ended;
     if (ok && ftruncate(records->fd, file.whole) != 0)
@@ -351,7 +338,7 @@ static bool read_scenes(Records *records, BenchPlan *plan, Err *err) {
     for (size_t i = 0; i < length; i++)
         lines += records->listed[i] == '\n';
     if (!(records->names = calloc(lines, sizeof *records->names)))
-        return refuse_memory(err);
+        return err_no_memory(err, path, "");
     plan->scenes = records->names;
     for (char *rest = records->listed, *name; (name = strtok_r(rest, "\r\n", &rest));)
         records->names[plan->scene_count++] = name;
@@ -395,10 +382,8 @@ bool records_open(Records *records, BenchPlan *plan, Err *err) {
     records->head = output_head(records->command);
     json_t *run =
         json_pack("{ss ss si}", "options", options, "shard", shard, "scenes", records->scene_count);
-    bool whole = run && records->head && json_object_update(records->head, run) == 0;
+    json_object_update(records->head, run);
     json_decref(run);
-    if (!whole || !records->rows || !records->index || !records->done)
-        return refuse_memory(err);
     return (!is_format(records, "junit") || memory_stream_open(&records->junit, err)) &&
            (!is_format(records, "jsonl") || open_lines(records, err));
 }

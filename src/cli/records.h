@@ -51,7 +51,6 @@ typedef struct {
     int moments; /* so far; those of them that could not be done, and that have a failure */
     int broken, failing;
     int passed, failed, skipped; /* rows */
-    bool lost;                   /* something was lost for want of memory */
     bool ended;                  /* the file says that an earlier run went to its end */
     PlanMoments each;
 } Records;
@@ -67,7 +66,7 @@ bool records_plan(Records *records, unsigned dtypes, unsigned aligns, const char
 bool records_open(Records *records, BenchPlan *plan, Err *err);
 void records_close(Records *records);
 
-/* Ends the row that was added to records->row. Returns it as JSON, borrowed; NULL: no memory. */
+/* Ends the row that was added to records->row. Returns it as JSON, borrowed. */
 json_t *records_row(Records *records);
 
 /* Writes the key of a row's selection: the kernel's name, a slash, and the rest. */
@@ -75,7 +74,7 @@ enum { SELECTION_KEY = 512 };
 void records_key(const Records *records, const json_t *row, char key[SELECTION_KEY]);
 
 /* Takes a record: judges its rows and keeps those that are shown. */
-void records_take(Records *records, json_t *record);
+bool records_take(Records *records, json_t *record, Err *err);
 
 /* Ends the records of a plan that went to its end, which --format jsonl says in a line of its own.
  */

@@ -36,7 +36,7 @@ const char *row_text(const json_t *row, const char *key) {
 void report_row(Report *report) {
     if (!report->rows)
         report->rows = json_array();
-    report->out_of_memory |= json_array_append_new(report->rows, json_object()) != 0;
+    json_array_append_new(report->rows, json_object());
     report->row_count++;
     report->unknown = false;
 }
@@ -54,8 +54,7 @@ void report_add(Report *report, const char *key, const char *heading, int digits
         json_decref(cell);
         cell = json_null();
     }
-    report->out_of_memory |=
-        json_object_set_new(report_at(report, report->row_count - 1), key, cell) != 0;
+    json_object_set_new(report_at(report, report->row_count - 1), key, cell);
 }
 
 void add_text(Report *report, const char *key, const char *heading, const char *text) {
@@ -159,18 +158,16 @@ static bool report_shows(const Report *report, int column) {
 
 /* Writes the folded columns as words: "dtype fp16, align nearest". "": there are none. */
 static void report_folded(const Report *report, char *text, size_t size) {
-    size_t length = 0;
     text[0] = '\0';
-    for (int column = 0; column < report->column_count && length < size; column++) {
+    for (int column = 0; column < report->column_count; column++) {
         char cell[128], heading[64];
         if (!is_folded(report, column))
             continue;
         report_cell(report, 0, column, cell, sizeof cell);
         heading_for_locale(report->columns[column].heading, heading, sizeof heading);
         bool lacks = !strcmp(cell, "n/a");
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s%s%s%s", length ? "; " : "",
-                             lacks ? "no " : "", heading, lacks ? "" : " ", lacks ? "" : cell);
+        text_add(text, size, "%s%s%s%s%s", text[0] ? "; " : "", lacks ? "no " : "", heading,
+                 lacks ? "" : " ", lacks ? "" : cell);
     }
 }
 

@@ -40,7 +40,6 @@ typedef struct {
     /* Keys for a terminal that is too narrow. `names_to` is the last column that identifies a row;
      * NULL: the columns of words at the start. `group` becomes a line above its rows. */
     const char *names_to, *group;
-    bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
 
 /* Begins a row. Then call report_add for each column, which takes the cell, or a function below.
@@ -87,7 +86,7 @@ ReportPrinter report_text, report_markdown, report_csv;
  * tables are split. Longer lines are broken at blanks. */
 extern int report_screen_columns;
 
-/* Returns the rows as an array of objects, which the caller owns. NULL: out of memory. */
+/* Returns the rows as an array of objects, which the caller owns. */
 json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
@@ -99,15 +98,14 @@ extern const char output_command[];
 int output_screen_columns(void);
 
 /* Ends a result that was collected in memory, so that a file is replaced completely or not at all.
- * Writes to `path`, or to standard output when `path` is NULL. `whole` false: a report in the
- * result ran out of memory. Then nothing is written, and the call fails. */
-bool output_close(MemoryStream *output, bool whole, const char *path, Err *err);
+ * Writes to `path`, or to standard output when `path` is NULL. */
+bool output_close(MemoryStream *output, const char *path, Err *err);
 
 /* Returns the printer of --format for people, text or Markdown. NULL: the format is CSV or JSON. */
 ReportPrinter *output_printer(const Options *options);
 
 /* Prints a report in the format of --format. For JSON, `root` gets the rows under "results" and is
- * printed. Releases `root` in all cases. `root` NULL: out of memory. */
+ * printed. Releases `root` in all cases. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
 /* A table of a result, with the text that people see above it. */

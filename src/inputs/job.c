@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/inputs/job.h"
 
+#include "src/base/units.h"
 #include "src/scene/slice.h"
 
 #include <stdio.h>
@@ -72,10 +73,8 @@ bool camera_faults(const Job *job, int camera, char *text, size_t size) {
     snprintf(text, size, "%s", dropout ? ", dropout" : "");
     for (int i = 0; i < FAULTS; i++) {
         double value = job->camera_errors[camera].each[i];
-        size_t length = strlen(text);
         if (value != 0)
-            snprintf(text + length, size - length, ", %s %+.1f %s", fault_infos[i].name, value,
-                     fault_infos[i].unit);
+            text_add(text, size, ", %s %+.1f %s", fault_infos[i].name, value, fault_infos[i].unit);
     }
     return text[0] != '\0';
 }

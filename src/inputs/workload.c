@@ -3,6 +3,7 @@
 
 #include "kernels/regime.h"
 #include "src/base/ref.h"
+#include "src/base/units.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -74,29 +75,27 @@ bool workload_move(Workload *workload, int number, Err *err) {
 /* ---- words ----------------------------------------------------------------------------------- */
 
 void workload_label(const Job *job, const char *scene, char *text, size_t size) {
-    char balance[48] = "", pruned[64] = "", outlier[48] = "";
+    snprintf(text, size, "%s", scene);
     if (job->balance > 0)
-        snprintf(balance, sizeof balance, ", load balance %g", job->balance);
+        text_add(text, size, ", load balance %g", job->balance);
     if (!prune_is_off(&job->prune))
-        snprintf(pruned, sizeof pruned, ", pruned %s %s", job->prune.top ? "to" : "below",
+        text_add(text, size, ", pruned %s %s", job->prune.top ? "to" : "below",
                  prune_text(&job->prune).text);
     if (job->outlier > 1)
-        snprintf(outlier, sizeof outlier, ", outlier %g", job->outlier);
-    snprintf(text, size, "%s%s%s%s", scene, balance, pruned, outlier);
+        text_add(text, size, ", outlier %g", job->outlier);
     operator_label(&job->sizes, text, size);
 }
 
 void workload_title(const Workload *workload, char *text, size_t size) {
     const Scene *scene = workload->scene;
     const Job *job = &workload->job;
-    size_t used = (size_t)snprintf(text, size, "%s", scene->title[0] ? scene->title : scene->name);
     char faults[160];
-    if (job->outlier > 1 && used < size)
-        used += (size_t)snprintf(text + used, size - used, " (outlier %g)", job->outlier);
+    snprintf(text, size, "%s", scene->title[0] ? scene->title : scene->name);
+    if (job->outlier > 1)
+        text_add(text, size, " (outlier %g)", job->outlier);
     for (int i = 0; i < scene->rig.camera_count; i++)
-        if (used < size && camera_faults(job, i, faults, sizeof faults))
-            used += (size_t)snprintf(text + used, size - used, " (%s%s)",
-                                     scene->rig.cameras[i].name, faults);
+        if (camera_faults(job, i, faults, sizeof faults))
+            text_add(text, size, " (%s%s)", scene->rig.cameras[i].name, faults);
 }
 
 Photos workload_photos(const Workload *workload) {

@@ -3,6 +3,7 @@
 
 #include "kernels/codec.h"
 #include "src/base/data.h"
+#include "src/base/units.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -35,16 +36,9 @@ size_t npy_element_bytes(const NpyArray *array) {
 
 #define SPACES " \n"
 
-static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-
-bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
-                     size_t *text_bytes, Err *err) {
-    *text_bytes = prefix[8] | (size_t)prefix[9] << 8;
-    if (memcmp(prefix, magic, sizeof magic) != 0)
-        return err_set(err, ERR_FAILED, where, "", "not an .npy array: wrong magic bytes");
-    return prefix[6] == 1 ||
-           err_set(err, ERR_FAILED, where, "", "npy version %d, must be 1", prefix[6]);
-}
+/* The first bytes: magic, version 1.0, and the length of the header's text. */
+enum { PREFIX = 10 };
+static const char magic[6] = "\x93NUMPY";
 
 /* ---- the header's text: a Python dictionary of three keys in NumPy's order ------------------- */
 
@@ -150,16 +144,44 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 }
 
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {
-    size_t used = (size_t)snprintf(text, size, "(");
-    for (int i = 0; i < array->rank && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, i ? ", %lld" : "%lld",
-                                 (long long)array->shape[i]);
-    if (used < size) /* Python writes a comma after a single element */
-        snprintf(text + used, size - used, array->rank == 1 ? ",)" : ")");
+    snprintf(text, size, "(");
+    for (int i = 0; i < array->rank; i++)
+        text_add(text, size, i ? ", %lld" : "%lld", (long long)array->shape[i]);
+    text_add(text, size, array->rank == 1 ? ",)" : ")"); /* as Python writes a single element */
+}
+
+/* Checks that `bytes` of elements follow a header. */
+static bool check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
+    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
+    char shape[128];
+    npy_shape_text(array, shape, sizeof shape);
+    return needed == bytes ||
+           err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
+                   shape, npy_types[array->type].name, (unsigned long long)needed,
+                   (unsigned long long)bytes);
+}
+
+bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
+                    NpyArray *array, Err *err) {
+    char text[NPY_START];
+    if (got < PREFIX || memcmp(start, magic, sizeof magic))
+        return err_set(err, ERR_FAILED, where, "", "not an .npy array: %s",
+                       got < PREFIX ? "truncated" : "wrong magic bytes");
+    if (start[6] != 1)
+        return err_set(err, ERR_FAILED, where, "", "npy version %d, must be 1", start[6]);
+    size_t length = (unsigned char)start[8] | (size_t)(unsigned char)start[9] << 8;
+    if (length > got - PREFIX)
+        return err_set(err, ERR_FAILED, where, "", "truncated: its header has no end");
+    memcpy(text, start + PREFIX, length);
+    text[length] = '\0';
+    if (!npy_read_header(text, length, where, array, err))
+        return false;
+    array->start = PREFIX + length;
+    return check_bytes(array, bytes - array->start, where, err);
 }
 
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
-    enum { PREFIX = 10, ALIGN = 64 };
+    enum { ALIGN = 64 };
     char shape[NPY_MAX_RANK * 22], length[16] = "";
     npy_shape_text(array, shape, sizeof shape);
     if (array->type == NPY_S || array->type == NPY_U)
@@ -216,10 +238,10 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
         i /= array->shape[axis];
     }
     NpzPlace place;
-    size_t size = sizeof place.text, used = (size_t)snprintf(place.text, size, "%s", name);
-    for (int axis = 0; axis < array->rank; axis++) /* at most 8 times 22 bytes, which fit */
-        used += (size_t)snprintf(place.text + used, size - used, "%s%lld%s", axis ? ", " : "[",
-                                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
+    snprintf(place.text, sizeof place.text, "%s", name);
+    for (int axis = 0; axis < array->rank; axis++)
+        text_add(place.text, sizeof place.text, "%s%lld%s", axis ? ", " : "[",
+                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
     return place;
 }
 
@@ -240,42 +262,23 @@ bool npy_convert(const NpyArray *array, const unsigned char *bytes, NpyType type
     return true;
 }
 
-bool npy_check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err) {
-    uint64_t needed = (uint64_t)array->count * npy_element_bytes(array);
-    char shape[128];
-    npy_shape_text(array, shape, sizeof shape);
-    return needed == bytes ||
-           err_set(err, ERR_FAILED, where, "", "shape %s of %s needs %llu bytes, but has %llu",
-                   shape, npy_types[array->type].name, (unsigned long long)needed,
-                   (unsigned long long)bytes);
-}
-
 /* ---- a file of one array --------------------------------------------------------------------- */
 
-/* Reads the header of a file. Checks the type of its elements and how many bytes follow. */
+/* Reads the header of a file, and checks the type of its elements. */
 static bool read_file_header(FILE *file, const char *where, NpyType type, NpyArray *array,
                              Err *err) {
-    unsigned char prefix[NPY_PREFIX_BYTES];
-    char text[UINT16_MAX + 1];
-    size_t length;
-    fseek(file, 0, SEEK_END);
-    long bytes = ftell(file);
-    rewind(file);
-    if (fread(prefix, 1, sizeof prefix, file) != sizeof prefix)
-        return err_set(err, ERR_FAILED, where, "", "not an .npy array: too short");
-    if (!npy_read_prefix(prefix, where, &length, err))
-        return false;
-    if (fread(text, 1, length, file) != length)
-        return err_set(err, ERR_FAILED, where, "", "truncated: its header has no end");
-    text[length] = '\0';
-    if (!npy_read_header(text, length, where, array, err))
-        return false;
+    char start[NPY_START];
     bool whole = type == NPY_I4;
-    if (!(whole ? npy_is_whole : npy_is_float)(array->type))
-        return err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
-                       "dtype %s, must be %s", npy_types[array->type].name,
-                       whole ? "any whole number" : "float16, float32 or float64");
-    return npy_check_bytes(array, (uint64_t)bytes - sizeof prefix - length, where, err);
+    fseek(file, 0, SEEK_END);
+    uint64_t bytes = (uint64_t)ftell(file);
+    rewind(file);
+    if (!npy_read_start(start, fread(start, 1, sizeof start, file), bytes, where, array, err))
+        return false;
+    fseek(file, (long)array->start, SEEK_SET);
+    return (whole ? npy_is_whole : npy_is_float)(array->type) ||
+           err_set(err, ERR_FAILED, where, whole ? "" : "save array.astype(numpy.float32)",
+                   "dtype %s, must be %s", npy_types[array->type].name,
+                   whole ? "any whole number" : "float16, float32 or float64");
 }
 
 bool npy_read_file(FILE *file, const char *where, NpyType type, NpyArray *array, void **elements,

@@ -130,87 +130,61 @@ int npz_find(const Npz *npz, const char *name) {
 
 /* ---- the bytes of a member ------------------------------------------------------------------- */
 
-/* One array in an archive, which is read from beginning to end. */
-typedef struct {
-    zip_file_t *file;
-    uint64_t left;   /* bytes that have not been read yet */
-    char where[256]; /* start of error messages */
-} Stream;
-
-static bool open_stream(Stream *stream, const Npz *npz, int member, Err *err) {
-    const NpzMember *row = &npz->members[member];
-    snprintf(stream->where, sizeof stream->where, "%s: %s", npz->where, row->name);
-    stream->left = row->bytes;
-    stream->file = zip_fopen_index(npz->zip, (zip_uint64_t)member, 0);
-    return stream->file ||
-           err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
+static NpzPlace member_place(const Npz *npz, int member) {
+    NpzPlace place;
+    snprintf(place.text, sizeof place.text, "%s: %s", npz->where, npz->members[member].name);
+    return place;
 }
 
-static void close_stream(Stream *stream) {
-    if (stream->file)
-        zip_fclose(stream->file);
+/* Opens a member. NULL: it cannot be read. */
+static zip_file_t *open_member(const Npz *npz, int member, Err *err) {
+    zip_file_t *file = zip_fopen_index(npz->zip, (zip_uint64_t)member, 0);
+    if (!file)
+        err_set(err, ERR_FAILED, member_place(npz, member).text, "", "cannot read: %s",
+                zip_strerror(npz->zip));
+    return file;
 }
 
-/* Reads exactly `count` bytes. Never inflates beyond the declared size (zip bombs). */
-static bool read_bytes(Stream *stream, void *to, size_t count, Err *err) {
-    if (count > stream->left)
-        return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes left of %zu",
-                       (unsigned long long)stream->left, count);
-    for (char *at = to; count > 0;) {
-        zip_int64_t got = zip_fread(stream->file, at, count);
-        if (got < 0)
-            return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
-                           zip_file_strerror(stream->file));
-        if (got == 0)
-            return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes are missing",
-                           (unsigned long long)stream->left);
-        at += got;
-        count -= (size_t)got;
-        stream->left -= (uint64_t)got;
-    }
-    return true;
-}
-
-/* ---- reading a member ------------------------------------------------------------------------ */
-
-static bool read_header(Stream *stream, NpyArray *array, Err *err) {
-    unsigned char prefix[NPY_PREFIX_BYTES];
-    size_t length;
-    if (!read_bytes(stream, prefix, sizeof prefix, err) ||
-        !npy_read_prefix(prefix, stream->where, &length, err))
-        return false;
-    char text[UINT16_MAX + 1];
-    text[length] = '\0';
-    return read_bytes(stream, text, length, err) &&
-           npy_read_header(text, length, stream->where, array, err) &&
-           npy_check_bytes(array, stream->left, stream->where, err);
+/* Reads `count` bytes, or as many as there are. Returns their number. */
+static size_t read_bytes(zip_file_t *file, char *to, size_t count) {
+    size_t done = 0;
+    for (zip_int64_t got = 1; done < count && got > 0; done += got > 0 ? (size_t)got : 0)
+        got = zip_fread(file, to + done, count - done);
+    return done;
 }
 
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
-    Stream stream;
-    bool ok = open_stream(&stream, npz, member, err) && read_header(&stream, array, err);
-    close_stream(&stream);
-    return ok;
+    char start[NPY_START];
+    zip_file_t *file = open_member(npz, member, err);
+    if (!file)
+        return false;
+    size_t got = read_bytes(file, start, sizeof start);
+    zip_fclose(file);
+    return npy_read_start(start, got, npz->members[member].bytes, member_place(npz, member).text,
+                          array, err);
 }
 
-/* ---- elements -------------------------------------------------------------------------------- */
-
-/* Reads all elements behind the header, which npz_read_array has checked, as the file's bytes. */
+/* Reads all elements, as the file's bytes. Never inflates beyond the declared size (zip bombs). */
 static bool read_elements(const Npz *npz, int member, const NpyArray *array, void *bytes,
                           Err *err) {
-    Stream stream;
-    NpyArray again;
-    char more;
+    const NpzPlace place = member_place(npz, member);
+    char skipped[NPY_START], more;
     size_t size = (size_t)array->count * npy_element_bytes(array);
-    bool ok = open_stream(&stream, npz, member, err) && read_header(&stream, &again, err) &&
-              read_bytes(&stream, bytes, size, err);
+    zip_file_t *file = open_member(npz, member, err);
+    if (!file)
+        return false;
+    size_t got = read_bytes(file, skipped, array->start) + read_bytes(file, bytes, size);
     /* libzip verifies the checksum where the data ends */
-    zip_int64_t got = ok ? zip_fread(stream.file, &more, 1) : 0;
-    if (got)
-        ok = err_set(err, ERR_FAILED, stream.where, "the file is damaged", "%s",
-                     got < 0 ? zip_file_strerror(stream.file)
-                             : "has more data than its directory entry says");
-    close_stream(&stream);
+    bool more_left = got == array->start + size && zip_fread(file, &more, 1) > 0;
+    bool damaged = zip_error_code_zip(zip_file_get_error(file)) != ZIP_ER_OK;
+    bool ok = damaged || more_left
+                  ? err_set(err, ERR_FAILED, place.text, "the file is damaged", "%s",
+                            damaged ? zip_file_strerror(file)
+                                    : "has more data than its directory entry says")
+                  : got == array->start + size ||
+                        err_set(err, ERR_FAILED, place.text, "", "truncated: %zu bytes are missing",
+                                array->start + size - got);
+    zip_fclose(file);
     return ok;
 }
 

@@ -29,7 +29,7 @@ extern const NpyTypeInfo npy_types[NPY_TYPE_COUNT];
 
 enum {
     NPY_MAX_RANK = 8,
-    NPY_PREFIX_BYTES = 10,   /* magic bytes, version 1.0, and the length of the header's text */
+    NPY_START = 4096,        /* the greatest size of a header that can be read */
     NPY_WRITTEN_BYTES = 256, /* the greatest size of a header that npy_write_header writes */
     NPY_MAX_TEXT = 1024      /* the most characters of a text */
 };
@@ -40,6 +40,7 @@ typedef struct {
     int64_t shape[NPY_MAX_RANK];
     int64_t count;  /* elements */
     int characters; /* characters of a text; 1 for numbers */
+    size_t start;   /* bytes of the header, before the elements; known of an array that was read */
 } NpyArray;
 
 /* Whether a type is float16, float32 or float64. */
@@ -48,9 +49,10 @@ bool npy_is_float(NpyType type);
 /* Returns the bytes of one element. */
 size_t npy_element_bytes(const NpyArray *array);
 
-/* Reads the first bytes of a .npy file. Yields the length of the header's text behind them. */
-bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
-                     size_t *text_bytes, Err *err);
+/* Reads the header of a file of `bytes` bytes from its first `got`, which are NPY_START or all of
+ * them. Checks that all elements follow. */
+bool npy_read_start(const char *start, size_t got, uint64_t bytes, const char *where,
+                    NpyArray *array, Err *err);
 
 /* Reads the header's text, which a zero follows, into *array. Types other than NpyType, Fortran
  * order, and shapes whose product does not fit 64 bits are errors. Allocates nothing. Error
@@ -64,9 +66,6 @@ size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
  * I4 where each value fits. Errors are reported in array `name` of file `where`. */
 bool npy_convert(const NpyArray *array, const unsigned char *bytes, NpyType type, void *elements,
                  const char *where, const char *name, Err *err);
-
-/* Checks that `bytes` of elements follow a header. */
-bool npy_check_bytes(const NpyArray *array, uint64_t bytes, const char *where, Err *err);
 
 /* Reads a whole .npy file as `type`: F4 of a floating-point array, I4 of a whole-number one. The
  * caller frees *elements, which is NULL after a failure. */
@@ -111,9 +110,10 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
-/* Reads texts as clean UTF-8 (kernels/clean.h). `texts` has `size` bytes for each element. A text
- * that does not fit is an error. */
-bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
+/* Reads texts of at most NPZ_TEXT - 1 bytes as clean UTF-8 (kernels/clean.h), `stride` bytes apart.
+ * A longer text is an error. */
+enum { NPZ_TEXT = 32 };
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
                     Err *err);
 
 /* The name of an element in error messages: "name[c, d, h, w]" for element i in C order. */
@@ -137,9 +137,9 @@ bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
                     const int64_t *shape, const void *elements, Err *err);
 /* Decodes UTF-8 into code points. `codes` has room for one code point for each byte of `text`. */
 void npz_text_codes(const char *text, uint32_t *codes);
-/* Adds `count` texts of `size` bytes each, as numpy's type str. */
+/* Adds `count` texts of NPZ_TEXT bytes, which lie `stride` bytes apart, as numpy's type str. */
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
-                          size_t size, Err *err);
+                          size_t stride, Err *err);
 /* Yields the bytes of the archive, which the caller frees, also after a failure. */
 bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
 /* Frees the writer, after success and after every failure. */

@@ -56,25 +56,25 @@ static size_t to_utf8(const NpyArray *array, const unsigned char *bytes, char *t
 }
 
 static bool convert_texts(const Npz *npz, int member, const NpyArray *array,
-                          const unsigned char *bytes, char *texts, size_t size, Err *err) {
+                          const unsigned char *bytes, char *texts, size_t stride, Err *err) {
     char text[4 * NPY_MAX_TEXT + 1];
     for (int64_t i = 0; i < array->count; i++, bytes += npy_element_bytes(array)) {
         size_t used = to_utf8(array, bytes, text);
-        if (used >= size)
+        if (used >= NPZ_TEXT)
             return data_refuse(err, npz->where, npz_place(npz->members[member].name, array, i).text,
-                               "shorten it", "a text of %zu bytes, must be at most %zu", used,
-                               size - 1);
-        clean_text(text, texts + (size_t)i * size, size);
+                               "shorten it", "a text of %zu bytes, must be at most %d", used,
+                               NPZ_TEXT - 1);
+        clean_text(text, texts + (size_t)i * stride, NPZ_TEXT);
     }
     return true;
 }
 
-bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t size,
+bool npz_read_texts(const Npz *npz, int member, const NpyArray *array, char *texts, size_t stride,
                     Err *err) {
     void *bytes = malloc((size_t)array->count * npy_element_bytes(array) + 1);
     bool ok = (bytes || err_no_memory(err, npz->where, "")) &&
               npz_read(npz, member, array, array->type, bytes, err) &&
-              convert_texts(npz, member, array, bytes, texts, size, err);
+              convert_texts(npz, member, array, bytes, texts, stride, err);
     free(bytes);
     return ok;
 }

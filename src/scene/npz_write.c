@@ -72,11 +72,11 @@ bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
 }
 
 bool npz_writer_add_texts(NpzWriter *writer, const char *name, int64_t count, const char *texts,
-                          size_t size, Err *err) {
-    NpyArray array = {NPY_U, 1, {count}, count, (int)size};
-    uint32_t *codes = calloc((size_t)count * size + 1, sizeof *codes);
+                          size_t stride, Err *err) {
+    NpyArray array = {NPY_U, 1, {count}, count, NPZ_TEXT, 0};
+    uint32_t *codes = calloc((size_t)count * NPZ_TEXT + 1, sizeof *codes);
     for (int64_t i = 0; codes && i < count; i++)
-        npz_text_codes(texts + (size_t)i * size, codes + (size_t)i * size);
+        npz_text_codes(texts + (size_t)i * stride, codes + i * NPZ_TEXT);
     bool ok = codes ? add_array(writer, name, &array, codes, err) : err_no_memory(err, name, "");
     free(codes);
     return ok;

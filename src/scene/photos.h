@@ -14,6 +14,8 @@ enum {
     PHOTO_CHANNELS = 8          /* channels of the features that are made from photographs */
 };
 
+/* A box begins with the TRUE_BOX_NUMBERS numbers of a row of the array boxes. */
+enum { TRUE_BOX_NUMBERS = 7 };
 typedef struct {
     double center_m[3];     /* x, y, z of the centre in the ego frame */
     double size_m[3];       /* length along the heading, width, height */

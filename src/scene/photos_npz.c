@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads photographs, boxes and LiDAR from .npz, and writes them. */
+/* Reads photographs, boxes and LiDAR from .npz. */
 #include "src/scene/scene_internal.h"
 
 #include "kernels/threads.h"
@@ -149,28 +149,21 @@ static bool fill_boxes(const ArrayReader *reader, const double *rows, Photos *ph
         for (int k = 3; k < 6; k++)
             if (!arrays_check_between(reader, ARRAY_BOXES, i * columns + k, row[k], 0, SCENE_FAR_M))
                 return false;
-        memcpy(box->center_m, row, sizeof box->center_m);
-        memcpy(box->size_m, row + 3, sizeof box->size_m);
-        box->yaw = row[6];
+        memcpy(box, row, TRUE_BOX_NUMBERS * sizeof *row);
     }
     return true;
 }
 
 static bool read_boxes(const ArrayReader *reader, Photos *photos) {
-    enum { LABEL = sizeof photos->boxes->label };
     if (!arrays_has(reader, ARRAY_BOXES))
         return true;
     photos->box_count = reader->size[SIZE_BOXES];
-    size_t count = (size_t)photos->box_count + 1; /* not NULL for 0 */
     double *rows = malloc((size_t)reader->array[ARRAY_BOXES].count * sizeof *rows + 1);
-    char *labels = calloc(count, LABEL);
-    photos->boxes = calloc(count, sizeof *photos->boxes);
-    bool ok = ((photos->boxes && rows && labels) || err_no_memory(reader->err, "boxes", "")) &&
-              arrays_read_doubles(reader, ARRAY_BOXES, rows) && fill_boxes(reader, rows, photos) &&
-              arrays_read_texts(reader, ARRAY_BOX_LABELS, labels, LABEL);
-    for (int64_t i = 0; ok && i < photos->box_count; i++)
-        memcpy(photos->boxes[i].label, labels + i * LABEL, LABEL);
-    free(labels);
+    photos->boxes = calloc((size_t)photos->box_count + 1, sizeof *photos->boxes);
+    bool ok =
+        ((photos->boxes && rows) || err_no_memory(reader->err, "boxes", "")) &&
+        arrays_read_doubles(reader, ARRAY_BOXES, rows) && fill_boxes(reader, rows, photos) &&
+        arrays_read_texts(reader, ARRAY_BOX_LABELS, photos->boxes->label, sizeof *photos->boxes);
     free(rows);
     return ok;
 }
@@ -208,61 +201,4 @@ bool photos_read(const ArrayReader *reader, Scene *scene) {
     Photos *photos = &scene->photos;
     return read_time(reader, photos) && read_boxes(reader, photos) && read_sweep(reader, photos) &&
            read_images(reader, scene);
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static bool add_array(NpzWriter *npz, ArrayId id, int64_t rows, const void *elements, Err *err) {
-    const int64_t shape[] = {rows, id == ARRAY_BOXES ? 7 : 3};
-    return npz_writer_add(npz, scene_arrays[id].name, scene_arrays[id].written, 2, shape, elements,
-                          err);
-}
-
-static bool add_boxes(NpzWriter *npz, const Photos *photos, Err *err) {
-    enum { SIZE = sizeof photos->boxes->label };
-    size_t count = (size_t)photos->box_count;
-    float *rows = malloc(count * 7 * sizeof *rows + 1);
-    char *labels = malloc(count * SIZE + 1);
-    bool ok = (rows && labels) || err_no_memory(err, "boxes", "");
-    for (size_t i = 0; ok && i < count; i++) {
-        const TrueBox *box = &photos->boxes[i];
-        for (int k = 0; k < 3; k++) {
-            rows[7 * i + (size_t)k] = (float)box->center_m[k];
-            rows[7 * i + 3 + (size_t)k] = (float)box->size_m[k];
-        }
-        rows[7 * i + 6] = (float)box->yaw;
-        memcpy(labels + i * SIZE, box->label, SIZE);
-    }
-    ok = ok && add_array(npz, ARRAY_BOXES, photos->box_count, rows, err) &&
-         npz_writer_add_texts(npz, scene_arrays[ARRAY_BOX_LABELS].name, photos->box_count, labels,
-                              SIZE, err);
-    free(labels);
-    free(rows);
-    return ok;
-}
-
-/* Adds the cameras' names, unless all are such as "camera 0". */
-static bool add_names(NpzWriter *npz, const Scene *scene, Err *err) {
-    enum { SIZE = sizeof scene->rig.cameras[0].name };
-    char names[RIG_MAX_CAMERAS][SIZE];
-    const int count = scene->has_rig ? scene->rig.camera_count : 0;
-    bool named = false;
-    for (int i = 0; i < count; i++) {
-        memcpy(names[i], scene->rig.cameras[i].name, SIZE);
-        named |= strncmp(names[i], "camera ", 7) != 0;
-    }
-    return !named || npz_writer_add_texts(npz, scene_arrays[ARRAY_CAMERA_NAMES].name, count,
-                                          names[0], SIZE, err);
-}
-
-bool photos_write(NpzWriter *npz, const Scene *scene, Err *err) {
-    const Photos *photos = &scene->photos;
-    const int64_t images[] = {photos->cameras, photos->h, photos->w, 3}, one[] = {1};
-    return (!photos->srgb || npz_writer_add(npz, scene_arrays[ARRAY_IMAGES].name, NPY_U1, 4, images,
-                                            photos->srgb, err)) &&
-           add_names(npz, scene, err) && (!photos->box_count || add_boxes(npz, photos, err)) &&
-           (!photos->sweep_count ||
-            add_array(npz, ARRAY_LIDAR, photos->sweep_count, photos->sweep_m, err)) &&
-           (!photos->has_time || npz_writer_add(npz, scene_arrays[ARRAY_TIMESTAMPS].name, NPY_F8, 1,
-                                                one, &photos->time_s, err));
 }

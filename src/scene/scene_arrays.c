@@ -2,6 +2,7 @@
 #include "src/scene/scene_internal.h"
 
 #include "src/base/nearest.h"
+#include "src/base/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -82,16 +83,16 @@ static bool refuse_unknown(const ArrayReader *reader) {
 /* Writes "() or (camera, 2)": the shapes that an array may have. */
 static void shapes_text(int id, char *text, size_t size) {
     char shape[NPY_MAX_RANK + 1];
-    size_t used = 0;
+    text[0] = '\0';
     for (int i = 0; arrays_shape(id, i, shape); i++) {
-        used += (size_t)snprintf(text + used, size - used, i ? " or (" : "(");
+        text_add(text, size, i ? " or (" : "(");
         for (const char *s = shape; *s; s++) {
             const char digit[2] = {*s, '\0'};
             int axis = size_of_letter(*s);
-            used += (size_t)snprintf(text + used, size - used, "%s%s", s == shape ? "" : ", ",
-                                     axis >= 0 ? sizes[axis].name : digit);
+            text_add(text, size, "%s%s", s == shape ? "" : ", ",
+                     axis >= 0 ? sizes[axis].name : digit);
         }
-        used += (size_t)snprintf(text + used, size - used, ")");
+        text_add(text, size, ")");
     }
 }
 
@@ -292,9 +293,10 @@ void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type) {
     return NULL;
 }
 
-bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size) {
-    return !arrays_has(reader, id) || npz_read_texts(reader->npz, reader->member[id],
-                                                     &reader->array[id], texts, size, reader->err);
+bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t stride) {
+    return !arrays_has(reader, id) ||
+           npz_read_texts(reader->npz, reader->member[id], &reader->array[id], texts, stride,
+                          reader->err);
 }
 
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {

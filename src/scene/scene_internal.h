@@ -117,8 +117,9 @@ int64_t arrays_by_camera(const ArrayReader *reader, ArrayId id);
  * are out of bounds or differ between arrays. */
 bool arrays_open(ArrayReader *reader, Npz *npz, Err *err);
 
-/* Reads all elements of an array as texts of `size` bytes. A missing array leaves them alone. */
-bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t size);
+/* Reads all elements of an array as texts of NPZ_TEXT bytes, which lie `stride` bytes apart. A
+ * missing array leaves them alone. */
+bool arrays_read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_t stride);
 
 /* Reads all elements as numbers of `type` into memory that the caller frees. NULL: it failed. */
 void *arrays_take(const ArrayReader *reader, ArrayId id, NpyType type);
@@ -137,14 +138,9 @@ bool arrays_has(const ArrayReader *reader, ArrayId id);
 bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
                           double min, double max);
 
-/* ---- photos_npz.c: photographs, boxes and LiDAR ---------------------------------------------- */
-
-/* Reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known. Photographs
- * are cut to the network's input and reduced while they are read. */
+/* photos_npz.c: reads the photographs, boxes, LiDAR and times of a file. The scene's rig is known.
+ * Photographs are cut to the network's input and reduced while they are read. */
 bool photos_read(const ArrayReader *reader, Scene *scene);
-
-/* Writes the existing photographs, boxes, LiDAR and times of a scene to an archive. */
-bool photos_write(NpzWriter *npz, const Scene *scene, Err *err);
 
 /* Report an error in an array, or in its element i. Arguments: a hint, a printf format, values.
  * Yield false. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads tensor scenes from .npz, and writes them. */
 #include "kernels/codec.h"
+#include "src/base/units.h"
 #include "src/scene/scatter.h"
 #include "src/scene/scene_internal.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,19 @@ typedef struct {
 } Calibration;
 
 static bool read_calibration(const ArrayReader *reader, Calibration *calibration) {
-    return arrays_read_doubles(reader, ARRAY_INTRINSICS, calibration->intrinsics) &&
-           arrays_read_doubles(reader, ARRAY_CAM2EGO, calibration->cam2ego) &&
-           arrays_read_doubles(reader, ARRAY_IMAGE_SIZE, calibration->image_size) &&
-           arrays_read_doubles(reader, ARRAY_OWN_SIZE, calibration->own_size) &&
-           arrays_read_doubles(reader, ARRAY_RESIZE, calibration->resize) &&
-           arrays_read_doubles(reader, ARRAY_CROP, calibration->crop) &&
-           arrays_read_doubles(reader, ARRAY_DEPTH_BINS, calibration->depth_bins) &&
-           (arrays_has(reader, ARRAY_DEPTH_BINS) ||
-            arrays_read_doubles(reader, ARRAY_DEPTH_RANGE, calibration->depth_range)) &&
-           arrays_read_doubles(reader, ARRAY_GRID, calibration->grid);
+    double *const values[ARRAY_COUNT] = {[ARRAY_INTRINSICS] = calibration->intrinsics,
+                                         [ARRAY_CAM2EGO] = calibration->cam2ego,
+                                         [ARRAY_IMAGE_SIZE] = calibration->image_size,
+                                         [ARRAY_RESIZE] = calibration->resize,
+                                         [ARRAY_CROP] = calibration->crop,
+                                         [ARRAY_DEPTH_RANGE] = calibration->depth_range,
+                                         [ARRAY_GRID] = calibration->grid,
+                                         [ARRAY_DEPTH_BINS] = calibration->depth_bins,
+                                         [ARRAY_OWN_SIZE] = calibration->own_size};
+    for (ArrayId id = 0; id < ARRAY_COUNT; id++)
+        if (values[id] && !arrays_read_doubles(reader, id, values[id]))
+            return false;
+    return true;
 }
 
 /* Checks that the last row of a matrix is 0 ... 0 1. */
@@ -47,16 +50,12 @@ static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t firs
 
 /* Names the cameras, so that errors about them can. Without a name a camera has its number. */
 static bool read_names(const ArrayReader *reader, Rig *rig) {
-    enum { SIZE = sizeof rig->cameras[0].name };
-    char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
-    if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
+    Camera *cameras = rig->cameras;
+    if (!arrays_read_texts(reader, ARRAY_CAMERA_NAMES, cameras->name, sizeof *cameras))
         return false;
-    for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++) {
-        if (names[i][0])
-            memcpy(rig->cameras[i].name, names[i], SIZE);
-        else
-            snprintf(rig->cameras[i].name, SIZE, "camera %d", i);
-    }
+    for (int i = 0; i < reader->size[SIZE_CAMERAS]; i++)
+        if (!cameras[i].name[0])
+            snprintf(cameras[i].name, sizeof cameras[i].name, "camera %d", i);
     return true;
 }
 
@@ -195,7 +194,7 @@ static bool set_axis(const ArrayReader *reader, int axis, const double *grid, do
 }
 
 static bool read_rounding(const ArrayReader *reader, Grid *grid) {
-    char word[24] = "floor";
+    char word[NPZ_TEXT] = "floor";
     if (!arrays_read_texts(reader, ARRAY_ROUNDING, word, sizeof word))
         return false;
     for (grid->truncate = 0; scene_rounding(grid->truncate); grid->truncate++)
@@ -327,19 +326,6 @@ static int64_t count_non_finite(const float *values, int64_t count) {
     return bad;
 }
 
-/* Adds to the scene's remark about a likely other meaning of the file. */
-__attribute__((format(printf, 2, 3))) static void add_remark(Scene *scene, const char *format,
-                                                             ...) {
-    size_t used = strlen(scene->remark), room = sizeof scene->remark;
-    va_list arguments;
-    if (used)
-        used += (size_t)snprintf(scene->remark + used, room - used, "; ");
-    va_start(arguments, format);
-    if (used < room)
-        vsnprintf(scene->remark + used, room - used, format, arguments);
-    va_end(arguments);
-}
-
 /* Remarks on poses of another frame or unit. Cameras stand above the ego frame's ground. */
 static void remark_rig(Scene *scene) {
     enum { HIGHEST_M = 20 };
@@ -347,12 +333,12 @@ static void remark_rig(Scene *scene) {
         double height_m = scene->rig.cameras[i].position_m[2];
         if (height_m >= 0 && height_m <= HIGHEST_M)
             continue;
-        add_remark(scene, "%s stands %.4g m %s the ground: %s", scene->rig.cameras[i].name,
-                   fabs(height_m), height_m < 0 ? "below" : "above",
-                   height_m < 0
-                       ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
-                         "shows headings)"
-                       : "are poses in mm, or in the world's frame?");
+        text_add(scene->remark, sizeof scene->remark, "%s%s stands %.4g m %s the ground: %s",
+                 scene->remark[0] ? "; " : "", scene->rig.cameras[i].name, fabs(height_m),
+                 height_m < 0 ? "below" : "above",
+                 height_m < 0 ? "is cam2ego inverted, or the frame that of a LiDAR? (bevscope info "
+                                "shows headings)"
+                              : "are poses in mm, or in the world's frame?");
         return;
     }
 }
@@ -376,14 +362,16 @@ static void remark_depth(Scene *scene) {
             largest = sums[i] > largest ? sums[i] : largest;
     }
     free(sums);
+    const char *between = scene->remark[0] ? "; " : "";
     if (least < 0)
-        add_remark(scene, "depth: values down to %.3g: logits? (save depth after its softmax)",
-                   (double)least);
+        text_add(scene->remark, sizeof scene->remark,
+                 "%sdepth: values down to %.3g: logits? (save depth after its softmax)", between,
+                 (double)least);
     else if (largest > 1.05)
-        add_remark(scene,
-                   "depth: a pixel's bins sum up to %.4g, not to 1: logits? (save depth after its "
-                   "softmax)",
-                   largest);
+        text_add(scene->remark, sizeof scene->remark,
+                 "%sdepth: a pixel's bins sum up to %.4g, not to 1: logits? (save depth after its "
+                 "softmax)",
+                 between, largest);
 }
 
 /* Reads a scene. Small arrays come first: a bad file fails before tensors are allocated. */
@@ -442,6 +430,10 @@ static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
                       const int64_t sizes[SIZE_COUNT], const void *elements, Err *err) {
     int64_t axes[NPY_MAX_RANK], count = 1;
     int rank = arrays_axes(id, which, sizes, axes);
+    if (type == NPY_U)
+        return npz_writer_add_texts(npz, scene_arrays[id].name, axes[0], elements,
+                                    id == ARRAY_CAMERA_NAMES ? sizeof(Camera) : sizeof(TrueBox),
+                                    err);
     if (type != NPY_F2)
         return npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, elements, err);
     for (int i = 0; i < rank; i++)
@@ -456,11 +448,35 @@ static bool add_array(NpzWriter *npz, ArrayId id, int which, NpyType type,
     return ok;
 }
 
+/* Whether a camera has another name than such as "camera 0". */
+static bool has_names(const Scene *scene) {
+    for (int i = 0; scene->has_rig && i < scene->rig.camera_count; i++)
+        if (strncmp(scene->rig.cameras[i].name, "camera ", 7))
+            return true;
+    return false;
+}
+
+/* Returns the rows of the array boxes. The caller frees. NULL: no memory. */
+static float *box_rows(const Photos *photos) {
+    float *rows = malloc((size_t)photos->box_count * TRUE_BOX_NUMBERS * sizeof *rows + 1);
+    for (int64_t i = 0; rows && i < photos->box_count; i++) {
+        double numbers[TRUE_BOX_NUMBERS];
+        memcpy(numbers, &photos->boxes[i], sizeof numbers);
+        for (int k = 0; k < TRUE_BOX_NUMBERS; k++)
+            rows[i * TRUE_BOX_NUMBERS + k] = (float)numbers[k];
+    }
+    return rows;
+}
+
+/* Adds the arrays of a scene, of which `boxes` are box_rows(). */
 static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *features,
-                      const BevMap *map, bool half, Err *err) {
+                      const BevMap *map, const float *boxes, bool half, Err *err) {
     const BevShape *s = &scene->shape;
-    const int64_t sizes[SIZE_COUNT] = {s->cameras,  s->depth_bins, s->feat_h,     s->feat_w,
-                                       s->channels, map->points,   map->intervals};
+    const Photos *photos = &scene->photos;
+    const int64_t sizes[SIZE_COUNT] = {s->cameras,        s->depth_bins,       s->feat_h,
+                                       s->feat_w,         s->channels,         map->points,
+                                       map->intervals,    photos->h,           photos->w,
+                                       photos->box_count, photos->sweep_count, 3};
     const Rig *rig = &scene->rig;
     const bool own_bins = scene->has_rig && rig->frustum.bins.count;
     const bool by_camera =
@@ -469,6 +485,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const int32_t plane_shape[] = {rows, nx};
     const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
     const int32_t image_size[] = {rig->frustum.input_h, rig->frustum.input_w};
+    const char truncate[NPZ_TEXT] = "truncate";
     int32_t own_size[RIG_MAX_CAMERAS * 2];
     Calibration calibration;
     bool sizes_differ = false;
@@ -490,12 +507,18 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
         [ARRAY_DEPTH_BINS] = own_bins ? calibration.depth_bins : NULL,
-        [ARRAY_OWN_SIZE] = sizes_differ ? own_size : NULL,
+        [ARRAY_OWN_SIZE] = sizes_differ ? own_size : NULL, [ARRAY_IMAGES] = photos->srgb,
+        [ARRAY_CAMERA_NAMES] = has_names(scene) ? rig->cameras->name : NULL,
+        [ARRAY_BOXES] = photos->box_count ? boxes : NULL,
+        [ARRAY_BOX_LABELS] = photos->box_count ? photos->boxes->label : NULL,
+        [ARRAY_LIDAR] = photos->sweep_count ? photos->sweep_m : NULL,
+        [ARRAY_TIMESTAMPS] = photos->has_time ? &photos->time_s : NULL,
+        [ARRAY_ROUNDING] = scene->has_rig && rig->grid.truncate ? truncate : NULL,
     };
     /* The index of each array's shape in the table. A grid with slices has BEVDet's shape. */
     const int which[ARRAY_COUNT] = {
         [ARRAY_RESIZE] = by_camera ? 3 : 0, [ARRAY_CROP] = by_camera ? 2 : 0,
-        [ARRAY_BEV_SHAPE] = nz > 1,
+        [ARRAY_BEV_SHAPE] = nz > 1, [ARRAY_ROUNDING] = 1,
     };
     /* clang-format on */
     for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
@@ -507,10 +530,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         if (!add_array(npz, id, which[id], type, sizes, elements[id], err))
             return false;
     }
-    const char *rounding = scene->has_rig && scene->rig.grid.truncate ? scene_rounding(1) : NULL;
-    return (!rounding ||
-            npz_writer_add_texts(npz, "rounding", 1, rounding, strlen(rounding) + 1, err)) &&
-           photos_write(npz, scene, err);
+    return true;
 }
 
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
@@ -518,9 +538,12 @@ bool scene_write_npz(const char *path, const Scene *scene, const Features *featu
     NpzWriter npz;
     char *bytes = NULL;
     size_t length = 0;
-    bool ok = npz_writer_open(&npz, err) && add_scene(&npz, scene, features, map, half, err) &&
+    float *boxes = box_rows(&scene->photos);
+    bool ok = npz_writer_open(&npz, err) && (boxes || err_no_memory(err, path, "")) &&
+              add_scene(&npz, scene, features, map, boxes, half, err) &&
               npz_writer_finish(&npz, &bytes, &length, err) && data_write(path, bytes, length, err);
     npz_writer_close(&npz);
+    free(boxes);
     free(bytes);
     return ok;
 }

@@ -273,24 +273,18 @@ bool operator_change(Scene *scene, const OperatorChange *change, Err *err) {
 }
 
 void operator_label(const OperatorChange *change, char *text, size_t size) {
-    size_t length = strlen(text);
     if (change->skewed)
-        snprintf(text + length, size - length, ", skew %g", change->skew);
-    length = strlen(text);
+        text_add(text, size, ", skew %g", change->skew);
     if (change->points)
-        snprintf(text + length, size - length, ", %lld points", (long long)change->points);
+        text_add(text, size, ", %lld points", (long long)change->points);
 }
 
 void operator_describe(const OperatorSpec *spec, char *text, size_t size) {
     const OperatorInfo *info = &operator_kinds[spec->kind];
-    char points[32], cells[32], rows[48] = "";
-    unit_text(UNIT_COUNT, (double)spec->points, points, sizeof points);
-    unit_text(UNIT_COUNT, (double)spec->cells, cells, sizeof cells);
-    if (spec->kind == OPERATOR_EMBEDDING_BAG) {
-        char count[32];
-        unit_text(UNIT_COUNT, (double)spec->rows, count, sizeof count);
-        snprintf(rows, sizeof rows, " of %s rows", count);
-    }
-    snprintf(text, size, "%s, no cameras: %s %s%s, %s %s, skew %g", info->title, points,
-             info->points, rows, cells, info->cells, spec->skew);
+    snprintf(text, size, "%s, no cameras: %s %s", info->title,
+             text_of_unit(UNIT_COUNT, (double)spec->points).text, info->points);
+    if (spec->kind == OPERATOR_EMBEDDING_BAG)
+        text_add(text, size, " of %s rows", text_of_unit(UNIT_COUNT, (double)spec->rows).text);
+    text_add(text, size, ", %s %s, skew %g", text_of_unit(UNIT_COUNT, (double)spec->cells).text,
+             info->cells, spec->skew);
 }

@@ -47,7 +47,6 @@ double operator_bar_height(const OperatorBars *bars, int bar) {
 void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
                          size_t size) {
     const OperatorInfo *info = &operator_kinds[spec->kind];
-    char most[32];
-    unit_text(UNIT_COUNT, (double)bars->most, most, sizeof most);
-    snprintf(text, size, "%s: up to %s (log)", info->bars_title, most);
+    snprintf(text, size, "%s: up to %s (log)", info->bars_title,
+             text_of_unit(UNIT_COUNT, (double)bars->most).text);
 }
