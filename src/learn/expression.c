@@ -11,6 +11,13 @@
 #include <string.h>
 #include <strings.h>
 
+/* clang-format off */
+typedef enum {
+    OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_LESS, OP_AT_MOST, OP_MORE, OP_AT_LEAST,
+    OP_EQUAL, OP_UNEQUAL, OP_AND, OP_OR, OP_MIN, OP_MAX
+} OpKind;
+/* clang-format on */
+
 /* ---- units ----------------------------------------------------------------------------------- */
 
 /* Returns the unit of a result. A count beside another unit has none: points * bytes is bytes. */
@@ -29,7 +36,8 @@ static Measure measure_of(OpKind kind, Measure a, Measure b) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static double result_of(OpKind kind, double a, double b) {
+static Value result_of(OpKind kind, Value left, Value right) {
+    const double a = left.number, b = right.number;
     const double results[] = {[OP_ADD] = a + b,
                               [OP_SUBTRACT] = a - b,
                               [OP_MULTIPLY] = a * b,
@@ -42,94 +50,8 @@ static double result_of(OpKind kind, double a, double b) {
                               [OP_OR] = a || b,
                               [OP_MIN] = fmin(a, b),
                               [OP_MAX] = fmax(a, b)};
-    return results[kind];
-}
-
-static bool figure_value(const Op *op, Evaluation *evaluation, Value *value) {
-    const FigureRow *row = &figures[op->index];
-    const FigureQuery query = {.state = evaluation->state,
-                               .live = evaluation->live,
-                               .kernel = op->kernel,
-                               .array = op->array,
-                               .dtype = op->dtype,
-                               .number = op->number,
-                               .timings = evaluation->timings,
-                               .why = evaluation->why,
-                               .why_size = sizeof evaluation->why};
-    Reading got = row->get(&query);
-    evaluation->timing_missing |= row->timing && got.source == SOURCE_UNKNOWN;
-    *value = (Value){got.value, row->measure, got.source};
-    return got.source != SOURCE_UNKNOWN;
-}
-
-static bool leaf_value(const Op *op, Evaluation *evaluation, Value *value) {
-    if (op->kind == OP_FIGURE)
-        return figure_value(op, evaluation, value);
-    if (op->kind == OP_NAME) {
-        *value = evaluation->names[op->index];
-        if (value->source == SOURCE_UNKNOWN)
-            snprintf(evaluation->why, sizeof evaluation->why,
-                     "a value that was to be kept earlier is unknown");
-        return value->source != SOURCE_UNKNOWN;
-    }
-    *value = (Value){op->number, op->truth ? MEASURE_TRUTH : MEASURE_NONE, SOURCE_COMPUTED};
-    return true;
-}
-
-/* Applies the operation: its operands on top of the stack give way to the result. */
-static void apply_operation(OpKind kind, Value *stack, int *height) {
-    Value *a = &stack[*height - 1];
-    if (kind == OP_NEGATE)
-        a->number = -a->number;
-    else if (kind == OP_NOT)
-        *a = (Value){!a->number, MEASURE_TRUTH, a->source};
-    else {
-        const Value b = *a;
-        a--;
-        *a = (Value){result_of(kind, a->number, b.number), measure_of(kind, a->measure, b.measure),
-                     weaker_source(a->source, b.source)};
-        (*height)--;
-    }
-}
-
-bool expression_value(const OpPool *pool, Expression expression, Evaluation *evaluation,
-                      Value *value) {
-    Value stack[EXPRESSION_OPS + 1] = {{0}};
-    int height = 0;
-    bool known = true;
-    evaluation->why[0] = '\0';
-    for (int i = 0; i < expression.count; i++) {
-        const Op *op = &pool->ops[expression.first + i];
-        if (op->kind > OP_FIGURE)
-            apply_operation(op->kind, stack, &height);
-        else
-            known = leaf_value(op, evaluation, &stack[height++]) && known;
-    }
-    *value = stack[0];
-    if (known && !isfinite(value->number)) {
-        snprintf(evaluation->why, sizeof evaluation->why, "a division by zero");
-        known = false;
-    }
-    return known;
-}
-
-bool expression_is_constant(const OpPool *pool, Expression expression) {
-    for (int i = 0; i < expression.count; i++) {
-        OpKind kind = pool->ops[expression.first + i].kind;
-        if (kind == OP_NAME || kind == OP_FIGURE)
-            return false;
-    }
-    return true;
-}
-
-KernelSet expression_model_kernels(const OpPool *pool, Expression expression) {
-    KernelSet kernels = 0;
-    for (int i = 0; i < expression.count; i++) {
-        const Op *op = &pool->ops[expression.first + i];
-        if (op->kind == OP_FIGURE && figures[op->index].needs_model && op->kernel)
-            kernels |= kernel_bit(op->kernel);
-    }
-    return kernels;
+    return (Value){results[kind], measure_of(kind, left.measure, right.measure),
+                   weaker_source(left.source, right.source)};
 }
 
 /* ---- as text --------------------------------------------------------------------------------- */
@@ -191,41 +113,29 @@ enum { MAX_DEPTH = 32, MAX_WORDS = 128 };
 
 typedef struct {
     const char *at;
-    const NameTable *names;
-    OpPool *pool;
-    int first, depth;
-    bool failed;
-    char *why;
-    size_t size;
+    Evaluation *evaluation;
+    int depth;
+    bool wrong;   /* the text is wrong */
+    bool unknown; /* a figure or a named value is unknown */
 } Parser;
 
 /* Levels of precedence, from operators that bind loosest to single values. */
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_VALUE };
 
-static void parse_level(Parser *parser, int level);
+static Value parse_level(Parser *parser, int level);
 
 __attribute__((format(printf, 2, 3))) static void refuse_expression(Parser *parser,
                                                                     const char *format, ...) {
     va_list args;
     va_start(args, format);
-    if (!parser->failed)
-        vsnprintf(parser->why, parser->size, format, args);
+    if (!parser->wrong)
+        vsnprintf(parser->evaluation->why, sizeof parser->evaluation->why, format, args);
     va_end(args);
-    parser->failed = true;
+    parser->wrong = true;
 }
 
 static void skip_blanks(Parser *parser) {
     parser->at += strspn(parser->at, " \t");
-}
-
-static void push_operation(Parser *parser, Op op) {
-    OpPool *pool = parser->pool;
-    if (parser->failed)
-        return;
-    if (pool->count - parser->first == EXPRESSION_OPS || pool->count == pool->capacity)
-        refuse_expression(parser, "the expression is too long");
-    else
-        pool->ops[pool->count++] = op;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -272,8 +182,8 @@ static void refuse_word(Parser *parser, const char *word) {
     size_t count = 0;
     for (int i = 0; i < figure_count; i++)
         words[count++] = figures[i].name;
-    for (int i = 0; i < parser->names->count; i++)
-        words[count++] = parser->names->names[i];
+    for (int i = 0; i < parser->evaluation->names->count; i++)
+        words[count++] = parser->evaluation->names->names[i];
     refuse_nearest(parser, "figure or name", word, words, count,
                    "samples/lessons/README.md lists the figures");
 }
@@ -292,111 +202,144 @@ static int read_place(Parser *parser, const char *what, const char *const *names
     return 0;
 }
 
-static void read_kernel(Parser *parser, Op *op) {
+static void read_kernel(Parser *parser, FigureQuery *query) {
     const char *names[MAX_WORDS];
     int count = 0;
     for (; bev_kernels[count]; count++)
         names[count] = bev_kernels[count]->name;
     if (!take_token(parser, "*"))
-        op->kernel =
+        query->kernel =
             bev_kernels[read_place(parser, "kernel", names, count, "bevscope --list shows them")];
 }
 
-static void read_array(Parser *parser, Op *op) {
-    op->array = (FigureArray)read_place(parser, "array", figure_arrays, ARRAY_COUNT, NULL);
+static void read_array(Parser *parser, FigureQuery *query) {
+    query->array = (FigureArray)read_place(parser, "array", figure_arrays, ARRAY_COUNT, NULL);
 }
 
-static void read_format(Parser *parser, Op *op) {
+static void read_format(Parser *parser, FigureQuery *query) {
     const char *names[BEV_DTYPE_COUNT];
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         names[i] = bev_dtypes[i].name;
-    op->dtype = read_place(parser, "number format", names, BEV_DTYPE_COUNT, NULL);
+    query->dtype = read_place(parser, "number format", names, BEV_DTYPE_COUNT, NULL);
 }
 
-static void read_number(Parser *parser, Op *op) {
+static void read_number(Parser *parser, FigureQuery *query) {
     char *end;
     skip_blanks(parser);
-    op->number = strtod(parser->at, &end);
+    query->number = strtod(parser->at, &end);
     if (end == parser->at)
         refuse_expression(parser, "a number is missing, for example: rounded(fp8, 0.3)");
     parser->at = end;
 }
 
-static void read_arguments(Parser *parser, Op *op) {
-    const FigureRow *row = &figures[op->index];
+static void read_arguments(Parser *parser, const FigureRow *row, FigureQuery *query) {
     if (!take_token(parser, "(") || take_token(parser, ")"))
         return;
     if (row->takes == TAKES_KERNEL || row->takes == TAKES_KERNEL_AND_ARRAY)
-        read_kernel(parser, op);
+        read_kernel(parser, query);
     else if (row->takes == TAKES_ARRAY)
-        read_array(parser, op);
+        read_array(parser, query);
     else if (row->takes == TAKES_FORMAT || row->takes == TAKES_FORMAT_AND_NUMBER)
-        read_format(parser, op);
+        read_format(parser, query);
     if (row->takes == TAKES_NUMBER ||
         (row->takes == TAKES_FORMAT_AND_NUMBER && take_token(parser, ",")))
-        read_number(parser, op);
+        read_number(parser, query);
     if (row->takes == TAKES_KERNEL_AND_ARRAY && take_token(parser, ","))
-        read_array(parser, op);
+        read_array(parser, query);
     if (!take_token(parser, ")"))
         refuse_expression(parser, "%s() has too many arguments, or its ) is missing", row->name);
 }
 
+/* Reads a figure's arguments, and returns its value. */
+static Value parse_figure(Parser *parser, const FigureRow *row) {
+    Evaluation *evaluation = parser->evaluation;
+    FigureQuery query = {.state = evaluation->state,
+                         .live = evaluation->live,
+                         .dtype = -1,
+                         .timings = evaluation->timings,
+                         .why = evaluation->why,
+                         .why_size = sizeof evaluation->why};
+    read_arguments(parser, row, &query);
+    evaluation->varies = true;
+    if (row->needs_model && query.kernel)
+        evaluation->model_kernels |= kernel_bit(query.kernel);
+    if (!evaluation->live)
+        return (Value){0};
+    Reading got = row->get(&query);
+    evaluation->timing_missing |= row->timing && got.source == SOURCE_UNKNOWN;
+    parser->unknown |= got.source == SOURCE_UNKNOWN;
+    return (Value){got.value, row->measure, got.source};
+}
+
 /* ---- from the innermost outwards ------------------------------------------------------------- */
 
-static void parse_pair(Parser *parser, OpKind kind) {
+static Value parse_pair(Parser *parser, OpKind kind) {
     if (!take_token(parser, "("))
         refuse_expression(parser, "min and max take two values in parentheses");
-    parse_level(parser, LEVEL_OR);
+    Value left = parse_level(parser, LEVEL_OR);
     if (!take_token(parser, ","))
         refuse_expression(parser, "min and max take two values in parentheses");
-    parse_level(parser, LEVEL_OR);
+    Value right = parse_level(parser, LEVEL_OR);
     if (!take_token(parser, ")"))
         refuse_expression(parser, "a ) is missing");
-    push_operation(parser, (Op){.kind = kind});
+    return result_of(kind, left, right);
 }
 
-static void parse_word(Parser *parser) {
+static Value parse_name(Parser *parser, int name) {
+    Evaluation *evaluation = parser->evaluation;
+    evaluation->varies = true;
+    if (!evaluation->live)
+        return (Value){0};
+    if (evaluation->values[name].source == SOURCE_UNKNOWN) {
+        snprintf(evaluation->why, sizeof evaluation->why,
+                 "a value that was to be kept earlier is unknown");
+        parser->unknown = true;
+    }
+    return evaluation->values[name];
+}
+
+static Value parse_word(Parser *parser) {
     char word[EXPRESSION_NAME];
     read_word(parser, word);
-    int name = name_find(parser->names, word), figure = figure_find(word);
-    if (!word[0])
+    int name = name_find(parser->evaluation->names, word), figure = figure_find(word);
+    if (!strcmp(word, "true") || !strcmp(word, "false"))
+        return (Value){word[0] == 't', MEASURE_TRUTH, SOURCE_COMPUTED};
+    if (!strcmp(word, "min") || !strcmp(word, "max"))
+        return parse_pair(parser, word[1] == 'i' ? OP_MIN : OP_MAX);
+    if (name >= 0)
+        return parse_name(parser, name);
+    if (figure >= 0)
+        return parse_figure(parser, &figures[figure]);
+    if (word[0])
+        refuse_word(parser, word);
+    else
         refuse_expression(parser, *parser->at ? "\"%.20s\" is no value" : "a value is missing%s",
                           parser->at);
-    else if (!strcmp(word, "true") || !strcmp(word, "false"))
-        push_operation(parser, (Op){.kind = OP_NUMBER, .truth = true, .number = word[0] == 't'});
-    else if (!strcmp(word, "min") || !strcmp(word, "max"))
-        parse_pair(parser, word[1] == 'i' ? OP_MIN : OP_MAX);
-    else if (name >= 0)
-        push_operation(parser, (Op){.kind = OP_NAME, .index = name});
-    else if (figure >= 0) {
-        Op op = {.kind = OP_FIGURE, .index = figure, .dtype = -1};
-        read_arguments(parser, &op);
-        push_operation(parser, op);
-    } else
-        refuse_word(parser, word);
+    return (Value){0};
 }
 
-static void parse_value(Parser *parser) {
-    char *end;
+static Value parse_value(Parser *parser) {
+    Value value = {0};
     if (++parser->depth > MAX_DEPTH)
         refuse_expression(parser, "the expression is nested too deeply");
-    if (parser->failed)
-        return;
+    if (parser->wrong)
+        return value;
     skip_blanks(parser);
     if (isdigit((unsigned char)*parser->at)) {
-        double number = strtod(parser->at, &end);
+        char *end;
+        value = (Value){strtod(parser->at, &end), MEASURE_NONE, SOURCE_COMPUTED};
         parser->at = end;
-        push_operation(parser, (Op){.kind = OP_NUMBER, .number = number});
     } else if (take_token(parser, "(")) {
-        parse_level(parser, LEVEL_OR);
+        value = parse_level(parser, LEVEL_OR);
         if (!take_token(parser, ")"))
             refuse_expression(parser, "a ) is missing");
     } else if (take_token(parser, "-")) {
-        parse_value(parser);
-        push_operation(parser, (Op){.kind = OP_NEGATE});
+        value = parse_value(parser);
+        value.number = -value.number;
     } else
-        parse_word(parser);
+        value = parse_word(parser);
     parser->depth--;
+    return value;
 }
 
 /* The operators. A longer token stands before a token that begins it: "<=" before "<". */
@@ -422,31 +365,28 @@ static const struct {
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
 /* Parses operators of this level on operands of the next. Two comparisons in a row are refused. */
-static void parse_level(Parser *parser, int level) {
+static Value parse_level(Parser *parser, int level) {
     bool negated = level == LEVEL_NOT && take_token(parser, "not");
-    if (level == LEVEL_VALUE) {
-        parse_value(parser);
-        return;
-    }
-    parse_level(parser, level + 1);
-    for (int i = 0; i < OPERATORS && !parser->failed; i++)
+    if (level == LEVEL_VALUE)
+        return parse_value(parser);
+    Value value = parse_level(parser, level + 1);
+    for (int i = 0; i < OPERATORS && !parser->wrong; i++)
         if (operators[i].level == level && take_token(parser, operators[i].token)) {
-            parse_level(parser, level + 1);
-            push_operation(parser, (Op){.kind = operators[i].kind});
+            value = result_of(operators[i].kind, value, parse_level(parser, level + 1));
             i = level == LEVEL_COMPARISON ? OPERATORS : -1;
         }
-    if (negated)
-        push_operation(parser, (Op){.kind = OP_NOT});
+    return negated ? (Value){!value.number, MEASURE_TRUTH, value.source} : value;
 }
 
-bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
-                      Expression *expression, char *why, size_t size) {
-    Parser parser = {
-        .at = text, .names = names, .pool = pool, .first = pool->count, .why = why, .size = size};
-    parse_level(&parser, LEVEL_OR);
+bool expression_value(const char *text, Evaluation *evaluation, Value *value) {
+    Parser parser = {.at = text, .evaluation = evaluation};
+    evaluation->why[0] = '\0';
+    *value = parse_level(&parser, LEVEL_OR);
     skip_blanks(&parser);
     if (*parser.at)
         refuse_expression(&parser, "\"%.20s\" does not belong to the expression", parser.at);
-    *expression = (Expression){parser.first, pool->count - parser.first};
-    return !parser.failed;
+    bool checks = !evaluation->live && evaluation->varies;
+    if (!parser.wrong && !parser.unknown && !isfinite(value->number) && !checks)
+        refuse_expression(&parser, "a division by zero");
+    return !parser.wrong && !parser.unknown;
 }

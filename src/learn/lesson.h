@@ -52,7 +52,8 @@ typedef struct {
 
 typedef struct {
     const char *text;
-    Expression value;  /* of a choice: whether it is right; of an order: the figure */
+    const char *value; /* of a choice: the expression that is true if it is right; of an order:
+                          the kernel's name */
     const char *wrong; /* of a choice: the text for a learner who took it; NULL: nothing */
 } LessonChoice;
 
@@ -70,7 +71,8 @@ typedef struct {
     int choice_count;
     double lo, hi; /* of a number */
     const char *unit;
-    Expression expected;
+    const char *by;       /* of an order: the figure */
+    const char *expected; /* of a number: the expression; NULL: none yet */
     double within;
     bool percent; /* `within` is relative */
     LessonTexts run, again, show;
@@ -81,9 +83,8 @@ typedef struct {
 typedef struct {
     LessonKind kind;
     int line, number;
-    const char *text;      /* say: the paragraph; control: its line */
-    Expression expression; /* let */
-    const char *word;      /* animate: a control that takes a number */
+    const char *text; /* say: the paragraph; control: its line; let: the expression */
+    const char *word; /* animate: a control that takes a number */
     double from, to, seconds;
     int frames;
 } LessonStep;
@@ -96,7 +97,7 @@ typedef struct {
     char name[64];     /* "02-ten-times-the-indices"; the file's name without folder and suffix */
     const char *title; /* never NULL */
     int minutes;
-    struct LessonRows *rows; /* the memory of the arrays below, of all texts and of the pool */
+    struct LessonRows *rows; /* the memory of the arrays below, and of all texts */
     LessonStep *steps;
     int step_count;
     LessonQuestion *questions;
@@ -107,7 +108,6 @@ typedef struct {
     LessonCode *codes;
     int code_count;
     NameTable names;
-    OpPool pool;
     KernelSet model_kernels; /* whose memory model it asks for */
 } Lesson;
 

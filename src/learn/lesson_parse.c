@@ -44,12 +44,12 @@ static char *reader_word(char **rest) {
     return word;
 }
 
-static bool reader_expression(Reader *reader, const char *text, Expression *expression) {
-    char why[200];
-    Lesson *lesson = reader->lesson;
-    if (!expression_parse(text, &lesson->names, &lesson->pool, expression, why, sizeof why))
-        return reader_refuse(reader, "", "%s", why);
-    lesson->model_kernels |= expression_model_kernels(&lesson->pool, *expression);
+static bool reader_expression(Reader *reader, const char *text) {
+    Evaluation check = {.names = &reader->lesson->names};
+    Value unused;
+    if (!expression_value(text, &check, &unused))
+        return reader_refuse(reader, "", "%s", check.why);
+    reader->lesson->model_kernels |= check.model_kernels;
     return true;
 }
 
@@ -60,15 +60,11 @@ static bool reader_text(Reader *reader, const char *text) {
         return reader_refuse(reader, "", "a text is missing");
     for (const char *at = text; (at = strchr(at, '{'));) {
         const char *end = strchr(at, '}');
-        Expression unused;
         if (!end || end - at >= (int)sizeof inner)
             return reader_refuse(reader, "an expression ends with }", "a { is not closed");
         snprintf(inner, sizeof inner, "%.*s", (int)(end - at - 1), at + 1);
-        OpPool *pool = &reader->lesson->pool;
-        int before = pool->count;
-        if (!reader_expression(reader, inner, &unused))
+        if (!reader_expression(reader, inner))
             return false;
-        pool->count = before; /* parsed again when the text is shown */
         at = end;
     }
     return true;
@@ -218,7 +214,8 @@ static bool read_choose(Reader *reader, char *rest) {
     choice->text = rest;
     if (!*rest)
         return reader_refuse(reader, "", "the choice has no text");
-    return reader_expression(reader, condition ? condition + 4 : "false", &choice->value);
+    choice->value = condition ? condition + 4 : "false";
+    return reader_expression(reader, choice->value);
 }
 
 static bool read_wrong(Reader *reader, char *rest) {
@@ -259,21 +256,22 @@ static bool read_order(Reader *reader, char *rest) {
         return reader_refuse(reader, "for example: order v4 v3 v2 by latency",
                              "order does not say by which figure");
     *by = '\0';
-    const char *figure = by + 4 + strspn(by + 4, " \t");
-    int row = figure_find(figure);
+    question->by = by + 4 + strspn(by + 4, " \t");
+    int row = figure_find(question->by);
     if (row >= 0 && figures[row].takes != TAKES_KERNEL &&
         figures[row].takes != TAKES_KERNEL_AND_ARRAY)
         return reader_refuse(reader, "order by latency, for example", "%s is no figure of kernels",
-                             figure);
+                             question->by);
     while (*rest) {
         const char *name = reader_word(&rest);
         const BevKernel *kernel = bev_kernel_find(name);
         if (question->choice_count == LESSON_ORDER)
             return reader_refuse(reader, "", "more than %d kernels to order", LESSON_ORDER);
         LessonChoice *choice = &question->choices[question->choice_count++];
-        snprintf(expression, sizeof expression, "%.40s(%.40s)", figure, name);
-        if (!reader_expression(reader, expression, &choice->value))
+        snprintf(expression, sizeof expression, "%.40s(%.40s)", question->by, name);
+        if (!reader_expression(reader, expression))
             return false;
+        choice->value = name;
         choice->text = kernel->title;
     }
     return true;
@@ -283,7 +281,7 @@ static bool read_order(Reader *reader, char *rest) {
 static bool read_expect(Reader *reader, char *rest) {
     LessonQuestion *question = reader->open;
     char *within = strstr(rest, " within "), *end;
-    if (question->expected.count)
+    if (question->expected)
         return reader_refuse(reader, "", "a second expect");
     if (!within)
         return reader_refuse(reader, "for example: expect points within 5 %",
@@ -297,7 +295,8 @@ static bool read_expect(Reader *reader, char *rest) {
         question->within < 0)
         return reader_refuse(reader, "", "within takes a number or a number and %%, not \"%s\"",
                              within + 8);
-    return reader_expression(reader, rest, &question->expected);
+    question->expected = rest;
+    return reader_expression(reader, rest);
 }
 
 static bool add_row(Reader *reader, LessonTexts *list, int most, const char *text) {
@@ -331,15 +330,14 @@ static bool read_hint(Reader *reader, char *rest) {
 /* Checks the conditions of choices: where none depends on a figure, exactly one must be true. */
 static bool check_conditions(Reader *reader) {
     const LessonQuestion *question = reader->open;
-    const OpPool *pool = &reader->lesson->pool;
     int right = 0;
     for (int i = 0; i < question->choice_count; i++) {
-        Evaluation evaluation = {.timings = SOURCE_MODEL};
+        Evaluation check = {.names = &reader->lesson->names};
         Value value;
-        if (!expression_is_constant(pool, question->choices[i].value))
+        expression_value(question->choices[i].value, &check, &value);
+        if (check.varies)
             return true;
-        right += expression_value(pool, question->choices[i].value, &evaluation, &value) &&
-                 value.number != 0;
+        right += value.number != 0;
     }
     return right == 1 || reader_refuse(reader, "write `if true` behind the right one",
                                        "%d of the conditions are true, not one", right);
@@ -352,10 +350,10 @@ static bool close_question(Reader *reader) {
     reader->line = question->line;
     if (question->asks == ASKS_NOTHING)
         ok = reader_refuse(reader, "add choose, number or order", "the question has no answers");
-    else if (question->asks == ASKS_NUMBER && !question->expected.count)
+    else if (question->asks == ASKS_NUMBER && !question->expected)
         ok = reader_refuse(reader, "add: expect EXPRESSION within 10 %",
                            "nothing says which number is right");
-    else if (question->asks != ASKS_NUMBER && question->expected.count)
+    else if (question->asks != ASKS_NUMBER && question->expected)
         ok = reader_refuse(reader, "it belongs to number", "expect without number");
     else if (question->asks != ASKS_NUMBER && question->choice_count < 2)
         ok = reader_refuse(reader, "", "the question has one answer only");
@@ -441,7 +439,6 @@ static bool is_reserved(const char *name) {
 }
 
 static bool read_let(Reader *reader, char *rest) {
-    Expression expression;
     const char *name = reader_word(&rest);
     size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");
     if (!*name || name[letters] || letters >= EXPRESSION_NAME || strchr("0123456789", *name))
@@ -450,14 +447,12 @@ static bool read_let(Reader *reader, char *rest) {
         return reader_refuse(reader, "choose another name", "\"%s\" means something else", name);
     if (*rest != '=')
         return reader_refuse(reader, "", "write: let %s = EXPRESSION", name);
-    if (!reader_expression(reader, rest + 1, &expression))
+    if (!reader_expression(reader, rest + 1))
         return false;
     int index = name_index(&reader->lesson->names, name);
     if (index < 0)
         return reader_refuse(reader, "", "more than %d names", EXPRESSION_NAMES);
-    LessonStep *step = add_step(reader, LESSON_LET, name);
-    step->number = index;
-    step->expression = expression;
+    add_step(reader, LESSON_LET, rest + 1)->number = index;
     return true;
 }
 
@@ -682,7 +677,6 @@ struct LessonRows {
     LessonPage pages[LESSON_STEPS];
     LessonQuestion questions[LESSON_QUESTIONS];
     LessonCode codes[LESSON_SOURCES];
-    Op ops[EXPRESSION_POOL];
     char bytes[LESSON_BYTES + 2];
 };
 
@@ -694,7 +688,6 @@ static bool allocate_rows(Lesson *lesson, const char *text, size_t length) {
     lesson->pages = rows->pages;
     lesson->questions = rows->questions;
     lesson->codes = rows->codes;
-    lesson->pool = (OpPool){.ops = rows->ops, .capacity = EXPRESSION_POOL};
     memcpy(rows->bytes, text, length);
     return true;
 }

@@ -101,22 +101,18 @@ void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Writes the value of the expression between `from` and `end`, the inside of a text's braces. The
- * expression was checked when the lesson was read. */
-static bool brace_text(const LessonRun *run, const char *from, const char *end,
-                       Evaluation *evaluation, char *out, size_t size) {
-    Op ops[EXPRESSION_OPS];
-    OpPool pool = {.ops = ops, .capacity = EXPRESSION_OPS};
-    Expression expression;
+/* Writes the value of the expression between `from` and `end`, the inside of a text's braces. */
+static bool brace_text(const char *from, const char *end, Evaluation *evaluation, char *out,
+                       size_t size) {
     Value value;
-    char inner[256], why[200];
+    char inner[256];
     snprintf(inner, sizeof inner, "%.*s", (int)(end - from), from);
-    snprintf(out, size, "n/a");
-    if (!expression_parse(inner, &run->lesson->names, &pool, &expression, why, sizeof why) ||
-        !expression_value(&pool, expression, evaluation, &value))
-        return false;
-    value_text(&value, "", out, size);
-    return true;
+    bool known = expression_value(inner, evaluation, &value);
+    if (known)
+        value_text(&value, "", out, size);
+    else
+        snprintf(out, size, "n/a");
+    return known;
 }
 
 /* Names the source once, behind the last figure, where all figures of a text have one source. */
@@ -141,8 +137,7 @@ static void name_source_once(char *text) {
 
 /* Writes a text with the values of the expressions in its braces. Returns false where a value is
  * unknown; `evaluation->why` has the reason. */
-static bool fill_in(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
-                    size_t size) {
+static bool fill_in(const char *text, Evaluation *evaluation, char *out, size_t size) {
     bool known = true;
     out[0] = '\0';
     while (*text) {
@@ -153,7 +148,7 @@ static bool fill_in(const LessonRun *run, const char *text, Evaluation *evaluati
             break;
         char value[80];
         const char *end = strchr(text, '}');
-        known = brace_text(run, text + 1, end, evaluation, value, sizeof value) && known;
+        known = brace_text(text + 1, end, evaluation, value, sizeof value) && known;
         text_add(out, size, "%s", value);
         text = end + 1;
     }
@@ -267,7 +262,7 @@ static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, 
     int found = 0;
     for (int i = 0; i < question->choice_count; i++) {
         Value value;
-        if (!expression_value(&run->lesson->pool, question->choices[i].value, evaluation, &value))
+        if (!expression_value(question->choices[i].value, evaluation, &value))
             return VERDICT_VOID;
         if (value.number != 0) {
             found++;
@@ -283,7 +278,7 @@ static LessonVerdict judge_choice(const LessonRun *run, Evaluation *evaluation, 
 
 static LessonVerdict judge_number(const LessonRun *run, Evaluation *evaluation, Value *right) {
     const LessonQuestion *question = lesson_run_question(run);
-    if (!expression_value(&run->lesson->pool, question->expected, evaluation, right))
+    if (!expression_value(question->expected, evaluation, right))
         return VERDICT_VOID;
     double slack =
         question->percent ? question->within / 100 * fabs(right->number) : question->within;
@@ -293,10 +288,12 @@ static LessonVerdict judge_number(const LessonRun *run, Evaluation *evaluation, 
 
 static LessonVerdict judge_order(const LessonRun *run, Evaluation *evaluation, Value *values) {
     const LessonQuestion *question = lesson_run_question(run);
-    for (int i = 0; i < question->choice_count; i++)
-        if (!expression_value(&run->lesson->pool, question->choices[i].value, evaluation,
-                              &values[i]))
+    for (int i = 0; i < question->choice_count; i++) {
+        char figure[96];
+        snprintf(figure, sizeof figure, "%.40s(%.40s)", question->by, question->choices[i].value);
+        if (!expression_value(figure, evaluation, &values[i]))
             return VERDICT_VOID;
+    }
     for (int i = 1; i < question->choice_count; i++)
         if (values[run->order[i]].number < values[run->order[i - 1]].number * (1 - tie))
             return VERDICT_WRONG;
@@ -367,7 +364,7 @@ static bool add_reason(LessonRun *run, PaneKind kind, const char *before, const 
                        Evaluation *evaluation) {
     char row[1200];
     size_t length = (size_t)snprintf(row, sizeof row, "%s", before);
-    bool known = !text || fill_in(run, text, evaluation, row + length, sizeof row - length);
+    bool known = !text || fill_in(text, evaluation, row + length, sizeof row - length);
     if (text)
         pane_add(&run->reveal, kind, false, row);
     return known;
@@ -400,6 +397,11 @@ static void count_answer(LessonRun *run) {
     run->first = false;
 }
 
+static Evaluation evaluation_of(const LessonRun *run, const State *state, const LiveData *live) {
+    return (Evaluation){
+        .state = state, .live = live, .names = &run->lesson->names, .values = run->names};
+}
+
 /* Judges the answer by latencies of one source: measured here, else recorded, else of the model. */
 static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluation) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
@@ -417,7 +419,7 @@ static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluati
 /* Judges the answer, and fills the verdict and `reveal`. Returns false where figures are missing,
  * as lesson_run_figures does. */
 static bool judge_and_tell(LessonRun *run, const State *state, const LiveData *live, bool final) {
-    Evaluation evaluation = {.state = state, .live = live, .names = run->names};
+    Evaluation evaluation = evaluation_of(run, state, live);
     const Judgement judgement = judge_by_best_source(run, &evaluation);
     char text[240];
     if (judgement.verdict == VERDICT_VOID && run->hurries)
@@ -619,14 +621,14 @@ enum { EXPANDED = 1200 };
 static bool expand_step(const LessonRun *run, const LessonStep *step, const State *state,
                         const LiveData *live, Value *value, char text[EXPANDED]) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
-    Evaluation evaluation = {.state = state, .live = live, .names = run->names};
+    Evaluation evaluation = evaluation_of(run, state, live);
     bool known = false;
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !known; i++) {
         evaluation.timings = sources[i];
         if (step->kind == LESSON_LET)
-            known = expression_value(&run->lesson->pool, step->expression, &evaluation, value);
+            known = expression_value(step->text, &evaluation, value);
         else
-            known = fill_in(run, step->text, &evaluation, text, EXPANDED);
+            known = fill_in(step->text, &evaluation, text, EXPANDED);
     }
     return known;
 }

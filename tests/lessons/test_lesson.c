@@ -231,12 +231,8 @@ TAP_SUITE(lesson) {
 /* The value of an expression with figures; `text` gets it as it is shown, or why there is none. */
 static bool value_of(const char *expression, Evaluation *evaluation, Value *value, char text[200]) {
     const NameTable none = {0};
-    Op ops[EXPRESSION_OPS];
-    OpPool pool = {.ops = ops, .capacity = EXPRESSION_OPS};
-    Expression parsed;
-    bool ok = expression_parse(expression, &none, &pool, &parsed, text, 200);
-    tap_need(ok, text);
-    ok = expression_value(&pool, parsed, evaluation, value);
+    evaluation->names = &none;
+    bool ok = expression_value(expression, evaluation, value);
     if (ok)
         value_text(value, "", text, 200);
     else
