@@ -130,11 +130,11 @@ static void marks_text(const PanelData *data, char *text, size_t size) {
         least = mark == '*' ? fmin(least, time_s) : least;
         most = mark == '*' ? fmax(most, time_s) : most;
     }
-    size_t used = (size_t)snprintf(text, size, "%s", stale ? ", ~ stale" : "");
+    snprintf(text, size, "%s", stale ? ", ~ stale" : "");
     if (isinf(least))
         return;
-    snprintf(text + used, size - used, ", * of %s%s%s",
-             live_moment_text(&data->state->scene, least).text, least < most ? " to " : "",
+    text_add(text, size, ", * of %s%s%s", live_moment_text(&data->state->scene, least).text,
+             least < most ? " to " : "",
              least < most ? live_moment_text(&data->state->scene, most).text : "");
 }
 

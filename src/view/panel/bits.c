@@ -113,10 +113,10 @@ static void draw_value(View *view) {
     const char *class = bits_class(view->page.dtype, view->page.code);
     ShortText formula = bits_formula(view->page.dtype, view->page.code);
     char text[160];
-    int n = snprintf(text, sizeof text, "%s%s%s", bits_value(view->value).text,
-                     *formula.text ? " = " : "", formula.text);
+    snprintf(text, sizeof text, "%s%s%s", bits_value(view->value).text, *formula.text ? " = " : "",
+             formula.text);
     if (!isnan(view->value))
-        snprintf(text + n, sizeof text - (size_t)n, ", %s%s", class,
+        text_add(text, sizeof text, ", %s%s", class,
                  view->value == format->largest    ? ", the largest"
                  : view->value == -format->largest ? ", the least"
                                                    : "");
@@ -135,9 +135,9 @@ static void neighbour(const View *view, int step, char *text, size_t size) {
         return;
     }
     double other = bev_code_value(page->dtype, code), distance = fabs(other - view->value);
-    int n = snprintf(text, size, "%s %s", side, bits_value(other).text);
+    snprintf(text, size, "%s %s", side, bits_value(other).text);
     if (isfinite(distance))
-        snprintf(text + n, size - (size_t)n, ", %.4g %s", distance, step > 0 ? "more" : "less");
+        text_add(text, size, ", %.4g %s", distance, step > 0 ? "more" : "less");
 }
 
 static void draw_neighbours(View *view) {

@@ -31,10 +31,6 @@ static int64_t fullest(const MapIntervals *intervals) {
     return most;
 }
 
-static void count_text(int64_t count, char *text, size_t size) {
-    unit_text(UNIT_COUNT, (double)count, text, size);
-}
-
 enum { NAME_W = 9, COUNT_W = 7 };
 
 /* Draws a bucket's number of intervals, and its share of the points, which are the work. */
@@ -52,9 +48,9 @@ static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, 
         snprintf(text, sizeof text, "%d-%d", 1 << bucket, (1 << (bucket + group)) - 1);
     bool longest = bucket + group > last_bucket(intervals);
     sheet_right(sheet, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED), text);
-    count_text(count, text, sizeof text);
     int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
-    sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
+    sheet_right(sheet, x, line.y, COUNT_W, cell_style(INK_TEXT),
+                text_of_unit(UNIT_COUNT, (double)count).text);
     x += COUNT_W + 1;
     sheet_bar(sheet, x, line.y, bar_w, (double)count, (double)fullest(intervals) * group,
               longest ? INK_WARN : INK_INDEX);
@@ -70,10 +66,10 @@ static void draw_bucket(Sheet *sheet, Area line, const MapIntervals *intervals, 
 /* Slices of a grid leave cells without a point, and short intervals. */
 static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
-    char points[32], intervals[32], text[128];
-    count_text(stats->points, points, sizeof points);
-    count_text(stats->intervals, intervals, sizeof intervals);
-    snprintf(text, sizeof text, "%s points in %s %s, median %d, p99 %d", points, intervals,
+    char text[160];
+    snprintf(text, sizeof text, "%s points in %s %s, median %d, p99 %d",
+             text_of_unit(UNIT_COUNT, (double)stats->points).text,
+             text_of_unit(UNIT_COUNT, (double)stats->intervals).text,
              of->of_pixels ? "pixels" : "cells", stats->median, stats->p99);
     bool tall = slices > 1 && !of->of_pixels && stats->cells > 0;
     if (tall)
@@ -85,15 +81,10 @@ static void draw_summary(Sheet *sheet, Area area, const MapIntervals *of, int64_
     sheet_line(sheet, area, cell_style(INK_TEXT), text);
 }
 
-/* Returns the style of the longest length: uneven lengths are the panel's warning. */
-static CellStyle longest_style(double times) {
-    enum { UNEVEN = 3 };
-    return cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT);
-}
-
 /* Draws the longest interval, or backward the pixel with the most points; in a short form where the
  * long one does not fit. */
 static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
+    enum { UNEVEN = 3 }; /* times the median: the panel's warning */
     const MapIntervals *intervals = &data->live->intervals;
     const ScatterStats *stats = &intervals->stats;
     const BevShape *shape = &data->live->frame.shape;
@@ -115,7 +106,7 @@ static void draw_longest(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "longest %d, %.3g x the median", stats->longest, times);
     if (sheet_width(sheet, text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
-    sheet_line(sheet, area, longest_style(times), text);
+    sheet_line(sheet, area, cell_bold(times >= UNEVEN ? INK_WARN : INK_TEXT), text);
 }
 
 static void draw_titles(Sheet *sheet, Area line, bool of_pixels) {

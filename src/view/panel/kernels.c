@@ -56,15 +56,6 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-/* Writes "3.34" and "\u00d7", or "\u00d7 r" with the mark of a figure not measured here; "n/a" and
- * "". */
-static void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
-    bool known = speedup->source != SOURCE_UNKNOWN;
-    snprintf(number, 16, !known ? "n/a" : speedup->value < 9.95 ? "%.2f" : "%.1f", speedup->value);
-    const char *mark = known ? reading_mark(speedup) : "";
-    snprintf(unit, 8, "%s%s%s", known ? "\u00d7" : "", mark[0] ? " " : "", mark);
-}
-
 /* Draws the bar of a latency. Where a kernel takes longer than the scale, the scale ends before the
  * column does. Longer bars end beyond it, with an arrow: the slower, the later, by the logarithm.
  */
@@ -91,12 +82,11 @@ static void draw_figures(Table *table, const PanelData *data, const LiveKernel *
     double median = value_of(&row->median_us);
     cell_reading(table, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, COL_MARK, ladder_mark(row));
-    char number[16], unit[8], text[48];
+    char text[48];
     Reading speedup = live_speedup(live, row);
-    speedup_text(&speedup, number, unit);
     /* The mark has its own place, so that the figures stay aligned. */
-    snprintf(text, sizeof text, "%s\u00d7%s", number,
-             reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
+    snprintf(text, sizeof text, speedup.value < 9.95 ? "%.2f\u00d7%s" : "%.1f\u00d7%s",
+             speedup.value, reading_mark(&speedup)[0] ? reading_mark(&speedup) : " ");
     table_cell(table, COL_SPEEDUP, speedup.source && !speedup.doubtful ? text : "");
     cell_reading(table, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, COL_P99, UNIT_US, &row->p99_us);

@@ -27,10 +27,6 @@ static void add_line(Lines *lines, Line line) {
         lines->lines[lines->count++] = line;
 }
 
-static int indent_of(PaneKind kind) {
-    return kind == PANE_CHOICE || kind == PANE_INPUT ? INDENT : 0;
-}
-
 /* Whether a blank line stands above the row: between paragraphs, and before a new kind of row. */
 static bool begins_block(const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind, before = row ? body->rows[row - 1].kind : kind;
@@ -68,7 +64,7 @@ static int fit(const Sheet *sheet, PaneKind kind, const char *text, int width) {
 static void add_row(const Sheet *sheet, Lines *lines, const PaneText *body, int row, int width) {
     const PaneRow *r = &body->rows[row];
     const char *text = pane_row(body, row);
-    int indent = indent_of(r->kind);
+    int indent = r->kind == PANE_CHOICE || r->kind == PANE_INPUT ? INDENT : 0;
     Line line = {.kind = r->kind, .marked = r->marked, .indent = indent};
     if (r->kind == PANE_DRAWING) {
         add_line(lines, (Line){.kind = r->kind, .text = text, .length = (int)strlen(text)});

@@ -28,10 +28,8 @@ static void add_spot(Sheet *sheet, Area area, const PaletteRow *row) {
 
 /* Writes the words of a group's controls. */
 static void group_text(Action first, char *text, size_t size) {
-    size_t used = 0;
     for (int i = (int)first; i < ACTION_COUNT && keys[i].group == keys[first].group; i++)
-        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s",
-                                 used ? ", " : "", keys[i].word);
+        text_add(text, size, "%s%s", text[0] ? ", " : "", keys[i].word);
 }
 
 /* The texts of a palette row, by column. */

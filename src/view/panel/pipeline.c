@@ -42,9 +42,8 @@ static void entry_text(const LiveData *live, Stage stage, char *text, size_t siz
              reading_text(UNIT_US, &live->stages_us[stage]).text,
              reading_mark(&live->stages_us[stage]));
     const Reading *us = &live->stages_us[stage], *pool = &live->stages_us[STAGE_POOL];
-    size_t used = strlen(text);
     if (stage == STAGE_MAP && !us->stale && pool->source && !pool->stale && pool->value > 0)
-        snprintf(text + used, size - used, ", %.1f x pool", us->value / pool->value);
+        text_add(text, size, ", %.1f x pool", us->value / pool->value);
 }
 
 /* The place of the legend's next entry. On a quiet sheet rows are only counted. */

@@ -30,10 +30,9 @@ static void owner_text(const Steps *steps, char *text, size_t size) {
 int steps_head_draw(Sheet *sheet, Area area, const StepsView *view) {
     const Steps *steps = view->steps;
     char title[128], text[160], owner[96];
-    int n = snprintf(title, sizeof title, "%s", steps->kernel->title);
+    snprintf(title, sizeof title, "%s", steps->kernel->title);
     if (view->cell >= 0)
-        snprintf(title + n, sizeof title - (size_t)n, ", cell %s",
-                 cell_place(&steps->shape, view->cell, ",").text);
+        text_add(title, sizeof title, ", cell %s", cell_place(&steps->shape, view->cell, ",").text);
     Rows rows = {sheet, sheet_title(sheet, area, title, "steps, model"), 0};
     owner_text(steps, owner, sizeof owner);
     snprintf(text, sizeof text, "%lld warp%s%s: %s", (long long)steps->asked,
@@ -84,18 +83,20 @@ void camera_text(const StepsView *view, int64_t camera, char *text, size_t size)
 
 enum { LEGEND_X = LABEL_W + STEP_LANES + 1 };
 
-static CellStyle lane_style(const Sheet *sheet, char sign, bool chosen) {
-    CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(sheet, sign));
-    style.attributes = chosen ? CELL_BOLD | CELL_REVERSE : 0;
-    return style;
+void lanes_draw(Sheet *sheet, Area row, const char signs[STEP_LANES], int chosen) {
+    for (int lane = 0; lane < STEP_LANES && lane + LABEL_W < row.w; lane++) {
+        const char sign = signs[lane];
+        CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(sheet, sign));
+        style.attributes = lane == chosen ? CELL_BOLD | CELL_REVERSE : 0;
+        sheet_sign(sheet, row.x + LABEL_W + lane, row.y, (uint32_t)sign, style);
+    }
 }
 
 /* Draws the 32 lanes, each with the sign of the cell that it works on, and the legend of signs. */
 static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
-    char signs[STEP_LANES + 1];
+    char signs[STEP_LANES];
     Area row = rows_next(rows);
     memset(signs, '.', STEP_LANES);
-    signs[STEP_LANES] = '\0';
     for (int i = 0; i < step->point_count; i++) {
         const StepPoint *point = &view->steps->points[step->first_point + i];
         char sign = cell_letter(view->steps, step, point->cell);
@@ -104,10 +105,8 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     }
     if (!row.h)
         return;
-    sheet_text(rows->sheet, row.x, row.y, 9, cell_style(INK_MUTED), "lanes");
-    for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
-        sheet_sign(rows->sheet, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
-                   lane_style(rows->sheet, signs[lane], lane == view->lane));
+    sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), "lanes");
+    lanes_draw(rows->sheet, row, signs, view->lane);
     sheet_text(rows->sheet, row.x + LEGEND_X, row.y, row.w - LEGEND_X, cell_style(INK_MUTED),
                "lanes 0-9, a-v; a cell: its first");
 }

@@ -24,12 +24,10 @@ static StepValues values_of(const StepsView *view) {
 
 /* Writes "0>8>g>o": the lanes of a mask, one after the other. */
 static void queue_text(uint32_t lanes, char *text, size_t size) {
-    size_t used = 0;
     text[0] = '\0';
-    for (int lane = 0; lane < STEP_LANES && used + 3 < size; lane++)
+    for (int lane = 0; lane < STEP_LANES; lane++)
         if (lanes >> lane & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%c", used ? ">" : "",
-                                     lane_sign(lane));
+            text_add(text, size, "%s%c", text[0] ? ">" : "", lane_sign(lane));
 }
 
 /* Draws the longest queue of lanes that add to the same sum, or that of the chosen lane. */
@@ -72,7 +70,7 @@ static int head_lane(const StepsView *view, const StepTree *tree) {
 /* Writes a row of the tree: how many sums are left, and which lanes hold them. */
 static void tree_row(Rows *rows, const StepsView *view, const Step *step, const StepTree *tree,
                      int level) {
-    char text[48], number[24];
+    char text[48], number[24], signs[STEP_LANES];
     Area row = rows_next(rows);
     uint32_t counts = tree->counts[level];
     int lane = head_lane(view, tree);
@@ -80,13 +78,9 @@ static void tree_row(Rows *rows, const StepsView *view, const Step *step, const 
         return;
     snprintf(text, sizeof text, level ? "down %-4d" : "product", level ? 1 << (level - 1) : 0);
     sheet_text(rows->sheet, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
-    for (int i = 0; i < STEP_LANES && i + LABEL_W < row.w; i++) {
-        bool here = counts >> i & 1;
-        char sign = here ? cell_letter(view->steps, step, tree->cells[i]) : '.';
-        CellStyle style = cell_style(here ? steps_lane_ink(rows->sheet, sign) : INK_MUTED);
-        style.attributes = here && i == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
-        sheet_sign(rows->sheet, row.x + LABEL_W + i, row.y, (uint32_t)sign, style);
-    }
+    for (int i = 0; i < STEP_LANES; i++)
+        signs[i] = counts >> i & 1 ? cell_letter(view->steps, step, tree->cells[i]) : '.';
+    lanes_draw(rows->sheet, row, signs, view->lane);
     number_text(tree->sums[level][lane], number, sizeof number);
     snprintf(text, sizeof text, "%2d sums; lane %d: %s", __builtin_popcount(counts), lane,
              number + strspn(number, " "));

@@ -26,6 +26,9 @@ void rows_label(Rows *rows, const char *label, CellStyle style, const char *text
 /* Returns the rows that are left. */
 int rows_left(const Rows *rows);
 
+/* Draws the signs of a warp's lanes behind a label. The chosen lane is reversed; '.': no sign. */
+void lanes_draw(Sheet *sheet, Area row, const char signs[STEP_LANES], int chosen);
+
 /* Returns the sign of a cell: that of the first lane that works on it. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 

@@ -61,41 +61,28 @@ static const Origin *first_figure(const Spots *spots, const Box *box) {
     return NULL;
 }
 
-/* Returns the figure under the mouse. Elsewhere on a row it is the row's first figure. */
-static const Origin *figure_of(const Spots *spots, const Box *box, double x, double y) {
-    const Origin *origin = spots_figure(spots, x, y);
-    return origin ? origin : first_figure(spots, box);
-}
-
-static const char *asked_word(const Origin *origin) {
-    const GlossaryRow *row = origin->word ? glossary_find(origin->word) : NULL;
-    return row ? row->word : origin_word(origin->topic);
-}
-
-static void tell_time(const State *state, Tip *tip) {
-    snprintf(tip->title, sizeof tip->title, "time: %.2f s", state->job.time_s);
-    snprintf(tip->help, sizeof tip->help, "drag: another moment; %s plays on",
-             key_of(ACTION_PLAY).name);
-}
-
 bool spots_tip(const Spots *spots, double x, double y, const State *state, const LiveData *live,
                Tip *tip) {
     const Command *command = spots_at(spots, x, y);
     const KeyRow *control = spots_control(spots, x, y);
     const Box *box = spots_box(spots, x, y);
-    const Origin *origin = box ? figure_of(spots, box, x, y) : NULL;
     bool time = spots_on_time(spots, x, y);
     *tip = (Tip){.clickable = time || command};
     if (!box)
         return false;
-    if (time)
-        tell_time(state, tip);
-    else if (command && command->action < ACTION_COUNT)
+    /* Beside the figures of a row, its first figure is under the mouse. */
+    const Origin *first = first_figure(spots, box), *under = spots_figure(spots, x, y);
+    const Origin *origin = under ? under : first;
+    if (time) {
+        snprintf(tip->title, sizeof tip->title, "time: %.2f s", state->job.time_s);
+        snprintf(tip->help, sizeof tip->help, "drag: another moment; %s plays on",
+                 key_of(ACTION_PLAY).name);
+    } else if (command && command->action < ACTION_COUNT)
         tell_control(control ? control : &keys[command->action], command, state, tip);
-    const char *word = origin ? asked_word(origin) : NULL;
+    const GlossaryRow *row = origin && origin->word ? glossary_find(origin->word) : NULL;
+    const char *word = row ? row->word : origin ? origin_word(origin->topic) : NULL;
     if (word && !tip->title[0])
         snprintf(tip->title, sizeof tip->title, "%s", word);
-    const Origin *first = first_figure(spots, box);
     if (word && (!tip->meaning[0] || (first && first->topic != origin->topic)))
         explain(glossary_find(word), tip->meaning);
     /* A setting's source says nothing that the control does not. */
@@ -106,13 +93,13 @@ bool spots_tip(const Spots *spots, double x, double y, const State *state, const
 }
 
 void tip_line(const Tip *tip, char *text, size_t size) {
-    size_t length = strlen(tip->title), used = 0;
+    size_t length = strlen(tip->title);
     bool twice = !strncmp(tip->title, tip->meaning, length) && tip->meaning[length] == ':';
     const char *const parts[] = {twice ? "" : tip->title, tip->help, tip->source, tip->meaning};
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
-        if (parts[i][0]) {
-            const char *between = !used ? "" : text[used - 1] == '.' ? " " : "; ";
-            used += (size_t)snprintf(text + used, size - used, "%s%s", between, parts[i]);
-        }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *between = !text[0] ? "" : text[strlen(text) - 1] == '.' ? " " : "; ";
+        if (parts[i][0])
+            text_add(text, size, "%s%s", between, parts[i]);
+    }
 }

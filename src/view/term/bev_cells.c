@@ -204,11 +204,6 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
 
 /* ---- as a panel ----------------------------------------------------------------------------- */
 
-static bool bev_shown(const PanelData *data) {
-    (void)data;
-    return true;
-}
-
 static int bev_want(Sheet *sheet, const PanelData *data, int width) {
     (void)sheet;
     const SceneFacts *scene = &data->state->scene;
@@ -414,5 +409,4 @@ const Panel bev_panel = {.origin = ORIGIN_PICTURE,
                          .grow = 1,
                          .height = 10,
                          .want = bev_want,
-                         .shown = bev_shown,
                          .draw = bev_draw};

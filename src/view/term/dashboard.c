@@ -132,10 +132,6 @@ static void lesson_above(Sheet *sheet, Area area, const PanelData *data) {
 
 /* ---- the screen ----------------------------------------------------------------------------- */
 
-static int log_height(int rows) {
-    return rows >= 30 ? 2 : 1;
-}
-
 /* Draws a screen that is too small for more than one fact. */
 static void tiny_draw(Sheet *sheet, const PanelData *data) {
     const ShortText label = kernel_config_label(&data->state->job.config);
@@ -147,15 +143,11 @@ static void tiny_draw(Sheet *sheet, const PanelData *data) {
         sheet_text(sheet, 0, 0, sheet->columns, cell_bold(INK_ACCENT), text);
 }
 
-static int draw_top(Sheet *sheet, Area area, const PanelData *data) {
-    return header_draw(sheet, area, data) + (data->state->lesson.open && area.h >= 22);
-}
-
 /* Draws log and key bar. The help lists all keys: on a low screen it takes the row of the key
  * bar. */
 static int draw_bottom(Sheet *sheet, Area area, const PanelData *data) {
     const LessonPane *lesson = &data->state->lesson;
-    int log = log_height(sheet->rows), bar = !data->state->help || log > 1;
+    int log = sheet->rows >= 30 ? 2 : 1, bar = !data->state->help || log > 1;
     int last = area.y + area.h - 1;
     Area at = {area.x, last + 1 - bar - log, area.w, log};
     if (data->state->caption[0]) {
@@ -201,7 +193,8 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live, cons
     }
     int margin = sheet->columns >= 110 ? 2 : 1;
     Area area = {margin, 0, sheet->columns - 2 * margin, sheet->rows};
-    int bottom = draw_bottom(sheet, area, &data), top = draw_top(sheet, area, &data);
+    int bottom = draw_bottom(sheet, area, &data);
+    int top = header_draw(sheet, area, &data) + (state->lesson.open && area.h >= 22);
     Area body = {area.x, area.y + top, area.w, area.h - top - bottom};
     if (state->race && !state->lesson.open)
         race_page_draw(sheet, body, &data);
