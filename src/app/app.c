@@ -170,12 +170,6 @@ static Event aimed(const App *app, const Event *event) {
     const State *state = &app->state;
     const LiveFrame *frame = &app_live(app)->frame;
     const Command *command = &event->command;
-    if (event->kind == EVENT_COMMAND && command->action == ACTION_FULLEST && frame->map &&
-        frame->features && frame->features->depth && state->scene.slices <= 1 &&
-        frame->nx == state->scene.nx) {
-        int64_t fullest = scatter_fullest_cell(frame->map, frame->features->depth);
-        return fullest < 0 ? *event : click_on(fullest, frame->nx);
-    }
     bool click = event->kind == EVENT_CLICK;
     bool pins = event->kind == EVENT_COMMAND && command->action == ACTION_PIN &&
                 (command->step || !strcmp(command->argument, "on"));
@@ -490,7 +484,11 @@ bool app_take_frame(App *app, const Pace *pace) {
     app->frame = frame;
     bool loaded = frame->loads != app->loads;
     app->loads = frame->loads;
-    const Headline headline = story_headline(&app->state, &frame->live);
+    Headline headline = story_headline(&app->state, &frame->live);
+    if (frame->inputs.map) {
+        headline.fullest_cell = frame->inputs.map->intervals.stats.longest_cell;
+        headline.fullest_points = frame->inputs.map->intervals.stats.longest;
+    }
     if (!app->script)
         note_figures(app, &headline, loaded);
     app_step(app, &(Event){.kind = EVENT_FRAME,

@@ -50,34 +50,37 @@ static bool launch(Session *session, BackgroundJob *job, Err *err) {
     return ok;
 }
 
-/* Launches the job's kernel. A short launch of a cold kernel is repeated, and the second counts. */
+/* Launches the job's kernel. A short launch of a cold kernel is repeated, and the second counts.
+ * `kept` is the problem of the last launch, ready to run again. */
 static bool launch_twice(Runner *kept, BackgroundJob *job, Err *err) {
     FrameInputs with = job->inputs;
     StageTimes unused = {{0}};
-    if (!job->wants_grid && runner_goes_on(kept, &with, &job->config))
+    if (runner_goes_on(kept, &with, &job->config))
         with.features = kept->features; /* other values take as long */
     bool again = runner_goes_on(kept, &with, &job->config);
-    if (!runner_prepare(kept, &with, &job->config, NULL, &unused, err))
-        return false;
-    job->own_bytes = bev_traffic_total(bev_traffic(job->config.kernel, &kept->problem.view));
-    if (!session_prepare_us(kept->session, &job->prepare_us, err) ||
-        !launch(kept->session, job, err))
-        return false;
-    bool cold = !again && job->launch_us <= WARM_UP_US;
-    return !cold || launch(kept->session, job, err);
-}
-
-/* Launches once, or twice if the first launch found cold caches. `kept` is the problem of the last
- * launch, ready to run again. */
-static bool launch_kernel(Runner *kept, BackgroundJob *job, Err *err) {
-    bool ok = launch_twice(kept, job, err);
-    if (ok && job->wants_grid) {
-        job->grid = inputs_read_grid(kept, &job->inputs, &job->config, err);
-        ok = job->grid != NULL;
+    bool ok = runner_prepare(kept, &with, &job->config, NULL, &unused, err);
+    if (ok) {
+        job->own_bytes = bev_traffic_total(bev_traffic(job->config.kernel, &kept->problem.view));
+        ok = session_prepare_us(kept->session, &job->prepare_us, err) &&
+             launch(kept->session, job, err);
     }
+    bool cold = !again && job->launch_us <= WARM_UP_US;
+    if (ok && cold)
+        ok = launch(kept->session, job, err);
     if (!ok)
         runner_clear(kept);
     return ok;
+}
+
+/* Pools the job's grid. The problem is not kept: a picture needs it once. */
+static bool pool_grid(BackgroundJob *job, Err *err) {
+    Runner runner = {.session = NULL};
+    StageTimes unused = {{0}};
+    if (runner_prepare(&runner, &job->inputs, &job->config, NULL, &unused, err) &&
+        launch(runner.session, job, err))
+        job->grid = inputs_read_grid(&runner, &job->inputs, &job->config, err);
+    runner_clear(&runner);
+    return job->grid != NULL;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -146,7 +149,9 @@ static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
 static bool run_job(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
-        return launch_kernel(&background->kept, job, err);
+        return launch_twice(&background->kept, job, err);
+    case JOB_GRID:
+        return pool_grid(job, err);
     case JOB_ACCURACY:
         return sharpen(&job->inputs, &job->job, err) &&
                judge_accuracy(&background->judges[job->other_format], &job->inputs, &job->config,

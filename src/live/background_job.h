@@ -13,6 +13,7 @@
 typedef enum {
     JOB_NONE,
     JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
+    JOB_GRID,     /* the grid that such a kernel pools, for the picture */
     JOB_ACCURACY, /* the accuracy gates of one configuration */
     JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
     JOB_RACE,     /* the schedules of a race */
@@ -25,7 +26,6 @@ typedef struct {
     KernelConfig config;
     bool hurry;      /* what the screen waits for, on a busy machine: not at the lowest priority */
     uint64_t tag;    /* the caller's number, which tells an outdated result */
-    bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
     LiveModel
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
     ModelDepth depth; /* CACHESIM: how much to simulate, */
@@ -36,8 +36,8 @@ typedef struct {
     bool failed; /* `err` says why */
     Err err;
     double launch_us, prepare_us, own_bytes; /* LAUNCH: time of the launch */
-    double busy_us;        /* LAUNCH: estimated time with a core for each thread */
-    PooledGrid *grid;      /* LAUNCH: where it was wanted */
+    double busy_us;        /* LAUNCH, GRID: estimated time with a core for each thread */
+    PooledGrid *grid;      /* GRID */
     Job job;               /* GRADIENTS: whose loss. ACCURACY: whose moment */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */

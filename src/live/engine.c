@@ -81,7 +81,8 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, &engine->recorded, err) &&
              background_open(&engine->background, options->hurry, engine_wake, engine, err) &&
-             background_open(&engine->judging, options->hurry, engine_wake, engine, err);
+             background_open(&engine->judging, options->hurry, engine_wake, engine, err) &&
+             background_open(&engine->pooling, true, engine_wake, engine, err);
     ok = ok && (options->script ||
                 worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err));
     if (!ok) {
@@ -97,7 +98,8 @@ bool engine_close_within(Engine *engine, double patience_ms) {
         return true;
     if (!worker_stop_within(&engine->mailbox.worker, patience_ms) ||
         !background_stop_within(engine->background, fmax(until_ms - clock_ms(), 0)) ||
-        !background_stop_within(engine->judging, fmax(until_ms - clock_ms(), 0)))
+        !background_stop_within(engine->judging, fmax(until_ms - clock_ms(), 0)) ||
+        !background_stop_within(engine->pooling, fmax(until_ms - clock_ms(), 0)))
         return false;
     engine_close(engine);
     return true;
@@ -109,6 +111,7 @@ void engine_close(Engine *engine) {
     worker_stop(&engine->mailbox.worker);
     background_close(engine->background);
     background_close(engine->judging);
+    background_close(engine->pooling);
     live_model_close(engine->live_model);
     measure_close(engine->measure);
     frame_inputs_drop(&engine->shown);

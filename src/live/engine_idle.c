@@ -51,8 +51,14 @@ static void take_launch(Engine *engine, BackgroundJob *job) {
     measure_take_launch(engine->measure, job, engine->idle);
     if (job->failed)
         engine_report_error(engine, &job->err);
-    if (!job->grid)
+}
+
+static void take_grid(Engine *engine, BackgroundJob *job) {
+    measure_take_grid(engine->measure, job);
+    if (job->failed) {
+        engine_report_error(engine, &job->err);
         return;
+    }
     pipeline_offer(engine->pipeline, job->grid);
     if (engine->idle)
         engine_render_again(engine, engine->quality);
@@ -127,6 +133,8 @@ static void take_result(Engine *engine, Background *background) {
     engine->news = true;
     if (job.kind == JOB_LAUNCH)
         take_launch(engine, &job);
+    else if (job.kind == JOB_GRID)
+        take_grid(engine, &job);
     else if (job.kind == JOB_GRADIENTS)
         take_gradients(engine, &job);
     else if (job.kind == JOB_ACCURACY)
@@ -150,7 +158,8 @@ static bool slot_is_empty(Engine *engine) {
 
 /* Whether no job runs that would disturb a timing. */
 static bool is_quiet(Engine *engine) {
-    return slot_is_empty(engine) && background_kind(engine->judging) == JOB_NONE;
+    return slot_is_empty(engine) && background_kind(engine->judging) == JOB_NONE &&
+           background_kind(engine->pooling) == JOB_NONE;
 }
 
 /* Renders the features again with all rays, after a picture with fewer. */
@@ -186,13 +195,12 @@ static TaskEnd count_selection(Engine *engine) {
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope) {
     const bool idle = engine->idle;
     Err err = {.kind = ERR_FAILED};
-    measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
     TimedKernel *timed = measure_next(engine->measure, scope, idle);
     if (!timed)
         return TASK_NONE;
     if (!is_quiet(engine))
         return TASK_WAITS;
-    if (measure_needs_background(engine->measure, timed)) {
+    if (timed_kernel_needs_background(timed)) {
         BackgroundJob job = measure_launch(engine->measure, timed);
         job.hurry = engine->now.live.machine_busy; /* else the gates behind it wait for long */
         background_start(engine->background, &job);
@@ -243,6 +251,16 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
     frame_inputs_hold(&job.inputs, &engine->shown);
     job.hurry = engine->now.live.machine_busy || !engine->load_known;
     return job;
+}
+
+/* Pools the grid that a stand-in pooled for the newest frame. */
+static void pool_picture(Engine *engine) {
+    const KernelConfig *lacks = pipeline_lacks(engine->pipeline);
+    if (!lacks || background_kind(engine->pooling) != JOB_NONE)
+        return;
+    const BackgroundJob job = measure_grid(engine->measure, lacks, engine->idle);
+    if (job.kind)
+        background_start(engine->pooling, &job);
 }
 
 /* Finds the gradients of the loss that the newest frame shows. */
@@ -414,10 +432,13 @@ static TaskEnd simulate_kernels(Engine *engine) {
     return end;
 }
 
-/* Takes what the backgrounds have finished, and judges the selection beside all other tasks. */
+/* Takes what the backgrounds have finished, and beside all other tasks pools for the picture and
+ * judges the selection. */
 static void take_results(Engine *engine) {
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
+    take_result(engine, engine->pooling);
+    pool_picture(engine);
     check_selection(engine);
 }
 
@@ -440,7 +461,7 @@ bool engine_idle_work(Engine *engine) {
         make_race_of_page,   /* where it is open */
         simulate_pruned,     /* what dropping light points would give */
         make_race_of_panel,  /* on wide screens */
-        time_selection,      /* the selection's own grid, its latency, the baseline's */
+        time_selection,      /* the selection's latency, the baseline's */
         check_other_formats, /* gates of the other formats */
         simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */

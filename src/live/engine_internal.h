@@ -33,9 +33,10 @@ struct Engine {
 
     /* The rest belongs to the engine's thread. */
     Pipeline *pipeline;
-    Measure *measure; /* NULL without options.background, like the next three */
+    Measure *measure; /* NULL without options.background, like the next four */
     Background *background; /* launches, simulations, races: one after the other */
     Background *judging;    /* accuracy, which no load disturbs, beside them */
+    Background *pooling;    /* grids of slow kernels, which the picture waits for */
     RecordedSet recorded;
     LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;

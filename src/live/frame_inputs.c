@@ -90,6 +90,8 @@ void inputs_fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .shape = features->shape,
         .pooled = inputs->pooled->values,
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
+        .pooled_by = inputs->pooled->config.kernel,
+        .baseline_by = inputs->baseline ? inputs->baseline->config.kernel : NULL,
         .fp64_original = fp64 ? fp64->values : NULL,
         .baseline_fp64 = fp64 ? fp64->values : NULL,
         .map = &inputs->map->map,

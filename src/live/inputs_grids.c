@@ -9,6 +9,7 @@
 #include "src/base/ref.h"
 #include "src/live/inputs.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,14 +293,28 @@ static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
     return one;
 }
 
+/* Counts the point among those of its camera, and widens the range of the bins. */
+static void count_sender(LiveProbe *probe, const LiveContribution *one) {
+    const int bin = one->depth_bin;
+    if (one->camera < RIG_MAX_CAMERAS)
+        probe->of_camera[one->camera]++;
+    probe->bin_least = bin < probe->bin_least ? bin : probe->bin_least;
+    probe->bin_most = bin > probe->bin_most ? bin : probe->bin_most;
+}
+
 /* Lists the heaviest contributions of the cell. It can hold more points than the list. */
 static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevMap *map = &inputs->map->map;
     LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
     if (!all)
         return err_no_memory(err, "cell", "choose a smaller scene");
-    for (int64_t i = 0; i < probe->points; i++)
+    memset(probe->of_camera, 0, sizeof probe->of_camera);
+    probe->bin_least = INT_MAX;
+    probe->bin_most = 0;
+    for (int64_t i = 0; i < probe->points; i++) {
         all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
+        count_sender(probe, &all[i]);
+    }
     qsort(all, (size_t)probe->points, sizeof *all, heavier_first);
     probe->contribution_count =
         (int)(probe->points < LIVE_MAX_CONTRIBUTIONS ? probe->points : LIVE_MAX_CONTRIBUTIONS);

@@ -37,7 +37,6 @@ struct Measure {
     TimedKernel *current; /* the kernel of the open session */
     Runner runner;        /* the encoded problem and that session */
     Worker idle_team;     /* stops for rows of launches: see omp_wait.h */
-    KernelConfig wanted_grid;  /* kernel NULL: none is wanted */
     uint64_t problems, frames; /* aimed at so far */
     /* The background launch: the kernel, the number of frames at its start, and when it started. */
     TimedKernel *launched;
@@ -173,10 +172,6 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, Li
     }
 }
 
-void measure_want_grid(Measure *measure, const KernelConfig *config) {
-    measure->wanted_grid = config ? *config : (KernelConfig){.kernel = NULL};
-}
-
 /* ---- what comes next ------------------------------------------------------------------------- */
 
 /* Returns the map for a configuration. That of another align exists while the baseline is compared;
@@ -197,13 +192,6 @@ static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *conf
     bool is_baseline =
         has_baseline(&measure->job) && kernel_config_equal(&measure->baseline.config, config);
     return is_baseline && map_for(measure, config) ? &measure->baseline : NULL;
-}
-
-/* Returns the kernel whose grid the picture wants. NULL: it wants none, or none can be had. */
-static TimedKernel *kernel_of_wanted_grid(Measure *measure) {
-    TimedKernel *timed =
-        measure->wanted_grid.kernel ? kernel_that_pools(measure, &measure->wanted_grid) : NULL;
-    return timed && !timed->failed && !timed->live.skipped ? timed : NULL;
 }
 
 /* Returns the baseline, which speed-ups refer to. NULL: its map is not there. */
@@ -256,9 +244,9 @@ static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScop
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);
-    TimedKernel *best = measure->current ? measure->current : kernel_of_wanted_grid(measure);
-    if (best)
-        return best;
+    TimedKernel *best = NULL;
+    if (measure->current)
+        return measure->current;
     if (selection && is_due(measure, selection, MEASURE_SELECTION, idle))
         return selection;
     if (baseline && is_due(measure, baseline, MEASURE_SELECTION, idle))
@@ -296,8 +284,25 @@ bool measure_is_unfinished(const Measure *measure) {
 
 /* ---- background launches --------------------------------------------------------------------- */
 
-bool measure_needs_background(Measure *measure, const TimedKernel *timed) {
-    return timed_kernel_needs_background(timed) || timed == kernel_of_wanted_grid(measure);
+BackgroundJob measure_grid(Measure *measure, const KernelConfig *config, bool idle) {
+    const TimedKernel *timed = kernel_that_pools(measure, config);
+    if (!timed || timed->failed || timed->live.skipped || (!idle && timed->cost_us))
+        return (BackgroundJob){.kind = JOB_NONE};
+    const FrameInputs inputs = {.features = measure->inputs.features,
+                                .map = map_for(measure, config)};
+    return (BackgroundJob){.kind = JOB_GRID,
+                           .inputs = frame_inputs_keep(&inputs),
+                           .config = *config,
+                           .hurry = true};
+}
+
+void measure_take_grid(Measure *measure, const BackgroundJob *job) {
+    TimedKernel *timed = kernel_that_pools(measure, &job->config);
+    if (!timed)
+        return;
+    timed->failed |= job->failed;
+    if (!timed->cost_us && !job->failed)
+        timed->cost_us = job->busy_us;
 }
 
 BackgroundJob measure_launch(Measure *measure, TimedKernel *timed) {
@@ -310,7 +315,6 @@ BackgroundJob measure_launch(Measure *measure, TimedKernel *timed) {
     return (BackgroundJob){.kind = JOB_LAUNCH,
                            .inputs = frame_inputs_keep(&inputs),
                            .config = timed->config,
-                           .wants_grid = timed == kernel_of_wanted_grid(measure),
                            .tag = measure->problems};
 }
 

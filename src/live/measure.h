@@ -18,23 +18,22 @@ void measure_close(Measure *measure); /* accepts NULL */
  * slow. `live` gets what was recorded of other kernels. */
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, LiveData *live);
 
-/* Names the configuration, the selection or the baseline, whose next background launch is to bring
- * its grid; NULL: none. */
-void measure_want_grid(Measure *measure, const KernelConfig *config);
+/* Returns the job that pools the picture's grid of this configuration, the selection or the
+ * baseline, and takes its result. While the world moves it runs once, to learn what it costs.
+ * JOB_NONE: there is nothing to do. */
+BackgroundJob measure_grid(Measure *measure, const KernelConfig *config, bool idle);
+void measure_take_grid(Measure *measure, const BackgroundJob *job);
 
-/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); selection
- * and baseline in turns, until there are enough pairs; kernels without a figure; figures that have
- * to settle or are a second old. */
+/* What to time: what the selection lacks (its figure, the baseline's figure); selection and
+ * baseline in turns, until there are enough pairs; kernels without a figure; figures that have to
+ * settle or are a second old. */
 typedef enum { MEASURE_SELECTION, MEASURE_PAIRS, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
 
 /* Returns the kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes
  * first. `idle`: nothing moves. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle);
 
-/* Whether the background thread launches that kernel: the kernel is slow, or its grid is wanted. */
-bool measure_needs_background(Measure *measure, const TimedKernel *timed);
-
-/* Returns the job of a background launch, and its result. */
+/* Returns the job of a background launch, of a kernel that is slow, and its result. */
 BackgroundJob measure_launch(Measure *measure, TimedKernel *timed);
 void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle);
 

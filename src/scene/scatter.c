@@ -283,20 +283,6 @@ int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell) {
     return best;
 }
 
-int64_t scatter_fullest_cell(const BevMap *map, const float *depth) {
-    int64_t best = -1, most = 0;
-    for (int64_t i = 0; i < map->intervals; i++) {
-        int64_t count = 0, begin = map->interval_starts[i];
-        for (int64_t p = begin; p < begin + map->interval_lengths[i]; p++)
-            count += depth[map->ranks_depth[p]] > 0;
-        if (count > most) {
-            most = count;
-            best = map->ranks_bev[begin];
-        }
-    }
-    return best;
-}
-
 static uint64_t hash_words(uint64_t hash, const void *words, int64_t count) {
     for (int64_t i = 0; words && i < count; i++) {
         uint32_t word;

@@ -71,9 +71,6 @@ uint64_t scatter_hash(const BevMap *map);
  * where it has points. -1: the map has no points. */
 int64_t scatter_nearest_cell(const BevMap *map, int64_t nx, int64_t cell);
 
-/* Returns the cell with the most points whose probability in `depth` is not 0. -1: none. */
-int64_t scatter_fullest_cell(const BevMap *map, const float *depth);
-
 /* Returns a text why a map has 0 points: all were pruned, or none falls into the grid. */
 const char *scatter_empty(const Pruned *pruned);
 

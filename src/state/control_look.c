@@ -95,10 +95,19 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, "pinned ", state->cursor_x, state->cursor_y);
 }
 
-/* Asks for the fullest cell. The App knows the cell, and turns the command into a click on it once
- * there is a map. */
+/* Pins the cell of the longest interval, which the kernels wait for. */
 unsigned control_fullest(State *state, const Command *command) {
-    return SAY(state, command->action, "fullest: pins the cell with most points, once it is known");
+    const Headline *shown = &state->shown;
+    const Slice slice = state_slice(state);
+    const int64_t plane = slice.cells_x * slice.rows;
+    if (!shown->fullest_points || plane <= 0)
+        return SAY(state, command->action, "fullest: no cell has points");
+    if (slice.slices > 1 && slice.slice != shown->fullest_cell / plane)
+        return SAY(state, command->action, "fullest: %lld points, in slice %lld (:slice %lld)",
+                   (long long)shown->fullest_points, (long long)(shown->fullest_cell / plane),
+                   (long long)(shown->fullest_cell / plane));
+    const int64_t place = shown->fullest_cell % plane;
+    return control_pin_at(state, "pinned the fullest ", place % slice.nx, place / slice.nx);
 }
 
 unsigned control_race(State *state, const Command *command) {

@@ -63,12 +63,9 @@ const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kerne
     return row;
 }
 
-/* Writes the label of a side. A stand-in pools in place of a kernel that cannot run, and the label
- * of that side ends with its name: "(by V2)". If the stand-in is the selection's own kernel, that
- * side is the baseline. */
 ShortText live_side_label(const LiveData *live, bool baseline) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
-    const BevKernel *by = live->stand_in;
+    const BevKernel *by = baseline ? live->frame.baseline_by : live->frame.pooled_by;
     ShortText label = {"n/a"};
     if (live->frame.other_name[0])
         snprintf(label.text, sizeof label.text, "%s",
@@ -78,7 +75,7 @@ ShortText live_side_label(const LiveData *live, bool baseline) {
         snprintf(label.text, sizeof label.text, baseline ? "rig as pinned" : "rig now");
     else if (config->kernel) {
         label = kernel_config_label(config);
-        if (by && by != config->kernel && baseline == (by == live->job.config.kernel))
+        if (live->stand_in && by && by != config->kernel)
             text_add(label.text, sizeof label.text, " (by %s)", by->title);
     }
     return label;
@@ -332,7 +329,9 @@ void comparison_text(const State *state, const LiveData *live, char *text, size_
     if (!difference->known)
         return;
     if (pooled_alike(live)) {
-        snprintf(text, size, "both by %s while it plays: pause to compare", live->stand_in->title);
+        snprintf(text, size, "both by %s %s", live->stand_in->title,
+                 state->playing ? "while it plays: pause to compare"
+                                : "until the other picture is computed");
         return;
     }
     if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
@@ -622,7 +621,7 @@ static void say_more(const State *state, const LiveData *live, bool empty, Story
         snprintf(bar->more, sizeof bar->more, "%s%s: %.1f instructions a value",
                  empty ? "probability 0, " : "", bev_dtypes[dtype].title, each);
     else if (empty)
-        snprintf(bar->more, sizeof bar->more, "all of probability 0");
+        snprintf(bar->more, sizeof bar->more, "each of probability 0, read all the same");
 }
 
 /* Fills in a kernel's bar: its time from the source, the published time, and the reason. */

@@ -145,6 +145,8 @@ typedef struct {
     double value, fp64_original;
     int64_t channel; /* the channel of the largest difference; -1: unknown */
     double channel_value, channel_fp64;
+    int64_t of_camera[RIG_MAX_CAMERAS]; /* how many of the points each camera sends */
+    int bin_least, bin_most;            /* their depth bins */
     int contribution_count; /* the largest depth * weight first */
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
@@ -194,6 +196,7 @@ typedef struct {
     BevShape shape;                                 /* of the problem */
     const float *pooled;                            /* (cell, c), selection */
     const float *baseline;                          /* (cell, c), while a comparison is on */
+    const BevKernel *pooled_by, *baseline_by;       /* the kernels of these two */
     const double *fp64_original;                    /* (cell, c), FP64 over the original inputs, */
     const double *baseline_fp64;                    /* and of the baseline's inputs */
     const BevMap *map, *baseline_map;
@@ -419,7 +422,7 @@ typedef struct {
     bool estimate;           /* replayed on a sample of the multiprocessors */
     /* "latency-bound: one cell of 352 points", "one cell of 352 points", "latency-bound" */
     char why[80], short_why[40], brief[40];
-    char more[48]; /* "all of probability 0": of those points; "": nothing more */
+    char more[48]; /* "each of probability 0, read all the same"; "": nothing more */
 } StoryBar;
 
 typedef struct {

@@ -171,6 +171,7 @@ typedef struct {
     char latency_of[160]; /* "model of RTX A6000"; "": this machine */
     double max_abs_s;   /* the moment that max_abs belongs to */
     int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */
+    int64_t fullest_cell, fullest_points; /* the cell of the longest interval; 0 points: none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock, so all figures stay unknown there. */

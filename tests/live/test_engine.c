@@ -195,6 +195,13 @@ ENGINE_SUITE(engine_probe, false, ASYMMETRIC) {
         sum += (double)one->depth * one->weight * shown->features->feat[pixel * shown->channels];
     }
     double got = shown->pooled[probe->cell * shown->channels];
+    int64_t sent = 0;
+    for (int camera = 0; camera < shown->rig->camera_count; camera++)
+        sent += probe->of_camera[camera];
+    tap_ok(sent == probe->points && probe->bin_least <= probe->contributions[0].depth_bin &&
+               probe->bin_most >= probe->contributions[0].depth_bin,
+           "each of its points has a camera, and a bin within %d to %d", probe->bin_least,
+           probe->bin_most);
     tap_ok(probe->contribution_count == probe->points && probe->points > 1 &&
                fabs(sum - got) <= 1e-5 * fmax(fabs(got), 1),
            "the contributions of a cell add up to its value");

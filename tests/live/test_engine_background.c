@@ -46,7 +46,7 @@ static const struct {
     JobKind kind;
     const char *kernel; /* NULL: the selection, which goes backward */
 } slot_jobs[] = {{JOB_GRADIENTS, NULL},   {JOB_LAUNCH, NULL},     {JOB_ACCURACY, NULL},
-                 {JOB_LAUNCH, "cpu_v2"},  {JOB_LAUNCH, "cpu_v4"}, {JOB_ACCURACY, "cpu_v3"}};
+                 {JOB_GRID, "cpu_v2"},    {JOB_GRID, "cpu_v4"},   {JOB_ACCURACY, "cpu_v3"}};
 enum { SLOT_JOBS = sizeof slot_jobs / sizeof *slot_jobs };
 
 static void wake_nobody(void *context) {
@@ -70,7 +70,7 @@ static double result_of(const BackgroundJob *job) {
     if (job->kind == JOB_GRADIENTS)
         return checksum(job->gradients->grad_feat,
                         s->cameras * s->feat_h * s->feat_w * s->channels);
-    return job->wants_grid ? checksum(job->grid->values, s->nx * s->ny * s->channels) : 0;
+    return job->kind == JOB_GRID ? checksum(job->grid->values, s->nx * s->ny * s->channels) : 0;
 }
 
 static double run_job(Background *background, int i, const FrameInputs *inputs) {
@@ -80,7 +80,6 @@ static double run_job(Background *background, int i, const FrameInputs *inputs) 
                          .job = state.job};
     if (slot_jobs[i].kernel)
         job.config.kernel = bev_kernel_find(slot_jobs[i].kernel);
-    job.wants_grid = slot_jobs[i].kernel != NULL;
     background_start(background, &job);
     while (!background_take(background, &job))
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
@@ -315,20 +314,38 @@ static bool is_own(const LiveData *live) {
     return !live->stand_in;
 }
 
+static bool selection_is_timed(const LiveData *live) {
+    const LiveKernel *row = live_kernel(live, live->job.config.kernel);
+    return row && row->median_us.source == SOURCE_MEASURED && !row->median_us.stale;
+}
+
 /* The last kernel stands in for the reference until the background thread has pooled it: the
  * engine's thread, which keys wait for, never runs it. */
 ENGINE_SUITE(engine_background_slow_kernel, true, INTERSECTION) {
     state.job.config.kernel = bev_kernel_find("reference");
     tap_ok(ask()->live.stand_in, "a kernel that was never run keeps nobody waiting");
     bool own = take_until(is_own);
-    const LiveKernel *slow = live_kernel(&frame->live, state.job.config.kernel);
     ok_in_time(own && frame->inputs.pooled->config.kernel == state.job.config.kernel,
                "its own picture comes");
-    ok_in_time(slow && slow->median_us.value > 0 &&
-                   frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
+    ok_in_time(own && !frame->live.model, "it does not wait for the simulation");
+    bool timed = take_until(selection_is_timed);
+    ok_in_time(timed && frame->live.stages_us[STAGE_POOL].value <
+                            live_kernel(&frame->live, state.job.config.kernel)->median_us.value / 2,
                "and the engine's thread did not pool it");
     state.job.probe_cell = 5;
     ok_in_time(!ask()->live.stand_in, "it stays for the next key that pools the same");
+}
+
+/* While the world moves, a launch in the background tells that V3 keeps no key waiting. */
+ENGINE_SUITE(engine_background_own_moving, true, INTERSECTION) {
+    enum { MOMENTS = 100 };
+    int moments = 0;
+    state.playing = true;
+    state.job.config.kernel = bev_kernel_find("cpu_v3");
+    while (ask()->live.stand_in && moments++ < MOMENTS)
+        state.job.time_s += 0.05;
+    ok_in_time(frame->inputs.pooled->config.kernel == state.job.config.kernel,
+               "V3 pools its own picture after %d moments", moments);
 }
 
 static double cpu_ms(void) {

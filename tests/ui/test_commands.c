@@ -254,11 +254,16 @@ APP_SUITE(commands_expected, "small") {
     app_key(&app, KEYCODE_ESCAPE);
     app_key(&app, 'u');
     tap_ok(app.state.race == RACE_OFF, "undo does not open it again");
+    char reason[256] = "";
+    const Command fullest = {.action = ACTION_FULLEST, .step = 1};
+    tap_ok(palette_usable(&app.state, &fullest, reason, sizeof reason), "the palette has %s %s",
+           keys[ACTION_FULLEST].word, reason);
     app_key(&app, '^');
     const LiveProbe *probe = &app_live(&app)->probe;
-    tap_ok(app.state.pinned && probe->points > 3 * app_live(&app)->intervals.stats.median &&
-               !live_probe_empty(probe),
-           "the fullest cell is pinned: %lld points", (long long)probe->points);
+    const ScatterStats *stats = &app_live(&app)->intervals.stats;
+    tap_ok(app.state.pinned && probe->points == stats->longest &&
+               probe->cell == stats->longest_cell && stats->longest > 3 * stats->median,
+           "it pins the cell of the longest interval: %lld points", (long long)probe->points);
     app_key(&app, KEYCODE_ESCAPE);
     app_key(&app, KEYCODE_ESCAPE);
     Advice advice[FINDINGS_MAX + 1];

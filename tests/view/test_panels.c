@@ -73,10 +73,11 @@ SCREEN_SUITE(panels_empty_cell) {
     begin(COLUMNS, ROWS);
     LiveProbe *probe = &live.probe;
     live.frame.nx = live.frame.ny = 200;
-    *probe = (LiveProbe){.cell = 5, .interval = 2, .points = 3, .channel = -1};
+    *probe = (LiveProbe){
+        .cell = 5, .interval = 2, .points = 3, .channel = -1, .bin_least = 4, .bin_most = 9};
     probe->contribution_count = 3;
-    tap_ok(drawn_in_cells(&cell_panel) && shows("3 points, interval 2") &&
-               shows("each of its points has probability 0"),
+    tap_ok(drawn_in_cells(&cell_panel) && shows("3 points; depth bins 4 to 9") &&
+               shows("each has probability 0 and adds nothing"),
            "points without a probability say why nothing arrives");
     state.pinned = true;
     probe->contributions[0] = (LiveContribution){.depth = 0.25f, .weight = 1};

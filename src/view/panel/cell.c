@@ -119,25 +119,51 @@ static void dropped(Lines *lines, const PanelData *data) {
     sheet_origin(lines->sheet, ORIGIN_PICTURE, NULL);
 }
 
+/* Writes who sends the points: "352 points: front 176, back 176; depth bins 1 to 4, 2.0 to 3.5 m".
+ */
+static void senders_text(const PanelData *data, char *text, size_t size) {
+    const LiveProbe *probe = &data->live->probe;
+    const Rig *rig = data->live->frame.rig;
+    if (probe->interval < 0) {
+        snprintf(text, size, "no point falls into it");
+        return;
+    }
+    const char *separator = ":";
+    snprintf(text, size, "%lld points", (long long)probe->points);
+    for (int i = 0; rig && i < rig->camera_count; i++) {
+        if (!probe->of_camera[i])
+            continue;
+        text_add(text, size, "%s %s %lld", separator, rig->cameras[i].name,
+                 (long long)probe->of_camera[i]);
+        separator = ",";
+    }
+    const bool several = probe->bin_least != probe->bin_most;
+    text_add(text, size, several ? "; depth bins %d to %d" : "; depth bin %d", probe->bin_least,
+             probe->bin_most);
+    if (rig)
+        text_add(text, size, several ? ", %.1f to %.1f m" : ", %.1f m",
+                 frustum_depth_m(&rig->frustum, probe->bin_least),
+                 frustum_depth_m(&rig->frustum, probe->bin_most));
+    if (rig && probe->points == data->state->shown.fullest_points)
+        text_add(text, size, ": so near a camera, many pixels share a cell");
+}
+
 /* Draws the probed cell: its place, points, and norm beside FP64. */
 static void readout(Lines *lines, const PanelData *data) {
     const LiveProbe *probe = &data->live->probe;
     const LiveFrame *frame = &data->live->frame;
     const char *dtype = bev_dtypes[data->live->job.config.dtype].title;
-    char text[160];
+    char text[256];
     where_text(data, text, sizeof text);
     say_line(lines, text);
-    if (probe->interval >= 0)
-        snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
-                 (long long)probe->interval);
-    else
-        snprintf(text, sizeof text, "no point falls into it");
+    senders_text(data, text, sizeof text);
     say_line(lines, text);
     snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value,
              probe->fp64_original);
     say_line(lines, text);
     if (live_probe_empty(probe))
-        say_line(lines, "each of its points has probability 0: nothing arrives");
+        say_line(lines, "each has probability 0 and adds nothing; a kernel reads it all the same: "
+                        "the map is made before any depth is known");
     if (probe->channel >= 0) {
         snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
                  dtype, probe->channel_value, probe->channel_fp64);

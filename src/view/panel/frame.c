@@ -84,14 +84,18 @@ static void chips_of(const PanelData *data, Piece chips[CHIPS]) {
     chips[1].tight = chips[2].tight = true;
 }
 
-/* "picture by V4"; with the reason, "picture by V4: V2 is slow or untimed". */
-static Piece stand_in_piece(const LiveData *live, const KernelConfig *config, bool reason) {
+/* "picture by V4"; with the reason, "picture by V4: V2 is slow or untimed". A picture that stands
+ * still: "V2's picture is being computed". */
+static Piece stand_in_piece(const State *state, const LiveData *live, bool reason) {
     Piece piece = {.style = cell_style(INK_MUTED)};
+    const KernelConfig *config = &live->job.config;
     const BevKernel *by = live->stand_in;
     bool baseline = by == config->kernel;
     const BevKernel *of = baseline ? live->job.baseline.kernel : config->kernel;
     const char *why = of && of->direction == BEV_BACKWARD ? "goes backward" : "is slow or untimed";
-    if (by && reason && of)
+    if (by && of && !state->playing && of->direction == BEV_FORWARD)
+        snprintf(piece.text, sizeof piece.text, "%s's picture is being computed", of->title);
+    else if (by && reason && of)
         snprintf(piece.text, sizeof piece.text, "%s by %s: %s %s",
                  baseline ? "baseline" : "picture", by->title, of->title, why);
     else if (by)
@@ -120,7 +124,7 @@ void title_draw(Sheet *sheet, Area area, const PanelData *data) {
         snprintf(right[2].text, sizeof right[2].text, "%.0f fps", live->fps.value);
     Piece left[CHIPS + 2] = {{.text = "bevscope", .style = cell_bold(INK_TITLE)}};
     chips_of(data, left + 1);
-    left[CHIPS + 1] = stand_in_piece(live, &live->job.config, sheet->pixels);
+    left[CHIPS + 1] = stand_in_piece(state, live, sheet->pixels);
     if (!left[CHIPS + 1].text[0] && live->busy)
         snprintf(left[CHIPS + 1].text, sizeof left[CHIPS + 1].text, "working");
     ends_draw(sheet, area, left, CHIPS + 2, right, 3, area.w / 3);

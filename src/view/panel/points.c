@@ -47,13 +47,12 @@ void points_draw(Sheet *sheet, Area area, const PanelData *data) {
     sheet_right(sheet, x, area.y, w, cell_bold(INK_WARN), text);
     if (intervals->of_pixels)
         return;
-    const int64_t nx = data->live->frame.nx, cell = stats->longest_cell;
-    if (nx <= 0 || cell < 0)
+    const int64_t cell = stats->longest_cell;
+    if (cell < 0)
         return;
-    snprintf(text, sizeof text, "%lld,%lld", (long long)(cell % nx), (long long)(cell / nx));
-    sheet_spot(sheet, (Area){x, area.y, w, 2}, ACTION_PIN, 0, text);
-    snprintf(text, sizeof text, "click: pin %lld, %lld", (long long)(cell % nx),
-             (long long)(cell / nx));
+    sheet_spot(sheet, (Area){x, area.y, w, 2}, ACTION_FULLEST, 0, "");
+    snprintf(text, sizeof text, ":fullest or a click pins %s",
+             state_cell_place(data->state, cell).text);
     if (area.h > 1 && sheet_width(sheet, text) <= w)
         sheet_right(sheet, x, area.y + 1, w, cell_style(INK_MUTED), text);
 }

@@ -367,12 +367,15 @@ static void bev_draw(Sheet *sheet, Area area, const PanelData *data) {
     const ShortText config = live_side_label(data->live, false);
     if (difference)
         snprintf(text, sizeof text, "against %s", baseline.text);
+    else if (state->compare == COMPARE_WIPE && pooled_alike(data->live))
+        comparison_text(state, data->live, text, sizeof text);
     else if (state->compare == COMPARE_WIPE)
         snprintf(text, sizeof text, "%s | %s", baseline.text, config.text);
     else if (state_shows_errors(state) && data->live->stand_in &&
              data->live->job.config.kernel->direction == BEV_FORWARD)
-        snprintf(text, sizeof text, "of %s: %s is slow or untimed", data->live->stand_in->title,
-                 data->live->job.config.kernel->title);
+        snprintf(text, sizeof text, "of %s: %s %s", data->live->stand_in->title,
+                 data->live->job.config.kernel->title,
+                 state->playing ? "is slow or untimed" : "is being computed");
     else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);
     area = sheet_title(sheet, area, title, text);
