@@ -470,8 +470,10 @@ void app_lesson_wish(App *app) {
     else if (wish == WISH_CLOSE) {
         int changes = undo_lesson_steps(&app->undo);
         ok = app_close_lesson(app, &err);
-        if (changes)
+        if (changes) {
             app_undo(app, changes);
+            app_note(app, "lesson closed: scene, kernel and view are yours again");
+        }
     } else if (wish == WISH_WORKFLOW)
         ok = open_page(app, &err);
     else if (wish == WISH_TOUR)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, MORE_W = 14, MORE_FROM_W = 70 };
+enum { KEY_W = 6, WORD_W = 14, GAIN_W = 8, OTHER_W = 10, MORE_W = 20, MORE_FROM_W = 76 };
 
 /* Draws a finding. Enter opens the first one, a click any. Where there is room, others say their
  * word. */
@@ -32,7 +32,7 @@ static void draw_advice(Sheet *sheet, Area row, const Advice *advice, bool first
              advice->of ? " " : "", finding->gain);
     sheet_right(sheet, x + w, row.y, gain_w, cell_bold(INK_TEXT), text);
     sheet_right(sheet, x + w + gain_w, row.y, more, cell_style(INK_MUTED),
-                command->action == ACTION_EXPLAIN ? "opens lesson" : "tries it");
+                command->action == ACTION_EXPLAIN ? "a lesson; Esc: back" : "tries it");
 }
 
 void findings_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -145,7 +145,7 @@ static bool is_bar(const Story *story, const BevKernel *kernel) {
     return false;
 }
 
-/* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more: REF, RACE, ATOMIC (all)": the selection first,
+/* Draws "V2 (BEVDet) 57.1 us, issue-bound; 6 more kernels on this CPU: REF (:all)": the selection first,
  * if it is one of them. */
 static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Story *story) {
     char text[256] = "", names[160] = "";
@@ -172,9 +172,10 @@ static void draw_others(Sheet *sheet, Area row, const PanelData *data, const Sto
         int used = sheet_text(sheet, x, row.y, w, cell_bold(INK_ACCENT), text);
         x += used + 2, w -= used + 2;
     }
-    snprintf(text, sizeof text, "%d more: %s (:all)", others, names);
+    const char *here = selected->where == BEV_CPU ? "on this CPU" : "on this GPU";
+    snprintf(text, sizeof text, "%d more kernels %s: %s (:all)", others, here, names);
     if (sheet_width(sheet, text) > w)
-        snprintf(text, sizeof text, "%d more (:all)", others);
+        snprintf(text, sizeof text, "%d more kernels %s (:all)", others, here);
     sheet_origin(sheet, ORIGIN_SETTING, NULL);
     sheet_spot(sheet, (Area){x, row.y, w, 1}, ACTION_ALL, 0, "on");
     if (others && sheet_width(sheet, text) <= w)
