@@ -68,7 +68,7 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
         snprintf(skips, sizeof skips, "%.30s skips, ", key_of(ACTION_SKIP).name);
     if (!run->alone)
         snprintf(back, sizeof back, "%.30s goes back, ", key_of(ACTION_BACK).name);
-    snprintf(text, sizeof text, "%s; %s%s%.30s closes: your view again", enter, skips, back,
+    snprintf(text, sizeof text, "%s; %s%s%.30s: your view again", enter, skips, back,
              key_of(ACTION_ESCAPE).name);
     pane_add(pane, PANE_KEYS, false, text);
 }
