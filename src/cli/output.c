@@ -154,9 +154,12 @@ bool output_chart(const Options *options, ChartSpec *spec, const char *path, Err
     uint8_t *bytes = NULL;
     size_t length = 0;
     PictureFile file;
+    PlotPage page;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
-    bool ok = output_picture(options, path, "plot", &file, err) &&
-              plot_file(spec, &file, &bytes, &length, err) && data_write(path, bytes, length, err);
+    bool ok =
+        output_picture(options, path, "plot", &file, err) &&
+        page_file(plot_page(spec, file.w, file.scale, &page), file.format, &bytes, &length, err) &&
+        data_write(path, bytes, length, err);
     free(bytes);
     return ok;
 }

@@ -10,6 +10,7 @@
 #include "tests/view/view_check.h"
 
 static Err err; /* why a step failed */
+static PlotPage plot;
 
 typedef struct {
     ChartInput input;
@@ -69,7 +70,7 @@ static void test_boxes(Chart chart) {
 /* Whether the spec's title stands in its picture, by each back end. */
 static bool in_pixels(const ChartSpec *spec, double w) {
     FigureLayout layout;
-    if (!plot_layout(spec, w, &layout, &err))
+    if (!page_layout(plot_page(spec, w, 1, &plot), &layout, &err))
         return false;
     bool found = w > 1000 ? contains(&layout, spec->title)
                           : !count_outside(&layout, (Box){0, 0, layout.w, layout.h}, 0);
@@ -265,7 +266,7 @@ static void test_timeline(void) {
     ChartSpec *spec = chart_make(&input, &err);
     tap_need(spec != NULL, "a recorded time line becomes a chart");
     FigureLayout layout;
-    tap_need(plot_layout(spec, 0, &layout, &err), "which is laid out");
+    tap_need(page_layout(plot_page(spec, 0, 1, &plot), &layout, &err), "which is laid out");
     tap_ok(find_text(&layout, "in a CUDA graph") && find_text(&layout, "host") &&
                find_text(&layout, "40.0 µs in all, 20.0 µs a launch"),
            "with a lane for the host and one for the kernels");

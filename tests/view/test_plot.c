@@ -7,6 +7,11 @@
 #include <math.h>
 
 static Err err; /* why a step failed */
+static PlotPage plot;
+
+static const PageSpec *paged(const ChartSpec *spec) {
+    return plot_page(spec, 0, 1, &plot);
+}
 
 enum { POINTS = 50 };
 
@@ -71,7 +76,7 @@ static void test_lines(void) {
     ChartSpec spec = lines_spec(series);
     FigureLayout layout;
     Image light, dark;
-    tap_ok(plot_layout(&spec, 0, &layout, &err), "a chart of lines is laid out");
+    tap_ok(page_layout(paged(&spec), &layout, &err), "a chart of lines is laid out");
     check_layout("lines", &layout);
     tap_ok(!find_text(&layout, "beyond the axis"), "a mark beyond the axis is left out");
     const FigureText *h100 = find_text(&layout, "H100, 50 MiB");
@@ -87,11 +92,12 @@ static void test_lines(void) {
         tap_ok(layout.texts[i].style.turn == TURN_NONE, "'%s' reads from left to right",
                layout.texts[i].text);
     figure_layout_free(&layout);
-    tap_ok(plot_image(&spec, &light, &err) && count_color(&light, plot_color(0, THEME_LIGHT)) > 200,
+    tap_ok(page_image(paged(&spec), &light, &err) &&
+               count_color(&light, plot_color(0, THEME_LIGHT)) > 200,
            "the line is drawn in its colour");
     tap_ok(count_color(&light, plot_color(1, THEME_LIGHT)) > 60, "and so is the dot");
     spec.theme = THEME_DARK;
-    tap_ok(plot_image(&spec, &dark, &err) && count_color(&dark, (Rgb){255, 255, 255}) == 0,
+    tap_ok(page_image(paged(&spec), &dark, &err) && count_color(&dark, (Rgb){255, 255, 255}) == 0,
            "a dark page has no white on it");
     image_free(&light);
     image_free(&dark);
@@ -102,14 +108,14 @@ static void test_bars(void) {
     ChartSpec spec = bars_spec(bars);
     FigureLayout layout;
     Image image;
-    tap_ok(plot_layout(&spec, 0, &layout, &err), "a chart of bars is laid out");
+    tap_ok(page_layout(paged(&spec), &layout, &err), "a chart of bars is laid out");
     check_layout("bars", &layout);
     const FigureText *inside = find_text(&layout, "text 0"), *cut = find_text(&layout, "text 1");
     const FigureText *third = find_text(&layout, "text 2");
     tap_ok(inside && cut && third && cut->x > inside->x && inside->x > third->x,
            "texts stand at the ends of their bars, an absent part counts nothing");
     figure_layout_free(&layout);
-    tap_ok(plot_image(&spec, &image, &err), "bars become pixels");
+    tap_ok(page_image(paged(&spec), &image, &err), "bars become pixels");
     double feature = count_color(&image, plot_color(0, THEME_LIGHT));
     double output = count_color(&image, plot_color(1, THEME_LIGHT));
     /* 20 solid units of the first part, 30 and 40 of the second, and the keys. */
@@ -123,7 +129,8 @@ static void test_width(void) {
     PlotSeries series[2];
     ChartSpec spec = lines_spec(series);
     FigureLayout layout;
-    tap_need(plot_layout(&spec, COLUMN_W, &layout, &err), "a page of 85 mm is laid out");
+    tap_need(page_layout(plot_page(&spec, COLUMN_W, 1, &plot), &layout, &err),
+             "a page of 85 mm is laid out");
     check_layout("85 mm", &layout);
     const FigureText *title = find_text(&layout, spec.title);
     double least = INFINITY;
@@ -139,14 +146,13 @@ static void test_files(void) {
     ChartSpec spec = lines_spec(series);
     uint8_t *bytes;
     size_t length;
-    const PictureFile pdf = {.format = PICTURE_PDF}, svg = {.format = PICTURE_SVG};
-    tap_need(plot_file(&spec, &pdf, &bytes, &length, &err), "a chart becomes a PDF");
+    tap_need(page_file(paged(&spec), PICTURE_PDF, &bytes, &length, &err), "a chart becomes a PDF");
     tap_ok(length > 1000 && !memcmp(bytes, "%PDF", 4) &&
                memmem(bytes, length, "/Title (A chart)", 16) &&
                memmem(bytes, length, "/FontFile", 9),
            "with its title, and its fonts embedded");
     free(bytes);
-    tap_need(plot_file(&spec, &svg, &bytes, &length, &err), "and an SVG");
+    tap_need(page_file(paged(&spec), PICTURE_SVG, &bytes, &length, &err), "and an SVG");
     const char *text = (const char *)bytes, *name = strstr(text, ">a line with a gap</text>");
     tap_ok(name && strstr(text, "<title>A chart</title>") && !strstr(text, "fill-opacity=\"0\"") &&
                !strstr(text, "glyph"),

@@ -155,9 +155,11 @@ typedef struct {
 } PictureFile;
 enum { PLOT_W = 1200 };
 
-/* The chart as a page of its own: pixels, a file in malloc'd memory, or the places of its texts in
- * a page of width `w`. */
-bool plot_image(const ChartSpec *spec, Image *image, Err *err);
-bool plot_file(const ChartSpec *spec, const PictureFile *file, uint8_t **bytes, size_t *length,
-               Err *err);
-bool plot_layout(const ChartSpec *spec, double w, FigureLayout *layout, Err *err);
+/* A chart as a page of its own; it borrows the spec. */
+typedef struct {
+    PageSpec page;
+    const ChartSpec *spec;
+} PlotPage;
+
+/* Makes a page of the width `w`, 0: PLOT_W, as high as its contents. Returns &plot->page. */
+const PageSpec *plot_page(const ChartSpec *spec, double w, double scale, PlotPage *plot);

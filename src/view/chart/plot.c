@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Charts in pixels: the frame around lines and bars, both, and pages of their own. */
-#include "src/view/chart/chart.h"
+#include "src/view/chart/plot_names.h"
 
 #include "src/view/draw/ticks.h"
 
@@ -8,22 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Type sizes: of a wide page, or of a narrow one and of a box on a larger page. */
-typedef struct {
-    double title, body, small;
-} PlotType;
-
-typedef struct {
-    Pen *pen;
-    FigureTheme theme;
-    const PlotType *type;
-    bool boxed;        /* on a larger page: where room is short, the note goes */
-    const char *aside; /* muted words at the right of the title; NULL: none */
-    bool cells;        /* texts are characters, CELL_H high */
-} PlotFrame;
-
-enum { CELL_H = 16 };
 
 static const PlotType wide_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL};
 static const PlotType boxed_type = {SIZE_HEADING, 12, 11};
@@ -65,7 +49,7 @@ static TextStyle plot_body(const PlotFrame *frame) {
     return style;
 }
 
-static TextStyle plot_muted(const PlotFrame *frame) {
+TextStyle plot_muted(const PlotFrame *frame) {
     TextStyle style = style_muted(frame->pen);
     style.size = frame->type->small;
     return style;
@@ -90,8 +74,7 @@ static Rgb plot_role(const PlotFrame *frame, bool strong, bool baseline, Rgb usu
                : usual;
 }
 
-/* Whether a series is grey, because another one is to be looked at. */
-static bool is_muted(const ChartSpec *spec, const PlotSeries *series) {
+bool plot_is_muted(const ChartSpec *spec, const PlotSeries *series) {
     bool strong = false;
     for (int i = 0; i < spec->series_count; i++)
         strong = strong || spec->series[i].strong;
@@ -136,7 +119,14 @@ static double plot_y(const PlotAxis *axis, Box box, double value) {
 
 /* Returns the height of the labels and the title under a chart. */
 static double plot_axis_height(const PlotFrame *frame) {
-    return frame->cells ? CELL_H : frame->type->small + frame->type->body + 20;
+    return frame->cells ? PLOT_CELL_H : frame->type->small + frame->type->body + 20;
+}
+
+/* Writes the label of a tick: in cells the last one has the unit. */
+static void tick_label(const PlotFrame *frame, const PlotAxis *axis, const Ticks *ticks, int i,
+                       char label[48]) {
+    bool unit = frame->cells && axis->unit && i == ticks->count - 1;
+    snprintf(label, 48, "%s%s%s", ticks->label[i], unit ? " " : "", unit ? axis->unit : "");
 }
 
 static void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box, Box whole) {
@@ -147,9 +137,7 @@ static void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box b
     const double baseline = box.y + box.h + (frame->cells ? 0 : 7) + style.size;
     for (int i = 0; i < ticks.count; i++) {
         double x = plot_x(axis, box, ticks.at[i]);
-        bool unit = frame->cells && axis->unit && i == ticks.count - 1;
-        snprintf(label, sizeof label, "%s%s%s", ticks.label[i], unit ? " " : "",
-                 unit ? axis->unit : "");
+        tick_label(frame, axis, &ticks, i, label);
         if (!frame->cells)
             pen_line(pen, x, box.y, x, box.y + box.h + 4, pen->theme->rule, 0.7, 1);
         double half = pen_text_width(pen, &style, label) / 2;
@@ -167,9 +155,8 @@ static void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box b
              whole.w, &style, title);
 }
 
-/* Draws a text on a patch in the page's colour, so that no line runs through the text. */
-static void plot_text(const PlotFrame *frame, double x, double baseline, double max_w,
-                      const TextStyle *style, const char *text) {
+void plot_text(const PlotFrame *frame, double x, double baseline, double max_w,
+               const TextStyle *style, const char *text) {
     Box box = pen_text_box(frame->pen, x, baseline, max_w, style, text);
     pen_fill(frame->pen, (Box){box.x - 3, box.y, box.w + 6, box.h}, frame->pen->theme->page, 1);
     pen_text(frame->pen, x, baseline, max_w, style, text);
@@ -184,6 +171,11 @@ typedef struct {
     double x, w;
     int row;
 } MarkPlace;
+
+typedef struct {
+    MarkPlace places[MARKS];
+    double band; /* height of the labels above the data */
+} Marks;
 
 static TextStyle mark_style(const PlotFrame *frame, const PlotMark *mark) {
     TextStyle style = plot_muted(frame);
@@ -222,53 +214,47 @@ static int find_rows(const ChartSpec *spec, const double *at, bool only_strong,
     return rows;
 }
 
-/* A label stands right of its line where it has room, else left, and lower than those before it
- * that it would touch: no line goes through another's label. Where that takes too many rows, strong
- * marks stand alone. Returns the number of rows. */
-static int place_marks(const PlotFrame *frame, const ChartSpec *spec, double x, double w,
-                       double right, MarkPlace places[MARKS]) {
+static double mark_step(const PlotFrame *frame) {
+    return frame->cells ? PLOT_CELL_H : frame->type->small + 5;
+}
+
+/* A mark is a vertical line through the chart, which ends above the data at its label. The label
+ * stands right of its line where it has room before `right`, else left, and lower than those before
+ * it that it would touch: no line goes through another's label. Where that takes too many rows,
+ * strong marks stand alone. The x axis goes from `x` to x + w. */
+static Marks place_marks(const PlotFrame *frame, const ChartSpec *spec, double x, double w,
+                         double right) {
+    Marks marks;
     double at[MARKS];
     for (int i = 0; i < spec->mark_count && i < MARKS; i++) {
         TextStyle style = mark_style(frame, &spec->marks[i]);
         double label_w = pen_text_width(frame->pen, &style, spec->marks[i].label) + 1;
+        MarkPlace *place = &marks.places[i];
         at[i] = x + w * chart_along(&spec->x, spec->marks[i].x);
-        places[i] = (MarkPlace){at[i] + MARK_GAP, fmin(label_w, right - x), -1};
-        if (places[i].x + label_w > right)
-            places[i].x = fmax(at[i] - MARK_GAP - label_w, x);
+        *place = (MarkPlace){at[i] + MARK_GAP, fmin(label_w, right - x), -1};
+        if (place->x + label_w > right)
+            place->x = fmax(at[i] - MARK_GAP - label_w, x);
     }
-    int rows = find_rows(spec, at, frame->cells, places);
-    return rows > (w < ROWS_W ? NARROW_ROWS : MOST_ROWS) ? find_rows(spec, at, true, places) : rows;
+    int rows = find_rows(spec, at, frame->cells, marks.places);
+    if (rows > (w < ROWS_W ? NARROW_ROWS : MOST_ROWS))
+        rows = find_rows(spec, at, true, marks.places);
+    marks.band = rows ? rows * mark_step(frame) + (frame->cells ? 0 : 6) : 0;
+    return marks;
 }
 
-static double mark_step(const PlotFrame *frame) {
-    return frame->cells ? CELL_H : frame->type->small + 5;
-}
-
-/* Marks stand in the chart: a vertical line, which ends above the data at its label. Labels that
- * would touch stand below each other, and none goes beyond `right`. The band above the data, whose
- * x axis goes from `x` to x + w, has plot_mark_band() of height. */
-static double plot_mark_band(const PlotFrame *frame, const ChartSpec *spec, double x, double w,
-                             double right) {
-    MarkPlace places[MARKS];
-    int rows = place_marks(frame, spec, x, w, right, places);
-    return rows ? rows * mark_step(frame) + (frame->cells ? 0 : 6) : 0;
-}
-
-static void plot_draw_marks(const PlotFrame *frame, const ChartSpec *spec, Box chart,
-                            double right) {
-    MarkPlace places[MARKS];
-    int rows = place_marks(frame, spec, chart.x, chart.w, right, places);
-    double band = chart.y - rows * mark_step(frame) - (frame->cells ? 0 : 6);
+static void draw_marks(const PlotFrame *frame, const ChartSpec *spec, Box chart,
+                       const Marks *marks) {
     for (int i = 0; i < spec->mark_count && i < MARKS; i++) {
-        if (places[i].row < 0)
+        const MarkPlace *place = &marks->places[i];
+        if (place->row < 0)
             continue;
         bool strong = spec->marks[i].strong;
         TextStyle style = mark_style(frame, &spec->marks[i]);
         double x = plot_x(&spec->x, chart, spec->marks[i].x);
-        double top = band + places[i].row * mark_step(frame);
+        double top = chart.y - marks->band + place->row * mark_step(frame);
         pen_line(frame->pen, x, top, x, chart.y + chart.h, style.color, strong ? 0.9 : 0.5,
                  strong ? 1.5 : 1);
-        plot_text(frame, places[i].x, top + style.size, places[i].w, &style, spec->marks[i].label);
+        plot_text(frame, place->x, top + style.size, place->w, &style, spec->marks[i].label);
     }
 }
 
@@ -574,32 +560,27 @@ static void divide_width(const PlotFrame *frame, const ChartSpec *spec, double w
         }
 }
 
-/* Returns the height of the rows on a page of its own. */
-static double plot_bars_height(const ChartSpec *spec) {
-    return rows_height(spec, BAR_STEP, GROUP_STEP);
-}
-
 static void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     Rows rows = {.bar_h = BAR_H, .step = BAR_STEP, .group_step = GROUP_STEP};
     double top = plot_head(frame, box, spec);
     top += plot_keys(frame, spec, box, top);
     divide_width(frame, spec, box.w, &rows);
     double chart_w = box.w - rows.label_w - rows.end_w;
-    double band = plot_mark_band(frame, spec, box.x + rows.label_w, chart_w, box.x + box.w);
+    const Marks marks = place_marks(frame, spec, box.x + rows.label_w, chart_w, box.x + box.w);
     double note_h = plot_note_height(frame, box.w, spec->note);
     double need = rows_height(spec, BAR_STEP, GROUP_STEP);
-    double room = box.y + box.h - top - band - plot_axis_height(frame);
+    double room = box.y + box.h - top - marks.band - plot_axis_height(frame);
     bool has_note = !frame->boxed || room - note_h > 0.6 * need;
     room -= has_note ? note_h : 0;
     double scale = frame->boxed ? fmin((room - 2 * PAD) / (need - 2 * PAD), 1) : 1;
     if (scale * BAR_STEP < frame->type->small)
         return;
     rows.bar_h *= scale, rows.step *= scale, rows.group_step *= scale;
-    rows.chart = (Box){box.x + rows.label_w, top + band, chart_w,
+    rows.chart = (Box){box.x + rows.label_w, top + marks.band, chart_w,
                        rows_height(spec, rows.step, rows.group_step)};
     plot_draw_x_axis(frame, &spec->x, rows.chart, box);
     draw_rows(frame, spec, &rows, draw_parts);
-    plot_draw_marks(frame, spec, rows.chart, box.x + box.w);
+    draw_marks(frame, spec, rows.chart, &marks);
     draw_rows(frame, spec, &rows, draw_texts);
     if (has_note)
         plot_note(frame, box.x, rows.chart.y + rows.chart.h + plot_axis_height(frame) + 8, box.w,
@@ -608,11 +589,10 @@ static void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spe
 
 /* ---- lines and dots: names stand beside what they name --------------------------------------- */
 
-enum { CHART_LEAST_H = 90, DOT = 5 }; /* the radius: size tells nothing */
-enum { AT_EDGE = 4, LEADER = 14 };    /* beside the end of a line */
+enum { CHART_LEAST_H = 90 };
 
-static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, int i, double *x,
-                     double *y) {
+bool plot_point(const ChartSpec *spec, Box box, const PlotSeries *series, int i, double *x,
+                double *y) {
     double value = series->y[i];
     if (!is_on_axis(&spec->x, series->x[i]) || !isfinite(value) || (spec->y.log && value <= 0))
         return false;
@@ -621,9 +601,9 @@ static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, i
     return true;
 }
 
-static Rgb color_of(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series) {
-    Rgb usual =
-        is_muted(spec, series) ? frame->pen->theme->muted : plot_color(series->color, frame->theme);
+Rgb plot_series_color(const PlotFrame *frame, const ChartSpec *spec, const PlotSeries *series) {
+    Rgb usual = plot_is_muted(spec, series) ? frame->pen->theme->muted
+                                            : plot_color(series->color, frame->theme);
     return plot_role(frame, series->strong, series->baseline, usual);
 }
 
@@ -641,21 +621,22 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
     if (series->faint)
         cairo_set_dash(cr, dashes, 2, 0);
     for (int i = 0; i < series->count; i++) {
-        bool there = point_of(spec, box, series, i, &x, &y);
+        bool there = plot_point(spec, box, series, i, &x, &y);
         if (there && open)
             cairo_line_to(cr, x, y);
         else if (there)
             cairo_move_to(cr, x, y);
         open = there;
     }
-    double usual = is_muted(spec, series) ? 1.3 : 2;
-    pen_stroke(frame->pen, color_of(frame, spec, series), 1, series->strong ? 3.5 : usual);
+    double usual = plot_is_muted(spec, series) ? 1.3 : 2;
+    pen_stroke(frame->pen, plot_series_color(frame, spec, series), 1, series->strong ? 3.5 : usual);
     cairo_restore(cr);
     for (int i = 0; i < spec->mark_count && spec->meets; i++) {
         double meets = spec->marks[i].strong ? chart_crossing(spec, series, spec->marks[i].x) : NAN;
         if (is_on_axis(&spec->y, meets))
             plot_dot(frame, plot_x(&spec->x, box, spec->marks[i].x), plot_y(&spec->y, box, meets),
-                     series->strong ? DOT : DOT - 1.5, color_of(frame, spec, series), false);
+                     series->strong ? PLOT_DOT : PLOT_DOT - 1.5,
+                     plot_series_color(frame, spec, series), false);
     }
 }
 
@@ -663,14 +644,15 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     double x, y;
     for (int i = 0; i < series->count; i++)
-        if (point_of(spec, box, series, i, &x, &y) && y >= box.y - 1 && y <= box.y + box.h + 1) {
-            TextStyle sign = {.color = color_of(frame, spec, series), .align = ALIGN_CENTER};
+        if (plot_point(spec, box, series, i, &x, &y) && y >= box.y - 1 && y <= box.y + box.h + 1) {
+            TextStyle sign = {.color = plot_series_color(frame, spec, series),
+                              .align = ALIGN_CENTER};
             sign.size = frame->type->body;
             if (frame->cells)
                 pen_text(frame->pen, x, y + 0.35 * sign.size, box.w, &sign,
                          series->faint ? "\u25cb" : "\u25cf");
             else
-                plot_dot(frame, x, y, DOT, sign.color, series->faint);
+                plot_dot(frame, x, y, PLOT_DOT, sign.color, series->faint);
         }
 }
 
@@ -684,262 +666,10 @@ static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) 
         }
 }
 
-/* ---- names beside points -------------------------------------------------------------------- */
-
-enum { MOST_TAKEN = 160 };
-
-/* Boxes in which a text or a dot stands. */
-typedef struct {
-    Box list[MOST_TAKEN];
-    int count;
-} Taken;
-
-static void take_place(Taken *taken, Box box) {
-    if (taken->count < MOST_TAKEN)
-        taken->list[taken->count++] = box;
-}
-
-static bool is_free(const Taken *taken, Box box) {
-    for (int i = 0; i < taken->count; i++)
-        if (boxes_overlap(box, taken->list[i]))
-            return false;
-    return true;
-}
-
-static void take_dots(const ChartSpec *spec, Box chart, Taken *taken) {
-    double x, y;
-    for (int i = 0; i < spec->series_count; i++)
-        for (int j = 0; j < spec->series[i].count && spec->series[i].dots; j++)
-            if (point_of(spec, chart, &spec->series[i], j, &x, &y))
-                take_place(taken, (Box){x - DOT, y - DOT, 2 * DOT, 2 * DOT});
-}
-
-/* Returns how many pieces of lines pass through the box. */
-static int crossed_by(const ChartSpec *spec, Box chart, Box box) {
-    int count = 0;
-    for (int i = 0; i < spec->series_count; i++) {
-        const PlotSeries *series = &spec->series[i];
-        double x0, y0, x1, y1;
-        for (int j = 1; j < series->count && !series->dots; j++)
-            if (point_of(spec, chart, series, j - 1, &x0, &y0) &&
-                point_of(spec, chart, series, j, &x1, &y1))
-                for (double t = 0; t <= 1; t += 1 / fmax(hypot(x1 - x0, y1 - y0) / 4, 1))
-                    count += boxes_overlap(
-                        box, (Box){x0 + t * (x1 - x0) - 1, y0 + t * (y1 - y0) - 1, 2, 2});
-    }
-    return count;
-}
-
-enum { SIDES = 6, DISTANCES = 3 };
-
-/* Returns a box beside the point: right, left, right and left of it at a corner, above, below. */
-static Box box_beside(double x, double y, double w, double h, int side, int far) {
-    static const double shifts[DISTANCES] = {0, -1, 1};
-    double right = x + 9 + 8 * far, left = x - 9 - 8 * far - w, middle = x - w / 2;
-    double above = y - 5 - 10 * far - h, below = y + 5 + 10 * far;
-    double level = y - h / 2 + shifts[far] * h, corner = far ? below : above;
-    const Box boxes[SIDES] = {{right, level, w, h}, {left, level, w, h},   {right, corner, w, h},
-                              {left, corner, w, h}, {middle, above, w, h}, {middle, below, w, h}};
-    return boxes[side];
-}
-
-/* Finds the best place for a name beside a point: on no text or dot, on the fewest lines, near the
- * point. False: there is none. */
-static bool place_name(const ChartSpec *spec, Box chart, const Taken *taken, double x, double y,
-                       double w, double h, Box *place) {
-    int fewest = 0;
-    bool found = false;
-    for (int far = 0; far < DISTANCES; far++)
-        for (int side = 0; side < SIDES; side++) {
-            Box box = box_beside(x, y, w, h, side, far);
-            if (box.x < chart.x + 2 || box.y < chart.y || box.x + w > chart.x + chart.w ||
-                box.y + h > chart.y + chart.h - 1 || !is_free(taken, box))
-                continue;
-            int crossed = crossed_by(spec, chart, box);
-            if (!found || crossed < fewest) {
-                *place = box;
-                fewest = crossed;
-                found = true;
-            }
-            if (!fewest)
-                return true;
-        }
-    return found;
-}
-
-/* Writes a name beside a point of the series, if it has room. */
-static void name_point(const PlotFrame *frame, const ChartSpec *spec, Box chart,
-                       const PlotSeries *series, int i, const char *name, Taken *taken) {
-    double x, y;
-    Box box = {0, 0, 0, 0};
-    TextStyle style = plot_muted(frame);
-    style.bold = series->strong && series->count == 1;
-    if (!series->peer || series->strong || series->baseline || series->dots)
-        style.color = series->dots && series->count > 1 ? frame->pen->theme->text
-                                                        : color_of(frame, spec, series);
-    double w = pen_text_width(frame->pen, &style, name) + 1, h = style.size + 2;
-    if (!point_of(spec, chart, series, i, &x, &y) ||
-        !place_name(spec, chart, taken, x, y, w, h, &box))
-        return;
-    if (series->dots) {
-        double near_x = fmin(fmax(x, box.x), box.x + w), near_y = fmin(fmax(y, box.y), box.y + h);
-        if (hypot(near_x - x, near_y - y) > 14)
-            pen_line(frame->pen, x, y, near_x, near_y, style.color, 0.5, 1);
-    }
-    plot_text(frame, box.x, box.y + 0.85 * h, w, &style, name);
-    take_place(taken, box);
-}
-
-/* ---- names at the ends of lines ------------------------------------------------------------- */
-
-enum { MOST_ENDS = 32 };
-
-typedef struct {
-    int series;
-    double from_y, y; /* the height of the line's end, and of its name */
-} End;
-
-typedef struct {
-    End list[MOST_ENDS];
-    int count;
-    bool left; /* names stand at the left, where lines are farther apart */
-    double w;  /* room beside the chart */
-} Ends;
-
-/* Finds the point of a line at the edge of the chart. False: the line does not reach the edge. */
-static bool edge_point(const ChartSpec *spec, Box chart, const PlotSeries *series, bool left,
-                       double *y) {
-    double x;
-    for (int i = 0; i < series->count; i++)
-        if (point_of(spec, chart, series, left ? i : series->count - 1 - i, &x, y))
-            return fabs(x - (left ? chart.x : chart.x + chart.w)) <= AT_EDGE;
-    return false;
-}
-
-static void find_ends(const ChartSpec *spec, Box chart, Ends *ends) {
-    ends->count = 0;
-    for (int i = 0; i < spec->series_count && ends->count < MOST_ENDS; i++) {
-        const PlotSeries *series = &spec->series[i];
-        double y;
-        if (series->dots || !series->name || !edge_point(spec, chart, series, ends->left, &y))
-            continue;
-        int at = ends->count++;
-        for (; at > 0 && ends->list[at - 1].from_y > y; at--)
-            ends->list[at] = ends->list[at - 1];
-        ends->list[at] = (End){i, y, y};
-    }
-}
-
-/* Returns how far apart the ends are. */
-static double spread_of(const Ends *ends) {
-    double sum = 0;
-    for (int i = 1; i < ends->count; i++)
-        sum += fmin(ends->list[i].from_y - ends->list[i - 1].from_y, 30);
-    return sum;
-}
-
-static void drop_end(const ChartSpec *spec, Ends *ends) {
-    int drop = ends->count - 1;
-    for (int i = 0; i < ends->count; i++)
-        if (is_muted(spec, &spec->series[ends->list[i].series]))
-            drop = i;
-    memmove(&ends->list[drop], &ends->list[drop + 1], sizeof(End) * (size_t)(--ends->count - drop));
-}
-
-/* Moves names apart that would touch. Grey lines lose their names first where there is no room. */
-static void part_ends(const ChartSpec *spec, double step, Box chart, Ends *ends) {
-    while (ends->count && ends->count * step > chart.h + step)
-        drop_end(spec, ends);
-    for (int i = 1; i < ends->count; i++)
-        ends->list[i].y = fmax(ends->list[i].y, ends->list[i - 1].y + step);
-    double limit = chart.y + chart.h;
-    for (int i = ends->count - 1; i >= 0; i--, limit -= step)
-        ends->list[i].y = limit = fmin(ends->list[i].y, limit);
-}
-
-static TextStyle end_style(const PlotFrame *frame, const ChartSpec *spec,
-                           const PlotSeries *series) {
-    TextStyle style = plot_muted(frame);
-    style.bold = series->strong;
-    style.color = color_of(frame, spec, series);
-    return style;
-}
-
-static Ends choose_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart) {
-    Ends left = {.left = true}, right = {.left = false};
-    find_ends(spec, chart, &left);
-    find_ends(spec, chart, &right);
-    bool apart = left.count == right.count && spread_of(&left) > 1.5 * spread_of(&right);
-    Ends ends = apart || left.count > right.count ? left : right;
-    for (int i = 0; i < ends.count; i++) {
-        const PlotSeries *series = &spec->series[ends.list[i].series];
-        TextStyle style = end_style(frame, spec, series);
-        double w = pen_text_width(frame->pen, &style, series->name) + LEADER + 6;
-        ends.w = fmax(ends.w, fmin(w, 0.35 * chart.w));
-    }
-    return ends;
-}
-
-static void draw_ends(const PlotFrame *frame, const ChartSpec *spec, Box chart, Ends *ends) {
-    double edge = ends->left ? chart.x : chart.x + chart.w, away = ends->left ? -1 : 1;
-    part_ends(spec, frame->cells ? CELL_H : frame->type->small + 2, chart, ends);
-    for (int i = 0; i < ends->count; i++) {
-        const End *end = &ends->list[i];
-        const PlotSeries *series = &spec->series[end->series];
-        TextStyle style = end_style(frame, spec, series);
-        style.align = ends->left ? ALIGN_RIGHT : ALIGN_LEFT;
-        double from = fmin(end->from_y, chart.y + chart.h);
-        pen_line(frame->pen, edge + away * 2, from, edge + away * (LEADER - 4), end->y, style.color,
-                 0.6, 1);
-        pen_text(frame->pen, edge + away * LEADER, end->y + 0.35 * style.size, ends->w - LEADER,
-                 &style, series->name);
-    }
-}
-
-/* Returns the middle one of a line's points in the chart. */
-static int middle_point(const ChartSpec *spec, Box chart, const PlotSeries *series) {
-    double x, y;
-    int seen = 0, point = 0;
-    for (int i = 0; i < series->count; i++)
-        seen += point_of(spec, chart, series, i, &x, &y);
-    for (int left = seen / 2 + 1; point < series->count && left > 0; point++)
-        left -= point_of(spec, chart, series, point, &x, &y);
-    return point > 0 ? point - 1 : 0;
-}
-
-/* Names of dots, labels of points, and names of lines that end within the chart. Strong ones have
- * the first choice. */
-static void draw_names(const PlotFrame *frame, const ChartSpec *spec, Box chart, bool left) {
-    Taken taken = {.count = 0};
-    double y;
-    take_dots(spec, chart, &taken);
-    for (int rank = 2; rank >= 0; rank--)
-        for (int i = 0; i < spec->series_count; i++) {
-            const PlotSeries *series = &spec->series[i];
-            if ((series->strong ? 2 : series->baseline) != rank)
-                continue;
-            for (int j = 0; j < series->count && series->labels; j++)
-                if (series->labels[j])
-                    name_point(frame, spec, chart, series, j, series->labels[j], &taken);
-            if (series->name && series->count == 1)
-                name_point(frame, spec, chart, series, 0, series->name, &taken);
-            if (series->name && !series->dots && !edge_point(spec, chart, series, left, &y))
-                name_point(frame, spec, chart, series, middle_point(spec, chart, series),
-                           series->name, &taken);
-        }
-}
-
 /* ---- layout --------------------------------------------------------------------------------- */
 
 static Ticks y_ticks(const PlotAxis *axis, double h) {
     return ticks_of(axis->log, axis->lo, axis->hi, (int)fmax(fmin(h / 36, 7), 2));
-}
-
-/* Writes the label of a tick: in cells the last one has the unit. */
-static void tick_label(const PlotFrame *frame, const PlotAxis *axis, const Ticks *ticks, int i,
-                       char label[48]) {
-    bool unit = frame->cells && axis->unit && i == ticks->count - 1;
-    snprintf(label, 48, "%s%s%s", ticks->label[i], unit ? " " : "", unit ? axis->unit : "");
 }
 
 static double labels_width(const PlotFrame *frame, const PlotAxis *axis, const Ticks *ticks) {
@@ -963,7 +693,8 @@ static void draw_y_axis(const PlotFrame *frame, const ChartSpec *spec, Box chart
     double x = right ? chart.x + chart.w + 8 : chart.x - 8;
     char title[160], multiplier[48], label[48];
     const double bottom = chart.y + chart.h;
-    const double lowest = bottom - (frame->cells ? 0.5 * CELL_H : 0); /* above the x axis' row */
+    const double lowest =
+        bottom - (frame->cells ? 0.5 * PLOT_CELL_H : 0); /* above the x axis' row */
     for (int i = 0; i < ticks->count; i++) {
         double y = plot_y(axis, chart, ticks->at[i]);
         if (spec->zero && bottom - y < 1.2 * style.size)
@@ -993,25 +724,23 @@ static void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *sp
     Ticks ticks = y_ticks(&spec->y, room);
     double labels_w = labels_width(frame, &spec->y, &ticks);
     Box chart = {box.x, top, box.w, room};
-    Ends ends = choose_ends(frame, spec, chart);
-    chart.w -= labels_w + fmax(ends.w, 10);
-    chart.x += ends.left ? ends.w : labels_w;
-    double band = plot_mark_band(frame, spec, chart.x, chart.w, box.x + box.w);
-    bool has_note = !frame->cells && (!frame->boxed || room - band - note_h >= CHART_LEAST_H);
-    chart.y += band;
-    chart.h -= band + (has_note ? note_h : 0);
+    const PlotSide names = plot_names_side(frame, spec, chart);
+    chart.w -= labels_w + fmax(names.w, 10);
+    chart.x += names.left ? names.w : labels_w;
+    const Marks marks = place_marks(frame, spec, chart.x, chart.w, box.x + box.w);
+    bool has_note = !frame->cells && (!frame->boxed || room - marks.band - note_h >= CHART_LEAST_H);
+    chart.y += marks.band;
+    chart.h -= marks.band + (has_note ? note_h : 0);
     if (chart.h < 20 || chart.w < 40)
         return;
     ticks = y_ticks(&spec->y, chart.h);
-    find_ends(spec, chart, &ends);
-    draw_y_axis(frame, spec, chart, title_y, &ticks, ends.left, box);
+    draw_y_axis(frame, spec, chart, title_y, &ticks, names.left, box);
     plot_draw_x_axis(frame, &spec->x, chart, box);
-    plot_draw_marks(frame, spec, chart, box.x + box.w);
+    draw_marks(frame, spec, chart, &marks);
     pen_line(frame->pen, chart.x, chart.y + chart.h, chart.x + chart.w, chart.y + chart.h,
              frame->pen->theme->muted, 1, 1);
     draw_series(frame, spec, chart);
-    draw_ends(frame, spec, chart, &ends);
-    draw_names(frame, spec, chart, ends.left);
+    plot_names_draw(frame, spec, chart, names);
     if (has_note)
         plot_note(frame, box.x, chart.y + chart.h + below + 8, box.w, spec->note);
 }
@@ -1030,65 +759,38 @@ void plot_cells(Pen *pen, Box box, const ChartSpec *spec) {
     plot_lines_draw(&(PlotFrame){pen, spec->theme, &cells_type, true, NULL, true}, box, spec);
 }
 
-/* A page: as wide as asked for, as high as its contents. */
-typedef struct {
-    const ChartSpec *spec;
-    const PlotType *type;
-    double w, h, margin;
-} PlotPage;
-
 enum { NARROW_W = 720 };
 
-static Box page_box(const PlotPage *page) {
-    return (Box){page->margin, 0.8 * page->margin, page->w - 2 * page->margin,
-                 page->h - 1.8 * page->margin};
+static PlotFrame page_frame(Pen *pen, const PlotPage *plot) {
+    const PlotType *type = plot->page.w < NARROW_W ? &column_type : &wide_type;
+    return (PlotFrame){pen, plot->page.theme, type, false, NULL, false};
 }
 
-static PlotPage plot_page(const ChartSpec *spec, double w) {
-    PlotPage page = {spec, &wide_type, w > 0 ? w : PLOT_W, 0, MARGIN};
-    if (page.w < NARROW_W) {
-        page.type = &column_type;
-        page.margin = 6;
-    }
-    Pen pen;
-    pen_open_measuring(&pen, &themes[spec->theme]);
-    const PlotFrame frame = {&pen, spec->theme, page.type, false, NULL, false};
-    Box box = page_box(&page);
-    double h = plot_head(&frame, box, spec) - box.y + plot_keys(&frame, spec, box, 0);
-    h += plot_axis_height(&frame) + plot_note_height(&frame, box.w, spec->note);
-    page.h = h + 1.8 * page.margin +
-             plot_mark_band(&frame, spec, box.x, 0.75 * box.w, box.x + 0.9 * box.w) +
-             (spec->part_count ? plot_bars_height(spec) : fmin(fmax(0.4 * page.w, 190), 440));
-    pen_close(&pen);
-    return page;
+static Box page_box(const PageSpec *page) {
+    double margin = page->w < NARROW_W ? 6 : MARGIN;
+    return (Box){margin, 0.8 * margin, page->w - 2 * margin, page->h - 1.8 * margin};
 }
 
 static void draw_page(Pen *pen, const void *context) {
-    const PlotPage *page = context;
-    draw_chart(&(PlotFrame){pen, page->spec->theme, page->type, false, NULL, false}, page_box(page),
-               page->spec);
+    const PlotPage *plot = context;
+    const PlotFrame frame = page_frame(pen, plot);
+    draw_chart(&frame, page_box(&plot->page), plot->spec);
 }
 
-static PageSpec page_of(const PlotPage *page, double scale) {
-    return (PageSpec){page->w, page->h,          scale, page->spec->theme, draw_page,
-                      page,    page->spec->title};
-}
-
-bool plot_image(const ChartSpec *spec, Image *image, Err *err) {
-    const PlotPage plot = plot_page(spec, 0);
-    const PageSpec page = page_of(&plot, 1);
-    return page_image(&page, image, err);
-}
-
-bool plot_file(const ChartSpec *spec, const PictureFile *file, uint8_t **bytes, size_t *length,
-               Err *err) {
-    const PlotPage plot = plot_page(spec, file->w);
-    const PageSpec page = page_of(&plot, file->scale);
-    return page_file(&page, file->format, bytes, length, err);
-}
-
-bool plot_layout(const ChartSpec *spec, double w, FigureLayout *layout, Err *err) {
-    const PlotPage plot = plot_page(spec, w);
-    const PageSpec page = page_of(&plot, 1);
-    return page_layout(&page, layout, err);
+const PageSpec *plot_page(const ChartSpec *spec, double w, double scale, PlotPage *plot) {
+    PageSpec *page = &plot->page;
+    Pen pen;
+    plot->spec = spec;
+    *page = (PageSpec){w > 0 ? w : PLOT_W, 0, scale, spec->theme, draw_page, plot, spec->title};
+    pen_open_measuring(&pen, &themes[spec->theme]);
+    const PlotFrame frame = page_frame(&pen, plot);
+    const Box box = page_box(page);
+    double h = plot_head(&frame, box, spec) - box.y + plot_keys(&frame, spec, box, 0);
+    h += plot_axis_height(&frame) + plot_note_height(&frame, box.w, spec->note);
+    h += place_marks(&frame, spec, box.x, 0.75 * box.w, box.x + 0.9 * box.w).band;
+    page->h = h - box.h +
+              (spec->part_count ? rows_height(spec, BAR_STEP, GROUP_STEP)
+                                : fmin(fmax(0.4 * page->w, 190), 440));
+    pen_close(&pen);
+    return page;
 }
