@@ -514,7 +514,7 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
     State *state = &snapshot->state;
     BevPicture difference = {.ready = false};
     PictureFile file;
-    FigureLayout layout = {0};
+    FigurePage page;
     uint8_t *bytes = NULL;
     size_t length = 0;
     Picture *picture = picture_of_figure(state, &snapshot->live, shows_cameras(options), err);
@@ -533,13 +533,13 @@ static bool draw_snapshot(Snapshot *snapshot, Err *err) {
             bev_picture_render(&difference, &picture->bev, state, &snapshot->live.frame, NULL, err);
         spec.difference = &difference;
     }
-    ok = ok && output_picture(options, options->output, "snapshot", &file, err) &&
-         (!file.w || figure_layout(&spec, &layout, err));
-    if (ok && file.w > 0)
-        spec.scale = file.w * file.scale / layout.w;
-    figure_layout_free(&layout);
-    ok = ok && figure_file(&spec, file.format, &bytes, &length, err) &&
-         data_write(options->output, bytes, length, err);
+    ok = ok && output_picture(options, options->output, "snapshot", &file, err);
+    if (ok) {
+        figure_page(&spec, 1, &page);
+        page.page.scale = file.w > 0 ? file.w * file.scale / page.page.w : 1;
+        ok = page_file(&page.page, file.format, &bytes, &length, err) &&
+             data_write(options->output, bytes, length, err);
+    }
     free(bytes);
     bev_picture_free(&difference);
     ref_drop(picture);

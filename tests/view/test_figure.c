@@ -225,6 +225,11 @@ static bool pictured(void) {
 }
 
 /* Lays the subject out; the check's title is made as printf does. */
+static const PageSpec *paged(double scale) {
+    static FigurePage page;
+    return figure_page(&subject.spec, scale, &page);
+}
+
 __attribute__((format(printf, 1, 2))) static bool laid_out(const char *form, ...) {
     char title[100];
     va_list args;
@@ -232,7 +237,7 @@ __attribute__((format(printf, 1, 2))) static bool laid_out(const char *form, ...
     vsnprintf(title, sizeof title, form, args);
     va_end(args);
     figure_layout_free(&layout);
-    bool ok = pictured() && figure_layout(&subject.spec, &layout, &err);
+    bool ok = pictured() && page_layout(paged(1), &layout, &err);
     if (!tap_ok(ok, "%s", title))
         tap_note("%s: %s", err.where, err.what);
     return ok;
@@ -329,8 +334,7 @@ TAP_SUITE(figure_truth_hot_cell) {
     memset(subject.pooled[0], 0, sizeof(float) * 8 * 8 * CHANNELS);
     subject.pooled[0][(5 * 8 + 6) * CHANNELS] = 1; /* y = 5, x = 6 */
     subject.spec.outlines = false;
-    if (tap_ok(pictured() && figure_image(&subject.spec, &image, NULL),
-               "a picture of one hot cell")) {
+    if (tap_ok(pictured() && page_image(paged(1), &image, NULL), "a picture of one hot cell")) {
         Rgb hot = colormap_at(colormap_find("viridis"), 1);
         double x_sum = 0, y_sum = 0, count = 0;
         for (int y = 0; y < image.h; y++)
@@ -375,10 +379,8 @@ static void test_backward(const Case *base, int cells) {
     open_case(base);
     if (!(c.has & STRIP))
         add_strip(&c);
-    if (pictured())
-        subject.spec.scale = 0.6; /* quickly drawn */
     Image image = {0}, forward = {0};
-    bool drawn = figure_image(&subject.spec, &forward, &err);
+    bool drawn = pictured() && page_image(paged(0.6), &forward, &err); /* quickly drawn */
     add_backward(c.cameras, cells);
     if (laid_out("%s, back: is laid out", c.name)) {
         check_texts(c.name, ", back");
@@ -387,7 +389,7 @@ static void test_backward(const Case *base, int cells) {
                    contains(&layout, base->cameras ? "14.0 m" : "bin 13"),
                "%s, back: what to see is said", c.name);
     }
-    drawn = drawn && figure_image(&subject.spec, &image, &err);
+    drawn = drawn && page_image(paged(0.6), &image, &err);
     tap_ok(drawn && image.h >= forward.h, "%s, back: is drawn", c.name);
     image_free(&image);
     image_free(&forward);
@@ -402,8 +404,7 @@ TAP_SUITE(figure_backward) {
 static void test_size(const Case *c, double scale) {
     Image image = {0};
     open_case(c);
-    subject.spec.scale = scale;
-    tap_ok(pictured() && figure_image(&subject.spec, &image, NULL), "%s: drawn as pixels", c->name);
+    tap_ok(pictured() && page_image(paged(scale), &image, NULL), "%s: drawn as pixels", c->name);
     if (laid_out("%s: its layout", c->name))
         tap_ok(image.w == lround(layout.w * scale) && image.h == lround(layout.h * scale),
                "%s: %d x %d pixels are the page times the scale", c->name, image.w, image.h);
@@ -415,7 +416,7 @@ static bool laid_out_in(const char *svg) {
     FigureLayout texts;
     char element[PEN_TEXT_MAX + 16];
     size_t found = 0;
-    bool all = figure_layout(&subject.spec, &texts, NULL);
+    bool all = page_layout(paged(1), &texts, NULL);
     for (size_t i = 0; all && i < texts.count; i++)
         if (texts.texts[i].text[0] && !strpbrk(texts.texts[i].text, "<>&\"")) {
             snprintf(element, sizeof element, ">%s</text>", texts.texts[i].text);
@@ -430,7 +431,7 @@ static void test_svg(const Case *c) {
     uint8_t *svg = NULL;
     size_t length = 0;
     open_case(c);
-    bool drawn = pictured() && figure_file(&subject.spec, PICTURE_SVG, &svg, &length, NULL);
+    bool drawn = pictured() && page_file(paged(1), PICTURE_SVG, &svg, &length, NULL);
     if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
         tap_ok(strstr((char *)svg, "<title>") && laid_out_in((char *)svg),
                "%s: it has a title, and each text as text", c->name);
@@ -446,8 +447,7 @@ static void test_failures(void) {
     subject.live.frame.embedding = NULL;
     tap_ok(!pictured() && strstr(err.what, "embedding"), "a view that cannot be shown is refused");
     subject.live.frame.embedding = &subject.embedding;
-    subject.spec.scale = 50;
-    tap_ok(pictured() && !figure_image(&subject.spec, &image, &err) && strstr(err.hint, "scale"),
+    tap_ok(pictured() && !page_image(paged(50), &image, &err) && strstr(err.hint, "scale"),
            "a page too large is refused");
 }
 

@@ -58,386 +58,6 @@ static void size_panels(Figure *figure) {
     figure->ring_step_m = above ? panel_ring_step(figure) : 0;
 }
 
-static Figure figure_prepare(const FigureSpec *spec) {
-    Figure figure = figure_of(spec);
-    figure.panel_count = spec->difference ? MAX_PANELS : 1;
-    for (int i = 0; i < figure.panel_count; i++)
-        figure.panels[i].bev = &spec->picture->bev;
-    if (spec->difference) {
-        figure.panels[0].letter = "A";
-        figure.panels[1].letter = "B";
-        figure.panels[1].baseline = true;
-        figure.panels[2] = (FigurePanel){.bev = spec->difference, .letter = "A \u2212 B"};
-    }
-    size_panels(&figure);
-    return figure;
-}
-
-void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
-                 double *py) {
-    const Grid *grid = &figure->grid;
-    *px = panel->box.x + (grid->y_max_m - y_m) / (grid->y_max_m - grid->y_min_m) * panel->box.w;
-    *py = panel->box.y + (grid->x_max_m - x_m) / (grid->x_max_m - grid->x_min_m) * panel->box.h;
-}
-
-/* 0 without a rig. */
-static double panel_px_per_m(const Figure *figure) {
-    const Grid *grid = &figure->grid;
-    return figure->frame->rig ? figure->panel_w / (grid->y_max_m - grid->y_min_m) : 0;
-}
-
-enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
-
-/* Yields the distances from the ego vehicle to the nearest and the farthest cell. */
-static void panel_distances(const Grid *grid, double *nearest, double *farthest) {
-    double dx = fmax(fmax(grid->x_min_m, -grid->x_max_m), 0);
-    double dy = fmax(fmax(grid->y_min_m, -grid->y_max_m), 0);
-    *nearest = hypot(dx, dy);
-    *farthest = hypot(fmax(fabs(grid->x_min_m), fabs(grid->x_max_m)),
-                      fmax(fabs(grid->y_min_m), fabs(grid->y_max_m)));
-}
-
-double panel_ring_step(const Figure *figure) {
-    double scale = panel_px_per_m(figure), nearest, farthest;
-    if (!(scale > 0))
-        return 0;
-    double step = ticks_step(MIN_RING_PX / scale, 1);
-    panel_distances(&figure->grid, &nearest, &farthest);
-    return step < farthest && (farthest - nearest) / step < MAX_RINGS ? step : 0;
-}
-
-/* ---- over the cells: lines, thin and translucent, so that the cells stay readable ------------ */
-
-static const Rgb lidar_color = {0xff, 0x8f, 0xa3};
-
-static void move_pen_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,
-                        double y_m, bool line) {
-    double px, py;
-    panel_point(figure, panel, x_m, y_m, &px, &py);
-    (line ? cairo_line_to : cairo_move_to)(pen->cr, px, py);
-}
-
-/* Draws the outline, and a line from the centre to the middle of the front. */
-static void draw_box(Pen *pen, const Figure *figure, const FigurePanel *panel, const TrueBox *box) {
-    double corners[4][2];
-    const double *center = box->center_m;
-    photos_box_corners(box, corners);
-    for (int i = 0; i < 4; i++)
-        move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
-    cairo_close_path(pen->cr);
-    move_pen_to(pen, figure, panel, center[0], center[1], false);
-    move_pen_to(pen, figure, panel, (corners[0][0] + corners[3][0]) / 2,
-                (corners[0][1] + corners[3][1]) / 2, true);
-    pen_stroke(pen, figure->over->line, 0.75, 1);
-}
-
-/* Draws the dots as squares of whole pixels, which are fast in cairo. */
-static void draw_sweep(Pen *pen, const Figure *figure, const FigurePanel *panel,
-                       const Photos *photos) {
-    const double side = 1.2;
-    pen_color(pen, lidar_color, 0.6);
-    for (int64_t i = 0; i < photos->sweep_count; i++) {
-        const float *p = photos->sweep_m + 3 * i;
-        double px, py;
-        panel_point(figure, panel, p[0], p[1], &px, &py);
-        if (px < panel->box.x || px >= panel->box.x + panel->box.w || py < panel->box.y ||
-            py >= panel->box.y + panel->box.h)
-            continue;
-        cairo_rectangle(pen->cr, px - side / 2, py - side / 2, side, side);
-        cairo_fill(pen->cr);
-    }
-}
-
-static void draw_truth(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Photos *photos = figure->frame->photos;
-    if (!photos)
-        return;
-    if (figure->spec->state->truth & TRUTH_LIDAR)
-        draw_sweep(pen, figure, panel, photos);
-    cairo_save(pen->cr);
-    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
-    for (int64_t i = 0; figure->spec->state->truth & TRUTH_BOXES && i < photos->box_count; i++)
-        draw_box(pen, figure, panel, &photos->boxes[i]);
-    cairo_restore(pen->cr);
-}
-
-/* ---- rings, fields of view, outlines, the car ------------------------------------------------ */
-
-/* The size of the default rig's vehicle (nuScenes), in metres from the middle of the rear axle. */
-static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
-
-static bool lies_inside(Box outer, Box inner, double margin) {
-    return inner.x >= outer.x + margin && inner.y >= outer.y + margin &&
-           inner.x + inner.w <= outer.x + outer.w - margin &&
-           inner.y + inner.h <= outer.y + outer.h - margin;
-}
-
-/* Labels a ring at the first direction, between usual cameras, where the label fits the panel. */
-static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel, double radius_m,
-                       int decimals) {
-    static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
-    char number[24], text[32];
-    ticks_number(radius_m, decimals, number, sizeof number);
-    snprintf(text, sizeof text, "%s m", number);
-    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
-    for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
-        double angle = bearings_deg[i] * M_PI / 180, px, py;
-        panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
-        py += 0.35 * SIZE_SMALL;
-        if (lies_inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
-            pen_text(pen, px, py, 80, &style, text);
-            return;
-        }
-    }
-}
-
-static void draw_rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
-    double step = figure->ring_step_m, nearest, farthest, px, py;
-    if (!(step > 0))
-        return;
-    panel_distances(&figure->grid, &nearest, &farthest);
-    int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
-    panel_point(figure, panel, 0, 0, &px, &py);
-    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
-        if (labels) {
-            ring_label(pen, figure, panel, i * step, decimals);
-            continue;
-        }
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
-        pen_stroke(pen, figure->over->line, 0.28, 1);
-    }
-}
-
-/* Finds where the middle row of an image column starts and points on the ground plane. `direction`
- * is a unit vector. False: the column looks straight up or down. */
-static bool ground_ray(const Figure *figure, int camera, double u_px, double from_m[2],
-                       double direction[2]) {
-    const Rig *rig = figure->frame->rig;
-    double origin[3], ray[3];
-    camera_ray(&rig->cameras[camera], u_px, rig->frustum.input_h / 2.0, origin, ray);
-    double length = hypot(ray[0], ray[1]);
-    if (!(length > 1e-6))
-        return false;
-    for (int i = 0; i < 2; i++) {
-        from_m[i] = origin[i];
-        direction[i] = ray[i] / length;
-    }
-    return true;
-}
-
-static void draw_fields_of_view(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Rig *rig = figure->frame->rig;
-    double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
-    double edges[2] = {0, rig->frustum.input_w - 1};
-    for (int c = 0; c < rig->camera_count; c++)
-        for (int e = 0; e < 2; e++) {
-            double at[2], direction[2], x0, y0, x1, y1;
-            if (!ground_ray(figure, c, edges[e], at, direction))
-                continue;
-            panel_point(figure, panel, at[0], at[1], &x0, &y0);
-            panel_point(figure, panel, at[0] + reach_m * direction[0],
-                        at[1] + reach_m * direction[1], &x1, &y1);
-            pen_line(pen, x0, y0, x1, y1, figure->over->line, 0.22, 1);
-        }
-}
-
-/* Returns how far one can go from `at` by `step` until lo or hi: a multiple of the step. */
-static double reach(double at, double step, double lo, double hi) {
-    return step > 0 ? (hi - at) / step : step < 0 ? (lo - at) / step : INFINITY;
-}
-
-/* Writes each camera's name where the middle of its field of view leaves the panel. Few names on a
- * large picture have room beside each other and between the numbers of the rings. */
-static void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    enum { NAMES = 8, LEAST = 300 };
-    const Rig *rig = figure->frame->rig;
-    const Box box = panel->box;
-    if (!rig || rig->camera_count > NAMES || box.w < LEAST || box.h < LEAST)
-        return;
-    const double edge = 1.2 * SIZE_SMALL; /* within it, and within the numbers of the rings */
-    TextStyle style = style_over(figure->over, SIZE_SMALL, ALIGN_CENTER);
-    style.bold = true;
-    for (int c = 0; figure->slice.slice != SLICE_SIDE && c < rig->camera_count; c++) {
-        double at[2], direction[2], x, y, to_x, to_y;
-        if (!ground_ray(figure, c, (rig->frustum.input_w - 1) / 2.0, at, direction))
-            continue;
-        double half = pen_text_width(pen, &style, rig->cameras[c].name) / 2 + 4;
-        panel_point(figure, panel, at[0], at[1], &x, &y);
-        panel_point(figure, panel, at[0] + direction[0], at[1] + direction[1], &to_x, &to_y);
-        double far = fmin(reach(x, to_x - x, box.x + half, box.x + box.w - half),
-                          reach(y, to_y - y, box.y + edge, box.y + box.h - edge));
-        if (far > 0 && isfinite(far) && 2 * half < box.w)
-            pen_text(pen, x + far * (to_x - x), y + far * (to_y - y) + 0.35 * SIZE_SMALL, 2 * half,
-                     &style, rig->cameras[c].name);
-    }
-}
-
-/* Draws each outline with its own stroke and plain corners: one path of all takes twice as long.
- * Buildings are dimmer than what stands on the street. */
-static void draw_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const World *world = figure->frame->world;
-    cairo_save(pen->cr);
-    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
-    for (int solid = 0; solid < world->solid_count; solid++) {
-        double corners[WORLD_CORNERS][2];
-        int count = world_footprint(world, solid, figure->frame->time_s, corners);
-        for (int i = 0; i < count; i++)
-            move_pen_to(pen, figure, panel, corners[i][0], corners[i][1], i > 0);
-        cairo_close_path(pen->cr);
-        bool building = world->solids[solid].class == CLASS_BUILDING;
-        pen_stroke(pen, figure->over->line, building ? 0.3 : 0.75, 1);
-    }
-    cairo_restore(pen->cr);
-}
-
-static void rounded_path(cairo_t *cr, double x0, double y0, double x1, double y1, double radius) {
-    cairo_new_sub_path(cr);
-    cairo_arc(cr, x1 - radius, y0 + radius, radius, -M_PI / 2, 0);
-    cairo_arc(cr, x1 - radius, y1 - radius, radius, 0, M_PI / 2);
-    cairo_arc(cr, x0 + radius, y1 - radius, radius, M_PI / 2, M_PI);
-    cairo_arc(cr, x0 + radius, y0 + radius, radius, M_PI, 3 * M_PI / 2);
-    cairo_close_path(cr);
-}
-
-/* Draws body and windscreen to scale. On a grid of a few metres only their outlines are drawn,
- * because the vehicle would hide the cells. */
-static void draw_ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    enum { SOLID_BELOW_PX = 60 };
-    double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
-    panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
-    panel_point(figure, panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
-    panel_point(figure, panel, 2.3, 0, &ignored, &screen_y0);
-    panel_point(figure, panel, 1.7, 0, &ignored, &screen_y1);
-    double inset = 0.12 * (x1 - x0);
-    Box screen = {x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0};
-    bool solid = x1 - x0 < SOLID_BELOW_PX;
-    rounded_path(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
-    if (solid) {
-        pen_color(pen, figure->over->halo, 0.55);
-        cairo_fill_preserve(pen->cr);
-    }
-    pen_stroke(pen, figure->over->line, 1, 1.5);
-    if (solid)
-        pen_fill(pen, screen, figure->over->line, 0.9);
-    else
-        pen_frame(pen, screen, figure->over->line, 1, 1.5);
-}
-
-static void draw_front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    double px, py;
-    panel_point(figure, panel, ego_front_m, 0, &px, &py);
-    double tip = py - 26, head = 9, half = 5;
-    pen_line(pen, px, py - 3, px, tip + head, figure->over->halo, 0.7, 5);
-    pen_line(pen, px, py - 3, px, tip + head, figure->over->line, 1, 2);
-    cairo_move_to(pen->cr, px, tip);
-    cairo_line_to(pen->cr, px - half, tip + head);
-    cairo_line_to(pen->cr, px + half, tip + head);
-    cairo_close_path(pen->cr);
-    pen_color(pen, figure->over->halo, 0.7);
-    cairo_set_line_width(pen->cr, 3);
-    cairo_stroke_preserve(pen->cr);
-    pen_color(pen, figure->over->line, 1);
-    cairo_fill(pen->cr);
-}
-
-/* Draws the solids in the grid as seen from the side: boxes from foot to top. */
-static void draw_side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const World *world = figure->frame->world;
-    const Grid *whole = &figure->frame->rig->grid;
-    for (int solid = 0; solid < world->solid_count; solid++) {
-        double corners[WORLD_CORNERS][2], lo = INFINITY, hi = -INFINITY, middle[2], x0, y0, x1, y1;
-        int count = world_footprint(world, solid, figure->frame->time_s, corners);
-        world_solid_center(world, solid, figure->frame->time_s, middle);
-        for (int i = 0; i < count; i++) {
-            lo = fmin(lo, corners[i][0]);
-            hi = fmax(hi, corners[i][0]);
-        }
-        if (middle[1] < whole->y_min_m || middle[1] > whole->y_max_m)
-            continue;
-        double foot = world->solids[solid].z_m, top = foot + world->solids[solid].size_m[2];
-        panel_point(figure, panel, top, hi, &x0, &y0);
-        panel_point(figure, panel, foot, lo, &x1, &y1);
-        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, figure->over->line, 0.6, 1);
-    }
-}
-
-void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    if (pen->measuring || !figure->frame->rig)
-        return;
-    pen_clip(pen, panel->box);
-    if (figure->slice.slice == SLICE_SIDE) {
-        if (figure->frame->world && figure->spec->outlines)
-            draw_side_outlines(pen, figure, panel);
-        cairo_restore(pen->cr);
-        return;
-    }
-    draw_fields_of_view(pen, figure, panel);
-    if (figure->frame->world && figure->spec->outlines)
-        draw_outlines(pen, figure, panel);
-    draw_truth(pen, figure, panel);
-    draw_rings(pen, figure, panel, false);
-    draw_ego_body(pen, figure, panel);
-    draw_front_arrow(pen, figure, panel);
-    draw_rings(pen, figure, panel, true);
-    cairo_restore(pen->cr);
-}
-
-/* ---- backward: the cells of the loss, and the chosen feature pixel --------------------------- */
-
-static Box cell_box(const Figure *figure, const FigurePanel *panel, int64_t place) {
-    const Grid whole = figure_of(figure->spec).grid;
-    double step_x = (whole.x_max_m - whole.x_min_m) / whole.nx;
-    double step_y = (whole.y_max_m - whole.y_min_m) / whole.ny, x0, y0, x1, y1;
-    double x_m = whole.x_min_m + (double)(place % figure->slice.nx) * step_x;
-    double y_m = whole.y_min_m + (double)(place / figure->slice.nx) * step_y;
-    panel_point(figure, panel, x_m + step_x, y_m + step_y, &x0, &y0);
-    panel_point(figure, panel, x_m, y_m, &x1, &y1);
-    return (Box){x0, y0, x1 - x0, y1 - y0};
-}
-
-static void draw_ring(Pen *pen, const Figure *figure, double x, double y, double radius) {
-    for (int rim = 1; rim >= 0; rim--) {
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, x, y, radius, 0, 2 * M_PI);
-        pen_stroke(pen, rim ? figure->over->halo : gradient_light, rim ? 0.8 : 1, rim ? 4 : 2);
-    }
-}
-
-/* Fills the cells with that colour, each larger by a margin. Returns the box around all cells. */
-static Box fill_cells(Pen *pen, const Figure *figure, const FigurePanel *panel, double margin,
-                      Rgb color, double alpha) {
-    const uint8_t *inside = figure->frame->gradients.loss->inside;
-    double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
-    for (int64_t cell = 0; cell < figure->frame->nx * figure->frame->ny; cell++) {
-        int64_t place = inside[cell] ? slice_place(&figure->slice, cell) : -1;
-        if (place < 0)
-            continue;
-        Box box = cell_box(figure, panel, place);
-        box = (Box){box.x - margin, box.y - margin, box.w + 2 * margin, box.h + 2 * margin};
-        pen_fill(pen, box, color, alpha);
-        left = fmin(left, box.x);
-        right = fmax(right, box.x + box.w);
-        top = fmin(top, box.y);
-        bottom = fmax(bottom, box.y + box.h);
-    }
-    return (Box){left, top, right - left, bottom - top};
-}
-
-void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool strong) {
-    enum { FINDER = 40, RIM = 2 };
-    const GridLoss *loss = figure->frame->gradients.loss;
-    if (!loss || !loss->inside || pen->measuring)
-        return;
-    pen_clip(pen, panel->box);
-    if (strong)
-        fill_cells(pen, figure, panel, RIM, figure->over->halo, 1);
-    Box all = fill_cells(pen, figure, panel, 0, gradient_light, strong ? 1 : 0.55);
-    if (strong && all.w > 0 && all.w < FINDER && all.h < FINDER)
-        draw_ring(pen, figure, all.x + all.w / 2, all.y + all.h / 2, FINDER / 2.0);
-    cairo_restore(pen->cr);
-}
-
 /* Draws a frame around a feature pixel of the camera whose view is at `box`. */
 static void pixel_draw(Pen *pen, const LiveFrame *frame, int64_t pixel, Box box) {
     const Frustum frustum = frame_frustum(frame);
@@ -473,34 +93,27 @@ static int tick_target(double pixels) {
     return target < 1 ? 1 : target > 12 ? 12 : target;
 }
 
-static void ticks_x(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
+/* Draws ticks on two sides, and their numbers at the left or below. `up`: of the upright axis. */
+static void draw_ticks(Pen *pen, const Figure *figure, const FigurePanel *panel, bool up,
+                       bool labelled) {
     const Grid *grid = &figure->grid;
-    double left = panel->box.x, right = panel->box.x + panel->box.w;
-    Ticks ticks = ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(panel->box.h));
-    TextStyle style = aligned(style_muted(pen), ALIGN_RIGHT);
+    const Box box = panel->box;
+    Ticks ticks = up ? ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(box.h))
+                     : ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(box.w));
+    TextStyle style = aligned(style_muted(pen), up ? ALIGN_RIGHT : ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
-        double px, py;
-        panel_point(figure, panel, ticks.at[i], 0, &px, &py);
-        pen_line(pen, left - TICK, py, left, py, pen->theme->muted, 1, 1);
-        pen_line(pen, right, py, right + TICK, py, pen->theme->muted, 1, 1);
-        if (labelled)
-            pen_text(pen, left - TICK - LABEL_GAP, py + 0.35 * SIZE_SMALL, LABEL_SPACE, &style,
+        double x, y, dx = up ? TICK : 0, dy = up ? 0 : TICK;
+        panel_point(figure, panel, up ? ticks.at[i] : 0, up ? 0 : ticks.at[i], &x, &y);
+        double x0 = up ? box.x : x, y0 = up ? y : box.y;
+        double x1 = up ? box.x + box.w : x, y1 = up ? y : box.y + box.h;
+        pen_line(pen, x0 - dx, y0 - dy, x0, y0, pen->theme->muted, 1, 1);
+        pen_line(pen, x1, y1, x1 + dx, y1 + dy, pen->theme->muted, 1, 1);
+        if (labelled && up)
+            pen_text(pen, x0 - TICK - LABEL_GAP, y + 0.35 * SIZE_SMALL, LABEL_SPACE, &style,
                      ticks.label[i]);
-    }
-}
-
-static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    const Grid *grid = &figure->grid;
-    double top = panel->box.y, bottom = panel->box.y + panel->box.h;
-    Ticks ticks = ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(panel->box.w));
-    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
-    for (int i = 0; i < ticks.count; i++) {
-        double px, py;
-        panel_point(figure, panel, 0, ticks.at[i], &px, &py);
-        pen_line(pen, px, top - TICK, px, top, pen->theme->muted, 1, 1);
-        pen_line(pen, px, bottom, px, bottom + TICK, pen->theme->muted, 1, 1);
-        pen_text(pen, px, bottom + TICK + LABEL_GAP + 0.8 * SIZE_SMALL, PX_PER_TICK, &style,
-                 ticks.label[i]);
+        else if (labelled)
+            pen_text(pen, x, y1 + TICK + LABEL_GAP + 0.8 * SIZE_SMALL, PX_PER_TICK, &style,
+                     ticks.label[i]);
     }
 }
 
@@ -525,8 +138,8 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
     snprintf(to_top, sizeof to_top, "%s \u2192", axis_x[metres]);
     snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
              figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
-    ticks_x(pen, figure, panel, labelled);
-    ticks_y(pen, figure, panel);
+    draw_ticks(pen, figure, panel, true, labelled);
+    draw_ticks(pen, figure, panel, false, true);
     TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     style.color = pen->theme->text;
     double bottom = panel->box.y + panel->box.h + axes_bottom() - 0.3 * SIZE_SMALL;
@@ -632,17 +245,16 @@ static void draw_camera(Pen *pen, const Figure *figure, int camera, Box box) {
 
 enum { KEY_H = 16, KEY_W = 160 };
 
-static Rgb key_color(const Colormap *map, double t) {
-    return map ? colormap_at(map, t) : gradient_lit((Rgb){128, 128, 128}, (float)(t * t));
-}
-
 /* Draws a bar of colours and its meaning. Without a map these are the colours of gradients. */
 static double key_row(Pen *pen, const Colormap *map, const char *text, double x, double top,
                       double w) {
     enum { BAR_H = 10 };
     TextStyle style = style_muted(pen);
-    for (int i = 0; i < KEY_W && !pen->measuring; i++)
-        pen_fill(pen, (Box){x + i, top, 1, BAR_H}, key_color(map, i / (KEY_W - 1.0)), 1);
+    for (int i = 0; i < KEY_W && !pen->measuring; i++) {
+        double t = i / (KEY_W - 1.0);
+        Rgb color = map ? colormap_at(map, t) : gradient_lit((Rgb){128, 128, 128}, (float)(t * t));
+        pen_fill(pen, (Box){x + i, top, 1, BAR_H}, color, 1);
+    }
     pen_text(pen, x + KEY_W + 10, top + BAR_H, w - KEY_W - 10, &style, text);
     return KEY_H;
 }
@@ -735,19 +347,6 @@ static void latency_text(const LiveData *live, const LiveKernel *row, char *valu
              latency_origin(row).text);
 }
 
-/* Writes name and date of a recording's machine: "NVIDIA H200, 2026-11-24". */
-static void recorded_text(const char *label, char *value) {
-    const char *date = strrchr(label, ',');
-    snprintf(value, VALUE_MAX, "%s%s", machine_text(label).text, date ? date : "");
-}
-
-static void device_text(const LiveDevice *device, BevWhere where, char *value) {
-    if (where == BEV_CPU && device->threads)
-        snprintf(value, VALUE_MAX, "CPU, %d threads", device->threads);
-    else
-        snprintf(value, VALUE_MAX, "%s", device->name[0] ? device->name : "n/a");
-}
-
 /* Writes the value of a row for the selection or the baseline. "": the row is left out. */
 static void run_text(const Figure *figure, RunRow which, bool baseline, char *value) {
     const LiveData *live = figure->spec->live;
@@ -759,13 +358,16 @@ static void run_text(const Figure *figure, RunRow which, bool baseline, char *va
         snprintf(value, VALUE_MAX, "%s", kernel_config_label(config).text);
     else if (which == RUN_SCALES && scales)
         snprintf(value, VALUE_MAX, "%s", ranges_label(scales, config->dtype));
+    else if (which == RUN_DEVICE && config->kernel->where == BEV_CPU && live->device.threads)
+        snprintf(value, VALUE_MAX, "CPU, %d threads", live->device.threads);
     else if (which == RUN_DEVICE)
-        device_text(&live->device, config->kernel->where, value);
+        snprintf(value, VALUE_MAX, "%s", live->device.name[0] ? live->device.name : "n/a");
     else if (which == RUN_LATENCY)
         latency_text(live, row, value);
-    else if (which == RUN_RECORDED && row && row->recorded_on[0])
-        recorded_text(row->recorded_on, value);
-    else if (which == RUN_GRID)
+    else if (which == RUN_RECORDED && row && row->recorded_on[0]) {
+        const char *date = strrchr(row->recorded_on, ','); /* "NVIDIA H200, 2026-11-24" */
+        snprintf(value, VALUE_MAX, "%s%s", machine_text(row->recorded_on).text, date ? date : "");
+    } else if (which == RUN_GRID)
         grid_text(figure, value);
     else if (which == RUN_CHANNELS)
         snprintf(value, VALUE_MAX, "%lld", (long long)figure->frame->channels);
@@ -852,16 +454,6 @@ static double panel_block(Pen *pen, const Figure *figure, const Panel *panel, co
 enum { SIDE_W = 400, SIDE_TABLE_W = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
-/* The places of all parts. A measuring pen finds them, then another pen draws. */
-typedef struct {
-    double w, h;
-    double strip_top, panels_top;
-    bool blocks_below; /* legends and facts stand below the panels, not beside them */
-    double side_x, side_w, side_top;
-} Places;
-
-/* ---- blocks --------------------------------------------------------------------------------- */
-
 /* The blocks: panels of the display, or functions; in which of three columns they stand
  * below the pictures. Beside the picture they are one column. */
 static const struct {
@@ -896,11 +488,12 @@ static double draw_column(Pen *pen, const Figure *figure, int column, double x, 
 
 /* Draws the blocks beside the picture or below the pictures. With three pictures each column stands
  * below its own. Returns the y below them. */
-static double draw_blocks(Pen *pen, const Figure *figure, const Places *page) {
+static double draw_blocks(Pen *pen, const FigurePage *page) {
+    const Figure *figure = &page->figure;
     const FigurePanel *panels = figure->panels;
     bool compare = figure->panel_count > 1;
     double left = panels[0].box.x, bottom = 0;
-    double step = (page->w - MARGIN - left + GUTTER) / 3, w = step - GUTTER;
+    double step = (page->page.w - MARGIN - left + GUTTER) / 3, w = step - GUTTER;
     if (!page->blocks_below)
         return draw_column(pen, figure, -1, page->side_x, page->side_top, page->side_w);
     if (compare)
@@ -938,31 +531,32 @@ static double place_panels(Figure *figure, double top) {
     return x - gap + TICK_SPACE;
 }
 
-static void arrange_page(Pen *pen, Figure *figure, Places *page) {
+static void arrange_page(Pen *pen, FigurePage *page) {
+    Figure *figure = &page->figure;
     bool compare = figure->panel_count > 1;
-    *page = (Places){0};
     page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
     double right = place_panels(figure, 0); /* their top depends on their width */
+    double side_w = figure->spec->table ? SIDE_TABLE_W : SIDE_W;
     page->side_x = right + GUTTER;
-    page->side_w = figure->spec->table ? SIDE_TABLE_W : SIDE_W;
-    page->w = page->blocks_below ? right + MARGIN : page->side_x + page->side_w + MARGIN;
-    page->w = ceil(fmax(page->w, PAGE_MIN));
-    page->side_w = page->w - MARGIN - page->side_x;
+    page->page.w =
+        ceil(fmax(page->blocks_below ? right + MARGIN : page->side_x + side_w + MARGIN, PAGE_MIN));
+    page->side_w = page->page.w - MARGIN - page->side_x;
 
-    double w = page->w - 2 * MARGIN;
+    double w = page->page.w - 2 * MARGIN;
     page->strip_top = MARGIN + BLOCK_GAP + header_block(pen, figure, MARGIN, MARGIN, w);
     double strip_h = strip_block(pen, figure, MARGIN, page->strip_top, w);
-    page->panels_top = page->strip_top + strip_h + (strip_h > 0 ? BLOCK_GAP : 0) + TICK_SPACE +
-                       (compare ? PANEL_TITLE : 0);
-    page->panels_top = ceil(page->panels_top);
-    place_panels(figure, page->panels_top);
-    double bottom = page->panels_top + figure->panel_h + axes_bottom();
-    page->side_top = page->blocks_below ? bottom + BLOCK_GAP : page->panels_top;
-    page->h = ceil(fmax(bottom, draw_blocks(pen, figure, page)) + MARGIN);
+    double top = ceil(page->strip_top + strip_h + (strip_h > 0 ? BLOCK_GAP : 0) + TICK_SPACE +
+                      (compare ? PANEL_TITLE : 0));
+    place_panels(figure, top);
+    double bottom = top + figure->panel_h + axes_bottom();
+    page->side_top = page->blocks_below ? bottom + BLOCK_GAP : top;
+    page->page.h = ceil(fmax(bottom, draw_blocks(pen, page)) + MARGIN);
 }
 
-static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
-    double w = page->w - 2 * MARGIN;
+static void draw_page(Pen *pen, const void *context) {
+    const FigurePage *page = context;
+    const Figure *figure = &page->figure;
+    double w = page->page.w - 2 * MARGIN;
     header_block(pen, figure, MARGIN, MARGIN, w);
     strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
@@ -976,49 +570,30 @@ static void draw_page(Pen *pen, const Figure *figure, const Places *page) {
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         axes_draw(pen, figure, panel, i == 0);
     }
-    draw_blocks(pen, figure, page);
+    draw_blocks(pen, page);
 }
 
-typedef struct {
-    Figure figure;
-    Places page;
-} Composition;
-
-static void draw_composition(Pen *pen, const void *context) {
-    const Composition *composition = context;
-    draw_page(pen, &composition->figure, &composition->page);
-}
-
-static PageSpec compose_page(const FigureSpec *spec, Composition *composition) {
+const PageSpec *figure_page(const FigureSpec *spec, double scale, FigurePage *page) {
+    Figure *figure = &page->figure;
     Pen pen;
-    composition->figure = figure_prepare(spec);
-    pen_open_measuring(&pen, composition->figure.theme);
-    arrange_page(&pen, &composition->figure, &composition->page);
+    *figure = figure_of(spec);
+    figure->panel_count = spec->difference ? MAX_PANELS : 1;
+    for (int i = 0; i < figure->panel_count; i++)
+        figure->panels[i].bev = &spec->picture->bev;
+    if (spec->difference) {
+        figure->panels[0].letter = "A";
+        figure->panels[1].letter = "B";
+        figure->panels[1].baseline = true;
+        figure->panels[2] = (FigurePanel){.bev = spec->difference, .letter = "A \u2212 B"};
+    }
+    size_panels(figure);
+    page->page = (PageSpec){.scale = scale,
+                            .theme = spec->state->light ? THEME_LIGHT : THEME_DARK,
+                            .draw = draw_page,
+                            .context = page,
+                            .title = spec->title ? spec->title : spec->scene};
+    pen_open_measuring(&pen, figure->theme);
+    arrange_page(&pen, page);
     pen_close(&pen);
-    return (PageSpec){composition->page.w,
-                      composition->page.h,
-                      spec->scale,
-                      spec->state->light ? THEME_LIGHT : THEME_DARK,
-                      draw_composition,
-                      composition,
-                      spec->title ? spec->title : spec->scene};
-}
-
-bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
-    Composition composition;
-    const PageSpec page = compose_page(spec, &composition);
-    return page_image(&page, image, err);
-}
-
-bool figure_file(const FigureSpec *spec, PictureFormat format, uint8_t **bytes, size_t *length,
-                 Err *err) {
-    Composition composition;
-    const PageSpec page = compose_page(spec, &composition);
-    return page_file(&page, format, bytes, length, err);
-}
-
-bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
-    Composition composition;
-    const PageSpec page = compose_page(spec, &composition);
-    return page_layout(&page, layout, err);
+    return &page->page;
 }

@@ -16,16 +16,7 @@ typedef struct {
     const char *subtitle;         /* NULL: made from the view and its kernel */
     bool outlines;                /* draws footprints of the true solids */
     bool table;                   /* draws the panels of all kernels and of the accuracy */
-    double scale;                 /* pixels per unit; 0: 1, about 1,600 pixels wide */
 } FigureSpec;
-
-/* Draw the figure as pixels, or as a file in malloc'd memory. */
-bool figure_image(const FigureSpec *spec, Image *image, Err *err);
-bool figure_file(const FigureSpec *spec, PictureFormat format, uint8_t **bytes, size_t *length,
-                 Err *err);
-
-/* Lists where the texts stand. Free with figure_layout_free(). */
-bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
 
 /* ---- the parts of a figure; the window draws its BEV with them ------------------------------- */
 
@@ -53,6 +44,18 @@ typedef struct {
     FigurePanel panels[MAX_PANELS];
 } Figure;
 
+/* A figure arranged on its page; it borrows the spec. */
+typedef struct {
+    PageSpec page;
+    Figure figure;
+    double strip_top;
+    bool blocks_below; /* legends and facts stand below the panels, not beside them */
+    double side_x, side_w, side_top;
+} FigurePage;
+
+/* Arranges the figure. Returns &page->page; its scale may be changed. */
+const PageSpec *figure_page(const FigureSpec *spec, double scale, FigurePage *page);
+
 /* Makes the data that all parts share: slice, theme, and the grid in metres or cells. */
 Figure figure_of(const FigureSpec *spec);
 
@@ -70,6 +73,10 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
 
 /* Draws boxes and LiDAR of the moment, rings, fields of view, outlines and the ego vehicle. */
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
+
+/* Writes each camera's name where the middle of its field of view leaves the panel. Few names on a
+ * large picture have room beside each other and between the numbers of the rings. */
+void names_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
 /* ---- backward: these draw nothing for a frame without a loss on single cells ----------------- */
 
