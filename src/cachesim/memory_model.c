@@ -7,8 +7,10 @@
 #include <assert.h>
 #include <math.h>
 
-#define WORDS(id, ...) {__VA_ARGS__},
-const ChartWords chart_words[CHART_COUNT] = {CHARTS(WORDS)};
+#define CHART(id, word, title, idea, replays, topic) {word, title, idea, REPLAYS_##replays},
+const ChartRow charts[CHART_COUNT] = {
+    {"none", "panels again", "the panels again", REPLAYS_NOTHING}, CHARTS(CHART)};
+#undef CHART
 
 static const double LEAST_MIB = 1.0 / 32, MIB = 1048576;
 

@@ -17,24 +17,33 @@ enum {
     MODEL_L2S = 105 /* L2 sizes of what_if_l2; the model interpolates between them */
 };
 
-/* The charts of the memory model: CHART_ID, its name as a kind of `bevscope plot`, its title and
- * its idea in the palette. */
+/* THE table of the charts of the memory model. ROW(ID, word in `chart` and `bevscope plot`, title of
+ * the smallest form, idea, what is replayed for it besides the selection, topic of origin.inc that
+ * says where its figures come from). charts.c (src/view/chart) fills a chart in. */
 #define CHARTS(ROW)                                                                                \
-    ROW(NONE, "none", "panels again", "the panels again")                                          \
-    ROW(MRC, "mrc", "misses by L2", "bytes to and from DRAM, over the size of the L2")             \
-    ROW(ROOFLINE, "roofline", "bytes or FLOP", "whether bytes or arithmetic limit each kernel")    \
-    ROW(WORKING_SET, "working-set", "which L2 holds", "which L2 holds the working set")            \
-    ROW(DTYPE, "dtype", "formats compared", "the number formats beside each other")                \
-    ROW(TERMS, "terms", "fastest kernel", "what limits each kernel, and which is fastest")         \
-    ROW(NETWORK, "network", "whole network", "the pooling's share of a whole network")             \
-    ROW(TIMELINE, "timeline", "launches in time", "launches in time")
+    ROW(MRC, "mrc", "DRAM traffic by L2 size",                                                     \
+        "bytes to and from DRAM, over the size of the L2", KERNELS, CHART)                         \
+    ROW(ROOFLINE, "roofline", "Roofline, TFLOP/s",                                                 \
+        "whether bytes or arithmetic limit each kernel", KERNELS, CHART)                           \
+    ROW(WORKING_SET, "working-set", "Working set in each L2",                                      \
+        "the working set and the gather against each GPU's L2", NOTHING, CHART)                    \
+    ROW(DTYPE, "dtype", "Each format: latency and why",                                            \
+        "the latency of the kernel in each number format", FORMATS, CHART)                         \
+    ROW(TERMS, "terms", "Each kernel: latency and why",                                            \
+        "what limits each kernel, and which is fastest", KERNELS, CHART)                           \
+    ROW(NETWORK, "network", "Pooling within a network (published)",                                \
+        "the pooling's share of a whole network", KERNELS, NETWORK)                                \
+    ROW(TIMELINE, "timeline", "Launches and when they end",                                        \
+        "launches one by one, in a graph, with copies", NOTHING, TIMELINE)
 #define CHART(id, ...) CHART_##id,
-typedef enum { CHARTS(CHART) CHART_COUNT } Chart;
+typedef enum { CHART_NONE, CHARTS(CHART) CHART_COUNT } Chart;
 #undef CHART
+typedef enum { REPLAYS_NOTHING, REPLAYS_KERNELS, REPLAYS_FORMATS } ChartReplays;
 typedef struct {
-    const char *name, *title, *idea;
-} ChartWords;
-extern const ChartWords chart_words[CHART_COUNT];
+    const char *word, *title, *idea;
+    ChartReplays replays; /* nothing more, all kernels, or the kernel in all formats */
+} ChartRow;
+extern const ChartRow charts[CHART_COUNT];
 
 typedef struct {
     const BevKernel *kernel;    /* NULL: the kernel has not been replayed */

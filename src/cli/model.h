@@ -95,8 +95,7 @@ typedef struct {
 
 typedef struct {
     const char *name, *summary;
-    Chart chart;         /* chart of the memory model, as in the live display */
-    bool needs_profiles; /* needs the profiles of every kernel */
+    Chart chart; /* chart of the memory model, as in the live display */
     bool (*draw)(const PlotRequest *request, Err *err); /* NULL: draws `chart` of the scene */
 } PlotKind;
 

@@ -104,23 +104,11 @@ int plot_rank(const double *values, int count, int i) {
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
+#define CHART(id, word, title, idea, replays, topic) {word, idea, CHART_##id, NULL},
 const PlotKind plot_kinds[] = {
-    {"mrc", "MB from and to DRAM with an L2 of each size, and every GPU's L2", CHART_MRC,
-     .needs_profiles = true},
-    {"roofline", "every kernel under the ceilings of a GPU", CHART_ROOFLINE,
-     .needs_profiles = true},
-    {"working-set", "the working set and the gather traffic against each GPU's L2",
-     .chart = CHART_WORKING_SET},
+    CHARTS(CHART) /* as in the live display; the others follow */
     {"sweep", "latency against grid, channels or points, marked at L2 and half of it",
      .draw = plot_sweep},
-    {"dtype", "the latency of --kernel in each number format, and its reason", CHART_DTYPE,
-     .draw = draw_dtype},
-    {"terms", "the latency of each kernel on a GPU and its reason, the fastest first", CHART_TERMS,
-     .needs_profiles = true},
-    {"network", "pooling within two published networks, or that of --network; Amdahl's bound",
-     CHART_NETWORK, .needs_profiles = true},
-    {"timeline", "when launches begin and end: one by one, in a graph, with copies",
-     .chart = CHART_TIMELINE},
     {"objects", "how many metres the mass of each true object is off, by range",
      .draw = plot_objects},
     {"calibration", "where each method cuts a tensor's magnitudes off, and what that costs",
@@ -130,6 +118,7 @@ const PlotKind plot_kinds[] = {
      .draw = plot_race},
     {"published", "published latencies beside the model", .draw = plot_published},
 };
+#undef CHART
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 
 static const PlotKind *plot_kind_find(const char *name, Err *err) {
@@ -153,7 +142,7 @@ bool cmd_plot(const Options *options, Err *err) {
     SceneModel model = {0};
     BevDtype dtype = (BevDtype)choices_or(CHOICE_DTYPE, options->dtype, BEV_FP16);
     BevAlign align = (BevAlign)choices_or(CHOICE_ALIGN, options->align, BEV_NEAREST);
-    bool fault;
+    bool fault, all_kernels = kind && charts[kind->chart].replays == REPLAYS_KERNELS;
     PictureFile file;
     /* the kernel that titles speak of: any row of the table, as the model needs no GPU */
     const BevKernel *kernel =
@@ -172,13 +161,15 @@ bool cmd_plot(const Options *options, Err *err) {
     unsigned usual =
         kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
     progress_begin("plot", options->quiet);
-    progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
+    progress_step("the scene", 0, all_kernels ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], options, dtype, align, &chosen,
-                               kind->needs_profiles ? MODEL_ALL : 0, err);
-    progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
-    ok = ok &&
-         (kind->draw ? kind->draw(&request, err) : draw_chart(&request, kind->chart, NULL, err));
+                               all_kernels ? MODEL_ALL : 0, err);
+    progress_step(kind->name, all_kernels ? 0.95 : 0.05, 1);
+    ok = ok && (kind->draw ? kind->draw(&request, err)
+                : charts[kind->chart].replays == REPLAYS_FORMATS
+                    ? draw_dtype(&request, err)
+                    : draw_chart(&request, kind->chart, NULL, err));
     progress_end();
     scene_model_close(&model);
     chosen_close(&chosen);

@@ -96,7 +96,7 @@ NAMES(colormaps, state->menu.colormaps.names, state->menu.colormaps.count,
 NAMES(truths, truth_names, TRUTH_COUNT, truth_ideas[i])
 NAMES(themes, themes, 2, NULL)
 NAMES(pages, page_names, PAGE_COUNT, page_ideas[i])
-HELPED(charts, CHART_COUNT, chart_words[i].name, chart_words[i].title, chart_words[i].idea)
+HELPED(charts, CHART_COUNT, charts[i].word, charts[i].title, charts[i].idea)
 NAMES(roundings, rounding_names, ROUNDING_COUNT, rounding_ideas[i])
 HELPED(undo, 1, "all", "everything", "as it was when the program began")
 HELPED(strips, STRIP_COUNT, strip_names[i], strip_titles[i], strip_ideas[i])

@@ -50,7 +50,7 @@ static int faults(const Boxed *boxed, int *texts) {
     *texts += (int)layout.count;
     found = count_outside(&layout, boxed->box, 0.5) + count_overlaps(&layout, 0);
     if (found)
-        tap_note("%s in %.0f x %.0f", chart_words[boxed->input.chart].name, boxed->box.w,
+        tap_note("%s in %.0f x %.0f", charts[boxed->input.chart].word, boxed->box.w,
                  boxed->box.h);
     figure_layout_free(&layout);
     return found;
@@ -64,7 +64,7 @@ static void test_boxes(Chart chart) {
             found += faults(&boxed, &texts);
         }
     tap_ok(!found && texts > 20 * boxes, "%s in %d boxes: %d texts, all inside, none on another",
-           chart_words[chart].name, boxes, texts);
+           charts[chart].word, boxes, texts);
 }
 
 /* Whether the spec's title stands in its picture, by each back end. */

@@ -3,12 +3,12 @@
  * any spec: plot_*() here in pixels and SVG, src/view/term/cells_sheet.c in character cells.
  *
  * To add a chart of the memory model
- *   1. a row of CHARTS (src/cachesim/memory_model.h): its number and its words;
- *   2. charts.c: a function that fills the spec, and its row in the table there. Both back ends
- *      draw it then, and the key / and its script word know it;
- *   3. a row of plot_kinds in src/cli/plots.c: the word and help line of `bevscope plot`;
- *   4. live_model_depth() in src/live/live_model.c, where it needs more replays than the others.
- * tests/view/test_plot.c fails while a step is missing. The same input gives the same bytes. */
+ *   1. a row of CHARTS (src/cachesim/memory_model.h). The control `chart`, `bevscope plot` and what
+ *      is replayed follow the row. A source other than the model is a topic of
+ *      src/view/panel/origin.inc and the field `source` of the spec;
+ *   2. charts.c: a function that fills the spec, and its line of fill_chart[]. Both back ends draw
+ *      the spec.
+ * tests/view/test_chart.c fails while a step is missing. The same input gives the same bytes. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
@@ -70,6 +70,7 @@ typedef struct {
 typedef struct {
     const char *title, *subtitle;
     const char *note; /* under the chart: what is model, what is measured; a paragraph a line */
+    const char *source; /* of the figures, in a few words; NULL: the model */
     PlotAxis x, y;    /* bars end at x.hi with a sign that they go on; y is for lines only */
     const PlotSeries *series;
     int series_count;
@@ -126,9 +127,6 @@ typedef struct {
     const char *scales; /* by which formats with scales are scaled: ranges_label() */
     FigureTheme theme;
 } ChartInput;
-
-/* The chart's short title; needs no model. */
-const char *chart_title(Chart chart);
 
 /* Fills the spec of a chart. It borrows from the input; free() it. NULL: no memory; see `err`. */
 ChartSpec *chart_make(const ChartInput *input, Err *err);

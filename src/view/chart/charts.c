@@ -14,7 +14,7 @@ enum { MRC_SIZES = 73 }; /* the last ones of what_if_l2: from 0.5 MiB on */
 typedef struct {
     ChartSpec spec; /* first: chart_make() returns its address */
     const ChartInput *input;
-    char title[TEXT], subtitle[TEXT + 144], note[4 * TEXT];
+    char title[TEXT], subtitle[TEXT + 144], note[4 * TEXT], source[TEXT];
     double x[MRC_SIZES], y[MODEL_KERNELS][MRC_SIZES];
     double roof_x[ROOFS][3], roof_y[ROOFS][3];
     PlotSeries series[ROOFS + MODEL_KERNELS];
@@ -331,7 +331,7 @@ static void fill_roofline(ChartData *data) {
              "dependent loads, the issue of instructions, additions in L2, or the launch.%s",
              whence, data->labels[DRAM_NOTE]);
     if (input->room == ROOM_LOW)
-        snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
+        snprintf(data->title, TEXT, "%s; roofs: %s", charts[CHART_ROOFLINE].title,
                  source_names[ceilings->source]);
     else
         roofline_finding(input, ceilings, flops_of(input), data->title);
@@ -677,6 +677,7 @@ static void fill_network(ChartData *data) {
         budget = fmax(budget, network->budget_ms);
     }
     chart_describe(data->input, data->subtitle);
+    spec->source = "published, and model";
     network_note(data, gains);
     if (networks->count)
         network_finding(data->input, &networks->list[0], gains[0], data->title);
@@ -756,6 +757,18 @@ static void timeline_note(ChartData *data, const Timeline *t) {
         t->kernel_us);
 }
 
+/* Writes "V2 CHW, recorded: H200, 2026-11-20" of a label such as "NVIDIA H200, ..., 2026-11-20". A
+ * GPU that is known has its short title, another one the label's text up to the comma. */
+static void timeline_source(ChartData *data, const Timeline *t) {
+    const Gpu *gpu = gpu_of_device(t->label);
+    const BevKernel *kernel = bev_kernel_find(t->kernel);
+    const char *device = gpu ? gpu->title : t->label, *date = strrchr(t->label, ' ');
+    snprintf(data->source, sizeof data->source, "%s, recorded: %.*s,%s",
+             kernel ? kernel->title : t->kernel, (int)strcspn(device, ","), device,
+             date ? date : "");
+    data->spec.source = data->source;
+}
+
 static void fill_timeline(ChartData *data) {
     static const char *const parts[] = {"host: a call", "copy to the GPU", "kernel"};
     const ChartInput *input = data->input;
@@ -770,7 +783,8 @@ static void fill_timeline(ChartData *data) {
     spec->part_count = LANE_COUNT;
     if (!t) {
         data->bars[count] = (PlotBar){.label = "n/a"};
-        snprintf(data->bars[count++].text, BAR_TEXT, "not recorded");
+        spec->source = "not recorded";
+        snprintf(data->bars[count++].text, BAR_TEXT, "%s", spec->source);
         snprintf(data->note, sizeof data->note,
                  "Not recorded: no file in samples/recorded has time lines. On a GPU, nsys profile "
                  "shows those of bevscope bench --once.");
@@ -786,6 +800,7 @@ static void fill_timeline(ChartData *data) {
         snprintf(data->subtitle, sizeof data->subtitle, "%s, %s, %s, %s", t->scene,
                  row ? row->title : t->kernel, t->dtype, t->align);
         timeline_note(data, t);
+        timeline_source(data, t);
         if (input->room != ROOM_LOW)
             timeline_finding(t, data->title);
     }
@@ -795,23 +810,15 @@ static void fill_timeline(ChartData *data) {
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The title is that of the smallest form; fill() may write a longer one. */
-static const struct {
-    const char *title;
-    void (*fill)(ChartData *data);
-} charts[CHART_COUNT] = {
-    [CHART_MRC] = {"DRAM traffic by L2 size", fill_mrc},
-    [CHART_ROOFLINE] = {"Roofline, TFLOP/s", fill_roofline},
-    [CHART_WORKING_SET] = {"Working set in each L2", fill_working_set},
-    [CHART_DTYPE] = {"Each format: latency and why", fill_dtype},
-    [CHART_TERMS] = {"Each kernel: latency and why", fill_terms},
-    [CHART_NETWORK] = {"Pooling within a network (published)", fill_network},
-    [CHART_TIMELINE] = {"Launches and when they end", fill_timeline},
+static void (*const fill_chart[CHART_COUNT])(ChartData *data) = {
+    [CHART_MRC] = fill_mrc,
+    [CHART_ROOFLINE] = fill_roofline,
+    [CHART_WORKING_SET] = fill_working_set,
+    [CHART_DTYPE] = fill_dtype,
+    [CHART_TERMS] = fill_terms,
+    [CHART_NETWORK] = fill_network,
+    [CHART_TIMELINE] = fill_timeline,
 };
-
-const char *chart_title(Chart chart) {
-    return charts[chart].title;
-}
 
 ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
                             FigureTheme theme) {
@@ -841,14 +848,14 @@ ChartSpec *chart_make(const ChartInput *input, Err *err) {
         return NULL;
     }
     data->input = input;
-    data->spec = (ChartSpec){.title = chart_title(input->chart),
+    data->spec = (ChartSpec){.title = charts[input->chart].title,
                              .subtitle = data->subtitle,
                              .note = data->note,
                              .series = data->series,
                              .bars = data->bars,
                              .marks = data->marks,
                              .theme = input->theme};
-    charts[input->chart].fill(data);
+    fill_chart[input->chart](data);
     if (data->title[0])
         data->spec.title = data->title;
     return &data->spec;

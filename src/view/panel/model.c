@@ -84,56 +84,43 @@ static ChartSpec *spec_of(const Sheet *sheet, const PanelData *data, Chart chart
     ChartRoom room = sheet->pixels && rows >= BOX_ROWS ? ROOM_BOX : ROOM_LOW;
     ChartInput input = chart_live_input(data->state, data->live, room, theme);
     input.chart = chart;
-    bool chosen = input.model && input.chart != CHART_NONE;
-    return chosen ? chart_make(&input, &err) : NULL;
+    return input.model ? chart_make(&input, &err) : NULL;
+}
+
+/* Returns the chart of the panel; `show model` prints the panel where no chart is chosen. */
+static Chart chart_of(const State *state) {
+    return state->chart != CHART_NONE ? state->chart : CHART_MRC;
 }
 
 int model_want(Sheet *sheet, const PanelData *data, int width) {
     (void)width;
-    ChartSpec *spec = spec_of(sheet, data, data->state->chart, 0);
+    ChartSpec *spec = spec_of(sheet, data, chart_of(data->state), 0);
     int rows = spec ? sheet_chart_rows(sheet, spec) : CHART_CELLS_LEAST;
     free(spec);
     return rows + MODEL_WORDS;
 }
 
-/* Writes "V2 CHW, recorded: H200, 2026-11-20" of a label such as "NVIDIA H200, ..., 2026-11-20". A
- * GPU that is known has its short title, another one the label's text up to the comma. */
-static void timeline_note(const PanelData *data, char *text, size_t size) {
-    const BevKernel *row = model_row(data->live->job.config.kernel);
-    const Timeline *t = timeline_find(&data->live->model->timelines, data->state->scene.name,
-                                      row ? row->name : NULL);
-    if (!t) {
-        snprintf(text, size, "not recorded");
-        return;
-    }
-    const Gpu *gpu = gpu_of_device(t->label);
-    const BevKernel *kernel = bev_kernel_find(t->kernel);
-    const char *device = gpu ? gpu->title : t->label, *date = strrchr(t->label, ' ');
-    snprintf(text, size, "%s, recorded: %.*s,%s", kernel ? kernel->title : t->kernel,
-             (int)strcspn(device, ","), device, date ? date : "");
-}
+/* The origin of each chart's figures, a column of its row. */
+#define CHART(id, word, title, idea, replays, topic) [CHART_##id] = ORIGIN_##topic,
+static const OriginTopic chart_topics[CHART_COUNT] = {CHARTS(CHART)};
+#undef CHART
 
 void model_draw(Sheet *sheet, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
     const char *note = unfollowed ? "model, not of this kernel" : model_whose(live);
-    ChartSpec *spec = spec_of(sheet, data, data->state->chart, area.h);
+    Chart chart = chart_of(data->state);
+    ChartSpec *spec = spec_of(sheet, data, chart, area.h);
     if (!spec) {
-        area = sheet_title(sheet, area, chart_title(data->state->chart), note);
+        area = sheet_title(sheet, area, charts[chart].title, note);
         sheet_line(sheet, area, cell_style(INK_MUTED),
                    sheet->pixels ? "simulating the kernel's memory accesses ..." : "n/a");
         return;
     }
     int rows = area.h - MODEL_WORDS;
-    bool network = data->state->chart == CHART_NETWORK;
-    bool timeline = data->state->chart == CHART_TIMELINE;
-    char when[120];
-    timeline_note(data, when, sizeof when);
-    sheet_origin(sheet, network ? ORIGIN_NETWORK : timeline ? ORIGIN_TIMELINE : ORIGIN_CHART, NULL);
+    sheet_origin(sheet, chart_topics[chart], NULL);
     sheet_chart(sheet, (Area){area.x, area.y, area.w, rows}, spec,
-                network    ? "published, and model"
-                : timeline ? when
-                           : note);
+                spec->source ? spec->source : note);
     sheet_origin(sheet, ORIGIN_MODEL, NULL);
     draw_words(sheet, (Area){area.x, area.y + rows, area.w, MODEL_WORDS}, data);
     free(spec);
@@ -144,6 +131,6 @@ void curve_draw(Sheet *sheet, Area area, const PanelData *data) {
     if (spec)
         sheet_chart(sheet, area, spec, model_whose(data->live));
     else
-        sheet_title(sheet, area, chart_title(CHART_MRC), "being simulated");
+        sheet_title(sheet, area, charts[CHART_MRC].title, "being simulated");
     free(spec);
 }
