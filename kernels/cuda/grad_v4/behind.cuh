@@ -9,7 +9,7 @@
 
 constexpr int BEHIND_WARPS = 8, BEHIND_THREADS = BEHIND_WARPS * WARP;
 constexpr int BEHIND_PIXELS = WARP; // of a block, one for each lane
-constexpr int BEHIND_EACH = 16;     // bins of a warp in a round
+constexpr int BEHIND_PART = 8;      // bins of a warp that pass through shared memory at once
 
 struct Behind {
     const void *depth, *grad; // depths and their gradients: (camera, bin, pixel)
@@ -22,20 +22,20 @@ struct Behind {
     int blocks; // of a camera: equally many for depths and for features
 };
 
-// The depths of a pixel and their gradients: every 8th bin, one round in registers.
-template <BevDtype D> struct BehindBins {
+// The depths of a pixel and their gradients: every 8th bin, EACH of them in registers.
+template <BevDtype D, int EACH> struct BehindBins {
     using Code = DepthCode<D>;
     const Code *depth, *grad; // of bin 0
     int64_t stride;
     int first, bins; // bins: 0 outside the image
-    float d[BEHIND_EACH], g[BEHIND_EACH];
+    float d[EACH], g[EACH];
 
     __device__ int bin(int base, int i) const {
         return base + first + i * BEHIND_WARPS;
     }
     __device__ void load(int base) {
 #pragma unroll
-        for (int i = 0; i < BEHIND_EACH; i++) {
+        for (int i = 0; i < EACH; i++) {
             bool exists = bin(base, i) < bins;
             d[i] = exists ? Codec<D>::decode(depth[bin(base, i) * stride]) : 0.0f;
             g[i] = exists ? Codec<D>::decode(grad[bin(base, i) * stride]) : 0.0f;
@@ -44,13 +44,13 @@ template <BevDtype D> struct BehindBins {
     // Turns the gradients of depths into those of logits.
     __device__ void to_logits(float sum, float factor) {
 #pragma unroll
-        for (int i = 0; i < BEHIND_EACH; i++)
+        for (int i = 0; i < EACH; i++)
             g[i] = d[i] * (g[i] - sum) * factor;
     }
     __device__ float sum() const {
         float sum = 0;
 #pragma unroll
-        for (int i = 0; i < BEHIND_EACH; i++)
+        for (int i = 0; i < EACH; i++)
             sum += d[i] * g[i];
         return sum;
     }
@@ -81,23 +81,23 @@ __device__ inline void write_side_by_side(const Frustums &f, const BevStrides &s
 }
 
 // Computes the gradients of a pixel's logits: depth * (gradient - sum of depth * gradient) /
-// temperature. If one round suffices, nothing is read twice. LAST: bins lie side by side, and half
-// a round at a time passes through shared memory.
-template <BevDtype D, bool LAST>
+// temperature. If one round suffices, nothing is read twice. LAST: bins lie side by side, and pass
+// through shared memory.
+template <BevDtype D, bool LAST, int EACH>
 __device__ inline void behind_depths(const Behind &behind, int camera, int pixel,
                                      float (*parts)[WARP], BehindTile<D> *tile) {
-    constexpr int ROUND = BEHIND_WARPS * BEHIND_EACH, HALF = BEHIND_EACH / 2;
+    constexpr int ROUND = BEHIND_WARPS * EACH, PART = BEHIND_WARPS * BEHIND_PART; // bins
     const Frustums &f = behind.f;
     const BevStrides &s = behind.view.depth;
     int pixels = f.height * f.width, row = pixel / f.width, lane = (int)threadIdx.x % WARP;
     int64_t from = (int64_t)camera * f.bins * pixels + pixel;
-    BehindBins<D> mine = {(const DepthCode<D> *)behind.depth + from,
-                          (const DepthCode<D> *)behind.grad + from,
-                          pixels,
-                          (int)threadIdx.x / WARP,
-                          pixel < pixels ? f.bins : 0,
-                          {},
-                          {}};
+    BehindBins<D, EACH> mine = {(const DepthCode<D> *)behind.depth + from,
+                                (const DepthCode<D> *)behind.grad + from,
+                                pixels,
+                                (int)threadIdx.x / WARP,
+                                pixel < pixels ? f.bins : 0,
+                                {},
+                                {}};
     float sum = 0;
 #pragma unroll 1
     for (int base = 0; base < f.bins; base += ROUND) {
@@ -119,19 +119,19 @@ __device__ inline void behind_depths(const Behind &behind, int camera, int pixel
         if (behind.view.softmax)
             mine.to_logits(sum, behind.factor);
 #pragma unroll
-        for (int i = 0; i < BEHIND_EACH && !LAST; i++)
+        for (int i = 0; i < EACH && !LAST; i++)
             if (mine.bin(base, i) < mine.bins)
                 to[mine.bin(base, i) * s.channel] = Codec<D>::encode(mine.g[i]);
 #pragma unroll
-        for (int half = 0; half < 2 && LAST; half++) {
-            int begin = base + half * ROUND / 2;
+        for (int part = 0; part < ROUND / PART && LAST; part++) {
+            int begin = base + part * PART;
             __syncthreads();
 #pragma unroll
-            for (int i = 0; i < HALF; i++)
+            for (int i = 0; i < BEHIND_PART; i++)
                 tile->row(lane)[mine.first + i * BEHIND_WARPS] =
-                    Codec<D>::encode(mine.g[half * HALF + i]);
+                    Codec<D>::encode(mine.g[part * BEHIND_PART + i]);
             __syncthreads();
-            write_side_by_side<D>(f, s, camera, pixel - lane, begin, min(ROUND / 2, f.bins - begin),
+            write_side_by_side<D>(f, s, camera, pixel - lane, begin, min(PART, f.bins - begin),
                                   tile, behind.to_depth);
         }
     }
@@ -176,9 +176,21 @@ __device__ inline void behind_features(const Behind &behind, int camera, int bef
             to[c * s.channel] = ((const Code *)tile->words[lane])[c];
 }
 
+constexpr int BEHIND_BLOCKS = 4; // at most so many on a multiprocessor
+
+// Blocks that registers leave room for. 0: the compiler chooses.
+template <BevDtype D, bool LAST, int EACH> constexpr int behind_held() {
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900 // else registers spill there
+    constexpr int HELD = 2;
+#else
+    constexpr int HELD = D == BEV_FP32 ? 2 : 3;
+#endif
+    return EACH == 8 ? BEHIND_BLOCKS : LAST ? HELD : 0;
+}
+
 // blockIdx.x counts blocks of depths, then of features; .y counts blocks of channels.
-template <BevDtype D, bool LAST>
-__global__ void __launch_bounds__(BEHIND_THREADS, LAST ? 2 : 0)
+template <BevDtype D, bool LAST, int EACH>
+__global__ void __launch_bounds__(BEHIND_THREADS, (behind_held<D, LAST, EACH>()))
     grad_v4_behind_kernel(const __grid_constant__ Behind behind) {
     __shared__ union {
         float parts[BEHIND_WARPS][WARP];
@@ -191,8 +203,26 @@ __global__ void __launch_bounds__(BEHIND_THREADS, LAST ? 2 : 0)
     if ((int)blockIdx.x >= of_depth)
         behind_features<D>(behind, camera, before, &shared.tile);
     else if (blockIdx.y == 0)
-        behind_depths<D, LAST>(behind, camera, before + (int)threadIdx.x % WARP, shared.parts,
-                               &shared.tile);
+        behind_depths<D, LAST, EACH>(behind, camera, before + (int)threadIdx.x % WARP, shared.parts,
+                                     &shared.tile);
+}
+
+// Sets *shared to the dynamic shared memory, in bytes, with which a multiprocessor holds no more
+// than its share of `blocks` blocks. They start while the gradients end: without it, few blocks
+// would crowd on the multiprocessors that are free first.
+template <typename Kernel>
+static inline cudaError_t spread_blocks(Kernel kernel, int64_t blocks, size_t *shared) {
+    int device, multiprocessors = 1;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    int share = (int)blocks_for(blocks, multiprocessors);
+    if (status != cudaSuccess || share >= BEHIND_BLOCKS)
+        return status;
+    status = cudaOccupancyAvailableDynamicSMemPerBlock(shared, kernel, share, BEHIND_THREADS);
+    if (status != cudaSuccess)
+        return status;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)*shared);
 }
 
 template <BevDtype D>
@@ -203,8 +233,14 @@ static inline cudaError_t behind_launch(Behind behind, bool overlap, cudaStream_
               blocks_for(behind.channels, FRONT_CHANNELS));
     cudaError_t status = cudaSuccess;
     with_flag(behind.view.depth.channel == 1, [&]<bool LAST>() {
-        status = launch_overlapped(grad_v4_behind_kernel<D, LAST>, grid, BEHIND_THREADS, 0, overlap,
-                                   stream, behind);
+        auto kernel =
+            f.bins <= 64 ? grad_v4_behind_kernel<D, LAST, 8> : grad_v4_behind_kernel<D, LAST, 16>;
+        size_t shared = 0;
+        if (overlap)
+            status = spread_blocks(kernel, (int64_t)grid.x * grid.y, &shared);
+        if (status == cudaSuccess)
+            status =
+                launch_overlapped(kernel, grid, BEHIND_THREADS, shared, overlap, stream, behind);
     });
     return status;
 }
