@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Cameras, frustum and grid: the conventions are compared with explicit matrices, and every invalid
- * rig is an error. */
+/* Cameras, frustum and grid: the conventions are compared with explicit matrices. What is no rig:
+ * test_npz_refused.c, test_scene_json.c. */
 #include "src/scene/geometry.h"
-#include "tests/support/refused.h"
 #include "tests/support/scenes.h"
 
 #include <math.h>
@@ -127,38 +126,6 @@ static void test_behind(const Rig *rig) {
            "nor is the camera's own place");
 }
 
-/* A good rig with one change. */
-#define BAD(name_, path_, change_)                                                                 \
-    do {                                                                                           \
-        Rig copy = *good, *rig = &copy;                                                            \
-        change_;                                                                                   \
-        tap_refuses(rig_check(rig, "scene.json", &err), "scene.json: " path_ ": ", "",             \
-                    "refused: %s", name_);                                                         \
-    } while (0)
-
-static void test_refused(const Rig *good) {
-    tap_ok(rig_check(good, "scene.json", &err), "the flagship's rig is accepted");
-    BAD("no camera", "cameras", rig->camera_count = 0);
-    BAD("too many cameras", "cameras", rig->camera_count = RIG_MAX_CAMERAS + 1);
-    BAD("focal length 0", "cameras[1].intrinsics", rig->cameras[1].intrinsics[0] = 0);
-    BAD("K without its last row", "cameras[2].intrinsics", rig->cameras[2].intrinsics[8] = 0);
-    BAD("a stretched rotation", "cameras[0].rotation", rig->cameras[0].rotation[0] *= 1.1);
-    BAD("a mirror image", "cameras[5].rotation",
-        for (int i = 0; i < 9; i += 3) rig->cameras[5].rotation[i] *= -1);
-    BAD("a camera at infinity", "cameras[3].position_m", rig->cameras[3].position_m[1] = INFINITY);
-    BAD("resize 0", "cameras[0].resize", rig->cameras[0].cut.resize_x = 0);
-    BAD("no feature row", "frustum.features", rig->frustum.feat_h = 0);
-    BAD("no input column", "frustum.input_px", rig->frustum.input_w = 0);
-    BAD("no image row", "cameras[5].image_px", rig->cameras[5].cut.image_h = 0);
-    BAD("depth step 0", "frustum.depth_m", rig->frustum.depth_step_m = 0);
-    BAD("inverted depth range", "frustum.depth_m", rig->frustum.depth_stop_m = 0.5);
-    BAD("inverted x", "grid.x_m", rig->grid.x_max_m = -60);
-    BAD("NaN in z", "grid.z_m", rig->grid.z_min_m = NAN);
-    BAD("x wider than a double", "grid.x_m",
-        rig->grid.x_min_m = -1.7e308; rig->grid.x_max_m = 1.7e308);
-    BAD("no cell", "grid.cells", rig->grid.nx = 0);
-}
-
 TAP_SUITE(geometry) {
     Scene *scene = load_scene("intersection");
     test_pose();
@@ -169,6 +136,5 @@ TAP_SUITE(geometry) {
     scene->rig.cameras[1].intrinsics[0] = 1400;
     scene->rig.cameras[2].cut.crop_x = 35.5; /* the scene crops rows alone */
     test_points(&scene->rig);
-    test_refused(&scene->rig);
     drop_scene(scene);
 }

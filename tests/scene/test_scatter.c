@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scatter map: published sizes, every point's cells and weights compared with its geometry.
- * Maps from files: every defect is found. */
+ * Defects of maps from files: test_npz_refused.c. */
 #include "src/scene/agreement.h"
 #include "src/scene/scatter.h"
 #include "tests/support/maps.h"
@@ -263,65 +263,6 @@ TAP_SUITE(scatter) {
     test_slices(toy);
     drop_scene(toy);
     drop_scene(flagship);
-}
-
-/* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7. The order of cells is free; a cell with two
- * intervals is an error. */
-typedef struct {
-    int32_t depth[9], feat[9], bev[9], starts[4], lengths[4];
-    float weights[9];
-    BevMap map;
-} Foreign;
-
-static void foreign(Foreign *f) {
-    *f = (Foreign){.depth = {0, 11, 3, 4, 5, 6, 7, 8, 9},
-                   .feat = {0, 3, 3, 0, 1, 2, 3, 0, 1},
-                   .bev = {2, 5, 5, 5, 0, 0, 7, 7, 7},
-                   .starts = {0, 1, 4, 6},
-                   .lengths = {1, 3, 2, 3},
-                   .weights = {1, 0.5F, 0, 1, 1, 1, -1, 1, 1e30F}};
-    f->map =
-        (BevMap){9, 4, f->depth, f->feat, f->bev, f->starts, f->lengths, f->weights, NULL, NULL};
-}
-
-/* The sound map with one change. */
-#define BAD(name_, where_, value_, change_)                                                        \
-    do {                                                                                           \
-        foreign(f);                                                                                \
-        change_;                                                                                   \
-        tap_refuses(check_foreign(f), "f.npz: " where_ ": ", value_, "refused: %s", name_);        \
-    } while (0)
-
-static bool check_foreign(const Foreign *f) {
-    static const BevShape shape = {1, 3, 2, 2, 8, 4, 2, 1};
-    return scatter_check(&f->map, &shape, "f.npz", &err);
-}
-
-TAP_SUITE(scatter_foreign_defects) {
-    Foreign made, *f = &made;
-    foreign(f);
-    tap_ok(check_foreign(f), "a sound foreign map is accepted");
-    f->map.weights = NULL;
-    tap_ok(check_foreign(f), "without weights too");
-    BAD("ranks_depth too high", "ranks_depth[8]", "12", f->depth[8] = 12);
-    BAD("ranks_depth negative", "ranks_depth[0]", "-1", f->depth[0] = -1);
-    BAD("ranks_feat too high", "ranks_feat[3]", "4", f->feat[3] = 4);
-    BAD("ranks_feat of the pixel beside", "ranks_feat[0]", "feature 0", f->feat[0] ^= 1);
-    BAD("ranks_feat of another pixel", "ranks_feat[8]", "ranks_depth[8] = 9", f->feat[8] = 2);
-    BAD("ranks_bev too high", "ranks_bev[6]", "8", f->bev[6] = f->bev[7] = f->bev[8] = 8);
-    BAD("a weight NaN", "weights[5]", "nan", f->weights[5] = NAN);
-    BAD("a weight infinite", "weights[8]", "-inf", f->weights[8] = -INFINITY);
-    BAD("overlapping intervals", "interval_starts[2]", "overlap", f->starts[2] = 3);
-    BAD("a hole between intervals", "interval_starts[2]", "gap", f->starts[2] = 5;
-        f->lengths[2] = 1);
-    BAD("a negative start", "interval_starts[0]", "-1", f->starts[0] = -1);
-    BAD("an empty interval", "interval_lengths[0]", "at least 1", f->lengths[0] = 0;
-        f->starts[1] = 0; f->lengths[1] = 4);
-    BAD("an interval past the end", "interval_lengths[3]", "only 3", f->lengths[3] = 4);
-    BAD("a hole at the end", "ranks_bev[8]", "gap", f->lengths[3] = 2);
-    BAD("points of a missing interval", "ranks_bev[6]", "6 to 8", f->map.intervals = 3);
-    BAD("two cells in an interval", "ranks_bev[2]", "interval 1 belongs to cell 5", f->bev[2] = 4);
-    BAD("a cell in two intervals", "ranks_bev[4]", "cell 2", f->bev[4] = f->bev[5] = 2);
 }
 
 enum { PRUNED_DEPTHS = 4096 };

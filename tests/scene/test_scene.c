@@ -4,6 +4,7 @@
 #include "src/scene/scene.h"
 #include "tests/support/child.h"
 #include "tests/support/folder.h"
+#include "tests/support/golden.h"
 #include "tests/support/refused.h"
 
 #include <sys/socket.h>
@@ -26,10 +27,6 @@ static Scene scene; /* what was loaded last; the next load frees it */
 static bool load(const char *name) {
     scene_free(&scene);
     return keep_line(scene_load(name, &scene, &err));
-}
-
-static void refuses(const char *name, const char *words) {
-    tap_said(!load(name) && refused_with("", words), "%s: %s", name, words);
 }
 
 static void test_configs(void) {
@@ -64,48 +61,6 @@ static void test_names(void) {
            "at most as many as there is room for");
 }
 
-static void test_sources(void) {
-    tap_ok(load("corner") && strcmp(scene.name, "corner") == 0 && scene.channels == 80,
-           "a sample by its name");
-    tap_ok(load(in_folder("samples/corner.json")) && strcmp(scene.name, "corner") == 0,
-           "a file by its path");
-    put(in_folder("world.npz"), text);
-    tap_ok(load(in_folder("world.npz")) && scene.has_world, "JSON under another suffix");
-    tap_need(chdir(folder) == 0, "chdir");
-    put(in_folder("plain"), text);
-    tap_ok(load("plain") && strcmp(scene.name, "plain") == 0,
-           "a file in this folder, without suffix");
-    put(in_folder("canonical"), "not this one");
-    tap_ok(load("canonical") && scene.shape.nx == 200, "a configuration comes first");
-    put(in_folder("archive.json"), "PK\3\4 and no more");
-    refuses("archive.json", "truncated zip");
-    put(in_folder("empty"), "");
-    refuses("empty", "an empty file (a scene is JSON, or a .npz of arrays)");
-    refuses("./canonical", "neither JSON nor a zip archive");
-    put(in_folder("text.npz"), "hello");
-    refuses("text.npz", "not a .npz: it does not begin as a zip archive (write it again");
-    put(in_folder("empty.npz"), "");
-    refuses("empty.npz", "an empty file (a scene is");
-    put(in_folder("depth.npy"), "\x93NUMPY and no more");
-    refuses("depth.npy", "one array, but a scene is a .npz of several (save depth");
-    tap_need(chdir("/") == 0, "chdir");
-}
-
-static void test_unknown(void) {
-    refuses("canonicla", "did you mean canonical?");
-    refuses("cornre", "did you mean corner?");
-    refuses("/nowhere/scene.npz", "neither a file nor a known scene (bevscope --list");
-    refuses("", "neither a file nor a known scene");
-    refuses("../samples/corner", "neither a file nor a known scene");
-    refuses("/dev/zero", "not a regular file");
-    refuses(in_folder("samples"), "a folder without .npz files");
-    chmod(in_folder("plain"), 0);
-    if (geteuid() != 0)
-        refuses(in_folder("plain"), "Permission denied");
-    mkfifo(in_folder("pipe"), 0666);
-    refuses(in_folder("pipe"), "not a regular file");
-}
-
 /* A socket can be named, but not opened. */
 static void make_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -115,31 +70,39 @@ static void make_socket(const char *path) {
     close(fd);
 }
 
-static void test_files(void) {
-    tap_need(chdir(folder) == 0, "chdir");
-    put(in_folder(".world"), text);
-    tap_ok(load("./.world") && strcmp(scene.name, ".world") == 0,
-           "a hidden file has its whole name");
-    put(in_folder("Parking"), "Parking on the left");
-    refuses("Parking", "neither JSON nor a zip archive");
-    put(in_folder("long.json"), "{");
-    tap_need(truncate("long.json", 1 + (1 << 20)) == 0, "truncate");
-    refuses("long.json", "long.json: longer than the limit of 1048576 bytes");
-    make_socket("socket");
-    refuses("socket", "socket: cannot open: No such device or address");
-    refuses("missing.npz", "neither a file nor a known scene (bevscope --list");
-    refuses("missing.json", "neither a file nor a known scene (bevscope --list");
-    put(in_folder("samples/intersection.json"), "{\"bevscope\": 2}");
-    refuses("canonical", "samples/intersection.json: ");
-    put(in_folder("samples/intersection.json"), text);
-    tap_need(chdir("/") == 0, "chdir");
+/* A line of tests/scene/scripts/scene.names: "world NAME" writes a scene, "file NAME TEXT" another
+ * file; all others are loaded. */
+static void play(const char *what, FILE *out) {
+    char name[64];
+    int used = 0;
+    if (sscanf(what, "world %63s", name) == 1)
+        put(name, text);
+    else if (sscanf(what, "file %63s %n", name, &used) == 1)
+        put(name, what + used);
+    else if (load(what))
+        fprintf(out, "    read: %s, %lld channels, %lld x %lld cells\n", scene.name,
+                (long long)scene.channels, (long long)scene.shape.nx, (long long)scene.shape.ny);
+    else
+        fprintf(out, "    %s\n", line);
 }
 
-/* Files that the process may have open are used up. */
-static void test_no_files(void) {
+static void begin(void) {
+    mkfifo("pipe", 0666);
+    make_socket("socket");
+    put("archive.json", "PK\3\4 and no more");
+    put("depth.npy", "\x93NUMPY and no more");
+    put("long.json", "{");
+    tap_need(truncate("long.json", 1 + (1 << 20)) == 0, "truncate");
+}
+
+/* Files that may not be read, or not be opened: as many are open as the process may have. */
+static void test_closed(void) {
+    put("locked", text);
+    chmod("locked", 0);
+    tap_ok(geteuid() == 0 || (!load("locked") && strstr(line, "Permission denied")), "%s", line);
     rlim_t before = limit_to(RLIMIT_NOFILE, 3); /* 0 to 2 are open */
-    refuses("canonicla", "samples: cannot be listed: Too many open files");
-    refuses("corner", "samples/corner.json: cannot open: Too many open files");
+    tap_refuses(load("canonicla"), "./samples: ", "cannot be listed: Too many open files", "a list");
+    tap_refuses(load("corner"), "./samples/corner.json: ", "Too many open files", "a scene");
     limit_to(RLIMIT_NOFILE, before);
 }
 
@@ -156,21 +119,20 @@ static void test_photographs(void) {
     scene_free(NULL);
 }
 
-TAP_SUITE(scene) {
+TAP_SUITE(scene_scripts) {
+    setenv("SRCDIR", realpath(getenv("SRCDIR") ? getenv("SRCDIR") : ".", NULL), 1);
     folder_open();
-    setenv("BEVSCOPE_DATA", folder, 1);
-    mkdir(in_folder("samples"), 0777);
-    put(in_folder("samples/adding.json"), "{\"operator\": \"histogram\"}");
-    put(in_folder("samples/corner.json"), text);
-    put(in_folder("samples/intersection.json"), text);
-    put(in_folder("samples/.hidden.json"), text);
-    put(in_folder("samples/export.py"), "");
+    tap_need(chdir(folder) == 0 && mkdir("samples", 0777) == 0, "a folder of samples");
+    setenv("BEVSCOPE_DATA", ".", 1);
+    put("samples/adding.json", "{\"operator\": \"histogram\"}");
+    put("samples/corner.json", text);
+    put("samples/intersection.json", text);
+    put("samples/.hidden.json", text);
+    put("samples/export.py", "");
     test_configs();
     test_names();
-    test_sources();
-    test_unknown();
-    test_files();
-    test_no_files();
     test_photographs();
+    test_closed();
+    check_scripts("scene", "names", begin, play);
     folder_remove();
 }

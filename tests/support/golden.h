@@ -21,8 +21,8 @@ static inline void note_difference(const char *got, const char *want) {
  * environment (`make goldens`) it writes the file first. */
 static inline void check_golden_text(const char *name, const char *got) {
     char path[4096], *want = NULL;
-    const char *folder = getenv("SRCDIR") ? getenv("SRCDIR") : ".";
-    snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
+    const char *source = getenv("SRCDIR") ? getenv("SRCDIR") : ".";
+    snprintf(path, sizeof path, "%s/tests/golden/%s.txt", source, name);
     FILE *file = getenv("BEVSCOPE_UPDATE_GOLDEN") ? fopen(path, "wb") : NULL;
     if (file) {
         fputs(got, file);
@@ -36,15 +36,15 @@ static inline void check_golden_text(const char *name, const char *got) {
     free(want);
 }
 
-/* Plays each script tests/FOLDER/scripts/STEM.KIND from its first line on, and compares what `play`
- * writes of the lines with tests/golden/FOLDER-STEM.txt. Empty lines and those that begin with "#"
+/* Plays each script tests/SUBJECT/scripts/STEM.KIND from its first line on, and compares what `play`
+ * writes of the lines with tests/golden/SUBJECT-STEM.txt. Empty lines and those that begin with "#"
  * stay as they are. */
-static inline void check_scripts(const char *folder, const char *kind, void (*begin)(void),
+static inline void check_scripts(const char *subject, const char *kind, void (*begin)(void),
                                  void (*play)(const char *line, FILE *text)) {
     char pattern[4096], each[200], name[128];
     glob_t scripts;
     snprintf(pattern, sizeof pattern, "%s/tests/%s/scripts/*.%s",
-             getenv("SRCDIR") ? getenv("SRCDIR") : ".", folder, kind);
+             getenv("SRCDIR") ? getenv("SRCDIR") : ".", subject, kind);
     tap_need(glob(pattern, 0, NULL, &scripts) == 0, "scripts");
     for (size_t i = 0; i < scripts.gl_pathc; i++) {
         char *text = NULL;
@@ -61,7 +61,7 @@ static inline void check_scripts(const char *folder, const char *kind, void (*be
         fclose(script);
         fclose(out);
         data_stem(scripts.gl_pathv[i], each, sizeof each);
-        snprintf(name, sizeof name, "%s-%s", folder, each);
+        snprintf(name, sizeof name, "%s-%s", subject, each);
         check_golden_text(name, text);
         free(text);
     }
