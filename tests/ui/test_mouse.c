@@ -69,6 +69,15 @@ static const char *title_of(const char *name) {
     return "none";
 }
 
+/* Whether a line of a script gives the command; the palette opens at any words. */
+static bool is_command(const Command *command) {
+    char line[160], why[200];
+    Command parsed;
+    snprintf(line, sizeof line, "%s %s", keys[command->action].word, command->argument);
+    return !command->argument[0] || command->action == ACTION_COMMANDS ||
+           keys_parse(line, &parsed, why, sizeof why);
+}
+
 static void test_places(void) {
     int kernels = 0, hints = 0, wrong = 0;
     for (int columns = 60; columns <= 220; columns += 40)
@@ -81,11 +90,13 @@ static void test_places(void) {
                 char text[300];
                 text_at(at.x, at.y, text, sizeof text);
                 bool kernel = wanted.action == ACTION_KERNEL && !hint;
+                const Gpu *gpu = wanted.action == ACTION_GPU ? gpu_find(wanted.argument) : NULL;
                 const char *name = hint     ? keys[wanted.action].label
                                    : kernel ? title_of(wanted.argument)
+                                   : gpu    ? gpu->title
                                             : "";
                 const char *found = strstr(text, name);
-                wrong += !found || found - text > at.w;
+                wrong += !found || found - text > at.w || !is_command(&wanted);
                 wrong += !click(at.x + at.w - 1, at.y) || event.kind != EVENT_COMMAND ||
                          event.command.action != wanted.action ||
                          strcmp(event.command.argument, wanted.argument) != 0;
@@ -189,39 +200,6 @@ static void test_wipe(void) {
            "the wipe follows the mouse from column %d to %g", from, spots.wipe_x);
     image_free(&picture.bev.baseline);
     picture.bev.baseline = (Image){.w = 0};
-}
-
-static void test_rows(void) {
-    int formats = 0, gpus_shown = 0, heads = 0, wrong = 0;
-    begin_drawn(200, 60);
-    for (int i = 0; i < spots.count; i++) {
-        const Command *command = &spots.list[i].command;
-        const Area at = spots_area(i);
-        char text[300], why[200];
-        Command parsed;
-        text_at(at.x, at.y, text, sizeof text);
-        if (command->action == ACTION_DTYPE && command->argument[0]) {
-            formats++; /* a sign stands before the name, or behind it */
-            wrong += !strcasestr(text, command->argument) &&
-                     strcmp(command->argument, "int8_fp16") != 0;
-        }
-        if (command->action == ACTION_GPU) {
-            gpus_shown++;
-            const Gpu *gpu = gpu_find(command->argument);
-            wrong += !gpu || strncmp(text, gpu->title, strlen(gpu->title)) != 0;
-        }
-        if (command->action == ACTION_COMMANDS && command->argument[0] && at.y > 2) {
-            heads++; /* what the palette shows then is a control, or a word that it finds */
-            wrong += !strchr(command->argument, ' ') && strcmp(command->argument, "all") != 0;
-        }
-        char line[160];
-        snprintf(line, sizeof line, "%s %s", keys[command->action].word, command->argument);
-        wrong += command->argument[0] && command->action != ACTION_COMMANDS &&
-                 !keys_parse(line, &parsed, why, sizeof why);
-    }
-    tap_ok(formats >= BEV_DTYPE_COUNT - 1 && gpus_shown >= 2 && heads >= 4 && !wrong,
-           "%d formats, %d GPU rows and %d heads can be clicked, %d wrong", formats, gpus_shown,
-           heads, wrong);
 }
 
 static void test_time(void) {
@@ -332,7 +310,6 @@ SCREEN_SUITE(mouse) {
     test_wheel();
     test_wipe();
     test_pixel();
-    test_rows();
     test_time();
     test_hover();
     test_random();

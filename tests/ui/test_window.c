@@ -416,23 +416,6 @@ static int figures_at(double w, double h, Spots *spots) {
     return paint(w, h, spots) ? spots->figure_count : -1;
 }
 
-static void test_time_bar(void) {
-    static Spots spots;
-    const SceneFacts facts = state.scene;
-    state.scene.moment_s = 0.5;
-    state.scene.moments = 41;
-    tap_need(draw_spots(&spots) && spots.time.w > 1000 && spots.to_s == 20, "a time bar");
-    drain();
-    double x = spots.time.x + spots.time.w / 4, y = spots.time.y + spots.time.h / 2;
-    push_button(SDL_MOUSEBUTTONDOWN, x, y);
-    tap_ok(next() == WINDOW_EVENT && event.command.action == ACTION_STEP &&
-               fabs(atof(event.command.argument) + state.job.time_s - 5) < 0.05,
-           "pressed at a quarter: a step of %s s", event.command.argument);
-    push_button(SDL_MOUSEBUTTONUP, x, y);
-    state.scene = facts;
-    drain();
-}
-
 static void test_size(void) {
     static Spots usual, wide, low;
     int before = figures_at(1280, 860, &usual), more = figures_at(2560, 1440, &wide);
@@ -470,14 +453,6 @@ static void test_size(void) {
     drain();
 }
 
-static void test_zoom(void) {
-    state.viewport = (Viewport){20, 30, 4};
-    const WindowLayout at = layout();
-    tap_ok(fabs(at.x_lo + at.x_hi - 40) < 0.02 && fabs(at.y_lo + at.y_hi - 60) < 0.02,
-           "zoomed: the centre is the centre");
-    state.viewport.zoom = 1;
-}
-
 static void test_closing(void) {
     drain();
     push(window, SDL_WINDOWEVENT, .event = SDL_WINDOWEVENT_CLOSE);
@@ -502,9 +477,7 @@ TAP_SUITE(window) {
     test_mouse();
     test_spots();
     test_tips();
-    test_time_bar();
     test_size();
-    test_zoom();
     test_closing();
     ref_drop(picture);
     pipeline_close(pipeline);
