@@ -142,7 +142,7 @@ check-hard:
 # `make goldens` draws the screens and texts in tests/golden anew; look at what changed (git diff).
 goldens: bevscope$(EXEEXT)
 	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am \
-	    FILTER=dashboard TESTS='tests/check_view tests/cli/test_steps_text.sh'
+	    FILTER=dashboard TESTS='tests/check_view tests/cli/test_steps_text.sh tests/cli/test_cli.sh'
 	BEVSCOPE_UPDATE_GOLDEN=1 $(MAKE) $(AM_MAKEFLAGS) check-am \
 	    FILTER=scripts TESTS='tests/check_state tests/check_live tests/check_lessons tests/check_ui tests/check_scene'
 .PHONY: check-hard goldens

@@ -21,7 +21,6 @@ for command in $commands; do
     done <examples
 done >wrong
 tap_none 'each command has a page with sections and examples, whose options are known' "$(cat wrong)"
-tap_expect 2 'nonsense: no such command' --man nonsense
 if command -v man >/dev/null && "$BEVSCOPE" --man >bevscope.1; then
     for page in *.1; do
         LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z ./$page 2>&1 >/dev/null | sed "s/^/$page: /"

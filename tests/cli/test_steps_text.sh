@@ -37,14 +37,6 @@ tap_ok $? '80 columns for a kernel, 160 for two'
     cmp a.png b.png && [ "$(head -c 4 a.png | tail -c 3)" = PNG ]
 tap_ok $? 'the picture is a PNG, the same twice'
 
-tap_expect 2 'cells are 0,0 to 2,4' steps toy --cell 3,0
-tap_expect 2 'is not X,Y' steps toy --cell 3
-tap_expect 2 'no warp works on cell' steps toy -k v2_bevdet --cell 2,4
-tap_expect 2 'has blocks 0 to' steps toy -k v2_bevdet --block 99
-tap_expect 2 'a block has warps 0 to 7' steps toy -k v2_bevdet --block 0 --warp 9
-tap_expect 2 'only those of CUDA kernels' steps toy -k cpu_v2
-tap_expect 2 'choose v3_small_l2 or v3_large_l2' steps toy -k v3
-tap_expect 2 'steps 1 to 4' steps toy -k v2_bevdet --from 99
 
 tap_keys steps.keys 'steps-at 2; kernel v2_bevdet; steps on; tick 0; steps-at; steps-at 4; tick 0;
     steps-at -; baseline on; kernel v2_do; size 160 50; tick 0; kernel reference; tick 0;

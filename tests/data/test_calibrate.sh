@@ -78,8 +78,6 @@ tap_refuses "all values are 0" "an empty histogram" calibrate zero.npz -o never.
 tap_refuses "all values are NaN or infinite" "a histogram without a number" calibrate nan.npz -o never.json
 tap_refuses "so small that a scale is subnormal" "a range too small" calibrate tiny.npz -o never.json
 tap_refuses "4 channels, but clip/0.npz has" "scenes of other channels" calibrate clip/0.npz narrow.npz -o never.json
-tap_refuses "has no scale" "a format without a scale" calibrate toy -d fp16 -o never.json
-tap_refuses "did you mean entropy" "an unknown method" calibrate toy --method entropi -o never.json
 "$BEVSCOPE" calibrate dead.npz --per-channel -o dead.json >out 2>&1 &&
     grep -q '^bevscope: dead.npz: feat: 1 of [0-9]* values are NaN or infinite' out
 tap_ok $? "a channel of zeros and a NaN, which is said"
@@ -129,5 +127,4 @@ did you mean | an unknown key | d["feats"] = 1
 TABLE
 tap_run "a file with a range for each channel is read" tap_quiet "$BEVSCOPE" export clip/0.npz --device cpu \
     --pooled channels.npy -d fp8 --scales fp8-max.json
-tap_refuses "no such option" "a command that encodes nothing" rig --scales own.json
 tap_done

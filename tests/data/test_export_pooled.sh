@@ -9,19 +9,8 @@ cat >judge.py <<'E'
 import numpy as np
 
 FP32 = 2.0 ** -24
-UNIT = {"fp32": FP32, "fp16": 2.0 ** -11, "bf16": 2.0 ** -8}  # of one rounding
-TINY = {"fp32": 2.0 ** -149, "fp16": 2.0 ** -24, "bf16": 2.0 ** -133}
-
-
-def stored(values, dtype):
-    """What the format keeps of float32 values, to nearest, ties to even."""
-    if dtype == "fp16":
-        return values.astype(np.float16).astype(float)
-    if dtype == "bf16":
-        bits = values.view(np.uint32)
-        bits = (bits + 0x7FFF + (bits >> 16 & 1)) & np.uint32(0xFFFF0000)
-        return bits.view(np.float32).astype(float)
-    return values.astype(float)
+UNIT = {"fp32": FP32, "fp16": 2.0 ** -11}  # of one rounding
+TINY = {"fp32": 2.0 ** -149, "fp16": 2.0 ** -24}
 
 
 def sums(index, parts, rows):
@@ -45,7 +34,8 @@ def judged(number, dtype, backward=False):
     scene, name = np.load(f"{number}.npz"), f"grid-{number}"
     with open(name + ".npy", "rb") as file:
         assert np.lib.format.read_magic(file) == (1, 0)
-    depth, feat = stored(scene["depth"], dtype), stored(scene["feat"], dtype)
+    depth, feat = (scene[key].astype(np.float16 if dtype == "fp16" else np.float32).astype(float)
+                   for key in ("depth", "feat"))
     d, f, b = scene["ranks_depth"], scene["ranks_feat"], scene["ranks_bev"]
     weight = scene["weights"].astype(float) if "weights" in scene else np.ones(len(d))
     channels, shape = feat.shape[-1], scene["bev_shape"].tolist()
@@ -64,13 +54,6 @@ def judged(number, dtype, backward=False):
         judge("grad_feat", dtype, np.load(name + "-grad_feat.npy"), f, parts, abs(parts), 1, feat.shape)
 
 
-def refused(number):
-    try:
-        judged(number, "fp32")
-    except AssertionError as error:
-        assert str(error).startswith("pooled"), error
-    else:
-        raise AssertionError("passed")
 E
 export PYTHONPATH="$PWD"
 imports='judge, numpy as np'
@@ -87,37 +70,22 @@ same() {
 judge.judged($number, '$2', ${5:+True})"
 }
 
-for kernel in reference cpu_atomic cpu_v2 cpu_v2_do cpu_v3 cpu_v4; do
-    same toy fp32 nearest $kernel
-done
-for dtype in fp32 fp16 bf16; do
-    same street.json $dtype nearest cpu_v4
-done
+same toy fp32 nearest reference
 same street.json fp16 bilinear cpu_v3
-for kernel in grad_reference cpu_grad_owner cpu_grad_v4; do
-    same toy fp32 bilinear $kernel backward
-    same toy fp16 nearest $kernel backward
-done
+same toy fp32 bilinear grad_reference backward
+same toy fp16 nearest cpu_grad_v4 backward
 same street.json fp32 nearest cpu_v4 both
 sed 's/"cells": \[3, 5\]/&, "nz": 5/' "$SRCDIR/samples/toy.json" >tall.json # slices of 0.5 m
-for kernel in cpu_v2 cpu_v3 cpu_v4; do
-    same tall.json fp32 bilinear $kernel
-done
+same tall.json fp32 bilinear cpu_v2
 same tall.json fp16 nearest cpu_grad_v4 backward
 [ -z "$WHOLE" ] || same occupancy fp16 nearest cpu_v4
 
 # A kernel that loses updates must not pass: the judge can say no.
 "$BEVSCOPE" export --bare street.json 0.npz --pooled grid-0.npy --kernel cpu_race --device cpu >out
-tap_later "lost updates are told" 'judge.refused(0)'
-# The depth of one pixel changed by a hundredth is told as well.
-tap_later "a hundredth of one depth is told" 'd = dict(np.load("1.npz"))
-d["depth"][0, 0, 1, 1] *= np.float32(1.01)
-np.savez("1.npz", **d)
-judge.refused(1)'
-
-tap_expect 2 'no file is named' export toy
-tap_expect 2 'add --pooled' export toy a.npz --dtype fp16
-tap_expect 2 'call it once for each' export toy a.npz --align nearest,bilinear
-tap_expect 2 'none in FP8' export toy --device cpu --pooled a.npy --dtype fp8 --direction backward
-tap_expect 2 'computes gradients' export toy --device cpu --pooled a.npy --kernel grad_reference
+tap_later "lost updates are told" 'try:
+    judge.judged(0, "fp32")
+except AssertionError as error:
+    assert str(error).startswith("pooled"), error
+else:
+    raise AssertionError("passed")'
 tap_done

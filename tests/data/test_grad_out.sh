@@ -51,6 +51,5 @@ done
 tap_expect 2 "there is no camera 'side'" $snapshot --pixel side,5,2
 tap_expect 2 '11,2 is outside of 11 x 4 pixels' $snapshot --pixel front,11,2
 tap_expect 2 'is not CAMERA,X,Y' $snapshot --pixel front,5
-tap_expect 2 'add --backward' snapshot toy --pixel 0,0,0 -o back.png --device cpu
 tap_expect 2 'comes from a file' $snapshot --grad-out right.npy --cell 1,1
 tap_done

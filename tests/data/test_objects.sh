@@ -246,5 +246,4 @@ tap_refuses "must be 0 to 4096" "too many" info more.npz --objects
 "$BEVSCOPE" export --bare street.json bare.npz >out 2>&1
 tap_refuses "has no true boxes" "no boxes" info bare.npz --objects
 tap_refuses "which camera is not said" "a fault of no camera" info street.npz --objects --roll 2
-tap_refuses "plot objects shows faults" "a fault on another chart" plot terms toy --camera 0 --yaw 2 -o never.png
 tap_done
