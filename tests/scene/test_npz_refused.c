@@ -39,7 +39,8 @@ static void play(const char *edits, FILE *text) {
     for (edit = strtok(each, ";"); edit; edit = strtok(NULL, ";"))
         change(edit);
     bool read = read_arrays();
-    fprintf(text, "    %s\n", read ? "read" : refused_with("net.npz", "") ? line : "not in one line");
+    const bool refused = !read && refused_with("net.npz", "");
+    fprintf(text, "    %s\n", read ? "read" : refused ? line : "not refused in one line");
 }
 
 /* The first bytes of an .npy: magic, version, length of the header. */

@@ -36,7 +36,7 @@ static inline void check_golden_text(const char *name, const char *got) {
     free(want);
 }
 
-/* Plays each script tests/SUBJECT/scripts/STEM.KIND from its first line on, and compares what `play`
+/* Plays each script tests/SUBJECT/scripts/STEM.KIND from its first line, and compares what `play`
  * writes of the lines with tests/golden/SUBJECT-STEM.txt. Empty lines and those that begin with "#"
  * stay as they are. */
 static inline void check_scripts(const char *subject, const char *kind, void (*begin)(void),
