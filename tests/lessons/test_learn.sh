@@ -170,13 +170,9 @@ tap_ok $? 'the live display opens it, too'
 
 # ---- what is wrong -----------------------------------------------------------------------------
 
-printf 'title x\nsay y\npiont at kernels\n' >bad.lesson
-tap_expect 1 'bad.lesson:3: .*did you mean point' learn bad.lesson --plain </dev/null
 printf 'title x\nask q\nchoose a if true\nchoose b\nsource kernels/cuda/v2_bevdet.cu "no such text" 3\n' \
     >source.lesson
 tap_expect 1 'source.lesson:5: no line of kernels/cuda/v2_bevdet.cu' learn source.lesson --plain </dev/null
-printf 'title x\nsource kernels/none.cu "x" 3\n' >none.lesson
-tap_expect 1 'none.lesson:2: there is no source' learn none.lesson --plain </dev/null
 tap_expect 2 'no such lesson \(did you mean 01-from' learn from-pixel-to-sell --plain </dev/null
 tap_expect 1 "$folder" learn "$folder/" --plain </dev/null
 tap_done

@@ -240,63 +240,20 @@ static bool value_of(const char *expression, Evaluation *evaluation, Value *valu
     return ok;
 }
 
-typedef struct {
-    const char *text;
-    double value;
-    const char *shown; /* NULL: the number */
-} Sum;
+static LiveData backward; /* a frame with gradients */
 
-static const Sum sums[] = {
-    {"1 + 2 * 3", 7, "7"},
-    {"(1 + 2) * 3", 9, "9"},
-    {"10 - 2 - 3", 5, "5"},
-    {"-2 * -3", 6, "6"},
-    {"8 / 4 / 2", 1, "1"},
-    {"1 < 2 and 2 <= 2", 1, "yes"},
-    {"1 > 2 or not 2 != 2", 1, "yes"},
-    {"not 1 = 1", 0, "no"},
-    {"min(3, max(1, 2))", 2, "2"},
-    {"points", 209019, "209,019"},
-    {"points / intervals", 209019.0 / 15928, "13.1"},
-    {"footprint(indices)", 2.636e6, "2.64 MB"},
-    {"gather()", 49.166e6, "49.2 MB"},
-    {"gather(indices) - footprint(indices)", -0.128e6, "-128 kB"},
-    {"max_abs(fp8)", 0.021, "0.021"},
-    {"gate_a(fp16)", 1, "yes"},
-    {"l2_bytes", 6291456, "6 MiB (published)"},
-    {"bits(nvfp4)", 4, "4"},
-};
-/* One camera with two pixels and two bins, three points, four channels in FP16. */
-static const Sum of_gradients[] = {
-    {"atomics(grad_atomic)", 3 * (4 + 1), NULL},
-    {"atomics(grad_v2_bevdet)", 0, NULL},
-    {"kernel_traffic(grad_v2_bevdet, indices)", 3 * (12 + 8 * 4) + 2 * 8, NULL},
-    {"kernel_traffic(grad_v2_bevdet, output)", 2 * 3 * 4 * 2, NULL},
-    {"kernel_traffic(grad_v2_bevdet, gradients)", 2 * (4 + 8) * 2, NULL},
-    {"kernel_traffic(v2, gradients)", 0, NULL},
-    {"block_atomics(2)", 2 * 4, NULL},
-    {"adjoint_grid", 3 + 3, NULL},
-    {"adjoint_depth", 4 + 1, NULL},
-    {"adjoint_features", 10 + 4, NULL},
-};
+static void begin_sums(void) {}
 
-static void test_sums(const Sum *rows, size_t count, const LiveData *of) {
-    for (size_t i = 0; i < count; i++) {
-        Evaluation evaluation = {.state = &state, .live = of, .timings = SOURCE_MEASURED};
-        Value value = {0};
-        char text[200], number[32];
-        const Sum *row = &rows[i];
-        bool ok = value_of(row->text, &evaluation, &value, text);
-        snprintf(number, sizeof number, "%g", row->value);
-        if (!tap_ok(ok && fabs(value.number - row->value) < 1e-9 * fabs(row->value) + 1e-12 &&
-                        (!row->shown || !strcmp(text, row->shown)),
-                    "%s is %s", row->text, row->shown ? row->shown : number))
-            tap_note("%s", text);
-        evaluation.live = &live;
-        if (strstr(row->text, "adjoint"))
-            tap_ok(!value_of(row->text, &evaluation, &value, text), "forward, %s is unknown: %s",
-                   row->text, text);
-    }
+/* Writes the value of an expression forward, and backward where it is known there alone. */
+static void play_sum(const char *line, FILE *out) {
+    Evaluation forward = {.state = &state, .live = &live, .timings = SOURCE_MEASURED}, back = forward;
+    Value value;
+    char text[200];
+    back.live = &backward;
+    bool known = value_of(line, &forward, &value, text);
+    fprintf(out, "    %s\n", text);
+    if (!known && value_of(line, &back, &value, text))
+        fprintf(out, "    backward: %s\n", text);
 }
 
 static void test_unknown(void) {
@@ -309,6 +266,8 @@ static void test_unknown(void) {
     tap_ok(!value_of("1 / 0", &evaluation, &value, why), "so does a division by zero");
 }
 
+/* One camera with two pixels and two bins, three points, four channels in FP16. Of V2 backward each
+ * point reads 12 bytes of ranks and 8 of owners for each of 4 channels, and so on by its formula. */
 static void test_gradients(void) {
     float feat[8] = {1, 2, 3, 4}, grad_feat[8] = {0, 5, 0, 1}, depth[4] = {0.5F, 0, 0.25F};
     float grad_depth[4] = {8, 1, 4}, pooled[4] = {1, 2, 0, 3}, grad_out[4] = {3, 0, 7, 1};
@@ -317,13 +276,13 @@ static void test_gradients(void) {
     const BevMap map = {
         .points = 3, .intervals = 1, .interval_starts = &start, .interval_lengths = &length};
     const GridLoss loss = {.grad_out = grad_out};
-    LiveData backward = live;
+    backward = live;
     backward.frame = (LiveFrame){.nx = 1, .ny = 1, .channels = 4, .map = &map, .pooled = pooled};
     backward.frame.shape = (BevShape){
         .cameras = 1, .feat_h = 1, .feat_w = 2, .depth_bins = 2, .channels = 4, .nx = 1, .ny = 1};
     backward.frame.features = &features;
     backward.frame.gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
-    test_sums(of_gradients, sizeof of_gradients / sizeof *of_gradients, &backward);
+    check_scripts("lessons", "sums", begin_sums, play_sum);
 }
 
 static void test_sources(void) {
@@ -395,10 +354,9 @@ static void test_unsettled(void) {
     tap_ok(!value_of("latency(v2)", &evaluation, &value, text), "and never the unsettled one");
 }
 
-TAP_SUITE(lesson_expression) {
+TAP_SUITE(lesson_expression_scripts) {
     state = fixture_state(120, 40);
     live = fixture_live(&state);
-    test_sums(sums, sizeof sums / sizeof *sums, &live);
     test_unknown();
     test_gradients();
     test_sources();
@@ -411,66 +369,20 @@ TAP_SUITE(lesson_expression) {
 
 static Err err; /* why a step failed */
 
-/* A text, the line that its error names, and a part of the error. */
-typedef struct {
-    const char *text;
-    int line;
-    const char *part;
-} Bad;
+static void begin_file(void) {}
 
-#define ASK "title t\nask q\n"
-
-static const Bad bad[] = {
-    {"", 1, "no title"},
-    {"title t\n", 1, "no steps"},
-    {"  say x\n", 1, "first line is indented"},
-    {"title t\nsya x\n", 2, "did you mean say?"},
-    {"title t\nsay\n", 2, "text is missing"},
-    {"title t\nsay a {points\n", 2, "not closed"},
-    {"title t\nsay a {points points}\n", 2, "does not belong"},
-    {"title t\nsay {latency(v9)}\n", 2, "no kernel is called \"v9\""},
-    {"title t\nsay {kernel_traffic(v2, indexes)}\n", 2, "did you mean indices?"},
-    {"title t\nsay {points(v2)}\n", 2, "too many arguments"},
-    {"title t\nsay {min(points)}\n", 2, "two values"},
-    {"title t\nminutes 0\nsay x\n", 2, "from 1 to 60"},
-    {"title t\npoint at\n", 2, "points at nothing"},
-    {"title t\npoint at kernel\n", 2, "did you mean kernels?"},
-    {"title t\nlet points = 1\n", 2, "means something else"},
-    {"title t\nlet a 1\n", 2, "let a = EXPRESSION"},
-    {"title t\nsay {a}\nlet a = 1\n", 2, "no figure or name"},
-    {"title t\nanimate temperature 1 4 10\n", 2, "from, to, frames and seconds"},
-    {"title t\nanimate repair 1 4 10 0.1\n", 2, "takes no argument"},
-    {"title t\nkernel v2 v3\nsay x\n", 2, "at most one argument"},
-    {"title t\nquit\nsay x\n", 2, "may not use \"quit\""},
-    {"title t\nwhy because\n", 2, "without a question"},
-    {ASK, 2, "no answers"},
-    {ASK "choose a if true\n", 2, "one answer only"},
-    {ASK "choose a if true\nchoose b if 1 < 2\n", 2, "2 of the conditions are true"},
-    {ASK "choose a if true\nnumber 1 2\n", 4, "two kinds of answer"},
-    {ASK "choose a if true\nchoose b\nhint c\n", 2, "a choice takes no hint"},
-    {ASK "number 1 5\nwrong c\n", 4, "below a choose"},
-    {ASK "number 5 1\n", 3, "wrong way round"},
-    {ASK "number 1 5\n", 2, "nothing says which number"},
-    {ASK "number 1 5\nexpect points\n", 4, "within what"},
-    {ASK "number 1 5\nexpect points within many\n", 4, "within takes"},
-    {ASK "order v2 v3 by points\n", 3, "no figure of kernels"},
-    {ASK "order v2 by latency\n", 2, "one answer only"},
-    {ASK "choose a if true\nchoose b\nsource kernels/cuda/v2.cu for 3\n", 5, "text in quotes"},
-    {ASK "choose a if true\nchoose b\nsource kernels/v2.cu \"x\" 99\n", 5, "1 to 12 lines"},
-    {ASK "choose a if true\nchoose b\nsource ../etc/passwd \"x\" 2\n", 5, "no source"},
-    {"title t\nsay a\001b\n", 2, "ASCII"},
-};
-
-static void test_bad_files(void) {
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char line[800], where[32];
-        bool refused = !parse(bad[i].text, &err);
-        err_line(&err, line, sizeof line);
-        snprintf(where, sizeof where, "x.lesson:%d: ", bad[i].line);
-        if (!tap_ok(refused && strstr(line, bad[i].part) && !strncmp(line, where, strlen(where)),
-                    "refused: %s in line %d", bad[i].part, bad[i].line))
-            tap_note("%s", refused ? line : "it was read");
+/* Reads the lesson of a line, in which " | " ends a line of the file. */
+static void play_file(const char *line, FILE *out) {
+    char text[200], error[800];
+    snprintf(text, sizeof text, "%s\n", line);
+    for (char *bar; (bar = strstr(text, " | ")); memmove(bar + 1, bar + 3, strlen(bar + 3) + 1))
+        *bar = '\n';
+    if (parse(text, &err)) {
+        fprintf(out, "    read: %d pages, %d minutes\n", lesson.page_count, lesson.minutes);
+        return;
     }
+    err_line(&err, error, sizeof error);
+    fprintf(out, "    %s\n", error);
 }
 
 /* `row`, so many times, after a title. */
@@ -542,8 +454,8 @@ static void test_noise(void) {
            "20,000 mutations: %d read, %d refused with a reason", read, refused);
 }
 
-TAP_SUITE(lesson_file) {
-    test_bad_files();
+TAP_SUITE(lesson_file_scripts) {
+    check_scripts("lessons", "files", begin_file, play_file);
     test_large_files();
     test_noise();
     lesson_free(&lesson);
