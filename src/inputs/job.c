@@ -20,15 +20,18 @@ BevDtype scales_dtype(const Job *job) {
     return scale_is_single(dtype) ? dtype : BEV_FP8;
 }
 
-bool job_rigs_differ(const Job *job) {
-    const RigState *rig = &job->baseline_rig;
-    bool same = rig->temperature == job->temperature && rig->balance == job->balance &&
-                prune_equal(&rig->prune, &job->prune) && rig->outlier == job->outlier &&
-                rig->scales == job->scales && rig->scales_scene == job->scales_scene &&
-                rig->rounding == job->rounding && rig->camera_mask == job->camera_mask;
+bool rig_state_equal(const RigState *a, const RigState *b) {
+    bool same = a->temperature == b->temperature && a->balance == b->balance &&
+                prune_equal(&a->prune, &b->prune) && a->outlier == b->outlier &&
+                a->scales == b->scales && a->scales_scene == b->scales_scene &&
+                a->rounding == b->rounding && a->camera_mask == b->camera_mask;
     for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
-        same = camera_error_equal(&rig->camera_errors[i], &job->camera_errors[i]);
-    return job->baseline_pinned && !same;
+        same = camera_error_equal(&a->camera_errors[i], &b->camera_errors[i]);
+    return same;
+}
+
+bool job_rigs_differ(const Job *job) {
+    return job->baseline_pinned && !rig_state_equal(&job->baseline_rig, &job->rig);
 }
 
 bool job_inputs_differ(const Job *job) {

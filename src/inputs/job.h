@@ -39,6 +39,8 @@ typedef struct {
     RIG_STATE
 } RigState;
 
+bool rig_state_equal(const RigState *a, const RigState *b);
+
 enum { LOSS_ALL = LOSS_COUNT }; /* a loss on all cells, beside the kinds of grid_loss.h */
 
 /* Everything that decides the results: two equal jobs give equal results. */

@@ -128,8 +128,8 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
-/* Renders features of few rays, or of another moment, anew with all rays, and prunes the map by
- * them, as `bevscope verify` judges them. */
+/* Renders features of few rays, or of another moment, anew with all rays, and makes the map of that
+ * moment, as `bevscope verify` judges them. */
 static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
     SeenFeatures *before = inputs->features;
     SeenFeatures *sharp =
@@ -138,8 +138,6 @@ static bool sharpen(FrameInputs *inputs, const Job *job, Err *err) {
         return false;
     inputs->features = sharp;
     ref_drop(before);
-    if (!inputs->map->pruned_by || inputs->map->pruned_by == sharp)
-        return true;
     BuiltMap *map = inputs_map(&inputs->map, &(MapMaker){.gpu = NULL}, job, sharp, NULL, err);
     ref_drop(map); /* inputs->map holds it, too */
     return map;

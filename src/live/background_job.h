@@ -43,7 +43,6 @@ typedef struct {
     LiveAccuracy accuracy; /* ACCURACY */
     GateSet gates;         /* ACCURACY */
     bool other_format;     /* ACCURACY: not what the screen waits for */
-    bool of_loop;          /* ACCURACY: at a fixed moment of a world's loop */
     bool given_up;         /* ACCURACY: it failed because it ended early */
     MemoryModel *model;    /* CACHESIM: the model so far; NULL: none. RACE: whose figures */
     bool complete;         /* CACHESIM: the depth is complete */

@@ -74,13 +74,17 @@ static void take_gradients(Engine *engine, BackgroundJob *job) {
         engine_render_again(engine, engine->quality);
 }
 
-static void add_moment(LiveMoments *moments, const LiveAccuracy *made) {
-    if (made->max_abs > moments->max_abs) {
-        moments->max_abs = made->max_abs;
-        moments->time_s = made->time_s;
-    }
-    moments->rel_l2 = fmax(moments->rel_l2, made->rel_l2);
-    moments->fails |= made->gate_b == LIVE_FAIL;
+/* Takes the error at a moment. What all formats are judged on is shown with all its figures. */
+static void take_format(Engine *engine, const LiveAccuracy *made, LiveAccuracy *shown) {
+    const LiveAccuracy before = *shown;
+    engine_add_moment(engine, shown, made);
+    if (made->time_s != engine_judged_s(engine))
+        return;
+    const LiveMoments moments = shown->moments;
+    *shown = *made;
+    shown->moments = moments;
+    shown->gate_a = before.gate_a;
+    shown->gate_c = before.gate_c;
 }
 
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
@@ -89,24 +93,19 @@ static void take_accuracy(Engine *engine, BackgroundJob *job) {
     LiveAccuracy *shown = &engine->now.live.accuracy[job->config.dtype];
     if (job->failed) {
         engine_report_error(engine, &job->err);
-        job->accuracy = live_unjudged(job->accuracy.time_s);
+        job->accuracy = live_unjudged(job->job.time_s);
         job->gates = GATES_ALL;
     }
-    shown->moments.judged += job->of_loop;
-    if (job->of_loop) {
-        add_moment(&shown->moments, &job->accuracy);
-        return;
-    }
     engine->judged_gates[job->config.dtype] |= job->gates;
-    if (job->gates & GATE_B) {
-        job->accuracy.moments = shown->moments;
-        *shown = job->accuracy;
-        add_moment(&shown->moments, &job->accuracy);
-    } else if (job->gates & GATE_A)
+    if (job->gates & GATE_B)
+        take_format(engine, &job->accuracy, shown);
+    if (job->gates & GATE_A)
         shown->gate_a = job->accuracy.gate_a;
-    else
+    if (job->gates & GATE_C)
         shown->gate_c = job->accuracy.gate_c;
-    frame_inputs_hold(&engine->judged, &job->inputs); /* with all rays */
+    engine->judged_s = engine_judged_s(engine);
+    if (job->accuracy.time_s == engine->judged_s)
+        frame_inputs_hold(&engine->judged, &job->inputs); /* with all rays */
 }
 
 static void take_model(Engine *engine, BackgroundJob *job) {
@@ -344,49 +343,48 @@ static TaskEnd simulate_pruned(Engine *engine) {
     return simulate(engine, DEPTH_PRUNED);
 }
 
-/* Whether a format's gate is not judged yet. */
+/* Whether the gate of a format is not judged yet. Gate B is of the moment that all formats are
+ * judged on: their errors are compared. */
 static bool lacks_verdict(const Engine *engine, BevDtype dtype, GateSet gate) {
     const KernelConfig *config = &engine->now.state.job.config;
+    const LiveAccuracy *known = &engine->now.live.accuracy[dtype];
     bool possible =
         config->kernel->dtypes & 1u << dtype && config->kernel->aligns & 1u << config->align;
-    return possible && !(engine->judged_gates[dtype] & gate);
+    bool judged = engine->judged_gates[dtype] & gate;
+    return possible &&
+           (!judged || (gate == GATE_B && known->time_s != engine_judged_s(engine)));
 }
 
-/* Chooses the moment on whose inputs all formats and kernels are judged, also while the world
- * moves: their errors are compared. */
-static void choose_moment(Engine *engine) {
-    const FrameInputs *now = &engine->shown;
-    SeenFeatures *before = engine->judged.features;
-    bool stays = engine->now.state.playing && before && engine->judged.scene == now->scene &&
-                 engine_other_moment(now->features, before);
-    before = stays ? ref_keep(before) : NULL;
-    frame_inputs_hold(&engine->judged, now);
-    if (!before)
-        return;
-    ref_drop(engine->judged.features);
-    engine->judged.features = before;
-}
-
-/* Starts the gates of a format on the moment that all are judged on, or on one of the loop. */
-static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, const double *of_loop) {
+/* Starts the gates of a format at a moment. */
+static TaskEnd check_format(Engine *engine, BevDtype dtype, GateSet gates, double moment_s) {
+    const FrameInputs *last = &engine->judged, *now = &engine->shown;
     if (background_kind(engine->judging) != JOB_NONE ||
         background_kind(engine->background) == JOB_LAUNCH)
         return TASK_WAITS;
-    bool any = false;
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
-        any |= engine->judged_gates[i];
-    if (!any || !engine->judged.features)
-        choose_moment(engine);
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
-    frame_inputs_hold(&job.inputs, &engine->judged);
     job.job = engine->now.live.job;
-    job.job.time_s = of_loop ? *of_loop : engine->judged.features->time_s;
+    job.job.time_s = moment_s;
+    if (last->features && last->scene == now->scene && last->features->time_s == moment_s &&
+        engine_other_moment(last->features, now->features)) {
+        ref_drop(job.inputs.features);
+        job.inputs.features = ref_keep(last->features);
+    }
     job.gates = gates;
-    job.of_loop = of_loop;
-    job.other_format = of_loop || dtype != job.config.dtype;
+    job.other_format = dtype != job.config.dtype;
     job.config.dtype = dtype;
     background_start(engine->judging, &job);
     return TASK_WAITS;
+}
+
+/* Judges the selection at the moment that is paused at. */
+static TaskEnd check_paused(Engine *engine) {
+    const BevDtype dtype = engine->now.state.job.config.dtype;
+    const LiveMoments *moments = &engine->now.live.accuracy[dtype].moments;
+    const double now_s = engine->shown.features->time_s;
+    bool there = moments->paused && moments->here_s == now_s;
+    return !engine->idle || there || now_s == engine_judged_s(engine)
+               ? TASK_NONE
+               : check_format(engine, dtype, GATE_B, now_s);
 }
 
 /* Judges the selection: first the gate that gives the error. */
@@ -395,51 +393,40 @@ static TaskEnd check_selection(Engine *engine) {
     BevDtype dtype = engine->now.state.job.config.dtype;
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++)
         if (lacks_verdict(engine, dtype, gates[i]))
-            return check_format(engine, dtype, gates[i], NULL);
+            return check_format(engine, dtype, gates[i], engine_judged_s(engine));
     return TASK_NONE;
+}
+
+/* Judges the selection at the other moments of the loop, and at the moment that is paused at. */
+static TaskEnd check_moments(Engine *engine) {
+    double moment_s;
+    return engine_next_moment(engine, &moment_s)
+               ? check_format(engine, engine->now.state.job.config.dtype, GATE_B, moment_s)
+               : check_paused(engine);
 }
 
 static TaskEnd check_other_formats(Engine *engine) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (lacks_verdict(engine, (BevDtype)dtype, GATE_B))
-            return check_format(engine, (BevDtype)dtype, GATES_ALL, NULL);
+            return check_format(engine, (BevDtype)dtype,
+                                (GATES_ALL & ~engine->judged_gates[dtype]) | GATE_B,
+                                engine_judged_s(engine));
     return TASK_NONE;
 }
 
-/* Judges the selection's format at fixed moments of a world's loop, one after the other. */
-static TaskEnd check_moments(Engine *engine) {
-    enum { LOOP_S = 16 }; /* of a world that does not repeat */
-    const Job *job = &engine->now.live.job;
-    const LoadedScene *scene = engine->judged.scene;
-    const BevDtype dtype = engine->now.state.job.config.dtype;
-    LiveAccuracy *shown = &engine->now.live.accuracy[dtype];
-    bool known = shown->source && !shown->stale && isfinite(shown->max_abs);
-    if (!known || !scene || !scene->scene.has_world || job->scales)
-        return TASK_NONE;
-    const double loop_s = scene->scene.world.loop_s > 0 ? scene->scene.world.loop_s : LOOP_S;
-    double moment_s = shown->moments.judged * loop_s / LIVE_MOMENTS;
-    if (moment_s == shown->time_s && shown->moments.judged < LIVE_MOMENTS)
-        moment_s = ++shown->moments.judged * loop_s / LIVE_MOMENTS;
-    return shown->moments.judged < LIVE_MOMENTS ? check_format(engine, dtype, GATE_B, &moment_s)
-                                                : TASK_NONE;
-}
-
-/* The moments are judged beside the simulation, which no timing is taken beside either. */
 static TaskEnd simulate_kernels(Engine *engine) {
-    TaskEnd end = simulate(engine, live_model_depth(&engine->now.state));
-    if (end == TASK_WAITS)
-        check_moments(engine);
-    return end;
+    return simulate(engine, live_model_depth(&engine->now.state));
 }
 
 /* Takes what the backgrounds have finished, and beside all other tasks pools for the picture and
- * judges the selection. */
+ * judges the selection: its other moments beside jobs that no timing is taken beside either. */
 static void take_results(Engine *engine) {
     take_result(engine, engine->background);
     take_result(engine, engine->judging);
     take_result(engine, engine->pooling);
     pool_picture(engine);
-    check_selection(engine);
+    if (check_selection(engine) == TASK_NONE && !slot_is_empty(engine))
+        check_moments(engine);
 }
 
 void engine_feed(Engine *engine) {
@@ -462,11 +449,11 @@ bool engine_idle_work(Engine *engine) {
         simulate_pruned,     /* what dropping light points would give */
         make_race_of_panel,  /* on wide screens */
         time_selection,      /* the selection's latency, the baseline's */
+        check_moments,       /* the selection's errors at other moments */
         check_other_formats, /* gates of the other formats */
         simulate_kernels,    /* the bars in full, and what a chart shows */
         time_pairs,          /* selection and baseline in turns: the speed-up */
         time_missing,        /* the other kernels' latencies */
-        check_moments,       /* the selection's errors at other moments */
         note_complete,       /* all are there */
         time_again,          /* figures that have to settle, or are a second old */
     };

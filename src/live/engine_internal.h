@@ -26,6 +26,9 @@ typedef struct {
     EngineFrame *ready, *front, *retired;
 } Mailbox;
 
+/* The errors of the newest selections (engine_verdicts.c). */
+typedef struct Verdicts Verdicts;
+
 struct Engine {
     EngineOptions options;
     Mailbox mailbox;
@@ -62,7 +65,9 @@ struct Engine {
     double load_ms;        /* and when that was */
     bool load_known;       /* it was looked at twice */
     GateSet judged_gates[BEV_DTYPE_COUNT]; /* since then */
-    FrameInputs judged;    /* what they are judged on, of one moment; empty: all are judged */
+    FrameInputs judged;    /* what all formats are judged on; first the scene's first moment */
+    double judged_s;       /* that moment, which another selection is judged at first */
+    Verdicts *verdicts;    /* of selections before; NULL: none yet */
     uint64_t model_tag;    /* grows when the simulation has another subject */
     int simulated;         /* complete depths of the simulation */
     const MemoryModel *partial; /* its newest model, to be compared only; NULL: none */
@@ -108,6 +113,24 @@ PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
 /* Whether features of one scene differ at most in their moment. */
 bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b);
+
+/* ---- engine_verdicts.c: which errors belong to the newest frame ------------------------------ */
+
+/* Marks the errors as stale, or forgets them, where the frame's job has others. Those of a job that
+ * was judged before come back with all their moments. */
+void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs);
+
+/* Adds the error at one moment to those of `shown`. */
+void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *made);
+
+/* Returns the moment on which the selection and all other formats are judged: that of its largest
+ * error so far. */
+double engine_judged_s(const Engine *engine);
+
+/* Whether a fixed moment of the world's loop is still to be judged for the selection; which. */
+bool engine_next_moment(const Engine *engine, double *moment_s);
+
+/* ---- engine_render.c, once more -------------------------------------------------------------- */
 
 /* Keeps an error for the next frame. The error is told even if that frame succeeds. */
 void engine_report_error(Engine *engine, const Err *err);

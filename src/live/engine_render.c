@@ -44,20 +44,6 @@ KernelSet wanted_kernels(const State *state) {
 
 /* ---- what a new frame means for the figures -------------------------------------------------- */
 
-static void mark_stale(Engine *engine, bool other_moment) {
-    engine->accuracy_tag++;
-    if (engine->judging)
-        background_give_up(engine->judging);
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-        engine->judged_gates[dtype] = 0;
-        LiveAccuracy *accuracy = &engine->now.live.accuracy[dtype];
-        if (!other_moment)
-            accuracy->moments = (LiveMoments){.judged = 0};
-        accuracy->stale = accuracy->source != SOURCE_UNKNOWN;
-    }
-    engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
-}
-
 /* Begins the simulation anew for another problem or another kernel. The model of the same problem
  * stays on the screen. */
 static void aim_simulation(Engine *engine, const FrameInputs *inputs, const KernelConfig *config) {
@@ -87,20 +73,6 @@ bool engine_other_moment(const SeenFeatures *a, const SeenFeatures *b) {
            a->outlier == b->outlier && a->scales == b->scales && a->scales_scene == b->scales_scene;
 }
 
-/* Whether the accuracy on the screen belongs to other values. While the world moves, each
- * frame has new values: the accuracy is then a moment old, and not stale unless channels,
- * temperature, outlier or scales changed. A script checks each moment. */
-static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
-                             const KernelConfig *config, bool *other_moment) {
-    SeenFeatures *now = inputs->features, *before = engine->shown.features;
-    bool alike = before && maps_differ_by_moment(inputs->map, engine->shown.map) &&
-                 config->kernel == engine->shown_config.kernel;
-    *other_moment = alike && engine_other_moment(now, before);
-    bool settles = engine->now.state.playing && !engine->options.script && *other_moment;
-    bool same = alike && now == before && inputs->map == engine->shown.map;
-    return !same && !settles;
-}
-
 /* Compares the new inputs with those shown before: forgets or marks figures that are of others. */
 static void notice_changes(Engine *engine) {
     FrameInputs borrowed = *pipeline_inputs(engine->pipeline), *inputs = &borrowed;
@@ -111,15 +83,9 @@ static void notice_changes(Engine *engine) {
     if (inputs->scene != engine->shown.scene) {
         engine->now.loads++;
         frame_inputs_hold(&engine->judged, inputs); /* on its first moment, in every run alike */
+        engine->judged_s = inputs->features->time_s;
     }
-    const KernelConfig *before = &engine->shown_config;
-    bool other_kernel =
-        before->kernel && (before->kernel != config->kernel || before->align != config->align);
-    if (inputs->scene != engine->shown.scene || other_kernel)
-        live_forget_accuracy(&engine->now.live);
-    bool other_moment;
-    if (has_other_values(engine, inputs, config, &other_moment))
-        mark_stale(engine, other_moment && !engine->options.script);
+    engine_aim_accuracy(engine, inputs);
     if (engine->measure)
         measure_aim(engine->measure, inputs, &engine->now.state.job, &engine->now.live);
     if (engine->background)
@@ -177,8 +143,11 @@ static bool check_accuracy(Engine *engine, Err *err) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (accuracy[dtype].stale)
             accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
-    return accuracy[config->dtype].source != SOURCE_UNKNOWN ||
-           background_accuracy(&engine->shown, config, &accuracy[config->dtype], err);
+    if (accuracy[config->dtype].source)
+        return true;
+    bool ok = background_accuracy(&engine->shown, config, &accuracy[config->dtype], err);
+    engine_add_moment(engine, &accuracy[config->dtype], &accuracy[config->dtype]);
+    return ok;
 }
 
 /* Names no facts of this machine: pictures of a script are the same on every machine. */

@@ -87,20 +87,30 @@ static void add_change(LogLine *line, const char *name, const char *change) {
         text_add(line->text, sizeof line->text, "%s%s %s", first ? ": " : ", ", name, change);
 }
 
+/* Writes the change of the largest error. Errors of other moments are not compared. */
+static void error_text(const Headline *before, const Headline *after, char *text, size_t size) {
+    const Reading none = {.source = SOURCE_UNKNOWN};
+    const bool same = !strcmp(before->max_abs_of, after->max_abs_of);
+    const bool formats = same && before->dtype != after->dtype && is_certain(&before->max_abs);
+    char was[32], is[32];
+    change_text(UNIT_ERROR, same ? &before->max_abs : &none, &after->max_abs, text, size);
+    unit_text(UNIT_ERROR, before->max_abs.value, was, sizeof was);
+    unit_text(UNIT_ERROR, after->max_abs.value, is, sizeof is);
+    if (text[0] && formats)
+        snprintf(text, size, "%s (%s) to %s", was, bev_dtypes[before->dtype].title, is);
+    if (text[0] && after->max_abs_of[0])
+        text_add(text, size, " %s%s", after->max_abs_of,
+                 after->more_moments ? " (the worst moment follows)" : "");
+}
+
 static void describe_change(LogLine *line, const Headline *after) {
-    enum { CHANGE = 128 };
+    enum { CHANGE = 160 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
     change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
                 sizeof footprint);
     latency_text(before, after, latency, sizeof latency);
-    /* An error at another time says nothing about the change. */
-    const Reading none = {.source = SOURCE_UNKNOWN};
-    bool same_moment = before->max_abs_s == after->max_abs_s || line->action == ACTION_STEP;
-    change_text(UNIT_ERROR, same_moment ? &before->max_abs : &none, &after->max_abs, error,
-                sizeof error);
-    if (!same_moment && is_certain(&after->max_abs))
-        text_add(error, sizeof error, " at t %.2f s", after->max_abs_s);
+    error_text(before, after, error, sizeof error);
     snprintf(line->text, sizeof line->text, "%s", line->said);
     add_change(line, "footprint", line->values_only ? "" : footprint);
     add_change(line, "latency", line->values_only ? "" : latency);
@@ -117,7 +127,8 @@ void log_result(Log *log, const Headline *after) {
             describe_change(line, after);
         bool timed = is_certain(&after->footprint_bytes) && is_certain(&after->latency_us) &&
                      !after->latency_us.doubtful && !latency_follows(&line->before, after);
-        bool complete = (line->values_only || timed) && is_certain(&after->max_abs);
+        bool complete = (line->values_only || timed) && is_certain(&after->max_abs) &&
+                        !after->more_moments;
         /* A line older than another open line is closed: its figures were never on the screen. */
         if (found || complete)
             line->open = 0;

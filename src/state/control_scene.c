@@ -102,12 +102,24 @@ unsigned control_scene(State *state, const Command *command) {
     return use_scene(state, command->action, scene);
 }
 
+/* Stops the world at a moment that the screen shows in full: -t SECONDS gives the same one. */
+static void pause_world(State *state) {
+    state->playing = false;
+    if (state->scene.has_world)
+        state->job.time_s = round(state->job.time_s * 100) / 100;
+}
+
 unsigned control_play(State *state, const Command *command) {
     if (state->race) {
         state->race_paused = !control_switched(command, !state->race_paused);
         return SAY(state, command->action, state->race_paused ? "race paused" : "race runs");
     }
     unsigned changed = SET(state->playing, control_switched(command, state->playing));
+    const double before_s = state->job.time_s;
+    if (!state->playing)
+        pause_world(state);
+    if (state->job.time_s != before_s)
+        changed |= control_changed(state);
     if (state->playing && state->scene.nx && !scene_moves(&state->scene))
         SAY(state, command->action, "playing, but %s has one moment: nothing moves",
             state->scene.name);
@@ -118,10 +130,10 @@ unsigned control_play(State *state, const Command *command) {
 }
 
 unsigned control_step(State *state, const Command *command) {
-    state->playing = false;
     double step_s = state->scene.moment_s > 0 ? state->scene.moment_s : STEP_S;
     double by = command->number * (command->step ? step_s : 1);
     state->job.time_s = fmax(state->job.time_s + by, 0);
+    pause_world(state);
     SAY(state, command->action, "paused at %.2f s", state->job.time_s);
     return control_changed(state);
 }

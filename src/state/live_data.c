@@ -121,7 +121,43 @@ Reading live_speedup(const LiveData *live, const LiveKernel *row) {
     return speedup;
 }
 
-Headline live_headline(const LiveData *live) {
+double live_largest_error(const LiveAccuracy *accuracy) {
+    return accuracy->moments.judged ? fmax(accuracy->max_abs, accuracy->moments.max_abs)
+                                    : accuracy->max_abs;
+}
+
+/* Returns the moment of the largest error. */
+static double live_error_s(const LiveAccuracy *accuracy) {
+    const LiveMoments *moments = &accuracy->moments;
+    bool other = moments->judged && moments->max_abs > accuracy->max_abs;
+    return other ? moments->time_s : accuracy->time_s;
+}
+
+/* Whether all moments of the scene are judged that a verdict needs. */
+static bool all_moments(const SceneFacts *scene, const LiveAccuracy *accuracy) {
+    return !scene_moves(scene) || (accuracy->moments.judged > 1 && !accuracy->moments.left);
+}
+
+LiveVerdict live_tolerance(const SceneFacts *scene, const LiveAccuracy *accuracy) {
+    const double largest = live_largest_error(accuracy);
+    return !accuracy->source || accuracy->stale || !isfinite(largest) ? LIVE_UNKNOWN
+           : largest > LIVE_TOLERANCE                                 ? LIVE_FAIL
+           : all_moments(scene, accuracy)                             ? LIVE_PASS
+                                                                      : LIVE_UNKNOWN;
+}
+
+/* Writes which moments an error is the largest of: "(worst of 8 moments)", "at t 0.00 s"; "" of a
+ * scene that does not move. */
+static void error_scope(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                        size_t size) {
+    text[0] = '\0';
+    if (scene_moves(scene) && all_moments(scene, accuracy))
+        snprintf(text, size, "(worst of %d moments)", accuracy->moments.judged);
+    else if (scene_moves(scene))
+        snprintf(text, size, "at %s", live_moment_text(scene, live_error_s(accuracy)).text);
+}
+
+Headline live_headline(const State *state, const LiveData *live) {
     Headline headline = {.serial = live->serial};
     if (live->memory.known)
         headline.footprint_bytes =
@@ -142,9 +178,11 @@ Headline live_headline(const LiveData *live) {
         headline.step_count = steps->selection.step_count > steps->baseline.step_count
                                   ? steps->selection.step_count
                                   : steps->baseline.step_count;
-    headline.max_abs = reading(accuracy->max_abs, accuracy->source);
+    headline.max_abs = reading(live_largest_error(accuracy), accuracy->source);
     headline.max_abs.stale = accuracy->stale;
-    headline.max_abs_s = accuracy->time_s;
+    headline.more_moments = accuracy->moments.left > 0;
+    headline.dtype = config->dtype;
+    error_scope(&state->scene, accuracy, headline.max_abs_of, sizeof headline.max_abs_of);
     return headline;
 }
 
@@ -767,7 +805,7 @@ double story_us(const Story *story, const State *state, const LiveData *live,
 }
 
 Headline story_headline(const State *state, const LiveData *live) {
-    Headline headline = live_headline(live);
+    Headline headline = live_headline(state, live);
     const bool cpu = state->job.config.kernel->where == BEV_CPU;
     if (!live->job.config.kernel || live->job.config.kernel->direction == BEV_BACKWARD)
         return headline;
@@ -783,22 +821,26 @@ Headline story_headline(const State *state, const LiveData *live) {
     return headline;
 }
 
-double live_largest_error(const LiveAccuracy *accuracy) {
-    return accuracy->moments.judged ? fmax(accuracy->max_abs, accuracy->moments.max_abs)
-                                    : accuracy->max_abs;
+void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                     size_t size) {
+    unit_text(UNIT_ERROR, live_largest_error(accuracy), text, size);
+    if (scene_moves(scene))
+        text_add(text, size, " at %s%s", live_moment_text(scene, live_error_s(accuracy)).text, accuracy->moments.left ? " so far" : "");
 }
 
-void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
-                     size_t size) {
+void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                       size_t size) {
     const LiveMoments *moments = &accuracy->moments;
-    const bool other = moments->judged && moments->max_abs > accuracy->max_abs;
-    char of[32] = "";
-    if (moments->judged > 1)
-        snprintf(of, sizeof of, ", worst of %d moments", moments->judged);
     text[0] = '\0';
-    if (scene_moves(scene))
-        snprintf(text, size, " at %s%s",
-                 live_moment_text(scene, other ? moments->time_s : accuracy->time_s).text, of);
+    if (!scene_moves(scene))
+        return;
+    if (moments->left)
+        snprintf(text, size, ", %d more moment%s being judged", moments->left,
+                 moments->left == 1 ? " is" : "s are");
+    else if (moments->judged > 1)
+        snprintf(text, size, ", the worst of %d moments", moments->judged);
+    else
+        snprintf(text, size, ", this moment alone");
 }
 
 bool live_longest_empty(const LiveData *live) {

@@ -99,10 +99,12 @@ typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
  * equal time apart over the loop of a world, and those that were paused at. */
 enum { LIVE_MOMENTS = 8 };
 typedef struct {
-    int judged;             /* of the fixed moments so far */
+    int judged, left;       /* moments so far; fixed ones that are still to be judged */
+    unsigned fixed;         /* bit i: the fixed moment i is judged */
     double max_abs, time_s; /* the largest error, and its moment */
-    double rel_l2;          /* the largest */
     bool fails;             /* gate B, at any of them */
+    bool paused;            /* a moment that was paused at is judged: */
+    double here, here_s;    /* its error, its time */
 } LiveMoments;
 
 /* The accuracy of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
@@ -117,7 +119,7 @@ typedef struct {
     int64_t worst_cell;                     /* -1: none */
     const char *output; /* backward: which gradient was judged, static text; else NULL */
     double time_s;       /* the moment of the world or clip that was judged */
-    LiveMoments moments; /* of a world that moves, this moment included */
+    LiveMoments moments; /* of a world or clip, this moment included */
 } LiveAccuracy;
 
 /* clang-format off */
@@ -305,7 +307,7 @@ LiveAccuracy live_unjudged(double time_s);
 void live_forget_accuracy(LiveData *live);
 
 /* Returns the figures that EVENT_FRAME carries. */
-Headline live_headline(const LiveData *live);
+Headline live_headline(const State *state, const LiveData *live);
 
 /* ---- texts and bars that terminal and window derive from it ---------------------------------- */
 
@@ -396,12 +398,25 @@ typedef struct {
 /* Lists the findings with a gain, the largest gain first. Returns how many. */
 int live_advice(const State *state, const LiveData *live, Advice advice[FINDINGS_MAX + 1]);
 
+/* NVIDIA's tolerance, which is published: the largest error is at most so large. */
+static const double LIVE_TOLERANCE = 1e-2;
+
 /* Returns the largest error of all judged moments. */
 double live_largest_error(const LiveAccuracy *accuracy);
-/* Writes when that error is: " at t 0.00 s", or of several moments " at t 189.60 s, of 4 moments";
- * "" of a scene that does not move. */
-void live_error_when(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+
+/* Returns whether the format is within the tolerance. One moment above it decides. "Within" is
+ * unknown until all moments are judged, of which a scene that does not move has one. */
+LiveVerdict live_tolerance(const SceneFacts *scene, const LiveAccuracy *accuracy);
+
+/* Writes the largest error with its moment: "0.014 at t 14.00 s", "0.002 at t 0.00 s so far"; of a
+ * scene that does not move "0.002". */
+void live_error_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
                      size_t size);
+
+/* Writes what is known of other moments: ", 7 more moments are being judged", ", the worst of 8
+ * moments", ", this moment alone"; "" of a scene that does not move. */
+void live_moments_text(const SceneFacts *scene, const LiveAccuracy *accuracy, char *text,
+                       size_t size);
 
 /* Whether all points of the longest interval have probability 0. */
 bool live_longest_empty(const LiveData *live);

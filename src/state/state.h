@@ -169,7 +169,10 @@ typedef struct {
     double swing_us[2]; /* a measured latency within these is no change; 0, 0: none is known */
     bool estimate;      /* the latency is a first estimate of the model */
     char latency_of[160]; /* "model of RTX A6000"; "": this machine */
-    double max_abs_s;   /* the moment that max_abs belongs to */
+    BevDtype dtype;
+    /* of which moments max_abs is the largest: "at t 0.00 s", "(worst of 8 moments)"; "": of one */
+    char max_abs_of[48];
+    bool more_moments;  /* others are being judged */
     int step_count;     /* of the recorded steps, of the kernel with more; 0: there are none */
     int64_t fullest_cell, fullest_points; /* the cell of the longest interval; 0 points: none */
 } Headline;

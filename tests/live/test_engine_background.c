@@ -292,22 +292,70 @@ ENGINE_WAITING_SUITE(engine_background_one_moment, true, SMALL) {
 }
 
 static bool all_moments(const LiveData *live) {
-    return live->accuracy[BEV_FP16].moments.judged == LIVE_MOMENTS;
+    const LiveMoments *moments = &live->accuracy[state.job.config.dtype].moments;
+    return moments->judged > 1 && !moments->left;
 }
 
-/* The largest error over the loop is known after a while, and goes with the kernel. */
+/* Whether all formats are judged at the moment of the selection's largest error. */
+static bool at_worst(const LiveData *live) {
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (!live->accuracy[dtype].source || live->accuracy[dtype].stale ||
+            live->accuracy[dtype].time_s != live->accuracy[BEV_FP16].moments.time_s)
+            return false;
+    return all_moments(live);
+}
+
+/* The largest error over the loop is shown, with the other formats at its moment. It comes back
+ * with the selection, at once. */
 ENGINE_WAITING_SUITE(engine_background_moments, true, SMALL) {
+    const BevKernel *kernel = state.job.config.kernel;
     ask();
-    bool judged = take_until(all_moments);
+    bool judged = take_until(at_worst);
     ok_in_time(judged, "the selection is judged at fixed moments of the loop");
-    const LiveMoments moments = frame->live.accuracy[BEV_FP16].moments;
-    double shown = frame->live.accuracy[BEV_FP16].max_abs;
-    tap_ok(!judged || (moments.max_abs > shown &&
-                       moments.max_abs == sharp_error(BEV_FP16, moments.time_s)),
-           "the largest error is that of t %.2f s, as verify has it: %g", moments.time_s,
-           moments.max_abs);
+    const LiveAccuracy worst = frame->live.accuracy[BEV_FP16];
+    const LiveAccuracy fp8 = frame->live.accuracy[BEV_FP8];
+    double first = sharp_error(BEV_FP16, 0);
+    tap_ok(!judged || (worst.time_s > 0 && worst.max_abs > first &&
+                       worst.max_abs == worst.moments.max_abs &&
+                       worst.max_abs == sharp_error(BEV_FP16, worst.time_s)),
+           "the largest error is that of t %.2f s, as verify has it: %g", worst.time_s,
+           worst.max_abs);
+    tap_ok(!judged || fp8.max_abs == sharp_error(BEV_FP8, worst.time_s),
+           "another format is judged at the same moment");
     state.job.config.kernel = bev_kernel_find("cpu_v2");
     tap_ok(ask()->live.accuracy[BEV_FP16].moments.judged == 0, "another kernel has none yet");
+    state.job.config.kernel = kernel;
+    state.job.time_s = 0.5;
+    tap_ok(!judged || (!memcmp(&ask()->live.accuracy[BEV_FP16], &worst, sizeof worst) &&
+                       frame->live.accuracy[BEV_FP8].max_abs == fp8.max_abs),
+           "a selection that was judged has its verdict at once, whatever moment is shown");
+    state.job.temperature = 2;
+    tap_ok(ask()->live.accuracy[BEV_FP16].stale, "other depths: it is stale");
+    state.job.temperature = 1;
+    tap_ok(!judged || ask()->live.accuracy[BEV_FP16].moments.max_abs == worst.max_abs,
+           "the depths before: it is back");
+}
+
+static bool judged_here(const LiveData *live) {
+    const LiveMoments *moments = &live->accuracy[BEV_FP16].moments;
+    return all_moments(live) && moments->paused && moments->here_s == state.job.time_s;
+}
+
+/* The moment that is paused at has its own error, and no other place in the picture. */
+ENGINE_WAITING_SUITE(engine_background_paused, true, SMALL) {
+    ask();
+    bool judged = take_until(all_moments);
+    const LiveAccuracy worst = frame->live.accuracy[BEV_FP16];
+    state.job.time_s = 0.25;
+    ask();
+    judged = judged && take_until(judged_here);
+    ok_in_time(judged, "the moment that is paused at is judged");
+    const LiveAccuracy *now = &frame->live.accuracy[BEV_FP16];
+    tap_ok(!judged || now->moments.here == sharp_error(BEV_FP16, 0.25), "its error is its own: %g",
+           now->moments.here);
+    tap_ok(!judged || (now->moments.max_abs == fmax(worst.max_abs, now->moments.here) &&
+                       now->moments.judged == worst.moments.judged),
+           "the largest error stays");
 }
 
 static bool is_own(const LiveData *live) {

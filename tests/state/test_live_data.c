@@ -41,7 +41,8 @@ TAP_SUITE(live_data_units) {
 TAP_SUITE(live_data_live) {
     static LiveData live;
     live_init(&live);
-    Headline none = live_headline(&live);
+    static State shown;
+    Headline none = live_headline(&shown, &live);
     tap_ok(none.footprint_bytes.source == SOURCE_UNKNOWN &&
                none.latency_us.source == SOURCE_UNKNOWN && none.max_abs.source == SOURCE_UNKNOWN,
            "fresh figures are unknown");
@@ -96,4 +97,46 @@ TAP_SUITE(live_data_comparison) {
     tap_ok(unjudged.source && unjudged.gate_c == LIVE_SKIP && isnan(unjudged.max_abs) &&
                isnan(unjudged.cosine),
            "what cannot be judged has no figure, neither 0");
+}
+
+/* The error at one moment of a world is no verdict, unless it is above the tolerance. */
+TAP_SUITE(live_data_tolerance) {
+    static const struct {
+        bool moves;
+        double max_abs, other; /* at t 0 s, at t 14 s */
+        int judged, left;
+        LiveVerdict verdict;
+        const char *text;
+    } cases[] = {
+        {true, 2e-3, 0, 1, 7, LIVE_UNKNOWN,
+         "0.002 at t 0.00 s so far, 7 more moments are being judged"},
+        {true, 2e-3, 6e-3, 7, 1, LIVE_UNKNOWN,
+         "0.006 at t 14.00 s so far, 1 more moment is being judged"},
+        {true, 0.23, 0, 1, 7, LIVE_FAIL,
+         "0.23 at t 0.00 s so far, 7 more moments are being judged"},
+        {true, 2e-3, 0, 8, 0, LIVE_PASS, "0.002 at t 0.00 s, the worst of 8 moments"},
+        {true, 2e-3, 0.0143, 8, 0, LIVE_FAIL, "0.014 at t 14.00 s, the worst of 8 moments"},
+        {true, 2e-3, 0, 1, 0, LIVE_UNKNOWN, "0.002 at t 0.00 s, this moment alone"},
+        {false, 2e-3, 0, 1, 0, LIVE_PASS, "0.002"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool other = cases[i].other > cases[i].max_abs;
+        const SceneFacts scene = {.has_world = cases[i].moves};
+        const LiveAccuracy accuracy = {.source = SOURCE_MEASURED,
+                                       .max_abs = cases[i].max_abs,
+                                       .moments = {.judged = cases[i].judged,
+                                                   .left = cases[i].left,
+                                                   .max_abs = other ? cases[i].other
+                                                                    : cases[i].max_abs,
+                                                   .time_s = other ? 14 : 0}};
+        char text[128], moments[64];
+        live_error_text(&scene, &accuracy, text, sizeof text);
+        live_moments_text(&scene, &accuracy, moments, sizeof moments);
+        text_add(text, sizeof text, "%s", moments);
+        tap_ok(!strcmp(text, cases[i].text) && live_tolerance(&scene, &accuracy) == cases[i].verdict,
+               "%s: %s", text,
+               cases[i].verdict == LIVE_UNKNOWN ? "no verdict"
+               : cases[i].verdict == LIVE_PASS  ? "within"
+                                                : "above");
+    }
 }

@@ -118,7 +118,7 @@ __attribute__((format(printf, 1, 2))) static inline void check_golden(const char
 /* Controls and what they changed, a latency that was so many us: a complete line of the log. */
 static inline void finish_log_of(const char *words, double before_us) {
     use(words);
-    Headline headline = live_headline(&live);
+    Headline headline = live_headline(&state, &live);
     state.log.lines[0].before = headline;
     state.log.lines[0].before.latency_us.value = before_us;
     headline.serial = state.job.serial;

@@ -45,11 +45,13 @@ static void verdict_cell(Table *table, int column, LiveVerdict verdict) {
 
 /* Writes whether NVIDIA's tolerance holds, without a verdict's colour: healthy formats of few bits
  * exceed it. */
-static void tolerance_cell(Table *table, LiveVerdict verdict) {
+static void tolerance_cell(Table *table, const PanelData *data, const LiveAccuracy *accuracy) {
+    const LiveVerdict verdict = live_tolerance(&data->state->scene, accuracy);
     table_cell(table, COL_ATOL,
-               verdict == LIVE_FAIL   ? "above"
-               : verdict == LIVE_PASS ? "within"
-                                      : verdicts[verdict].text);
+               verdict == LIVE_FAIL           ? "above"
+               : verdict == LIVE_PASS         ? "within"
+               : isfinite(accuracy->max_abs) ? "so far"
+                                             : "skip");
 }
 
 static void error_cell(Table *table, int column, double value) {
@@ -112,7 +114,7 @@ static void draw_row(Table *table, Area area, const PanelData *data, BevDtype dt
         verdict_cell(table, COL_B, accuracy->gate_b);
         verdict_cell(table, COL_C, accuracy->gate_c);
         draw_figures(table, data, accuracy);
-        tolerance_cell(table, accuracy->atol_1e2);
+        tolerance_cell(table, data, accuracy);
     }
     table->y++;
 }

@@ -234,15 +234,19 @@ static void drop_unchanged(const Sheet *sheet, char *text, int width) {
     }
 }
 
-/* Shortens a log line: unchanged figures are left out first, then words that the units imply. */
+/* Shortens a log line: unchanged figures are left out first, then words that the units imply, at
+ * last the source of the latency, which the headline has. A figure that follows keeps its word. */
 static void shorten(const Sheet *sheet, char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
     drop_unchanged(sheet, text, width);
     for (size_t i = 0; i < sizeof words / sizeof *words && sheet_width(sheet, text) > width; i++) {
         char *at = strstr(text, words[i]);
-        if (at)
+        if (at && strncmp(at + strlen(words[i]), "follows", strlen("follows")) != 0)
             memmove(at, at + strlen(words[i]), strlen(at + strlen(words[i])) + 1);
     }
+    char *source = strstr(text, " (model of "), *end = source ? strchr(source, ')') : NULL;
+    if (end && sheet_width(sheet, text) > width)
+        memmove(source, end + 1, strlen(end + 1) + 1);
 }
 
 void log_draw(Sheet *sheet, Area area, const PanelData *data) {

@@ -133,23 +133,26 @@ static bool gates_fail(const LiveAccuracy *accuracy) {
            accuracy->gate_c == LIVE_FAIL;
 }
 
-/* Writes the largest error that was judged, with its moment. */
+/* Writes the largest error with its moment, and whether it is within the tolerance. */
 static void say_sums(const Story *story, const PanelData *data, char *text, size_t size) {
     const BevDtype dtype = data->state->job.config.dtype;
     const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const double largest = live_largest_error(accuracy);
-    char at[96];
-    const UnitText error = text_of_unit(UNIT_ERROR, largest);
-    live_error_when(&data->state->scene, accuracy, at, sizeof at);
+    const LiveVerdict tolerance = live_tolerance(&data->state->scene, accuracy);
+    char error[64], moments[64];
+    live_error_text(&data->state->scene, accuracy, error, sizeof error);
+    live_moments_text(&data->state->scene, accuracy, moments, sizeof moments);
     if (!accuracy->source || accuracy->stale || story->other_config)
         snprintf(text, size, "the largest error of %s follows", story->selection.kernel->title);
-    else if (!isfinite(largest))
+    else if (!isfinite(live_largest_error(accuracy)))
         snprintf(text, size, "its sums were not judged");
     else if (gates_fail(accuracy))
-        snprintf(text, size, "its sums are wrong: error %s%s, a gate fails", error.text, at);
+        snprintf(text, size, "its sums are wrong: error %s, a gate fails", error);
     else
-        snprintf(text, size, "%s errs by %s%s, NVIDIA's tolerance 0.01", bev_dtypes[dtype].title,
-                 error.text, at);
+        snprintf(text, size, "%s errs by %s%s%s", bev_dtypes[dtype].title, error,
+                 tolerance == LIVE_FAIL   ? ", above NVIDIA's tolerance 0.01"
+                 : tolerance == LIVE_PASS ? ", within NVIDIA's tolerance 0.01"
+                                          : "",
+                 moments);
 }
 
 /* Writes the source of the large number, then this machine's own ratio. `pairs`: the number is this

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { LABEL_ROWS = 3, LEAST_ROWS = 3, NAMED_W = 70 };
-static const double LEAST = 1e-7, MOST = 10, LIMIT = 1e-2;
+static const double LEAST = 1e-7, MOST = 10;
 
 static int column_at(Area area, double error) {
     double share = log(fmin(fmax(error, LEAST), MOST) / LEAST) / log(MOST / LEAST);
@@ -44,7 +44,7 @@ static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype
     const char *sign = selected ? "\u25cf" : "\u25cb";
     snprintf(text, sizeof text, "%s%s", sign, bev_dtypes[dtype].title);
     int x = column_at(area, accuracy->max_abs), w = sheet_width(sheet, text);
-    int limit = column_at(area, LIMIT), row = 0;
+    int limit = column_at(area, LIVE_TOLERANCE), row = 0;
     bool left = x + w > area.x + area.w || (x < limit && x + w > limit);
     int begin = left ? x - w + 1 : x;
     while (row < LABEL_ROWS && begin < free_from[row])
@@ -65,35 +65,96 @@ static void draw_format(Sheet *sheet, Area area, const PanelData *data, BevDtype
     sheet_spot(sheet, (Area){begin, y, w, 1}, ACTION_DTYPE, 0, bev_dtypes[dtype].name);
 }
 
-/* Writes two verdicts: whether the kernel adds up what it reads, then whether the format is within
- * NVIDIA's tolerance. The short text has the last alone. */
-static void verdict_text(const PanelData *data, BevDtype dtype, bool brief, char *text,
-                         size_t size) {
-    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
-    const double error = live_largest_error(accuracy);
-    const bool pass = error <= LIMIT;
-    const char *name = bev_dtypes[dtype].title;
-    char when[48] = "";
-    const UnitText number = text_of_unit(UNIT_ERROR, error);
-    live_error_when(&data->state->scene, accuracy, when, sizeof when);
+/* Returns what is wrong, or why there is no verdict. NULL: all gates that have run pass. */
+static const char *fails_of(const LiveAccuracy *accuracy) {
     const bool format_fails = accuracy->gate_b == LIVE_FAIL || accuracy->moments.fails;
-    const char *fails = !accuracy->source || accuracy->stale ? "being judged"
-                        : accuracy->gate_a == LIVE_FAIL      ? "gate A fails: the kernel is wrong"
-                        : format_fails                       ? "gate B fails: the format"
-                        : accuracy->gate_c == LIVE_FAIL      ? "gate C fails: the kernel is wrong"
-                        : !isfinite(error)                   ? "not judged: too large"
-                                                             : NULL;
-    if (fails)
-        snprintf(text, size, "%.*s", brief ? (int)strcspn(fails, ":") : 40, fails);
-    else if (brief)
-        snprintf(text, size, "%s: %s, %s 1e-2", name, number.text, pass ? "within" : "above");
-    else
-        snprintf(text, size, "%s%s, %s 1e-2, %s%s, rel L2 %.2g",
-                 !accuracy->gate_a   ? "gate B passes, A and C run"
-                 : !accuracy->gate_c ? "gates A, B pass, C runs: right for "
-                                     : "gates pass: right for ",
-                 accuracy->gate_a ? name : "", pass ? "within" : "too coarse for", number.text,
-                 when, fmax(accuracy->rel_l2, accuracy->moments.rel_l2));
+    return !accuracy->source || accuracy->stale          ? "being judged"
+           : accuracy->gate_a == LIVE_FAIL               ? "gate A fails: the kernel is wrong"
+           : format_fails                                ? "gate B fails: the format"
+           : accuracy->gate_c == LIVE_FAIL               ? "gate C fails: the kernel is wrong"
+           : !isfinite(live_largest_error(accuracy)) ? "not judged: too large"
+                                                         : NULL;
+}
+
+/* Keeps the text if it fits into `width` and a longer one was not kept before. */
+static bool keeps(const Sheet *sheet, int width, const char *text, char *kept, size_t size) {
+    const bool fits = !kept[0] && sheet_width(sheet, text) <= width;
+    if (fits)
+        snprintf(kept, size, "%s", text);
+    return fits;
+}
+
+/* Writes two verdicts into `width`: whether the kernel is correct, then whether the format is
+ * within the tolerance. Where the width is small, the last alone; "" if nothing fits. */
+static void verdict_text(const Sheet *sheet, int width, const PanelData *data, char *text,
+                         size_t size) {
+    const KernelConfig *config = &data->state->job.config;
+    const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
+    const SceneFacts *scene = &data->state->scene;
+    const LiveVerdict tolerance = live_tolerance(scene, accuracy);
+    const char *name = bev_dtypes[config->dtype].title, *fails = fails_of(accuracy);
+    const char *within = tolerance == LIVE_FAIL   ? ", above 1e-2"
+                         : tolerance == LIVE_PASS ? ", within 1e-2"
+                                                  : "";
+    char at[64], moments[64], one[200], kernel[96];
+    text[0] = '\0';
+    if (fails) {
+        keeps(sheet, width, fails, text, size);
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(fails, ":"), fails);
+        keeps(sheet, width, one, text, size);
+        return;
+    }
+    live_error_text(scene, accuracy, at, sizeof at);
+    live_moments_text(scene, accuracy, moments, sizeof moments);
+    snprintf(kernel, sizeof kernel, "%s %s", config->kernel->title,
+             !accuracy->gate_a || !accuracy->gate_c ? "is being judged" : "is correct");
+    snprintf(one, sizeof one, "%s. %s itself errs by %s%s%s", kernel, name, at, within, moments);
+    keeps(sheet, width, one, text, size);
+    snprintf(one, sizeof one, "%s. %s: %s%s%s", kernel, name, at, within, moments);
+    keeps(sheet, width, one, text, size);
+    snprintf(one, sizeof one, "%s. %s: %s%s", kernel, name, at, within);
+    keeps(sheet, width, one, text, size);
+    snprintf(one, sizeof one, "%s: %s%s", name, at, within);
+    keeps(sheet, width, one, text, size);
+    snprintf(one, sizeof one, "%s%s", at, within);
+    keeps(sheet, width, one, text, size);
+}
+
+/* Writes the head into `width`: the kernel, the moment of the dots, and the error at the moment
+ * that is shown. */
+static void note_text(const Sheet *sheet, int width, const PanelData *data, char *text,
+                      size_t size) {
+    const KernelConfig *config = &data->state->job.config;
+    const LiveAccuracy *selected = &data->live->accuracy[config->dtype];
+    const SceneFacts *scene = &data->state->scene;
+    const char *where = config->kernel->where == BEV_CPU ? "CPU" : "GPU";
+    char here[96] = "", one[200];
+    ShortText moment = {""};
+    const bool moves = selected->source && scene_moves(scene);
+    text[0] = '\0';
+    if (moves)
+        moment = live_moment_text(scene, selected->time_s);
+    if (moves && !data->state->playing && selected->moments.paused &&
+        selected->moments.here_s == data->live->frame.time_s) {
+        snprintf(here, sizeof here, "; here, at %s, %s",
+                 live_moment_text(scene, selected->moments.here_s).text,
+                 text_of_unit(UNIT_ERROR, selected->moments.here).text);
+    }
+    snprintf(one, sizeof one, "%s on this %s: errors against FP64%s%s%s", config->kernel->title,
+             where, moves ? " at " : "", moment.text, here);
+    keeps(sheet, width, one, text, size);
+    snprintf(one, sizeof one, "%s on this %s%s%s%s", config->kernel->title, where,
+             moves ? ", at " : "", moment.text, here);
+    keeps(sheet, width, one, text, size);
+    if (here[0]) {
+        snprintf(one, sizeof one, "at %s%s", moment.text, here);
+        keeps(sheet, width, one, text, size);
+    }
+    snprintf(one, sizeof one, "%s on this %s%s%s", config->kernel->title, where,
+             moves ? ", at " : "", moment.text);
+    keeps(sheet, width, one, text, size);
+    snprintf(one, sizeof one, "%s on this %s", config->kernel->title, where);
+    keeps(sheet, width, one, text, size);
 }
 
 void right_draw(Sheet *sheet, Area area, const PanelData *data) {
@@ -102,22 +163,14 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     const char *title = "Is it right?";
     int free_from[LABEL_ROWS] = {area.x, area.x, area.x};
     bool on_limit[LABEL_ROWS] = {false}, sentence = area.h >= LABEL_ROWS + 3;
-    char note[200], verdict[160];
+    const int room = area.w - sheet_width(sheet, title) - 4;
+    char note[200], verdict[200];
     sheet->origin.dtype = config->dtype;
-    verdict_text(data, config->dtype, !sentence, verdict, sizeof verdict);
-    ShortText moment = {""};
-    if (selected->source && scene_moves(&data->state->scene))
-        moment = live_moment_text(&data->state->scene, selected->time_s);
-    snprintf(note, sizeof note, "%s on this %s: largest error against FP64%s%s",
-             config->kernel->title, config->kernel->where == BEV_CPU ? "CPU" : "GPU",
-             moment.text[0] ? ", " : "", moment.text);
-    if (!sentence)
-        snprintf(note, sizeof note, "%s", verdict);
-    if (sentence && sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
-        snprintf(note, sizeof note, "%s on this %s", config->kernel->title,
-                 config->kernel->where == BEV_CPU ? "CPU" : "GPU");
-    if (sheet_width(sheet, title) + sheet_width(sheet, note) + 4 > area.w)
-        note[0] = '\0';
+    if (sentence)
+        note_text(sheet, room, data, note, sizeof note);
+    else
+        verdict_text(sheet, room, data, note, sizeof note);
+    verdict_text(sheet, area.w, data, verdict, sizeof verdict);
     if (area.h < LEAST_ROWS && !note[0]) /* no axis */
         sheet_line(sheet, area_below(area, 1), cell_style(INK_TEXT), verdict);
     area = sheet_title(sheet, area, title, note);
@@ -132,6 +185,7 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
         for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
             const LiveAccuracy *one = &data->live->accuracy[i];
             if (!drawn[i] && one->source && isfinite(one->max_abs) &&
+                one->time_s == selected->time_s &&
                 (next < 0 || one->max_abs < data->live->accuracy[next].max_abs))
                 next = i;
         }
@@ -142,6 +196,6 @@ void right_draw(Sheet *sheet, Area area, const PanelData *data) {
     }
     for (int row = 0; row < LABEL_ROWS && 1 + row < area.h; row++)
         if (!on_limit[row])
-            sheet_sign(sheet, column_at(area, LIMIT), area.y + 1 + row,
+            sheet_sign(sheet, column_at(area, LIVE_TOLERANCE), area.y + 1 + row,
                        sheet->pixels ? '|' : 0x2502, cell_style(INK_TITLE));
 }

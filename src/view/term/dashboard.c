@@ -243,7 +243,7 @@ static void add_figure(char *text, size_t size, const char *name, Unit unit, con
 
 char *dashboard_plain(const State *state, const LiveData *live) {
     char scene[256], text[2048];
-    const Headline headline = live_headline(live);
+    const Headline headline = live_headline(state, live);
     const LiveKernel *row = live_kernel(live, state->job.config.kernel);
     const BevDtype dtype = state->job.config.dtype;
     clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
@@ -255,6 +255,8 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                unknown_reason(UNKNOWN_LATENCY, live, row, dtype));
     add_figure(text, sizeof text, ", max error", UNIT_ERROR, &headline.max_abs,
                unknown_reason(UNKNOWN_ACCURACY, live, row, dtype));
+    text_add(text, sizeof text, headline.max_abs_of[0] && headline.max_abs.source ? " %s%s" : "",
+             headline.max_abs_of, headline.more_moments ? " (the worst moment follows)" : "");
     text_add(text, sizeof text, live->fps.source ? ", %.0f frames/s" : ", n/a frames/s",
              live->fps.value);
     if (state->pace.keys)

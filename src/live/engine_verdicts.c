@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Which errors belong to the newest frame. They are those of fixed moments, so that they stay while
+ * the world moves, and come back with a selection that was judged before. */
+#include "src/live/engine_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERDICTS = 16, LOOP_S = 16 }; /* LOOP_S: of a world that does not repeat */
+
+/* What decides the errors of all formats. */
+typedef struct {
+    int scene, align;
+    const BevKernel *kernel;
+    int64_t channels;
+    RigState rig;
+    const char *scales_file;
+    BevDtype scales_dtype;
+    bool photo_features;
+    OperatorChange sizes;
+    double time_s; /* where each moment is judged by itself; else -1 */
+} VerdictKey;
+
+typedef struct {
+    VerdictKey key;
+    LiveAccuracy accuracy[BEV_DTYPE_COUNT];
+    GateSet gates[BEV_DTYPE_COUNT];
+} Verdict;
+
+struct Verdicts {
+    VerdictKey now;
+    int count;
+    Verdict list[VERDICTS]; /* the newest first */
+};
+
+/* Whether each moment is judged by itself: in scripts, and for the questions of a lesson. */
+static bool judges_each(const Engine *engine) {
+    const State *state = &engine->now.state;
+    return engine->options.script || (state->lesson.open && !state->playing);
+}
+
+static VerdictKey verdict_key(const Engine *engine) {
+    const Job *job = &engine->now.live.job;
+    return (VerdictKey){.scene = job->scene,
+                        .align = job->config.align,
+                        .kernel = job->config.kernel,
+                        .channels = job->channels,
+                        .rig = job->rig,
+                        .scales_file = job->scales_file,
+                        .scales_dtype = scales_dtype(job),
+                        .photo_features = job->photo_features,
+                        .sizes = job->sizes,
+                        .time_s = judges_each(engine) ? job->time_s : -1};
+}
+
+static bool same_key(const VerdictKey *a, const VerdictKey *b) {
+    return a->scene == b->scene && a->align == b->align && a->kernel == b->kernel &&
+           a->channels == b->channels && rig_state_equal(&a->rig, &b->rig) &&
+           a->scales_file == b->scales_file && a->scales_dtype == b->scales_dtype &&
+           a->photo_features == b->photo_features &&
+           operator_same_change(&a->sizes, &b->sizes) && a->time_s == b->time_s;
+}
+
+/* Keeps the errors of the selection before, the first in the list. */
+static void keep(Engine *engine, Verdicts *verdicts) {
+    int at = 0;
+    while (at < verdicts->count && !same_key(&verdicts->list[at].key, &verdicts->now))
+        at++;
+    at = at < VERDICTS ? at : VERDICTS - 1;
+    verdicts->count += at == verdicts->count;
+    memmove(verdicts->list + 1, verdicts->list, (size_t)at * sizeof *verdicts->list);
+    Verdict *first = verdicts->list;
+    first->key = verdicts->now;
+    memcpy(first->accuracy, engine->now.live.accuracy, sizeof first->accuracy);
+    memcpy(first->gates, engine->judged_gates, sizeof first->gates);
+}
+
+/* Shows the errors of a selection that was judged before. False: it was not. */
+static bool bring_back(Engine *engine, const Verdicts *verdicts, const VerdictKey *key) {
+    for (int i = 0; i < verdicts->count; i++) {
+        const Verdict *found = &verdicts->list[i];
+        if (!same_key(&found->key, key))
+            continue;
+        memcpy(engine->now.live.accuracy, found->accuracy, sizeof found->accuracy);
+        memcpy(engine->judged_gates, found->gates, sizeof found->gates);
+        return true;
+    }
+    return false;
+}
+
+/* Marks the errors as stale. Those of another scene, kernel or align are forgotten. */
+static void mark_stale(Engine *engine, const VerdictKey *before, const VerdictKey *key) {
+    LiveData *live = &engine->now.live;
+    memset(engine->judged_gates, 0, sizeof engine->judged_gates);
+    if (before->scene != key->scene || before->kernel != key->kernel ||
+        before->align != key->align)
+        live_forget_accuracy(live);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        LiveAccuracy *accuracy = &live->accuracy[dtype];
+        accuracy->moments = (LiveMoments){.judged = 0};
+        accuracy->stale = accuracy->source != SOURCE_UNKNOWN;
+    }
+}
+
+void engine_aim_accuracy(Engine *engine, const FrameInputs *inputs) {
+    const VerdictKey key = verdict_key(engine);
+    Verdicts *verdicts = engine->verdicts;
+    const bool first = !verdicts;
+    if (first && !(verdicts = engine->verdicts = calloc(1, sizeof *verdicts)))
+        return; /* no verdict is kept */
+    if (!first && same_key(&key, &verdicts->now))
+        return;
+    if (!first && !engine->options.script)
+        keep(engine, verdicts);
+    if (judges_each(engine))
+        engine->judged_s = inputs->features->time_s;
+    engine->accuracy_tag++;
+    if (engine->judging)
+        background_give_up(engine->judging);
+    if (!bring_back(engine, verdicts, &key))
+        mark_stale(engine, &verdicts->now, &key);
+    engine->now.live.counters.stale = engine->now.live.counters.source != SOURCE_UNKNOWN;
+    verdicts->now = key;
+}
+
+/* ---- moments --------------------------------------------------------------------------------- */
+
+double engine_judged_s(const Engine *engine) {
+    const LiveAccuracy *shown = &engine->now.live.accuracy[engine->now.state.job.config.dtype];
+    return shown->moments.judged ? shown->moments.time_s : engine->judged_s;
+}
+
+/* Returns the time between two fixed moments of the scene's loop. 0: only one moment is judged. */
+static double fixed_step_s(const Engine *engine) {
+    const LoadedScene *scene = engine->judged.scene;
+    if (judges_each(engine) || !scene || !scene->scene.has_world || engine->now.live.job.scales)
+        return 0;
+    return (scene->scene.world.loop_s > 0 ? scene->scene.world.loop_s : LOOP_S) / LIVE_MOMENTS;
+}
+
+bool engine_next_moment(const Engine *engine, double *moment_s) {
+    const LiveAccuracy *shown = &engine->now.live.accuracy[engine->now.state.job.config.dtype];
+    if (!shown->moments.left)
+        return false;
+    *moment_s = __builtin_ctz(~shown->moments.fixed) * fixed_step_s(engine);
+    return true;
+}
+
+void engine_add_moment(Engine *engine, LiveAccuracy *shown, const LiveAccuracy *made) {
+    LiveMoments *moments = &shown->moments;
+    const SeenFeatures *now = engine->shown.features;
+    const double step_s = isfinite(live_largest_error(made)) ? fixed_step_s(engine) : 0;
+    unsigned fixed = 0;
+    for (int i = 0; i < LIVE_MOMENTS && step_s > 0; i++)
+        fixed |= made->time_s == i * step_s ? 1u << i : 0;
+    const bool larger = !moments->judged || made->max_abs > moments->max_abs;
+    moments->judged += larger || (fixed & ~moments->fixed); /* others are not counted */
+    moments->fixed |= fixed;
+    moments->left = step_s > 0 ? LIVE_MOMENTS - __builtin_popcount(moments->fixed) : 0;
+    if (larger) {
+        moments->max_abs = made->max_abs;
+        moments->time_s = made->time_s;
+    }
+    moments->fails |= made->gate_b == LIVE_FAIL;
+    if (!now || now->time_s != made->time_s)
+        return;
+    moments->paused = true;
+    moments->here = made->max_abs;
+    moments->here_s = made->time_s;
+}
